@@ -1,0 +1,43 @@
+"""Convergence statements as symbolic objects: bounds, conditions, step-size rules.
+
+Theory only: this package imports SymPy and nothing of ``ratecheck``. `get` finds a statement by its key
+``<paper>/<statement>``; `keys` lists them. Each paper is one module, imported when first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from bounds.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from bounds.statement import Statement
+
+# Lets ratecheck tell this package from an unrelated one of the same name.
+DISTRIBUTION = "ratecheck"
+
+PAPERS: tuple[str, ...] = ("pfl",)
+
+
+def statements(paper: str) -> tuple[Statement, ...]:
+    """All statements of one paper in printed order; raises `InputError` for an unknown paper."""
+    if paper not in PAPERS:
+        raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, PAPERS)}")
+    found: tuple[Statement, ...] = importlib.import_module(f"bounds.{paper}").STATEMENTS
+    return found
+
+
+def keys() -> tuple[str, ...]:
+    """Every key of the catalogue, in printed order."""
+    return tuple(statement.key for paper in PAPERS for statement in statements(paper))
+
+
+def get(key: str) -> Statement:
+    """The statement of that key; raises `InputError` with a did-you-mean for an unknown one."""
+    paper, slash, _ = key.partition("/")
+    if slash and paper in PAPERS:
+        for statement in statements(paper):
+            if statement.key == key:
+                return statement
+    raise InputError(f"no statement {key!r} in the catalogue; {did_you_mean(key, keys())}")

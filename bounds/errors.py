@@ -1,0 +1,23 @@
+"""The one error that a user's input can cause.
+
+Every message is a single line: the value, the condition that it breaks with both sides evaluated, and what would do.
+The command line turns it into exit code 2; nothing else in the project is allowed to reach the user as a traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """The input cannot be used: the message says which value, why, and what would do."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint such as ``did you mean 'sigma_u'?``, or the full list when nothing is close."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    if close:
+        return "did you mean " + " or ".join(repr(name) for name in close) + "?"
+    return "known: " + ", ".join(names)

@@ -1,0 +1,426 @@
+"""The statement object that everything else reads: evaluation, step sizes, verdicts, plots, documentation.
+
+A `Statement` cannot be built incomplete: each of its parts is a required field. It knows nothing about engines or
+problems; `Metric` names the per-round quantities of `bounds.symbols` whose combination stands on its left side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from bounds.errors import InputError, did_you_mean
+from bounds.symbols import all_quantities, quantity
+
+Values = Mapping[str, float]
+
+
+class Assumption(Enum):
+    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols that it defines."""
+
+    SMOOTHNESS = "smoothness"
+    NOISE = "unbiased gradients with bounded variance, independent across clients and steps"
+    DISSIMILARITY = "bounded gradient dissimilarity"
+    UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"
+    FULL_PARTICIPATION = "every client takes part in every round"
+    NO_PERSONAL = "no personal variables"
+    NO_SHARED = "no shared variable"
+    INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Names of the constants through which the assumption enters a bound."""
+        return _ASSUMPTION_CONSTANTS.get(self, ())
+
+
+_ASSUMPTION_CONSTANTS: dict[Assumption, tuple[str, ...]] = {
+    Assumption.SMOOTHNESS: ("L",),
+    Assumption.NOISE: ("sigma_u", "sigma_v"),
+    Assumption.DISSIMILARITY: ("b",),
+}
+
+
+class Relation(Enum):
+    """How the left side of a claim relates to its right side."""
+
+    AT_MOST = "<="
+    EQUAL = "=="
+    ORDER = "= O"
+
+
+class Over(Enum):
+    """Which rounds a claim speaks about."""
+
+    MEAN_OF_ROUNDS = "mean over rounds 0 ... T-1"
+    EVERY_ROUND = "every round"
+    EVERY_ROUND_BUT_FIRST = "every round from the second on"
+    NO_RUN = "no run: a claim about any random vectors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the statement is printed."""
+
+    paper: str
+    number: str
+    location: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Left side of a claim: ``sum_q weights[q] * q`` over per-round quantities ``q``, aggregated ``over`` rounds.
+
+    ``latex`` is how the paper prints it. ``trivial`` is the value that smoothness alone guarantees for the combination
+    at the start, in closed form; None where no such value exists.
+    """
+
+    latex: str
+    weights: Mapping[str, sp.Expr]
+    over: Over
+    trivial: sp.Expr | None
+
+    @property
+    def expr(self) -> sp.Expr:
+        """The combination as one expression in the per-round quantities."""
+        return sp.Add(*(weight * quantity(name).symbol for name, weight in self.weights.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One inequality ``metric <relation> sum of terms``; ``terms`` names the parts of the right side, such as noise."""
+
+    name: str
+    metric: Metric
+    relation: Relation
+    terms: Mapping[str, sp.Expr]
+
+    @property
+    def bound(self) -> sp.Expr:
+        """The right side."""
+        return sp.Add(*self.terms.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A hypothesis about the parameters: ``left <operator> right`` with operator ``<=``, ``>=`` or ``==``."""
+
+    name: str
+    left: sp.Expr
+    operator: str
+    right: sp.Expr
+
+    @property
+    def text(self) -> str:
+        """The condition as printed in messages, such as ``gamma <= 1/(32*K*L)``."""
+        return f"{self.left} {self.operator} {self.right}"
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Names of the parameters that it restricts."""
+        return frozenset(s.name for s in self.left.free_symbols | self.right.free_symbols)
+
+    def check(self, key: str, values: Values) -> ConditionCheck:
+        """Evaluate both sides; undecided (``holds`` is None) while a parameter is missing."""
+        if not self.symbols <= values.keys():
+            return ConditionCheck(key=key, condition=self, values=values, left=None, right=None, holds=None)
+        left, right = (_number(side, values) for side in (self.left, self.right))
+        holds = _holds(left, self.operator, right)
+        return ConditionCheck(key=key, condition=self, values=values, left=left, right=right, holds=holds)
+
+
+# Prescribed step sizes are computed in floating point and must pass the condition that they meet with equality.
+_ROUNDING = 1e-12
+
+
+def _holds(left: float, operator: str, right: float) -> bool:
+    slack = _ROUNDING * max(abs(left), abs(right))
+    if operator == "<=":
+        return left <= right + slack
+    if operator == ">=":
+        return left >= right - slack
+    return abs(left - right) <= slack
+
+
+def _number(expr: sp.Expr, values: Values) -> float:
+    value = float(compiled(expr)(**{s.name: values[s.name] for s in expr.free_symbols}))
+    return value
+
+
+_COMPILED: dict[sp.Expr, Callable[..., Any]] = {}
+
+
+def compiled(expr: sp.Expr) -> Callable[..., Any]:
+    """The expression as a NumPy function of its free symbols by keyword; scalars and arrays alike."""
+    if expr not in _COMPILED:
+        symbols = sorted(expr.free_symbols, key=lambda s: str(s))
+        _COMPILED[expr] = sp.lambdify(symbols, expr, modules="numpy")
+    return _COMPILED[expr]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionCheck:
+    """A condition of statement ``key`` at given values; sides and verdict are None while a parameter is missing."""
+
+    key: str
+    condition: Condition
+    values: Values
+    left: float | None
+    right: float | None
+    holds: bool | None
+
+    @property
+    def broken(self) -> str:
+        """What is wrong: the value, the condition with both sides evaluated, and what would do."""
+        condition = self.condition
+        sentence = f'{condition.left}={self.left:.6g} breaks "{condition.text}" of {self.key}: {self.limit}'
+        if not condition.left.is_Symbol:
+            return f"{sentence}."
+        extreme = {"<=": "Largest admissible", ">=": "Smallest admissible", "==": "Prescribed"}[condition.operator]
+        return f"{sentence}. {extreme} {condition.left}: {self.right:.10g}."
+
+    @property
+    def limit(self) -> str:
+        """The right side with numbers put in, such as ``1/(32*25*1) = 0.00125``."""
+        right = self.condition.right
+        if right.is_number:
+            return f"{self.right:.6g}"
+        shown = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
+        return f"{shown} = {self.right:.6g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRule:
+    """What a statement sets a step size to: exactly ``value``, or any number from ``value`` on (``at_least``).
+
+    With ``at_least`` the smallest admissible value is taken where the caller names none.
+    """
+
+    symbol: sp.Symbol
+    value: sp.Expr
+    at_least: bool
+
+    @property
+    def condition(self) -> Condition:
+        """The rule as a hypothesis, for the case that the caller chooses the step size."""
+        name = self.symbol.name
+        return Condition(name=name, left=self.symbol, operator=">=" if self.at_least else "==", right=self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepProduct:
+    """A convention ``product == local * outer`` between step sizes: any two of the three give the third."""
+
+    product: sp.Symbol
+    local: sp.Symbol
+    outer: sp.Symbol
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of the three step sizes."""
+        return frozenset({self.product.name, self.local.name, self.outer.name})
+
+    def fill(self, values: dict[str, float]) -> None:
+        """Add the third step size where two are known; raises `InputError` where three disagree."""
+        product, local, outer = self.product.name, self.local.name, self.outer.name
+        if local in values and outer in values:
+            found = values[local] * values[outer]
+            wanted = values.setdefault(product, found)
+            if abs(wanted - found) > 1e-9 * max(wanted, found):
+                raise InputError(
+                    f'{local}={values[local]:g} breaks "{local}*{outer} == {product}": {found:.6g} == {wanted:.6g} '
+                    f"is false. Admissible {local}: {wanted / values[outer]:.10g}."
+                )
+        elif product in values and outer in values:
+            values[local] = values[product] / values[outer]
+        elif product in values and local in values:
+            values[outer] = values[product] / values[local]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A statement at given numbers.
+
+    ``values`` are all parameters used, defaults included (``defaulted`` names those). ``claims`` maps a claim to its
+    right side and ``terms`` to its parts. ``trivial`` is what smoothness alone gives at the start (None where nothing
+    trivial is known).
+    """
+
+    key: str
+    values: dict[str, float]
+    defaulted: tuple[str, ...]
+    claims: dict[str, float]
+    terms: dict[str, dict[str, float]]
+    conditions: tuple[ConditionCheck, ...]
+    trivial: float | None
+
+    @property
+    def value(self) -> float:
+        """Right side of the first claim."""
+        return next(iter(self.claims.values()))
+
+    @property
+    def applicable(self) -> bool:
+        """Whether no condition is broken (one whose parameters are not all given is undecided, not broken)."""
+        return all(check.holds is not False for check in self.conditions)
+
+    @property
+    def broken(self) -> tuple[ConditionCheck, ...]:
+        """The conditions that do not hold."""
+        return tuple(check for check in self.conditions if check.holds is False)
+
+    @property
+    def vacuous(self) -> bool | None:
+        """Whether the bound says no more than smoothness does, that is, whether it is at least ``trivial``."""
+        return None if self.trivial is None else self.value >= self.trivial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """One numbered statement of a paper.
+
+    ``algorithm`` is the name of the method it is about, or None for pure algebra.
+    ``settings`` fixes parameters that the statement itself fixes, such as K = 1. ``conditions`` are the hypotheses
+    about parameters; those that a step rule expresses are not repeated there (`hypotheses` has both).
+    """
+
+    key: str
+    title: str
+    source: Source
+    algorithm: str | None
+    assumptions: tuple[Assumption, ...]
+    claims: tuple[Claim, ...]
+    conditions: tuple[Condition, ...]
+    step_rules: tuple[StepRule, ...]
+    step_products: tuple[StepProduct, ...]
+    settings: Mapping[str, sp.Expr]
+    follows_from: tuple[str, ...]
+    remark: str
+
+    @property
+    def order_only(self) -> bool:
+        """Whether the paper gives the right side only up to a constant."""
+        return any(claim.relation is Relation.ORDER for claim in self.claims)
+
+    @cached_property
+    def hypotheses(self) -> tuple[Condition, ...]:
+        """Every condition on parameters: the listed ones and those that the step rules express."""
+        return (*self.conditions, *(rule.condition for rule in self.step_rules))
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Every parameter that occurs in a bound, condition or step rule, in the order of `bounds.symbols`."""
+        exprs = [claim.bound for claim in self.claims]
+        exprs += [weight for claim in self.claims for weight in claim.metric.weights.values()]
+        exprs += [side for condition in self.hypotheses for side in (condition.left, condition.right)]
+        names = {s.name for expr in exprs for s in sp.sympify(expr).free_symbols} | set(self.settings)
+        names |= {s.name for expr in self.settings.values() for s in expr.free_symbols}
+        for product in self.step_products:
+            names |= product.names
+        return tuple(sorted(names, key=_registry_order))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Parameters without which the right side has no value and for which the statement gives no default."""
+        needed = {s.name for claim in self.claims for s in claim.bound.free_symbols}
+        for rule in reversed(self.step_rules):
+            if rule.symbol.name in needed:
+                needed = (needed - {rule.symbol.name}) | {s.name for s in rule.value.free_symbols}
+        return tuple(name for name in self.parameters if name in needed and name not in self.settings)
+
+    def complete(self, given: Values) -> tuple[dict[str, float], tuple[str, ...]]:
+        """The given values plus what the statement itself fixes, and the names of what was filled in.
+
+        Fills in ``settings``, prescribed step sizes, smallest admissible ones, and step products whichever way round
+        they are given. Raises `InputError` for an unknown parameter, a value outside
+        its domain, a contradiction with ``settings`` or between the step sizes.
+        """
+        self._check_names(given)
+        values = {name: float(value) for name, value in given.items()}
+        for name, value in values.items():
+            quantity(name).check(value)
+        for name, expr in self.settings.items():
+            self._fix(values, name, expr)
+        if {"n", "m"} <= values.keys() and values["m"] > values["n"]:
+            raise InputError(
+                f"m={values['m']:g} breaks \"m <= n\": {values['m']:g} <= {values['n']:g} is false. "
+                f"Largest admissible m: {values['n']:g}."
+            )
+        self._fill_products(values)
+        for rule in self.step_rules:
+            name = rule.symbol.name
+            if name not in values and {s.name for s in rule.value.free_symbols} <= values.keys():
+                values[name] = _number(rule.value, values)
+        self._fill_products(values)
+        values = {name: values[name] for name in sorted(values, key=_registry_order)}
+        return values, tuple(name for name in values if name not in given)
+
+    def unused(self, given: Values) -> tuple[str, ...]:
+        """The given parameters that do not occur in this statement."""
+        return tuple(name for name in given if name not in self.parameters)
+
+    def evaluate(self, **given: float) -> Evaluation:
+        """Right sides, their terms, and every condition with both sides, at the given numbers.
+
+        Raises `InputError` for unknown or missing parameters, values outside their domain, and for statements that
+        are known only up to a constant.
+        """
+        if self.order_only:
+            raise InputError(
+                f"{self.key} is known only up to a constant (the paper prints O(...)), so it has no value; "
+                "'show' prints the order"
+            )
+        values, defaulted = self.complete(given)
+        missing = [name for name in self.required if name not in values]
+        if missing:
+            listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
+            raise InputError(f"{self.key} needs a value for {listed}; give it as {missing[0]}=...")
+        terms = {c.name: {label: _number(expr, values) for label, expr in c.terms.items()} for c in self.claims}
+        return Evaluation(
+            key=self.key,
+            values=values,
+            defaulted=defaulted,
+            claims={name: sum(parts.values()) for name, parts in terms.items()},
+            terms=terms,
+            conditions=self.check_conditions(values),
+            trivial=self._trivial_value(values),
+        )
+
+    def check_conditions(self, values: Values) -> tuple[ConditionCheck, ...]:
+        """Every condition at completed values."""
+        return tuple(condition.check(self.key, values) for condition in self.hypotheses)
+
+    def _trivial_value(self, values: Values) -> float | None:
+        trivial = self.claims[0].metric.trivial
+        if trivial is None or not {s.name for s in trivial.free_symbols} <= values.keys():
+            return None
+        return _number(trivial, values)
+
+    def _check_names(self, given: Values) -> None:
+        # A symbol of the catalogue that this statement does not use is harmless (users pass one set of numbers to
+        # several statements); a name that no statement knows is a slip.
+        for name in given:
+            if name not in _ORDER:
+                raise InputError(f"{self.key} has no parameter {name!r}; {did_you_mean(name, self.parameters)}")
+
+    def _fill_products(self, values: dict[str, float]) -> None:
+        for product in self.step_products:
+            product.fill(values)
+
+    def _fix(self, values: dict[str, float], name: str, expr: sp.Expr) -> None:
+        if not {s.name for s in expr.free_symbols} <= values.keys():
+            return
+        fixed = _number(expr, values)
+        if values.setdefault(name, fixed) != fixed:
+            raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which is about {name} = {expr} = {fixed:g}")
+
+
+_ORDER = {q.name: position for position, q in enumerate(all_quantities())}
+
+
+def _registry_order(name: str) -> int:
+    return _ORDER[name]

@@ -1,0 +1,82 @@
+"""Federated methods by name, reductions included.
+
+A reduction is a method with parameters fixed or blocks of variables absent; it has no code of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ratecheck.algorithms.base import Algorithm, check_step_sizes
+from ratecheck.algorithms.fedavg_p import FedAvgP
+from ratecheck.algorithms.scaffold_p import ScaffoldP
+from ratecheck.errors import InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Method:
+    """A name that can be simulated: an algorithm, what the name fixes, and which blocks of variables it has.
+
+    ``fixed`` holds parameters that the name sets, ``personal`` and ``shared`` say whether the problem may have such
+    variables, ``full`` whether every client takes part in every round.
+    """
+
+    name: str
+    title: str
+    algorithm: Algorithm
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    shared: bool = True
+    personal: bool = True
+    full: bool = False
+
+    @property
+    def step_sizes(self) -> tuple[str, ...]:
+        """The step sizes that the caller has to give."""
+        return tuple(name for name in self.algorithm.step_sizes if name not in self.fixed)
+
+    def resolve(self, given: Mapping[str, float]) -> dict[str, float]:
+        """The given step sizes with the fixed ones; raises `InputError` for missing, unknown or contradicting ones."""
+        for name, value in given.items():
+            if name not in self.algorithm.step_sizes:
+                raise InputError(f"{self.name} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
+            if self.fixed.get(name, value) != value:
+                raise InputError(f"{name}={value:g} contradicts {self.name}, which sets {name} to {self.fixed[name]:g}")
+        check_step_sizes(self.name, self.step_sizes, given)
+        return {**self.fixed, **given}
+
+    def check_problem(self, d_u: int, d_v: int, K: int) -> None:
+        """Raise `InputError` where the problem has variables that the method lacks, or K is not the method's."""
+        if not self.personal and d_v:
+            raise InputError(f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}")
+        if not self.shared and d_u:
+            raise InputError(f"{self.name} has no shared variable, but the problem has one of size {d_u}: use shared=0")
+        if self.fixed.get("K", K) != K:
+            raise InputError(f"K={K} contradicts {self.name}, which takes K={self.fixed['K']:g} local step per round")
+
+
+# Step sizes of absent blocks multiply nothing; 1 keeps them out of the caller's way.
+_NO_PERSONAL = {"gamma_v": 1.0, "eta_v": 1.0}
+_NO_SHARED = {"gamma_u": 1.0, "eta_u": 1.0}
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("fedavg-p", "FedAvg-P", FedAvgP()),
+        Method("scaffold-p", "Scaffold-P", ScaffoldP()),
+        Method("fedavg", "FedAvg", FedAvgP(), fixed=_NO_PERSONAL, personal=False),
+        Method("scaffold", "SCAFFOLD", ScaffoldP(), fixed=_NO_PERSONAL, personal=False),
+        Method("fedsim", "FedSim", FedAvgP(), fixed={"eta_u": 1.0, "eta_v": 1.0}),
+        Method("parallel-sgd", "parallel SGD", FedAvgP(), fixed={**_NO_SHARED, "K": 1.0}, shared=False, full=True),
+    )
+}
+
+
+def method(name: str) -> Method:
+    """The method of that name; raises `InputError` with a did-you-mean for an unknown one."""
+    if name not in METHODS:
+        raise InputError(f"no algorithm {name!r}; {did_you_mean(name, METHODS)}")
+    return METHODS[name]
+
+
+__all__ = ["METHODS", "Algorithm", "Method", "method"]

@@ -1,0 +1,44 @@
+"""Compilation of kernels, with an on-disk cache that a changed source can never be served from.
+
+Numba's own cache looks only at the file of the compiled function: after an edit of a callee in another file it keeps
+returning the old numbers. Here the cache folder's name contains a hash of all kernel sources, so any edit starts a new
+folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numba
+from numba import config
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+_FOLDER = Path(__file__).parent
+
+
+def cache_folder() -> Path:
+    """The cache folder of the kernel sources as they stand now, below ``RATECHECK_CACHE`` or the user's cache folder."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(_FOLDER.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    root = os.environ.get("RATECHECK_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "ratecheck"
+    return Path(root).expanduser() / f"kernels-{digest.hexdigest()[:16]}"
+
+
+def kernel(function: Function) -> Function:
+    """Compile without the interpreter lock and without floating-point shortcuts.
+
+    No fast-math: a lane's result must not depend on whether it was computed in a vector register or in a remainder
+    loop, since that depends on how replicates are split into blocks.
+    """
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_folder())
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)  # type: ignore[no-any-return]
+    finally:
+        config.CACHE_DIR = before

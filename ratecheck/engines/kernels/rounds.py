@@ -1,0 +1,338 @@
+"""The Monte Carlo kernel: rounds of any algorithm (as linear maps) on any problem, replicates innermost.
+
+Arrays end with an axis of B replicates ("lanes"). State is stored per variable slot and coordinate: server (slots, d, B),
+client (n, slots, d, B). The first d_u coordinates use the coefficients of the shared space, the others those of the
+personal one. In a round the replicates that sampled client i are gathered into the first lanes of the local arrays, so
+that the K local steps run on contiguous lanes.
+"""
+
+import math
+
+import numpy as np
+
+from ratecheck.engines.kernels.compile import kernel
+from ratecheck.engines.kernels.random import (
+    BATCH,
+    BEFORE_FIRST_ROUND,
+    NOISE,
+    counter_tag,
+    normals,
+    philox,
+)
+
+QUADRATIC = 0
+LOGISTIC = 1
+
+# Per-round records.
+RECORDS = ("G_u", "G_v", "B")
+
+
+@kernel
+def quadratic_gradient(H, g, x, out, lanes):
+    """out = H x - g for the first lanes of x (d, B)."""
+    d = g.shape[0]
+    for row in range(d):
+        for lane in range(lanes):
+            out[row, lane] = -g[row]
+        for column in range(d):
+            h = H[row, column]
+            for lane in range(lanes):
+                out[row, lane] += h * x[column, lane]
+
+
+@kernel
+def add_regulariser(rho, x, out, first, last, scratch, lanes):
+    """Add the gradient of rho*s/(1+s), s the squared norm of coordinates first ... last-1."""
+    for lane in range(lanes):
+        scratch[lane] = 1.0
+    for row in range(first, last):
+        for lane in range(lanes):
+            scratch[lane] += x[row, lane] * x[row, lane]
+    for lane in range(lanes):
+        scratch[lane] = 2.0 * rho / (scratch[lane] * scratch[lane])
+    for row in range(first, last):
+        for lane in range(lanes):
+            out[row, lane] += scratch[lane] * x[row, lane]
+
+
+@kernel
+def logistic_weight(z):
+    """Derivative of log(1+exp(-z)), without overflow."""
+    if z >= 0.0:
+        e = math.exp(-z)
+        return -e / (1.0 + e)
+    return -1.0 / (1.0 + math.exp(z))
+
+
+@kernel
+def logistic_gradient(A, rho, d_u, x, out, margin, lanes):
+    """Full gradient of a logistic client with rows c_l*(a_l, b_l) in A (N, d)."""
+    N, d = A.shape
+    for row in range(d):
+        for lane in range(lanes):
+            out[row, lane] = 0.0
+    for sample in range(N):
+        for lane in range(lanes):
+            margin[lane] = 0.0
+        for column in range(d):
+            a = A[sample, column]
+            for lane in range(lanes):
+                margin[lane] += a * x[column, lane]
+        for lane in range(lanes):
+            margin[lane] = logistic_weight(margin[lane]) / N
+        for column in range(d):
+            a = A[sample, column]
+            for lane in range(lanes):
+                out[column, lane] += a * margin[lane]
+    add_regulariser(rho, x, out, 0, d_u, margin, lanes)
+    add_regulariser(rho, x, out, d_u, d, margin, lanes)
+
+
+@kernel
+def logistic_batch_gradient(A, rho, d_u, batch, x, out, margin, words, keys, t, i, k, lanes):
+    """Gradient over ``batch`` samples drawn uniformly with replacement, for every lane its own."""
+    N, d = A.shape
+    for row in range(d):
+        for lane in range(lanes):
+            out[row, lane] = 0.0
+    for draw in range(batch):
+        if draw % 4 == 0:
+            philox(draw // 4, k, t, counter_tag(BATCH, i), keys, words, lanes)
+        for lane in range(lanes):
+            sample = np.int64((words[draw % 4, lane] * np.uint64(N)) >> np.uint64(32))
+            z = 0.0
+            for column in range(d):
+                z += A[sample, column] * x[column, lane]
+            weight = logistic_weight(z) / batch
+            for column in range(d):
+                out[column, lane] += weight * A[sample, column]
+    add_regulariser(rho, x, out, 0, d_u, margin, lanes)
+    add_regulariser(rho, x, out, d_u, d, margin, lanes)
+
+
+@kernel
+def exact_gradient(kind, H, g, A, rho, d_u, i, x, out, margin, lanes):
+    """Gradient of f_i."""
+    if kind == QUADRATIC:
+        quadratic_gradient(H[i], g[i], x, out, lanes)
+    else:
+        logistic_gradient(A[i], rho, d_u, x, out, margin, lanes)
+
+
+@kernel
+def oracle(kind, H, g, A, rho, d_u, batch, noise, i, t, k, x, out, margin, words, floats, bits, pair, keys, lanes):
+    """One stochastic gradient per lane: mini-batch where ``batch`` > 0, plus Gaussian noise (d,) per coordinate."""
+    d = x.shape[0]
+    if kind == LOGISTIC and batch > 0:
+        logistic_batch_gradient(A[i], rho, d_u, batch, x, out, margin, words, keys, t, i, k, lanes)
+    else:
+        exact_gradient(kind, H, g, A, rho, d_u, i, x, out, margin, lanes)
+    for block in range((d + 3) // 4):
+        silent = True
+        for row in range(4 * block, min(4 * block + 4, d)):
+            silent = silent and noise[row] == 0.0
+        if silent:
+            continue
+        philox(block, k, t, counter_tag(NOISE, i), keys, words, lanes)
+        for half in range(2):
+            row = 4 * block + 2 * half
+            if row >= d:
+                break
+            normals(words, 2 * half, 2 * half + 1, floats, bits, pair[0], pair[1], lanes)
+            for lane in range(lanes):
+                out[row, lane] += noise[row] * pair[0, lane]
+            if row + 1 < d:
+                for lane in range(lanes):
+                    out[row + 1, lane] += noise[row + 1] * pair[1, lane]
+
+
+@kernel
+def record_round(kind, H, g, A, rho, d_u, server, client, x, out, margin, mean_u, record):
+    """Fill record (len(RECORDS), B): ||mean_i grad_u f_i||^2, mean_i ||grad_v f_i||^2, sum_i ||grad_u f_i||^2."""
+    n, _, d, lanes = client.shape
+    mean_u[:, :] = 0.0
+    record[:, :] = 0.0
+    for i in range(n):
+        for row in range(d_u):
+            x[row, :] = server[0, row]
+        for row in range(d_u, d):
+            x[row, :] = client[i, 0, row]
+        exact_gradient(kind, H, g, A, rho, d_u, i, x, out, margin, lanes)
+        for row in range(d_u):
+            for lane in range(lanes):
+                mean_u[row, lane] += out[row, lane] / n
+                record[2, lane] += out[row, lane] * out[row, lane]
+        for row in range(d_u, d):
+            for lane in range(lanes):
+                record[1, lane] += out[row, lane] * out[row, lane] / n
+    for row in range(d_u):
+        for lane in range(lanes):
+            record[0, lane] += mean_u[row, lane] * mean_u[row, lane]
+
+
+@kernel
+def combine(coefficients, inputs, outputs, lanes):
+    """outputs = coefficients @ inputs, over the first lanes."""
+    for o in range(coefficients.shape[0]):
+        for lane in range(lanes):
+            outputs[o, lane] = 0.0
+        for k in range(coefficients.shape[1]):
+            c = coefficients[o, k]
+            if c != 0.0:
+                for lane in range(lanes):
+                    outputs[o, lane] += c * inputs[k, lane]
+
+
+@kernel
+def start_state(kind, H, g, A, rho, d_u, batch, noise, K, start_client, start_server, point, server, client, keys):
+    """Fill server and client state from point (n, d) and, where a method needs it, the mean of K gradients there."""
+    n, clients, d, lanes = client.shape
+    x, out, total = np.empty((d, lanes)), np.empty((d, lanes)), np.zeros((d, lanes))
+    margin, floats, pair = np.empty(lanes), np.empty(lanes), np.empty((2, lanes))
+    words = np.empty((4, lanes), dtype=np.uint64)
+    inputs, outputs = np.zeros((max(2, 1 + clients), lanes)), np.empty((max(clients, server.shape[0]), lanes))
+    needs_gradient = np.any(start_client[:, :, 1] != 0.0)
+    mean = np.zeros((clients, d, lanes))
+    for i in range(n):
+        for row in range(d):
+            x[row, :] = point[i, row]
+        total[:, :] = 0.0
+        if needs_gradient:
+            for k in range(K):
+                oracle(
+                    kind, H, g, A, rho, d_u, batch, noise, i, BEFORE_FIRST_ROUND, k,
+                    x, out, margin, words, floats, floats.view(np.int64), pair, keys, lanes,
+                )  # fmt: skip
+                total += out / K
+        for row in range(d):
+            space = 0 if row < d_u else 1
+            inputs[0, :] = x[row]
+            inputs[1, :] = total[row]
+            combine(start_client[space], inputs, outputs, lanes)
+            for o in range(clients):
+                client[i, o, row, :] = outputs[o]
+                mean[o, row, :] += outputs[o] / n
+    for row in range(d):
+        inputs[0, :] = point[0, row]
+        for o in range(clients):
+            inputs[1 + o, :] = mean[o, row]
+        combine(start_server[0 if row < d_u else 1], inputs, outputs, lanes)
+        for o in range(server.shape[0]):
+            server[o, row, :] = outputs[o]
+
+
+@kernel
+def run_rounds(
+    kind, H, g, A, rho, d_u, batch, noise, K, locals_, begin, step, finish, aggregate,
+    server, client, keys, masks, first_round, record,
+):  # fmt: skip
+    """Advance the state by len(masks) rounds, recording each round's quantities before it is played.
+
+    ``masks`` (rounds, n, B) says who takes part; ``aggregate`` (n+1, 2, server, server+message) holds the coefficients
+    by the number of participants; ``record`` (rounds, len(RECORDS), B).
+    """
+    n, clients, d, B = client.shape
+    servers = server.shape[0]
+    messages = finish.shape[1] - clients
+    local = np.empty((locals_, d, B))
+    packed_keys = np.empty((2, B), dtype=np.uint64)
+    x, out, total = np.empty((d, B)), np.empty((d, B)), np.empty((messages, d, B))
+    margin, floats, pair = np.empty(B), np.empty(B), np.empty((2, B))
+    bits = floats.view(np.int64)
+    words = np.empty((4, B), dtype=np.uint64)
+    inputs = np.empty((servers + clients + locals_ + messages + 1, B))
+    outputs = np.empty((servers + clients + locals_ + messages, B))
+    members, participants = np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
+    for t in range(masks.shape[0]):
+        record_round(kind, H, g, A, rho, d_u, server, client, x, out, margin, local[0], record[t])
+        total[:, :, :] = 0.0
+        participants[:] = 0
+        for i in range(n):
+            lanes = 0
+            for lane in range(B):
+                if masks[t, i, lane]:
+                    members[lanes] = lane
+                    participants[lane] += 1
+                    lanes += 1
+            if lanes == 0:
+                continue
+            for lane in range(lanes):
+                packed_keys[0, lane] = keys[0, members[lane]]
+                packed_keys[1, lane] = keys[1, members[lane]]
+            for row in range(d):
+                gather(server, client[i], row, members, inputs, lanes)
+                combine(begin[0 if row < d_u else 1], inputs, outputs, lanes)
+                for o in range(locals_):
+                    for lane in range(lanes):
+                        local[o, row, lane] = outputs[o, lane]
+            for k in range(K):
+                oracle(
+                    kind, H, g, A, rho, d_u, batch, noise, i, first_round + t, k,
+                    local[0], out, margin, words, floats, bits, pair, packed_keys, lanes,
+                )  # fmt: skip
+                local_step(step, d_u, local, out, outputs, lanes)
+            for row in range(d):
+                gather(server, client[i], row, members, inputs, lanes)
+                for o in range(locals_):
+                    for lane in range(lanes):
+                        inputs[servers + clients + o, lane] = local[o, row, lane]
+                combine(finish[0 if row < d_u else 1], inputs, outputs, lanes)
+                for o in range(clients):
+                    for lane in range(lanes):
+                        client[i, o, row, members[lane]] = outputs[o, lane]
+                for o in range(messages):
+                    for lane in range(lanes):
+                        total[o, row, members[lane]] += outputs[clients + o, lane]
+        aggregate_round(aggregate, d_u, participants, server, total, inputs, outputs)
+
+
+@kernel
+def gather(server, client, row, members, inputs, lanes):
+    """Copy one coordinate of server and client state of the member replicates into the first lanes of inputs."""
+    for a in range(server.shape[0]):
+        for lane in range(lanes):
+            inputs[a, lane] = server[a, row, members[lane]]
+    for a in range(client.shape[0]):
+        for lane in range(lanes):
+            inputs[server.shape[0] + a, lane] = client[a, row, members[lane]]
+
+
+@kernel
+def local_step(step, d_u, local, gradient, outputs, lanes):
+    """One local step in place."""
+    slots, d, _ = local.shape
+    for row in range(d):
+        coefficients = step[0 if row < d_u else 1]
+        for o in range(slots):
+            c = coefficients[o, slots]
+            for lane in range(lanes):
+                outputs[o, lane] = c * gradient[row, lane]
+            for k in range(slots):
+                c = coefficients[o, k]
+                if c != 0.0:
+                    for lane in range(lanes):
+                        outputs[o, lane] += c * local[k, row, lane]
+        for o in range(slots):
+            for lane in range(lanes):
+                local[o, row, lane] = outputs[o, lane]
+
+
+@kernel
+def aggregate_round(aggregate, d_u, participants, server, total, inputs, outputs):
+    """New server state; every replicate with the coefficients of its own number of participants."""
+    servers, d, B = server.shape
+    messages = total.shape[0]
+    for row in range(d):
+        space = 0 if row < d_u else 1
+        for o in range(servers):
+            for lane in range(B):
+                coefficients = aggregate[participants[lane], space, o]
+                value = 0.0
+                for k in range(servers):
+                    value += coefficients[k] * server[k, row, lane]
+                for k in range(messages):
+                    value += coefficients[servers + k] * total[k, row, lane]
+                outputs[o, lane] = value
+        for o in range(servers):
+            for lane in range(B):
+                server[o, row, lane] = outputs[o, lane]

@@ -1,0 +1,112 @@
+"""What every engine needs before it can run: checked arguments, the starting point, noise per coordinate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ratecheck.algorithms import Method, method
+from ratecheck.algorithms.base import LinearMaps, linear_maps
+from ratecheck.errors import InputError
+from ratecheck.participation import FixedTrace, Trace
+from ratecheck.problems import Problem
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A run, ready for an engine.
+
+    ``maps[c]`` are the algorithm's coefficients for c participants (index 0: nobody, the server stays as it is).
+    ``point`` (n, d) holds (u0, v0_i) per client, ``noise`` (d,) the standard deviation per coordinate.
+    """
+
+    method: Method
+    problem: Problem
+    trace: Trace
+    T: int
+    K: int
+    step_sizes: dict[str, float]
+    point: Array
+    noise: Array
+
+    def maps(self, participants: int) -> LinearMaps:
+        """The algorithm's coefficients when that many clients take part."""
+        settings = {"n": float(self.problem.n), "m": float(max(participants, 1)), "K": float(self.K)}
+        return linear_maps(self.method.algorithm, {**settings, **self.step_sizes})
+
+
+def prepare(
+    algorithm: str,
+    problem: Problem,
+    trace: Trace,
+    *,
+    K: int,
+    T: int | None = None,
+    x0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    sigma: float | None = None,
+    sigma_u: float = 0.0,
+    sigma_v: float = 0.0,
+    step_sizes: Mapping[str, float],
+) -> Setup:
+    """Check every argument and put the run together; raises `InputError` with one line for anything unusable."""
+    chosen = method(algorithm)
+    if T is None and isinstance(trace, FixedTrace):
+        T = len(trace.matrix)
+    if T is None:
+        raise InputError("how many rounds? give T=...")
+    for name, value in (("K", K), ("T", T)):
+        if int(value) != value or value < 1:
+            raise InputError(f'{name}={value} breaks "{name} >= 1": it is a whole number, at least 1')
+    if trace.n != problem.n:
+        raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
+    trace.check_rounds(T)
+    if chosen.full and trace.rate < 1:
+        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
+    chosen.check_problem(problem.d_u, problem.d_v, K)
+    return Setup(
+        method=chosen,
+        problem=problem,
+        trace=trace,
+        T=int(T),
+        K=int(K),
+        step_sizes=chosen.resolve(step_sizes),
+        point=_start(problem, x0, v0),
+        noise=_noise(problem, *_sigmas(problem, sigma, sigma_u, sigma_v)),
+    )
+
+
+def _sigmas(problem: Problem, sigma: float | None, sigma_u: float, sigma_v: float) -> tuple[float, float]:
+    if sigma is not None:
+        if problem.d_u and problem.d_v:
+            raise InputError("sigma is for problems with one block of variables; here give sigma_u and sigma_v")
+        sigma_u, sigma_v = (sigma, 0.0) if problem.d_u else (0.0, sigma)
+    for name, value in (("sigma_u", sigma_u), ("sigma_v", sigma_v)):
+        if not 0 <= value < math.inf:
+            raise InputError(f'{name}={value:g} breaks "0 <= {name} < inf"')
+    return sigma_u, sigma_v
+
+
+def _noise(problem: Problem, sigma_u: float, sigma_v: float) -> Array:
+    """Standard deviation per coordinate: sigma is the total, E||noise||^2 = sigma^2."""
+    noise = np.zeros(problem.d)
+    noise[: problem.d_u] = sigma_u / math.sqrt(max(problem.d_u, 1))
+    noise[problem.d_u :] = sigma_v / math.sqrt(max(problem.d_v, 1))
+    return noise
+
+
+def _start(problem: Problem, x0: ArrayLike | None, v0: ArrayLike | None) -> Array:
+    u = np.zeros(problem.d_u) if x0 is None else np.asarray(x0, dtype=np.float64)
+    v = np.zeros((problem.n, problem.d_v)) if v0 is None else np.asarray(v0, dtype=np.float64)
+    for name, array, shape in (("x0", u, (problem.d_u,)), ("v0", v, (problem.n, problem.d_v))):
+        if array.shape != shape:
+            raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} has entries that are not finite numbers")
+    return np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)

@@ -1,0 +1,122 @@
+"""Monte Carlo, local step by local step: any problem, any noise, any participation pattern."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.engines.kernels import rounds as kernels
+from ratecheck.engines.setup import Setup
+from ratecheck.problems import Logistic, Quadratic
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+# Replicates per block: enough to fill vector registers, few enough that a block's state stays in the cache.
+LANES = 64
+# Rounds per kernel call: bounds the memory of participation masks, and is how often progress is reported.
+_CHUNK_ENTRIES = 1 << 21
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a simulation recorded.
+
+    ``records`` maps the name of a per-round quantity to an array (replicates, T), taken before the round is played.
+    ``metric`` is the quantity that the method's theorems bound: G_u + rate*G_v, rate being the average share of
+    clients per round. ``diverged`` (replicates,) marks runs that left the range of floating-point numbers.
+    """
+
+    records: dict[str, Array]
+    rate: float
+
+    @property
+    def metric(self) -> Array:
+        """G_u + rate*G_v per replicate and round."""
+        return self.records["G_u"] + self.rate * self.records["G_v"]
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Whether a replicate's metric ever was not finite."""
+        return ~np.isfinite(self.metric).all(axis=1)
+
+
+def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
+    """Keys (2, replicates) of the random streams, from the named axes seed and replicate."""
+    words = [hashlib.sha256(f"seed={seed};replicate={r}".encode()).digest()[:8] for r in replicates]
+    return np.ascontiguousarray(np.frombuffer(b"".join(words), dtype="<u4").reshape(-1, 2).T.astype(np.uint64))
+
+
+def simulate(
+    setup: Setup,
+    *,
+    seed: int = 0,
+    replicates: int = 1,
+    first_replicate: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Run the given replicates; the result of a replicate depends on seed and its own number alone."""
+    starts = range(first_replicate, first_replicate + replicates, LANES)
+    blocks = [range(start, min(start + LANES, first_replicate + replicates)) for start in starts]
+    done = [0] * len(blocks)
+
+    def report(block: int, rounds: int) -> None:
+        done[block] = rounds
+        if progress is not None:
+            progress(sum(done) / (len(blocks) * setup.T))
+
+    def work(block: int) -> Array:
+        return _run_block(setup, stream_keys(seed, blocks[block]), lambda rounds: report(block, rounds))
+
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
+    records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(kernels.RECORDS)}
+    return Run(records=records, rate=setup.trace.rate)
+
+
+def _run_block(setup: Setup, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
+    problem, lanes = setup.problem, keys.shape[1]
+    oracle = (*_problem_arrays(setup), setup.noise)
+    maps = setup.maps(setup.problem.n)
+    aggregate = _aggregates(setup)
+    server = np.zeros((maps.servers, problem.d, lanes))
+    client = np.zeros((problem.n, maps.clients, problem.d, lanes))
+    kernels.start_state(
+        *oracle, setup.K, maps.start_client, maps.start_server, setup.point, server, client, keys
+    )  # fmt: skip
+    record = np.empty((setup.T, len(kernels.RECORDS), lanes))
+    chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
+    for first in range(0, setup.T, chunk):
+        rounds = min(chunk, setup.T - first)
+        masks = setup.trace.masks(first, rounds, keys)
+        kernels.run_rounds(
+            *oracle, setup.K, maps.locals, maps.begin, maps.step, maps.finish, aggregate,
+            server, client, keys, masks, first, record[first : first + rounds],
+        )  # fmt: skip
+        report(first + rounds)
+    return record
+
+
+def _aggregates(setup: Setup) -> Array:
+    """Coefficients of ``aggregate`` by the number of participants; nobody leaves the server as it is."""
+    tables = [setup.maps(count).aggregate for count in range(setup.problem.n + 1)]
+    servers = tables[0].shape[1]
+    tables[0] = np.zeros_like(tables[0])
+    tables[0][:, :, :servers] = np.eye(servers)
+    return np.stack(tables)
+
+
+def _problem_arrays(setup: Setup) -> tuple[object, ...]:
+    problem = setup.problem
+    none2, none3 = np.zeros((1, 1)), np.zeros((1, 1, 1))
+    if isinstance(problem, Quadratic):
+        return kernels.QUADRATIC, problem.H, problem.g, none3, 0.0, problem.d_u, 0
+    assert isinstance(problem, Logistic)
+    return kernels.LOGISTIC, none3, none2, problem.A, float(problem.rho), problem.d_u, int(problem.batch or 0)

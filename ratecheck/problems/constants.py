@@ -1,0 +1,60 @@
+"""Constants of a problem instance, each with the certificate that says how far it can be trusted."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+
+class Certificate(enum.Enum):
+    """How a constant is known. The values are what a verdict prints."""
+
+    EXACT = "exact"
+    UPPER_BOUND = "upper bound"
+    TRAJECTORY = "along the trajectory"
+    ABSENT = "does not exist"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One constant of an instance, such as the smoothness ``L``.
+
+    ``value`` is ``math.inf`` when the certificate is ``ABSENT``: no finite number satisfies the definition.
+    ``reason`` says in one phrase where the value comes from.
+    """
+
+    name: str
+    value: float
+    certificate: Certificate
+    reason: str
+
+    def __post_init__(self) -> None:
+        finite = math.isfinite(self.value)
+        if finite == (self.certificate is Certificate.ABSENT) or math.isnan(self.value):
+            raise ValueError(f"{self.name}: value {self.value} does not fit the certificate {self.certificate.value!r}")
+
+
+class Constants(Mapping[str, Constant]):
+    """The constants of one instance by name, in the order in which they were certified."""
+
+    def __init__(self, *constants: Constant) -> None:
+        self._by_name = {c.name: c for c in constants}
+
+    def __getitem__(self, name: str) -> Constant:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def replaced(self, *constants: Constant) -> Constants:
+        """The same constants with the given ones put in the place of those of the same name."""
+        return Constants(*(self._by_name | {c.name: c for c in constants}).values())
+
+    def __repr__(self) -> str:
+        rows = (f"{c.name}={c.value:.6g} ({c.certificate.value}: {c.reason})" for c in self.values())
+        return f"Constants({'; '.join(rows)})"

@@ -1,0 +1,331 @@
+"""Tables of binary classification data, and their split over clients.
+
+A :class:`Table` is what every data set becomes: features, labels in {-1, +1}, and the groups along which :func:`split`
+makes clients heterogeneous. Nothing is downloaded: :func:`digits` and :func:`breast_cancer` come with scikit-learn,
+:func:`libsvm` reads a file that the user names, :func:`synthetic` needs no file at all.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import operator
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.errors import InputError
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+EVEN_AGAINST_ODD = ((0, 2, 4, 6, 8), (1, 3, 5, 7, 9))
+LARGEST_DENSE = 2**29  # numbers in a dense table: 4 GiB
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A binary classification data set of ``M`` rows.
+
+    ``name`` is what messages call it; ``features`` has shape (M, d); ``labels`` has shape (M,), values -1 and +1;
+    ``groups`` has shape (M,) and holds integers, or is ``None``: the finer classes that :func:`split` sorts by.
+    Arrays are stored as C-contiguous float64 (groups: int64).
+
+    Raises :class:`InputError` where a shape does not fit, a value is not finite, or a label is not -1 or +1.
+    """
+
+    name: str
+    features: Array
+    labels: Array
+    groups: Indices | None = None
+
+    def __post_init__(self) -> None:
+        features = _floats(f"features of {self.name}", self.features)
+        labels = _floats(f"labels of {self.name}", self.labels)
+        if features.ndim != 2 or features.shape[0] == 0:
+            raise InputError(f"features of {self.name}: shape {features.shape}; needed (M, d) with M >= 1 rows")
+        if labels.shape != features.shape[:1]:
+            raise InputError(f"labels of {self.name}: shape {labels.shape}; needed {features.shape[:1]}, one per row")
+        _require_finite(self.name, features)
+        wrong = np.flatnonzero(np.abs(labels) != 1.0)
+        if wrong.size:
+            raise InputError(
+                f"labels of {self.name}: row {wrong[0] + 1} (counting from 1) is {labels[wrong[0]]:g}; needed -1 or +1"
+            )
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "labels", labels)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", _groups(self.name, self.groups, len(labels)))
+
+
+def digits(classes: tuple[Collection[int], Collection[int]] = EVEN_AGAINST_ODD) -> Table:
+    """The 1,797 images of 8 x 8 pixels of handwritten digits bundled with scikit-learn; pixels scaled to [0, 1].
+
+    ``classes`` = (digits labelled -1, digits labelled +1), even against odd by default; digits in neither are left out.
+    ``groups`` is the digit, so that ``split(table, 10, "label")`` gives about one digit to each client. It stands in
+    for the MNIST data of "Sharper Convergence Guarantees for Federated Learning with Partial Model Personalization",
+    Section 5.
+
+    Raises :class:`InputError` where a class is empty, holds something other than the digits 0 to 9, or overlaps the
+    other, and where scikit-learn is missing.
+    """
+    negative, positive = _digit_classes(classes)
+    bunch = _sklearn_datasets().load_digits()
+    digit = np.asarray(bunch.target, dtype=np.int64)
+    kept = np.isin(digit, sorted(negative | positive))
+    labels = np.where(np.isin(digit, sorted(positive)), 1.0, -1.0)
+    return Table("digits", np.asarray(bunch.data, dtype=np.float64)[kept] / 16.0, labels[kept], digit[kept])
+
+
+def breast_cancer() -> Table:
+    """The 569 tumours with 30 measurements bundled with scikit-learn: malignant -1, benign +1.
+
+    Every feature is standardised (mean 0, variance 1 over the 569 rows): in the units of the file the largest feature
+    exceeds the smallest by a factor of 10^5, and the smoothness constant would be that of one feature alone.
+
+    Raises :class:`InputError` where scikit-learn is missing.
+    """
+    bunch = _sklearn_datasets().load_breast_cancer()
+    raw = np.asarray(bunch.data, dtype=np.float64)
+    labels = np.where(np.asarray(bunch.target) == 1, 1.0, -1.0)
+    return Table("breast_cancer", (raw - raw.mean(axis=0)) / raw.std(axis=0), labels)
+
+
+def libsvm(path: str | os.PathLike[str]) -> Table:
+    """The table in a LIBSVM / SVMlight file: one ``label index:value index:value ...`` per line, as it is, unscaled.
+
+    Files that end in ``.gz`` or ``.bz2`` are decompressed. The two distinct labels that the file must hold become
+    -1 (the smaller) and +1 (the larger).
+
+    Raises :class:`InputError` where the file is missing, unreadable or empty, where a line does not parse or holds a
+    value that is not finite (with its number), where the table would not fit into 4 GiB, where there are not exactly
+    two labels, and where scikit-learn is missing.
+    """
+    datasets = _sklearn_datasets()
+    try:
+        file = Path(path)
+    except TypeError:
+        raise InputError(f"path={path!r}: needed the path of a LIBSVM file") from None
+    shown = _one_line(file)
+    try:
+        matrix, raw = datasets.load_svmlight_file(str(file))
+        rows, columns = matrix.shape
+        if rows == 0:
+            raise InputError(f"{shown}: the file holds no data; needed lines such as '+1 1:0.5 3:-2'")
+        if rows * columns > LARGEST_DENSE:
+            raise InputError(f"{shown}: {rows} rows x {columns} features do not fit into 4 GiB; use fewer of them")
+        features = np.asarray(matrix.toarray(), dtype=np.float64)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"{shown}: cannot be read: {_one_line(error.strerror or error)}") from None
+    except Exception as error:  # the reader reports bad text by whatever its parser meets first
+        raise InputError(f"{shown}: {_first_bad_line(file, error)}; needed lines such as '+1 1:0.5 3:-2'") from None
+    _require_finite(shown, features)
+    return Table(_one_line(file.name), features, _binary_labels(shown, np.asarray(raw, dtype=np.float64)))
+
+
+def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, heterogeneity: float = 1.0) -> Table:
+    """A seeded table of ``groups`` related tasks with ``d`` features; row ``j`` is of task ``j % groups``.
+
+    Task ``k`` draws rows ``a ~ N(h * mu_k, I) / sqrt(d)`` with ``h = heterogeneity``, and labels them +1 with
+    probability ``1/(1 + exp(-4 a'(w + h * w_k)))``; the ``w``, ``w_k`` ~ N(0, I) and ``mu_k`` ~ N(0, I/d) are drawn once.
+    At ``h = 0`` all tasks follow one law; as it grows, the features and the best classifiers of the tasks drift apart.
+    ``split(table, groups, "label")`` gives one task to each client where ``groups`` divides ``n_samples``.
+
+    Raises :class:`InputError` where a count is below 1, ``heterogeneity`` is negative or not finite, or the seed is not
+    a nonnegative integer.
+    """
+    n_samples, d = whole("n_samples", n_samples, 1), whole("d", d, 1)
+    groups, generator = whole("groups", groups, 1), _generator(seed)
+    h = nonnegative("heterogeneity", heterogeneity)
+    common, shifts = generator.standard_normal(d), generator.standard_normal((groups, d)) / math.sqrt(d)
+    tasks = common + h * generator.standard_normal((groups, d))
+    group = np.arange(n_samples, dtype=np.int64) % groups
+    features = (generator.standard_normal((n_samples, d)) + h * shifts[group]) / math.sqrt(d)
+    margin = 4.0 * np.einsum("jk,jk->j", features, tasks[group])
+    positive = generator.random(n_samples) < np.exp(-np.logaddexp(0.0, -margin))
+    return Table("synthetic", features, np.where(positive, 1.0, -1.0), group)
+
+
+def split(
+    table: Table,
+    n: int,
+    how: Literal["label", "iid", "dirichlet"] = "label",
+    seed: int = 0,
+    alpha: float = 0.5,
+) -> list[Indices]:
+    """Deal the ``M`` rows of ``table`` to ``n`` clients: a list of ``n`` arrays of ``M // n`` row numbers each.
+
+    The remaining ``M - n * (M // n)`` rows, chosen at random, are dropped: the papers give every client the same number
+    of samples. With the classes of a row its ``groups``, or its label where there are none:
+
+    - ``"label"``: rows sorted by class, then cut into ``n`` pieces (the most heterogeneous);
+    - ``"iid"``: a random permutation, cut into ``n`` pieces;
+    - ``"dirichlet"``: each client draws class proportions from Dirichlet(alpha, ..., alpha) and takes its rows so, as
+      long as a class lasts; small ``alpha`` is heterogeneous, large ``alpha`` close to equal shares of each class.
+
+    Raises :class:`InputError` where ``n`` is not within 1..M, ``how`` is none of these, ``alpha`` is not positive and
+    finite, or the seed is not a nonnegative integer.
+    """
+    size = len(table.labels) // whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
+    order = _generator(seed).permutation(len(table.labels))[: n * size].astype(np.int64)
+    classes = table.labels if table.groups is None else table.groups
+    if how == "label":
+        order = order[np.argsort(classes[order], kind="stable")]
+    elif how == "dirichlet":
+        return _dirichlet_split(order, np.unique(classes[order], return_inverse=True)[1], n, seed, alpha)
+    elif how != "iid":
+        raise InputError(f"how={how!r}: needed 'label', 'iid' or 'dirichlet'")
+    return list(order.reshape(n, size))
+
+
+def whole(name: str, value: int, low: int, high: int | None = None, why: str = "") -> int:
+    """``value`` as an ``int`` within ``low..high``; otherwise an :class:`InputError` that names it and the range."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r}: needed an integer") from None
+    if number < low or (high is not None and number > high):
+        allowed = f"{name} >= {low}" if high is None else f"{low} <= {name} <= {high}"
+        nearest = low if number < low else high
+        because = f" ({why})" if why else ""
+        raise InputError(f'{name}={number} breaks "{allowed}"{because}; nearest that does: {nearest}')
+    return number
+
+
+def nonnegative(name: str, value: float) -> float:
+    """``value`` as a finite ``float >= 0``; otherwise an :class:`InputError` that names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}={value!r}: needed a number") from None
+    if not (number >= 0.0 and math.isfinite(number)):
+        raise InputError(f'{name}={number:g} breaks "{name} >= 0 and finite"; nearest that does: 0')
+    return number
+
+
+def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha: float) -> list[Indices]:
+    """Hand out ``order`` client by client, each by its own Dirichlet class proportions among what is left."""
+    if nonnegative("alpha", alpha) == 0.0:
+        raise InputError('alpha=0 breaks "alpha > 0"; how="label" is the limit of small alpha')
+    generator = np.random.default_rng([seed, 1])
+    pools = [order[classes == k] for k in range(int(classes.max()) + 1)]
+    taken = np.zeros(len(pools), dtype=np.int64)
+    clients = []
+    for _ in range(n):
+        proportions = generator.dirichlet(np.full(len(pools), alpha))
+        counts = _capped_draw(generator, len(order) // n, proportions, np.array([len(p) for p in pools]) - taken)
+        clients.append(np.concatenate([p[t : t + c] for p, t, c in zip(pools, taken, counts, strict=True)]))
+        taken += counts
+    return clients
+
+
+def _capped_draw(generator: np.random.Generator, size: int, proportions: Array, left: Indices) -> Indices:
+    """``size`` draws from ``proportions``, no class more often than it has rows ``left``."""
+    counts = np.zeros_like(left)
+    while (missing := size - int(counts.sum())) > 0:
+        open_classes = counts < left
+        weights = np.where(open_classes & np.isfinite(proportions), proportions, 0.0)
+        if weights.sum() < 1e-12:  # the classes that this client wants are used up
+            weights = (left - counts).astype(np.float64)
+        counts = np.minimum(counts + generator.multinomial(missing, weights / weights.sum()), left)
+    return counts
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.default_rng(whole("seed", seed, 0))
+
+
+def _digit_classes(classes: tuple[Collection[int], Collection[int]]) -> tuple[set[int], set[int]]:
+    try:
+        negative, positive = (set(map(operator.index, part)) for part in classes)
+    except (TypeError, ValueError):
+        raise InputError(f"classes={classes!r}: needed two collections of digits, such as ((3,), (8,))") from None
+    if not negative or not positive or negative & positive or not negative | positive <= set(range(10)):
+        raise InputError(f"classes={classes!r}: needed two disjoint nonempty collections of digits 0 to 9")
+    return negative, positive
+
+
+def _binary_labels(file: str, raw: Array) -> Array:
+    bad = np.flatnonzero(~np.isfinite(raw))
+    if bad.size:
+        raise InputError(f"{file}: the label of data row {bad[0] + 1} (counting from 1) is {raw[bad[0]]}; drop the row")
+    values = np.unique(raw)
+    if len(values) != 2:
+        shown = ", ".join(f"{v:g}" for v in values[:5]) + (", ..." if len(values) > 5 else "")
+        raise InputError(f"{file}: {len(values)} distinct labels ({shown}); needed exactly 2, which become -1 and +1")
+    return np.where(raw == values[1], 1.0, -1.0)
+
+
+def _first_bad_line(file: Path, error: Exception) -> str:
+    """Where the text stops being LIBSVM; the reader's own words where no line of its own is at fault."""
+    try:
+        lines = [] if file.suffix in {".gz", ".bz2"} else file.read_bytes().splitlines()
+    except (OSError, ValueError):
+        lines = []
+    for number, line in enumerate(lines, start=1):
+        if (fault := _fault(line.decode("utf-8", errors="replace"))) is not None:
+            return f"line {number} does not parse: {fault[:60]!r}"
+    return _one_line(error)
+
+
+def _fault(line: str) -> str | None:
+    """The first part of one line that is not LIBSVM, or ``None``; the indices of a line must increase."""
+    label, *pairs = line.partition("#")[0].split() or ["0"]
+    previous = -1
+    try:
+        part = label
+        float(label)
+        for part in pairs:
+            name, value = part.split(":")
+            if name == "qid":
+                continue
+            index = int(name)
+            float(value)
+            if not previous < index < 2**31 - 1:
+                return part
+            previous = index
+    except ValueError:
+        return part
+    return None
+
+
+def _floats(name: str, values: Any) -> Array:
+    try:
+        return np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: needed an array of numbers") from None
+
+
+def _groups(name: str, groups: Any, rows: int) -> Indices:
+    array = np.asarray(groups)
+    if array.shape != (rows,) or not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"groups of {name}: shape {array.shape} of {array.dtype}; needed ({rows},) integers")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _require_finite(name: str, features: Array) -> None:
+    bad = np.argwhere(~np.isfinite(features))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"{name}: data row {row + 1}, feature {column + 1} (counting from 1) is {features[row, column]}; "
+            "needed finite values: drop the row or fill the value in"
+        )
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _sklearn_datasets() -> Any:
+    try:
+        return importlib.import_module("sklearn.datasets")
+    except ImportError:
+        raise InputError('this needs the extra `data`: pip install "ratecheck[data]"') from None

@@ -1,0 +1,232 @@
+"""Quadratic problems, whose constants are exact linear algebra."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ratecheck.errors import InputError
+from ratecheck.problems.constants import Certificate, Constant, Constants
+
+Array = NDArray[np.float64]
+
+# Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
+_ZERO = 1e-10
+
+
+class Quadratic:
+    """n quadratics ``f_i(w) = w'H_i w/2 - g_i'w`` in ``w = (u, v_i)``, the first ``shared`` coordinates being u.
+
+    ``H`` has shape (n, d, d) and is symmetric, ``g`` has shape (n, d). Raises `InputError` for other shapes, NaN or
+    infinity, an asymmetric H_i, or ``shared`` outside 0 ... d.
+    """
+
+    kind = "quadratic"
+
+    def __init__(self, H: ArrayLike, g: ArrayLike, shared: int) -> None:
+        self.H, self.g = _checked(H, g)
+        self.n, self.d = self.g.shape
+        if not 0 <= shared <= self.d:
+            raise InputError(f'shared={shared} breaks "0 <= shared <= d": d is {self.d} here')
+        self.d_u, self.d_v = int(shared), self.d - int(shared)
+
+    @classmethod
+    def synthetic(
+        cls,
+        n: int = 10,
+        d: int = 10,
+        shared: int | None = None,
+        *,
+        coupling: float = 0.0,
+        condition: float = 10.0,
+        heterogeneity: float = 1.0,
+        curvature: float = 0.0,
+        seed: int = 0,
+    ) -> Quadratic:
+        """A seeded instance with smoothness L = 1, heterogeneous in what the dials say.
+
+        ``shared`` defaults to half of ``d``. ``condition`` is the condition number of each diagonal block (>= 1).
+        ``coupling`` in [0, 1) is the size of H_uv relative to the largest that keeps H_i positive definite.
+        ``heterogeneity`` is the gradient dissimilarity at u = 0: the root of (1/n) sum_i ||g_u,i - mean||^2.
+        ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1).
+        """
+        shared = d // 2 if shared is None else shared
+        _check_dials(n=n, d=d, coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
+        if not 0 <= shared <= d:
+            raise InputError(f'shared={shared} breaks "0 <= shared <= d": d is {d} here')
+        rng = np.random.default_rng([seed, n, d, shared])
+        common = _spd(rng, shared, condition)
+        H = np.zeros((n, d, d))
+        for i in range(n):
+            own, personal = _spd(rng, shared, condition), _spd(rng, d - shared, condition)
+            H[i, :shared, :shared] = (1 - curvature) * common + curvature * own
+            H[i, shared:, shared:] = personal
+            mix = coupling * _coupling(rng, H[i, :shared, :shared], personal)
+            H[i, :shared, shared:], H[i, shared:, :shared] = mix, mix.T
+        g = rng.standard_normal((n, d))
+        g[:, :shared] = g[:, :shared].mean(axis=0) + _spread(g[:, :shared], heterogeneity)
+        return cls(H, g, shared)
+
+    def blocks(self) -> tuple[Array, Array, Array]:
+        """H_uu (n, d_u, d_u), H_uv (n, d_u, d_v) and H_vv (n, d_v, d_v)."""
+        u = slice(None, self.d_u)
+        v = slice(self.d_u, None)
+        return self.H[:, u, u], self.H[:, u, v], self.H[:, v, v]
+
+    def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Partial gradients of every f_i at u (d_u,) and v (n, d_v): arrays (n, d_u) and (n, d_v)."""
+        w = np.concatenate([np.broadcast_to(u, (self.n, self.d_u)), v], axis=1)
+        gradient = np.einsum("iab,ib->ia", self.H, w) - self.g
+        return gradient[:, : self.d_u], gradient[:, self.d_u :]
+
+    def value(self, u: Array, v: Array) -> float:
+        """f(u, v) = (1/n) sum_i f_i(u, v_i)."""
+        w = np.concatenate([np.broadcast_to(u, (self.n, self.d_u)), v], axis=1)
+        return float(np.mean(np.einsum("ia,iab,ib->i", w, self.H, w) / 2 - np.einsum("ia,ia->i", self.g, w)))
+
+    def infimum(self) -> float:
+        """inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
+        H_uu, H_uv, H_vv = self.blocks()
+        curvature, slope, constant = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0), 0.0
+        for i in range(self.n):
+            g_v = self.g[i, self.d_u :]
+            inverse = _pseudo_inverse(H_vv[i])
+            if inverse is None or not _in_range(H_vv[i], inverse, np.column_stack([g_v, H_uv[i].T])):
+                return -math.inf
+            curvature = curvature - H_uv[i] @ inverse @ H_uv[i].T / self.n
+            slope = slope - H_uv[i] @ inverse @ g_v / self.n
+            constant -= g_v @ inverse @ g_v / (2 * self.n)
+        inverse = _pseudo_inverse(curvature)
+        if inverse is None or not _in_range(curvature, inverse, slope[:, None]):
+            return -math.inf
+        return float(constant - slope @ inverse @ slope / 2)
+
+    def constants(
+        self,
+        u0: Array | None = None,
+        v0: Array | None = None,
+        sigma_u: float = 0.0,
+        sigma_v: float = 0.0,
+    ) -> Constants:
+        """Certified constants at the start (u0, v0), zeros by default, with additive noise of total size sigma.
+
+        Raises nothing: a constant that does not exist has the certificate `Certificate.ABSENT`.
+        """
+        u = np.zeros(self.d_u) if u0 is None else u0
+        v = np.zeros((self.n, self.d_v)) if v0 is None else v0
+        H_uu, H_uv, H_vv = self.blocks()
+        L_u, L_uv, L_v = (_largest_norm(block) for block in (H_uu, H_uv, H_vv))
+        B_0 = float(np.sum(self.gradients(u, v)[0] ** 2))
+        exact = Certificate.EXACT
+        return Constants(
+            Constant("L_u", L_u, exact, "largest norm of H_uu,i"),
+            Constant("L_v", L_v, exact, "largest norm of H_vv,i"),
+            Constant("L_uv", L_uv, exact, "largest norm of H_uv,i"),
+            Constant("L_vu", L_uv, exact, "largest norm of H_uv,i"),
+            Constant("L", max(L_u, L_v, L_uv), exact, "largest of L_u, L_v, L_uv, L_vu"),
+            self._gap(u, v),
+            Constant("B_0", B_0, exact, "gradients at the start"),
+            self._dissimilarity(),
+            Constant("sigma_u", sigma_u, exact, "additive Gaussian noise"),
+            Constant("sigma_v", sigma_v, exact, "additive Gaussian noise"),
+        )
+
+    def _gap(self, u: Array, v: Array) -> Constant:
+        gap = self.value(u, v) - self.infimum()
+        if math.isinf(gap):
+            return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
+        return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
+
+    def _dissimilarity(self) -> Constant:
+        H_uu, H_uv, _ = self.blocks()
+        scale = _ZERO * max(_largest_norm(H_uu), _largest_norm(H_uv), 1e-300)
+        if self.n > 1 and _largest_norm(H_uv) > scale:
+            return Constant("b", math.inf, Certificate.ABSENT, "coupling H_uv makes the dissimilarity unbounded")
+        if _largest_norm(H_uu - H_uu.mean(axis=0)) > scale:
+            return Constant("b", math.inf, Certificate.ABSENT, "different H_uu,i make the dissimilarity unbounded")
+        g_u = self.g[:, : self.d_u]
+        b = math.sqrt(float(np.mean(np.sum((g_u - g_u.mean(axis=0)) ** 2, axis=1))))
+        return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
+
+
+def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
+    H, g = np.array(H, dtype=np.float64, order="C"), np.array(g, dtype=np.float64, order="C")
+    if g.ndim != 2 or H.shape != (*g.shape, g.shape[1]) or g.size == 0:
+        raise InputError(f"H of shape {H.shape} and g of shape {g.shape} do not fit: they have to be (n, d, d) and (n, d)")
+    for name, array in (("H", H), ("g", g)):
+        if not np.isfinite(array).all():
+            position = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+            raise InputError(f"{name}{list(position)} is {array[position]}: every entry has to be a finite number")
+    asymmetry = np.abs(H - H.transpose(0, 2, 1)).max(axis=(1, 2))
+    worst = int(np.argmax(asymmetry))
+    if asymmetry[worst] > 1e-9 * max(1e-300, np.abs(H[worst]).max()):
+        raise InputError(f"H[{worst}] is not symmetric: it differs from its transpose by {asymmetry[worst]:.3g}; use (H + H')/2")
+    return (H + H.transpose(0, 2, 1)) / 2, g
+
+
+def _check_dials(**dials: float) -> None:
+    limits = {
+        "n": (1, math.inf),
+        "d": (1, math.inf),
+        "coupling": (0, 1),
+        "condition": (1, math.inf),
+        "heterogeneity": (0, math.inf),
+        "curvature": (0, 1),
+    }
+    for name, value in dials.items():
+        low, high = limits[name]
+        if not low <= value <= high or not math.isfinite(value):
+            raise InputError(f'{name}={value} breaks "{low} <= {name} <= {high}"')
+
+
+def _spd(rng: np.random.Generator, d: int, condition: float) -> Array:
+    """A random positive definite matrix with spectrum from 1/condition to 1, both ends attained where d > 1."""
+    if d == 0:
+        return np.zeros((0, 0))
+    basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    spectrum = np.concatenate([[1.0], condition ** -rng.random(max(d - 2, 0)), [1.0 / condition]])[:d]
+    matrix = (basis * spectrum) @ basis.T
+    return (matrix + matrix.T) / 2
+
+
+def _coupling(rng: np.random.Generator, H_uu: Array, H_vv: Array) -> Array:
+    """H_uu^(1/2) Q H_vv^(1/2) with ||Q|| = 1: any multiple below 1 keeps the joint matrix positive definite."""
+    if 0 in (len(H_uu), len(H_vv)):
+        return np.zeros((len(H_uu), len(H_vv)))
+    Q = rng.standard_normal((len(H_uu), len(H_vv)))
+    return _root(H_uu) @ (Q / np.linalg.norm(Q, 2)) @ _root(H_vv)
+
+
+def _root(matrix: Array) -> Array:
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def _spread(g: Array, size: float) -> Array:
+    """Deviations from the mean, rescaled so that the root of their mean square norm is ``size``."""
+    deviation = g - g.mean(axis=0)
+    norm = math.sqrt(float(np.mean(np.sum(deviation**2, axis=1))))
+    return deviation * (size / norm) if norm > 0 else deviation
+
+
+def _largest_norm(blocks: Array) -> float:
+    return float(np.linalg.norm(blocks, 2, axis=(1, 2)).max()) if blocks.size else 0.0
+
+
+def _pseudo_inverse(matrix: Array) -> Array | None:
+    """Pseudo-inverse of a positive semidefinite matrix; None where it has a negative eigenvalue."""
+    if matrix.size == 0:
+        return matrix
+    values, vectors = np.linalg.eigh(matrix)
+    cut = _ZERO * max(float(np.abs(values).max()), 1e-300)
+    if values[0] < -cut:
+        return None
+    inverted = np.where(values > cut, 1.0 / np.where(values > cut, values, 1.0), 0.0)
+    return (vectors * inverted) @ vectors.T
+
+
+def _in_range(matrix: Array, inverse: Array, columns: Array) -> bool:
+    residual = columns - matrix @ (inverse @ columns)
+    return bool(np.abs(residual).max(initial=0.0) <= 1e3 * _ZERO * max(float(np.abs(columns).max(initial=0.0)), 1e-300))
