@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.engines.kernels import rounds as kernels
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels import rounds as kernels
 from ratecheck.problems import Logistic, Quadratic
 
 Array = NDArray[np.float64]

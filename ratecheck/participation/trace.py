@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
+from ratecheck.kernels.random import uniform_subsets
 
 Masks = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
@@ -75,9 +76,6 @@ class UniformTrace(Trace):
         """See `Trace.masks`."""
         masks = np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         if self.m < self.n:
-            # Imported here: the pattern itself is usable without Numba.
-            from ratecheck.engines.kernels.random import uniform_subsets
-
             uniform_subsets(keys, first_round, self.n, self.m, masks)
         return masks
 

@@ -134,7 +134,7 @@ def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, hetero
     """A seeded table of ``groups`` related tasks with ``d`` features; row ``j`` is of task ``j % groups``.
 
     Task ``k`` draws rows ``a ~ N(h * mu_k, I) / sqrt(d)`` with ``h = heterogeneity``, and labels them +1 with
-    probability ``1/(1 + exp(-4 a'(w + h * w_k)))``; the ``w``, ``w_k`` ~ N(0, I) and ``mu_k`` ~ N(0, I/d) are drawn once.
+    probability ``1/(1 + exp(-4 a'(w + h * w_k)))``; ``w``, ``w_k`` ~ N(0, I) and ``mu_k`` ~ N(0, I/d) are drawn once.
     At ``h = 0`` all tasks follow one law; as it grows, the features and the best classifiers of the tasks drift apart.
     ``split(table, groups, "label")`` gives one task to each client where ``groups`` divides ``n_samples``.
 

@@ -169,10 +169,10 @@ class Logistic:
 
     def _margins(self, u: Array, v: Array) -> Array:
         """``c_l (a_l'u + b_l'v_i)``, shape (n, N)."""
-        return self.A[:, :, : self.d_u] @ u + np.matmul(self.A[:, :, self.d_u :], v[:, :, None])[:, :, 0]
+        return np.asarray(self.A[:, :, : self.d_u] @ u + np.matmul(self.A[:, :, self.d_u :], v[:, :, None])[:, :, 0])
 
     def _smoothness(self) -> tuple[Constant, ...]:
-        """``L, L_u, L_v, L_uv, L_vu``.
+        """``L_u, L_v, L_uv, L_vu, L``.
 
         The loss adds ``(1/N) sum_l w_l (a_l, b_l)(a_l, b_l)'`` with ``w_l`` in (0, 1/4], equal to 1/4 at the origin.
         With ``s = |x|^2`` the Hessian of ``s/(1+s)`` has the eigenvalues ``2/(1+s)^2`` and ``(2-6s)/(1+s)^3``, within
@@ -194,7 +194,7 @@ class Logistic:
         why = "a block is absent" if 0 in (self.d_u, self.d_v) else why
         # The coupling is at most sqrt(L_u L_v), client by client, so that L is that of a diagonal block.
         overall = _exact("L", max(c.value for c in blocks), "max(L_u, L_v), which bounds L_uv and L_vu")
-        return overall, *blocks, *(Constant(name, unit * most, kind, why) for name in ("L_uv", "L_vu"))
+        return *blocks, *(Constant(name, unit * most, kind, why) for name in ("L_uv", "L_vu")), overall
 
     def _dissimilarity(self) -> Constant:
         """``b``: the regulariser's gradient is common to the clients and cancels; that of the loss is left."""
@@ -307,7 +307,7 @@ def _box_spread(rows: Array) -> float:
     low, high = np.minimum(rows, 0.0).mean(axis=1), np.maximum(rows, 0.0).mean(axis=1)
 
     def spread(m: Array) -> Array:
-        return np.asarray(np.maximum(np.abs(low - m), np.abs(high - m)) ** 2).mean(axis=0)
+        return np.asarray(np.square(np.maximum(np.abs(low - m), np.abs(high - m))).mean(axis=0))
 
     left, right = low.min(axis=0), high.max(axis=0)
     for _ in range(60):  # ternary search of a convex function; any m is valid, so stopping early costs tightness only

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from ratecheck.engines.kernels.compile import kernel
-from ratecheck.engines.kernels.random import (
+from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.random import (
     BATCH,
     BEFORE_FIRST_ROUND,
     NOISE,

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ratecheck.engines.kernels.compile import kernel
+from ratecheck.kernels.compile import kernel
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
