@@ -610,7 +610,6 @@ _LEMMA_A_3 = _lemma(
     _claim("descent", {"first order": s.inner_u + s.inner_v, "second order": L * s.du2 + L * s.dv2}),
     algorithm="fedavg-p",
     assumptions=(SMOOTH,),
-    step_products=(),
 )
 
 STATEMENTS: tuple[Statement, ...] = (

@@ -78,6 +78,25 @@ class Algorithm(ABC):
 
 
 @dataclass(frozen=True)
+class Counts:
+    """How many variables a group has in each space; ``slots`` is the larger number."""
+
+    shared: int
+    personal: int
+
+    @property
+    def slots(self) -> int:
+        """Width of the group in the padded coefficient tables."""
+        return max(self.shared, self.personal)
+
+    @staticmethod
+    def of(variables: Mapping[str, Space]) -> Counts:
+        """Count the variables of a group."""
+        shared = sum(space is Space.SHARED for space in variables.values())
+        return Counts(shared, len(variables) - shared)
+
+
+@dataclass(frozen=True)
 class LinearMaps:
     """Coefficients of the four functions and of the start, per space (first axis, see `Space`).
 
@@ -87,10 +106,10 @@ class LinearMaps:
     Variables are numbered within their space and padded with zeros to the larger of the two counts.
     """
 
-    servers: int
-    clients: int
-    locals: int
-    messages: int
+    server: Counts
+    client: Counts
+    local: Counts
+    message: Counts
     start_client: Array
     start_server: Array
     begin: Array
@@ -116,10 +135,10 @@ def linear_maps(algorithm: Algorithm, p: Parameters) -> LinearMaps:
 
     finished = {f"client {k}": v for k, v in client.items()} | {f"message {k}": v for k, v in message.items()}
     return LinearMaps(
-        servers=_slots(server),
-        clients=_slots(client),
-        locals=_slots(local),
-        messages=_slots(message),
+        server=Counts.of(server),
+        client=Counts.of(client),
+        local=Counts.of(local),
+        message=Counts.of(message),
         start_client=_coefficients(lambda x, g: algorithm.start_client(x, g, p), (_POINT, _POINT), (client,)),
         start_server=_coefficients(lambda x, c: algorithm.start_server(x, c, p), (_POINT, client), (server,)),
         begin=_coefficients(lambda s, c: algorithm.begin(s, c, p), (server, client), (local,)),
@@ -135,7 +154,7 @@ def _split(finished: Mapping[str, Space]) -> tuple[dict[str, Space], dict[str, S
 
 
 def _slots(variables: Mapping[str, Space]) -> int:
-    return max((sum(space is which for space in variables.values()) for which in Space), default=0)
+    return Counts.of(variables).slots
 
 
 def _positions(groups: tuple[Mapping[str, Space], ...]) -> list[dict[str, int]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.base import LinearMaps, Space
+from ratecheck.algorithms.base import Counts, Space
 from ratecheck.engines.setup import Setup
 
 Array = NDArray[np.float64]
@@ -19,25 +19,42 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Layout:
-    """Which coordinates a group of variable slots occupies: slot s of a space holds that space's d_u or d_v entries."""
+    """A group of variables as one vector: its shared ones (d_u entries each), then its personal ones (d_v each)."""
 
-    slots: int
+    counts: Counts
     d_u: int
     d_v: int
 
     @property
-    def size(self) -> int:
-        """Entries in all: every slot is a full vector (u-part, v-part)."""
-        return self.slots * (self.d_u + self.d_v)
+    def cut(self) -> int:
+        """Where the personal variables begin."""
+        return self.counts.shared * self.d_u
 
-    def expand(self, coefficients: Array, columns: Layout) -> Array:
-        """The matrix of a slot-to-slot coefficient table (space, self.slots, columns.slots)."""
-        d = self.d_u + self.d_v
-        matrix = np.zeros((self.slots, d, columns.slots, d))
-        for space, part in ((Space.SHARED, slice(0, self.d_u)), (Space.PERSONAL, slice(self.d_u, d))):
-            block = np.eye(d)[part, part]
-            matrix[:, part, :, part] = np.einsum("oi,ab->oaib", coefficients[space], block)
-        return matrix.reshape(self.size, columns.size)
+    @property
+    def size(self) -> int:
+        """Entries in all."""
+        return self.cut + self.counts.personal * self.d_v
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """Positions of the first shared and the first personal variable, where the group has them."""
+        shared = np.arange(self.d_u if self.counts.shared else 0)
+        personal = np.arange(self.d_v if self.counts.personal else 0)
+        return np.concatenate([shared, self.cut + personal])
+
+    def expand(self, coefficients: Array, columns: Layout, *, row: int = 0, column: int = 0) -> Array:
+        """The matrix of a coefficient table (space, outputs, inputs), read from its slots (row, column) on."""
+        matrix = np.zeros((self.size, columns.size))
+        for space, rows, inputs, d in (
+            (Space.SHARED, self.counts.shared, columns.counts.shared, self.d_u),
+            (Space.PERSONAL, self.counts.personal, columns.counts.personal, self.d_v),
+        ):
+            block = np.kron(coefficients[space, row : row + rows, column : column + inputs], np.eye(d))
+            if space is Space.SHARED:
+                matrix[: self.cut, : columns.cut] = block
+            else:
+                matrix[self.cut :, columns.cut :] = block
+        return matrix
 
 
 @dataclass(frozen=True)
@@ -59,21 +76,20 @@ class AffineRounds:
         problem = setup.problem
         self.setup, self.maps = setup, setup.maps(problem.n)
         d_u, d_v = problem.d_u, problem.d_v
-        self.server = Layout(self.maps.servers, d_u, d_v)
-        self.client = Layout(self.maps.clients, d_u, d_v)
-        self.local = Layout(self.maps.locals, d_u, d_v)
-        self.message = Layout(self.maps.messages, d_u, d_v)
-        self.point = Layout(1, d_u, d_v)
+        self.server = Layout(self.maps.server, d_u, d_v)
+        self.client = Layout(self.maps.client, d_u, d_v)
+        self.local = Layout(self.maps.local, d_u, d_v)
+        self.message = Layout(self.maps.message, d_u, d_v)
+        self.point = Layout(Counts(1, 1), d_u, d_v)
 
     def local_step(self, i: int) -> tuple[Array, Array]:
         """One local step of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
         H, g = self.setup.problem.H[i], self.setup.problem.g[i]
-        size, d = self.local.size, self.point.size
-        keep = self.local.expand(self.maps.step[:, :, : self.maps.locals], self.local)
-        gradient = self.local.expand(self.maps.step[:, :, self.maps.locals :], self.point)
+        size, slots = self.local.size, self.maps.local.slots
+        gradient = self.local.expand(self.maps.step, self.point, column=slots)
         step = np.zeros((size + 1, size + 1))
-        step[:size, :size] = keep
-        step[:size, :d] += gradient @ H  # The first slot is the point at which the gradient is taken.
+        step[:size, :size] = self.local.expand(self.maps.step, self.local)
+        step[:size, self.local.first] += gradient @ H
         step[:size, size] = -gradient @ g
         step[size, size] = 1.0
         noise = np.zeros((size + 1, size + 1))
@@ -83,8 +99,10 @@ class AffineRounds:
     def begin(self) -> Array:
         """The matrix of ``begin`` from y to (local, 1)."""
         matrix = np.zeros((self.local.size + 1, self.inputs))
-        matrix[:-1, : self.server.size] = self.local.expand(self.maps.begin[:, :, : self.maps.servers], self.server)
-        matrix[:-1, self.server.size : -1] = self.local.expand(self.maps.begin[:, :, self.maps.servers :], self.client)
+        matrix[:-1, : self.server.size] = self.local.expand(self.maps.begin, self.server)
+        matrix[:-1, self.server.size : -1] = self.local.expand(
+            self.maps.begin, self.client, column=self.maps.server.slots
+        )
         matrix[-1, -1] = 1.0
         return matrix
 
@@ -97,27 +115,28 @@ class AffineRounds:
         """The whole round of client i."""
         step, noise = self.local_step(i)
         power, covariance = _repeat(step, noise, self.setup.K)
-        outputs = Layout(self.maps.clients + self.maps.messages, self.client.d_u, self.client.d_v)
-        servers, clients = self.maps.servers, self.maps.clients
-        from_local = outputs.expand(self.maps.finish[:, :, servers + clients :], self.local)
-        matrix = np.zeros((outputs.size, self.inputs))
-        matrix[:, : self.server.size] = outputs.expand(self.maps.finish[:, :, :servers], self.server)
-        matrix[:, self.server.size : -1] = outputs.expand(
-            self.maps.finish[:, :, servers : servers + clients], self.client
-        )
-        matrix += from_local @ (power @ self.begin())[:-1]
-        cut = self.client.size
-        return ClientRound(matrix[:cut], matrix[cut:], from_local @ covariance[:-1, :-1] @ from_local.T)
+        local = (power @ self.begin())[:-1]
+        client, from_client = self._finish(self.client, 0, local)
+        message, from_message = self._finish(self.message, self.maps.client.slots, local)
+        load = np.vstack([from_client, from_message])
+        return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T)
+
+    def _finish(self, outputs: Layout, row: int, local: Array) -> tuple[Array, Array]:
+        """Rows of ``finish`` from slot ``row`` on, as a map of y and as a map of the last local variables."""
+        servers, clients = self.maps.server.slots, self.maps.client.slots
+        from_local = outputs.expand(self.maps.finish, self.local, row=row, column=servers + clients)
+        matrix = from_local @ local
+        matrix[:, : self.server.size] += outputs.expand(self.maps.finish, self.server, row=row)
+        matrix[:, self.server.size : -1] += outputs.expand(self.maps.finish, self.client, row=row, column=servers)
+        return matrix, from_local
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
         if participants == 0:
             return np.eye(self.server.size), np.zeros((self.server.size, self.message.size))
         table = self.setup.maps(participants).aggregate
-        servers = self.maps.servers
-        return self.server.expand(table[:, :, :servers], self.server), self.server.expand(
-            table[:, :, servers:], self.message
-        )
+        keep = self.server.expand(table, self.server)
+        return keep, self.server.expand(table, self.message, column=self.maps.server.slots)
 
     def start(self) -> tuple[Array, Array, list[Array], list[Array]]:
         """Mean of the server state, its coefficients on each client's start noise, and the same for the clients.
@@ -125,19 +144,17 @@ class AffineRounds:
         The start noise of client i is the mean of K oracle noises, of covariance diag(noise^2)/K.
         """
         problem, K = self.setup.problem, self.setup.K
-        n, d = problem.n, self.point.size
-        from_point = self.client.expand(self.maps.start_client[:, :, :1], self.point)
-        from_gradient = self.client.expand(self.maps.start_client[:, :, 1:], self.point)
+        from_point = self.client.expand(self.maps.start_client, self.point)
+        from_gradient = self.client.expand(self.maps.start_client, self.point, column=1)
         root = from_gradient * (self.setup.noise / np.sqrt(K))
-        means = []
-        for i in range(n):
-            point = self.setup.point[i]
-            means.append(from_point @ point + from_gradient @ (problem.H[i] @ point - problem.g[i]))
-        server_point = self.server.expand(self.maps.start_server[:, :, :1], self.point)
-        server_clients = self.server.expand(self.maps.start_server[:, :, 1:], self.client)
+        means = [
+            from_point @ point + from_gradient @ (H @ point - g)
+            for point, H, g in zip(self.setup.point, problem.H, problem.g, strict=True)
+        ]
+        server_point = self.server.expand(self.maps.start_server, self.point)
+        server_clients = self.server.expand(self.maps.start_server, self.client, column=1)
         server = server_point @ self.setup.point[0] + server_clients @ np.mean(means, axis=0)
-        assert d == len(self.setup.noise)
-        return server, server_clients @ root / n, means, [root] * n
+        return server, server_clients @ root / problem.n, means, [root] * problem.n
 
 
 def _repeat(step: Array, noise: Array, times: int) -> tuple[Array, Array]:

@@ -12,12 +12,13 @@ in z, so their expectation is the inner product of a matrix with M.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from ratecheck.engines.affine import AffineRounds
 from ratecheck.engines.setup import Setup
@@ -27,6 +28,9 @@ from ratecheck.problems import Quadratic
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
+
+# The quantities that `expect` records.
+RECORDS = ("G_u", "G_v", "B")
 
 
 @dataclass(frozen=True)
@@ -60,20 +64,62 @@ def check_exact(setup: Setup) -> None:
         raise InputError("the exact engine needs uniform sampling or a given trace: use engine=step")
 
 
+def single_threaded() -> threadpool_limits:
+    """Context in which linear algebra uses one thread: the matrices are small, and results must not depend on threads."""
+    return threadpool_limits(1, user_api="blas")
+
+
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
-    moments = Moments(setup)
-    forms = moments.quadratic_forms()
-    stacked = np.stack([form.ravel() for form in forms.values()])
-    values = np.empty((len(forms), setup.T))
-    for t, M in enumerate(moments.rounds()):
-        values[:, t] = stacked @ M.ravel()
-        if progress is not None and t % 64 == 0:
-            progress(t / setup.T)
-    # Every entry of M passes 2 products of length D per round.
-    rounding = 4 * moments.size * setup.T * float(np.finfo(float).eps)
-    return Expectation(records=dict(zip(forms, values, strict=True)), rate=setup.trace.rate, rounding=rounding)
+    with single_threaded():
+        moments = Moments(setup)
+        forms = moments.quadratic_forms()
+        stacked = np.stack([form.ravel() for form in forms.values()])
+        values = np.empty((len(forms), setup.T))
+        for t, (M, _) in enumerate(moments.rounds()):
+            values[:, t] = stacked @ M.ravel()
+            if progress is not None and t % 64 == 0:
+                progress(t / setup.T)
+    records = dict(zip(forms, values, strict=True))
+    return Expectation(records=records, rate=setup.trace.rate, rounding=moments.rounding)
+
+
+Part = tuple[Array, tuple[Any, ...], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class RoundMap:
+    """One round: z' = (mean + fluctuation) z + noise.
+
+    ``between`` weighs Bbar M Bbar' and ``within`` the single B_i M B_i' of ``parts``; both vanish without sampling.
+    """
+
+    mean: Array
+    noise: Array
+    total: Array | None = None
+    parts: Sequence[Part] = ()
+    between: float = 0.0
+    within: float = 0.0
+
+    def spread(self, M: Array) -> Array:
+        """Second moment of what is not mean: noise, and which clients were sampled."""
+        spread = self.noise.copy()
+        if self.total is not None:
+            spread += self.between * (self.total @ M @ self.total.T)
+            for B, rows, columns in self.parts:
+                spread[rows] += self.within * (B @ M[columns] @ B.T)
+        return spread
+
+    def moment(self, M: Array) -> Array:
+        """E[z' z''] from M = E[z z']."""
+        new = self.mean @ M @ self.mean.T + self.spread(M)
+        return (new + new.T) / 2
+
+    def change(self, M: Array) -> Array:
+        """E[(z'-z)(z'-z)']."""
+        shift = self.mean - np.eye(len(M))
+        return shift @ M @ shift.T + self.spread(M)
 
 
 class Moments:
@@ -86,6 +132,12 @@ class Moments:
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.n * self.client + 1
         self.clients = [self.rounds_of.client_round(i) for i in range(self.n)]
+        self._maps: dict[bytes, RoundMap] = {}
+
+    @property
+    def rounding(self) -> float:
+        """First-order estimate of the relative rounding error: two products of length ``size`` per round."""
+        return 4 * self.size * self.setup.T * float(np.finfo(float).eps)
 
     def inputs(self, i: int) -> NDArray[np.intp]:
         """Positions of y_i = (server, client_i, 1) in z."""
@@ -117,83 +169,74 @@ class Moments:
         load[self.server :, : self.client] = np.eye(self.client)
         return np.vstack([to_server @ part.message_rows, change]), load @ part.noise @ load.T
 
-    def rounds(self) -> Iterator[Array]:
-        """M before round 0, 1, ..., T-1."""
-        M, advance = self.start(), self._advance()
+    def rounds(self) -> Iterator[tuple[Array, RoundMap]]:
+        """M before round t and the map of round t, for t = 0, 1, ..., T-1."""
+        M = self.start()
         for t in range(self.setup.T):
-            yield M
+            round_map = self.round_map(t)
+            yield M, round_map
             if t + 1 < self.setup.T:
-                M = advance(M, t)
+                M = round_map.moment(M)
 
-    def _advance(self) -> Callable[[Array, int], Array]:
+    def round_map(self, t: int) -> RoundMap:
+        """How round t changes the moments; maps are kept per set of participants."""
         trace = self.setup.trace
         if isinstance(trace, UniformTrace):
-            step = self._uniform(trace)
-            return lambda M, t: step(M)
-        assert isinstance(trace, FixedTrace)
-        matrix = trace.matrix
-        steps: dict[bytes, Callable[[Array], Array]] = {}
-
-        def advance(M: Array, t: int) -> Array:
-            key = matrix[t].tobytes()
-            if key not in steps:
-                steps[key] = self._given(np.flatnonzero(matrix[t]))
-            return steps[key](M)
-
-        return advance
+            key, build = b"", lambda: self._uniform(trace)
+        else:
+            assert isinstance(trace, FixedTrace)
+            row = trace.matrix[t]
+            key, build = row.tobytes(), lambda: self._given(np.flatnonzero(row))
+        if key not in self._maps:
+            self._maps[key] = build()
+        return self._maps[key]
 
     def _base(self, keep: Array) -> Array:
         A_0 = np.eye(self.size)
         A_0[: self.server, : self.server] = keep
         return A_0
 
-    def _uniform(self, trace: UniformTrace) -> Callable[[Array], Array]:
+    def _uniform(self, trace: UniformTrace) -> RoundMap:
         one, two = trace.inclusion
         keep, to_server = self.rounds_of.aggregate(trace.m)
-        Bbar, noise = np.zeros((self.size, self.size)), np.zeros((self.size, self.size))
-        parts = []
-        for i in range(self.n):
+        Bbar, noise, parts = self._sum(range(self.n), to_server)
+        if one == 1.0:
+            return RoundMap(self._base(keep) + Bbar, noise)
+        return RoundMap(self._base(keep) + one * Bbar, one * noise, Bbar, parts, two - one * one, one - two)
+
+    def _given(self, members: NDArray[np.intp]) -> RoundMap:
+        keep, to_server = self.rounds_of.aggregate(len(members))
+        B, noise, _ = self._sum([int(i) for i in members], to_server)
+        return RoundMap(self._base(keep) + B, noise)
+
+    def _sum(self, members: Iterable[int], to_server: Array) -> tuple[Array, Array, list[Part]]:
+        """Sum over clients of B_i and of the noise covariance, and the B_i one by one."""
+        total, noise, parts = np.zeros((self.size, self.size)), np.zeros((self.size, self.size)), []
+        for i in members:
             B, N = self.increment(i, to_server)
             rows, columns = self.outputs(i), self.inputs(i)
-            Bbar[np.ix_(rows, columns)] += B
-            noise[np.ix_(rows, rows)] += one * N
-            parts.append((B, np.ix_(rows, rows), np.ix_(columns, columns)))
-        A_1 = self._base(keep) + one * Bbar
-
-        def step(M: Array) -> Array:
-            new = A_1 @ M @ A_1.T + noise
-            if one < 1.0:
-                new += (two - one * one) * (Bbar @ M @ Bbar.T)
-                for B, rows, columns in parts:
-                    new[rows] += (one - two) * (B @ M[columns] @ B.T)
-            return (new + new.T) / 2
-
-        return step
-
-    def _given(self, members: NDArray[np.intp]) -> Callable[[Array], Array]:
-        keep, to_server = self.rounds_of.aggregate(len(members))
-        A, noise = self._base(keep), np.zeros((self.size, self.size))
-        for i in members:
-            B, N = self.increment(int(i), to_server)
-            rows = self.outputs(int(i))
-            A[np.ix_(rows, self.inputs(int(i)))] += B
+            total[np.ix_(rows, columns)] += B
             noise[np.ix_(rows, rows)] += N
-        return lambda M: A @ M @ A.T + noise
+            parts.append((B, np.ix_(rows, rows), np.ix_(columns, columns)))
+        return total, noise, parts
 
     def gradient_rows(self, i: int) -> Array:
-        """grad f_i at (u, v_i) as a matrix (d, size) on z: u is the first server slot, v_i the first client slot."""
+        """grad f_i at (u, v_i) as a matrix (d, size) on z."""
         problem = self.setup.problem
         assert isinstance(problem, Quadratic)
-        d, d_u = problem.d, problem.d_u
-        rows = np.zeros((d, self.size))
-        start = self.server + i * self.client
-        rows[:, :d_u] = problem.H[i][:, :d_u]
-        rows[:, start + d_u : start + d] = problem.H[i][:, d_u:]
+        rows = np.zeros((problem.d, self.size))
+        rows[:, self.point(i)] = problem.H[i]
         rows[:, -1] = -problem.g[i]
         return rows
 
+    def point(self, i: int) -> NDArray[np.intp]:
+        """Positions of (u, v_i) in z: the server's first shared variable and the client's first personal one."""
+        d_u, server, client = self.setup.problem.d_u, self.rounds_of.server, self.rounds_of.client
+        start = self.server + i * self.client + client.cut
+        return np.concatenate([server.first[:d_u], start + np.arange(self.setup.problem.d_v)])
+
     def quadratic_forms(self) -> dict[str, Array]:
-        """Matrices Q with E[quantity] = <Q, M>: the records of the step engine, and f itself."""
+        """Matrices Q with E[quantity] = <Q, M>, for the names in `RECORDS`."""
         d_u = self.setup.problem.d_u
         gradients = [self.gradient_rows(i) for i in range(self.n)]
         mean_u = np.mean([rows[:d_u] for rows in gradients], axis=0)
@@ -201,7 +244,3 @@ class Moments:
         B = sum(rows[:d_u].T @ rows[:d_u] for rows in gradients)
         return {"G_u": mean_u.T @ mean_u, "G_v": np.asarray(G_v), "B": np.asarray(B)}
 
-
-def mean_rounding(values: Array) -> float:
-    """Rounding error of a mean of that many numbers, relative to their largest."""
-    return float(np.finfo(float).eps) * math.log2(max(values.size, 2)) * float(np.abs(values).max(initial=0.0))

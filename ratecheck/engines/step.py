@@ -86,8 +86,8 @@ def _run_block(setup: Setup, keys: NDArray[np.uint64], report: Callable[[int], N
     oracle = (*_problem_arrays(setup), setup.noise)
     maps = setup.maps(setup.problem.n)
     aggregate = _aggregates(setup)
-    server = np.zeros((maps.servers, problem.d, lanes))
-    client = np.zeros((problem.n, maps.clients, problem.d, lanes))
+    server = np.zeros((maps.server.slots, problem.d, lanes))
+    client = np.zeros((problem.n, maps.client.slots, problem.d, lanes))
     kernels.start_state(
         *oracle, setup.K, maps.start_client, maps.start_server, setup.point, server, client, keys
     )  # fmt: skip
@@ -97,7 +97,7 @@ def _run_block(setup: Setup, keys: NDArray[np.uint64], report: Callable[[int], N
         rounds = min(chunk, setup.T - first)
         masks = setup.trace.masks(first, rounds, keys)
         kernels.run_rounds(
-            *oracle, setup.K, maps.locals, maps.begin, maps.step, maps.finish, aggregate,
+            *oracle, setup.K, maps.local.slots, maps.begin, maps.step, maps.finish, aggregate,
             server, client, keys, masks, first, record[first : first + rounds],
         )  # fmt: skip
         report(first + rounds)

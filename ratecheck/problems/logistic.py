@@ -218,10 +218,14 @@ class Logistic:
 
     def _infimum_floor(self) -> tuple[float, str]:
         """A certified lower bound of ``inf f``, and where it comes from."""
+        together = _convex_floor(self.A, self.d_u)
+        # Without personal variables all clients minimise over the same u: they are one client with n N samples.
+        rows = self.A if self.d_v else self.A.reshape(1, -1, self.d)
+        each = [_convex_floor(client[None], self.d_u) for client in rows] if self.rho and self.d_v else [together]
         floors = {
             0.0: "loss >= 0 and regulariser >= 0",
-            _radius_floor(self.A, self.rho): "Jensen against the regulariser, over all radii",
-            _convex_floor(self.A, self.d_u): "infimum of the loss by its Newton decrement, regulariser >= 0",
+            _radius_floor(rows, self.rho, np.array(each)): "loss against regulariser at every distance",
+            together: "infimum of the loss by its Newton decrement, regulariser >= 0",
         }
         best = max(floors)
         return best, floors[best]
@@ -349,18 +353,20 @@ def _sample_spread(rows: Array) -> float:
     return float(np.sqrt(best.max()))
 
 
-def _radius_floor(rows: Array, rho: float) -> float:
+def _radius_floor(rows: Array, rho: float, loss_floors: Array) -> float:
     """Lower bound of ``inf f``: what the loss gains by going far out, the regulariser takes.
 
-    With ``R = |(u, v_i)|``: loss_i >= ``log(1 + exp(-|mean row_i| R))`` by Jensen, and the regulariser is at least
-    ``R^2/(1+R^2)`` because ``s/(1+s)`` is subadditive. One falls in R, the other grows: on each cell of a grid of radii
-    the loss at its right end and the regulariser at its left end bound both. The last cell is unbounded.
+    With ``R = |(u, v_i)|``: loss_i is at least ``log(1 + exp(-|mean row_i| R))`` by Jensen and at least its own floor;
+    the regulariser is at least ``R^2/(1+R^2)`` because ``s/(1+s)`` is subadditive. The first falls in R, the second
+    grows: on each cell of a grid of radii the loss at its right end plus the regulariser at its left end is a lower
+    bound. The last cell is unbounded.
     """
     radii = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 2000)])
     slopes = np.sqrt(np.square(rows.mean(axis=1)).sum(axis=1))
     regulariser = rho * radii**2 / (1.0 + radii**2)
-    cells = np.logaddexp(0.0, -slopes[:, None] * radii[1:]) + regulariser[:-1]
-    return float(np.minimum(cells.min(axis=1), regulariser[-1]).mean())
+    loss = np.maximum(np.logaddexp(0.0, -slopes[:, None] * radii[1:]), loss_floors[:, None])
+    beyond = regulariser[-1] + loss_floors
+    return float(np.minimum((loss + regulariser[:-1]).min(axis=1), beyond).mean())
 
 
 def _convex_floor(rows: Array, d_u: int) -> float:
@@ -394,7 +400,7 @@ def _newton_floor(shared: Array, personal: Array) -> tuple[float | None, Array]:
     """
     x = _Iterate(np.zeros(shared.shape[2]), np.zeros((len(personal), personal.shape[2])), shared, personal)
     for _ in range(60):
-        if (step := x.newton_step()) is None:
+        if x.margins.min() > 0.0 or (step := x.newton_step()) is None:  # separable, or an infimum that is not attained
             break
         direction_u, direction_v, decrement = step
         if decrement * 4.0 * math.e**2 < 1e-6 * x.weights.min() / x.weights.size:

@@ -1,0 +1,78 @@
+"""What a check says in the end: the verdict and everything needed to judge it."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+
+from bounds.statement import ConditionCheck, Statement
+from ratecheck.problems.constants import Constant
+
+
+class Outcome(enum.Enum):
+    """The five possible verdicts; the values are printed."""
+
+    HOLDS = "HOLDS"
+    VIOLATED = "VIOLATED"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    DIVERGED = "DIVERGED"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Left and right side of one claim, in the round named (None: the mean over rounds).
+
+    ``error`` is the uncertainty of ``left``: rounding for the exact engine, the confidence radius for Monte Carlo.
+    """
+
+    claim: str
+    round: int | None
+    left: float
+    right: float
+    error: float
+    terms: dict[str, float]
+
+    @property
+    def slack(self) -> float | None:
+        """Right side / left side; None where the left side is not positive."""
+        return self.right / self.left if self.left > 0 else None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of ``verify``.
+
+    ``constants`` are the certified constants of the statement's assumptions, ``values`` all numbers that went in,
+    ``chosen`` says for a step size where its value comes from. ``vacuous_until`` is the smallest T from which the bound
+    says more than smoothness alone does (None: never, or nothing is known). ``reasons`` explain any outcome but HOLDS
+    and VIOLATED, ``notes`` are caveats.
+    """
+
+    statement: Statement
+    outcome: Outcome
+    problem: str
+    engine: str
+    values: dict[str, float]
+    chosen: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, Constant] = field(default_factory=dict)
+    conditions: tuple[ConditionCheck, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    replicates: int | None = None
+    level: float | None = None
+    vacuous: bool | None = None
+    vacuous_until: int | None = None
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def slack(self) -> float | None:
+        """Smallest slack over the claims."""
+        slacks = [c.slack for c in self.comparisons if c.slack is not None]
+        return min(slacks, default=None)
+
+    @property
+    def worst(self) -> Comparison | None:
+        """The comparison with the least room."""
+        return min(self.comparisons, key=lambda c: (c.right - c.left) / max(abs(c.right), abs(c.left), math.ulp(0)), default=None)

@@ -1,0 +1,383 @@
+"""Does a statement hold on a problem: both sides, with every assumption's certificate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bounds.statement import Assumption, Claim, Over, Relation, Statement, compiled
+from bounds.symbols import Role, quantity
+from ratecheck.algorithms import METHODS
+from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.confidence import radius
+from ratecheck.checks.verdict import Comparison, Outcome, Verdict
+from ratecheck.engines import exact, lemmas, setup, step
+from ratecheck.errors import InputError
+from ratecheck.participation import Trace
+from ratecheck.problems import Certificate, Constant, Problem, Quadratic
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+# A state larger than this makes the exact engine slower than sampling.
+_LARGEST_EXACT_STATE = 1500
+# A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
+_BLOWN_UP = 1e6
+# How often an assumed trajectory constant is raised to what was measured, and the margin on top.
+_ATTEMPTS, _MARGIN = 30, 1.05
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, and ``anyway``.
+
+    ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``anyway`` compares the two sides even
+    where a step size breaks the statement's conditions.
+    """
+
+    engine: str = "auto"
+    seed: int = 0
+    replicates: int = 16
+    level: float = 0.01
+    anyway: bool = False
+    threads: int | None = None
+
+
+def verify(
+    statement: Statement,
+    problem: Problem,
+    given: Mapping[str, float],
+    options: Options = Options(),
+    *,
+    name: str = "",
+    progress: Progress | None = None,
+) -> Verdict:
+    """Compare both sides of a statement on a problem.
+
+    ``given`` holds m, K, T, sigma_u, sigma_v and, if wished, step sizes and constants larger than the certified ones.
+    Step sizes that are not given are the prescribed ones, else the largest admissible gamma and the smallest
+    admissible outer ones. Raises `InputError` for unusable input.
+    """
+    check = _Check(statement, problem, dict(given), options, name or problem.kind, progress)
+    return check.run()
+
+
+@dataclass
+class _Check:
+    statement: Statement
+    problem: Problem
+    given: dict[str, float]
+    options: Options
+    name: str
+    progress: Progress | None
+
+    def run(self) -> Verdict:
+        statement = self.statement
+        if statement.order_only:
+            raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
+        self._check_shape()
+        self.certified = self._certify()
+        absent = [c for c in self.certified.values() if c.certificate is Certificate.ABSENT and c.name != "b"]
+        if absent:
+            reasons = tuple(f"{c.name} does not exist: {c.reason}" for c in absent)
+            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons)
+        if "b" in self.certified and self.certified["b"].certificate is Certificate.ABSENT:
+            return self._along_trajectory()
+        return self._compare(self.certified)
+
+    def _check_shape(self) -> None:
+        problem, given = self.problem, self.given
+        if self.statement.algorithm is not None:
+            METHODS[self.statement.algorithm].check_problem(problem.d_u, problem.d_v, int(given.get("K", 1)))
+        if given.setdefault("n", problem.n) != problem.n:
+            raise InputError(f"n={given['n']:g} does not fit the problem, which has {problem.n} clients")
+        for setting in ("m", "K", "T"):
+            if setting not in self.statement.settings and setting not in given:
+                raise InputError(f"how many {quantity(setting).meaning}? give {setting}=...")
+
+    def _certify(self) -> dict[str, Constant]:
+        sigmas = {name: self.given.get(name, 0.0) for name in ("sigma_u", "sigma_v")}
+        for name, value in sigmas.items():
+            quantity(name).check(value)
+        found = self.problem.constants(**sigmas)
+        constants = {}
+        for name in self.statement.parameters:
+            if name not in found:
+                continue
+            constant = found[name]
+            claimed = self.given.get(name)
+            if claimed is not None and name not in sigmas:
+                # A larger constant is as true as the certified one; a smaller one would be a false assumption.
+                if claimed < constant.value * (1 - 1e-12):
+                    raise InputError(
+                        f'{name}={claimed:g} breaks "{name} >= {constant.value:g}", its {constant.certificate.value} '
+                        f"value on this problem. Smallest admissible {name}: {constant.value:.10g}."
+                    )
+                constant = replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
+            constants[name] = constant
+        if "F_0" in constants and constants["F_0"].value <= 0:
+            raise InputError("F_0=0: the start is already a minimiser, so the statement says nothing; give another start")
+        return constants
+
+    def _along_trajectory(self) -> Verdict:
+        """Find a dissimilarity b that holds in expectation at every iterate of the run that b itself prescribes."""
+        b = 0.0
+        verdict: Verdict | None = None
+        for _ in range(_ATTEMPTS):
+            constants = {**self.certified, "b": Constant("b", b, Certificate.TRAJECTORY, "E at the iterates")}
+            self.measured_b = math.inf
+            verdict = self._compare(constants)
+            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED) or self.measured_b <= b:
+                return verdict
+            b = _MARGIN * self.measured_b
+        assert verdict is not None
+        reason = f"no b holds along its own trajectory (tried up to {b:.3g})"
+        return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
+
+    def _values(self, constants: Mapping[str, Constant]) -> tuple[dict[str, float], dict[str, str]]:
+        """All numbers of the statement, and where each step size comes from."""
+        parameters = set(self.statement.parameters)
+        values = {k: v for k, v in self.given.items() if k in parameters | {"n", "m", "K", "T"}}
+        values |= {name: constant.value for name, constant in constants.items()}
+        names = [name for name in self.statement.parameters if quantity(name).role is Role.STEP_SIZE]
+        chosen = {name: "given" for name in names if name in values}
+        completed, _ = self.statement.complete(values)
+        if names and "gamma" not in completed and self.statement.step_products:
+            region = step_sizes(self.statement, values)
+            high = region.admissible["gamma"].high
+            if region.feasible and math.isfinite(high):
+                values["gamma"], chosen["gamma"] = high, "largest admissible"
+            else:
+                for product in self.statement.step_products:
+                    outer = product.outer.name
+                    values.setdefault(outer, 1.0)
+                    chosen.setdefault(outer, "1, no condition")
+                values["gamma"], chosen["gamma"] = self._free_gamma(values), "as large as the local conditions admit"
+            completed, _ = self.statement.complete(values)
+        for rule in self.statement.step_rules:
+            name = rule.symbol.name
+            if name in completed:
+                chosen.setdefault(name, "smallest admissible" if rule.at_least else "prescribed")
+        for name in names:
+            if name not in completed and name.startswith("eta"):
+                completed[name] = 1.0
+                chosen[name] = "1, no condition"
+        completed, _ = self.statement.complete(completed)
+        return completed, {name: chosen.get(name, "gamma / eta") for name in names if name in completed}
+
+    def _free_gamma(self, values: Mapping[str, float]) -> float:
+        """For statements that do not limit gamma itself: from the limits of the local step sizes, else 1/(8LK)."""
+        region = step_sizes(self.statement, values)
+        ceiling = min((region.admissible[p.local.name].high for p in self.statement.step_products), default=math.inf)
+        return ceiling / 2 if math.isfinite(ceiling) else 1 / (8 * values.get("L", 1.0) * values["K"])
+
+    def _compare(self, constants: dict[str, Constant]) -> Verdict:
+        values, chosen = self._values(constants)
+        checks = self.statement.check_conditions(values)
+        broken = tuple(check.broken for check in checks if check.holds is False)
+        base = self._verdict(Outcome.INCONCLUSIVE, values=values, constants=constants, chosen=chosen, conditions=checks)
+        if broken and not self.options.anyway:
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=broken)
+        if broken:
+            base = replace(base, notes=("compared although " + " and ".join(broken),))
+        unmet = self._unmet(values)
+        if unmet:
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=unmet)
+        base = replace(base, **self._vacuity(values, chosen))
+        if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
+            return self._judge(base, lemmas.sampling(self.problem, int(values["m"])), values)
+        ready = self._setup(values)
+        if self._engine(ready) == "exact":
+            return self._by_exact(base, ready, values)
+        return self._by_step(base, ready, values)
+
+    def _unmet(self, values: Mapping[str, float]) -> tuple[str, ...]:
+        """Assumptions that are properties of the run rather than constants."""
+        if Assumption.FULL_PARTICIPATION in self.statement.assumptions and values["m"] != values["n"]:
+            return (f"m={values['m']:g}, but the statement is about full participation",)
+        return ()
+
+    def _setup(self, values: Mapping[str, float]) -> setup.Setup:
+        assert self.statement.algorithm is not None
+        chosen = METHODS[self.statement.algorithm]
+        given = self.given
+        return setup.prepare(
+            self.statement.algorithm,
+            self.problem,
+            Trace.uniform(self.problem.n, int(values["m"])),
+            K=int(values["K"]),
+            T=int(values["T"]) if "T" in values else int(given["T"]),
+            sigma_u=given.get("sigma_u", 0.0),
+            sigma_v=given.get("sigma_v", 0.0),
+            step_sizes={name: values[name] for name in chosen.step_sizes if name in values},
+        )
+
+    def _engine(self, ready: setup.Setup) -> str:
+        wanted = self.options.engine
+        if wanted not in ("auto", "exact", "step"):
+            raise InputError(f"no engine {wanted!r}: it is auto, exact or step")
+        if wanted == "exact":
+            exact.check_exact(ready)
+        if wanted != "auto":
+            return wanted
+        state = ready.problem.d * (2 + 2 * ready.problem.n)
+        return "exact" if isinstance(ready.problem, Quadratic) and state <= _LARGEST_EXACT_STATE else "step"
+
+    def _by_exact(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
+        needed = _measured(self.statement)
+        if needed <= set(exact.RECORDS):
+            result = exact.expect(ready, progress=self.progress)
+        else:
+            result = lemmas.expect(ready, progress=self.progress)
+        self._measure_b(result.records)
+        base = replace(base, engine="exact")
+        if result.diverged or _blown_up(result.metric):
+            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
+        return self._judge(base, result, values)
+
+    def _judge(self, base: Verdict, result: exact.Expectation, values: dict[str, float]) -> Verdict:
+        comparisons, holds = [], True
+        for claim in self.statement.claims:
+            comparison = _worst_round(claim, values, result)
+            gap = comparison.left - comparison.right
+            holds &= abs(gap) <= comparison.error if claim.relation is Relation.EQUAL else gap <= comparison.error
+            comparisons.append(comparison)
+        outcome = Outcome.HOLDS if holds else Outcome.VIOLATED
+        return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
+
+    def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
+        missing = _measured(self.statement) - set(step.kernels.RECORDS)
+        base = replace(base, engine="step")
+        if missing:
+            reason = f"the step engine does not record {', '.join(sorted(missing))}: use a quadratic problem, engine=exact"
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
+        if self.options.replicates < 2:
+            raise InputError(f'replicates={self.options.replicates} breaks "replicates >= 2": one run has no confidence bound')
+        run = step.simulate(
+            ready, seed=self.options.seed, replicates=self.options.replicates,
+            threads=self.options.threads, progress=self.progress,
+        )  # fmt: skip
+        base = replace(base, replicates=self.options.replicates, level=self.options.level)
+        means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
+        self._measure_b(means)
+        if run.diverged.any() or any(_blown_up(metric) for metric in run.metric):
+            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(run.metric.mean(axis=0)),))
+        comparisons, outcomes = [], set()
+        level = self.options.level / len(self.statement.claims)
+        for claim in self.statement.claims:
+            sides = _sampled_sides(claim, values, run)
+            excess = sides[0] - sides[1]
+            error = radius(excess, level)
+            if excess.mean() + error <= 0:
+                outcomes.add(Outcome.HOLDS)
+            elif excess.mean() - error > 0:
+                outcomes.add(Outcome.VIOLATED)
+            else:
+                outcomes.add(Outcome.INCONCLUSIVE)
+            terms = {label: float(np.mean(_evaluate(expr, values, means))) for label, expr in claim.terms.items()}
+            comparisons.append(
+                Comparison(claim.name, None, float(sides[0].mean()), float(sides[1].mean()), error, terms)
+            )
+        outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
+        caveat = "confidence is asymptotic in the replicates and needs a finite variance"
+        return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, caveat))
+
+    def _measure_b(self, records: Mapping[str, Array]) -> None:
+        """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
+        gap = records["B"] / self.problem.n - records["G_u"]
+        self.measured_b = math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
+
+    def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> dict[str, bool | int | None]:
+        trivial = self.statement.claims[0].metric.trivial
+        if trivial is None:
+            return {"vacuous": None, "vacuous_until": None}
+        fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in ("given", "largest admissible")}
+
+        def vacuous(T: int) -> bool:
+            return bool(self.statement.evaluate(**{**fixed, "T": float(T)}).vacuous)
+
+        return {"vacuous": bool(self.statement.evaluate(**values).vacuous), "vacuous_until": _first_false(vacuous)}
+
+    def _verdict(self, outcome: Outcome, **parts: object) -> Verdict:
+        return Verdict(statement=self.statement, outcome=outcome, problem=self.name, engine="none", **parts)  # type: ignore[arg-type]
+
+
+def _measured(statement: Statement) -> set[str]:
+    """Names of the per-round quantities in the statement, without the suffix for the round before."""
+    symbols = {s.name for claim in statement.claims for s in claim.bound.free_symbols | claim.metric.expr.free_symbols}
+    return {name.removesuffix("_prev") for name in symbols if quantity(name).role is Role.MEASURED}
+
+
+def _evaluate(expr: object, values: Mapping[str, float], records: Mapping[str, Array]) -> Array:
+    """An expression per round: parameters from ``values``, per-round quantities from ``records``."""
+    arguments: dict[str, object] = {}
+    for symbol in expr.free_symbols:  # type: ignore[attr-defined]
+        name = symbol.name
+        if quantity(name).role is not Role.MEASURED:
+            arguments[name] = values[name]
+        elif name.endswith("_prev"):
+            arguments[name] = np.roll(records[name.removesuffix("_prev")], 1, axis=-1)
+        else:
+            arguments[name] = records[name]
+    shape = next(iter(records.values())).shape
+    return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
+
+
+def _sampled_sides(claim: Claim, values: Mapping[str, float], run: step.Run) -> tuple[Array, Array]:
+    left, right = (_evaluate(expr, values, run.records) for expr in (claim.metric.expr, claim.bound))
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        return left.mean(axis=1), right.mean(axis=1)
+    rounds = slice(1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0, None)
+    worst = int(np.argmax((left - right).mean(axis=0)[rounds])) + (rounds.start or 0)
+    return left[:, worst], right[:, worst]
+
+
+def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expectation) -> Comparison:
+    """Both sides by the exact engine: means over rounds, or the round with the least room."""
+    left, right = (_evaluate(expr, values, result.records) for expr in (claim.metric.expr, claim.bound))
+    terms = {label: _evaluate(expr, values, result.records) for label, expr in claim.terms.items()}
+    scale = sum(np.abs(term) for term in terms.values()) + np.abs(left)
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        error = result.rounding * float(scale.mean())
+        parts = {label: float(term.mean()) for label, term in terms.items()}
+        return Comparison(claim.name, None, float(left.mean()), float(right.mean()), error, parts)
+    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    if len(left) <= first:
+        raise InputError(f"T={len(left)} breaks \"T >= {first + 1}\": the claim compares a round with the one before")
+    room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
+    relative = room / np.maximum(scale, 1e-300)
+    t = first + int(np.argmax(relative[first:]))
+    parts = {label: float(term[t]) for label, term in terms.items()}
+    return Comparison(claim.name, t, float(left[t]), float(right[t]), result.rounding * float(scale[t]), parts)
+
+
+def _blown_up(metric: Array) -> bool:
+    start = max(float(metric[:2].max()), 1e-300)
+    return not np.isfinite(metric).all() or float(metric[-1]) > _BLOWN_UP * start
+
+
+def _growth(metric: Array) -> str:
+    finite = np.isfinite(metric)
+    if finite.all():
+        return f"the metric grew from {metric[0]:.3g} to {metric[-1]:.3g}"
+    return f"the metric left the range of floating-point numbers in round {int(np.argmin(finite))}"
+
+
+_LARGEST_T = 10**15
+
+
+def _first_false(predicate: Callable[[int], bool]) -> int | None:
+    """Smallest T at which a predicate that once false stays false is false; None where it is true throughout."""
+    if predicate(_LARGEST_T):
+        return None
+    low, high = 0, 1
+    while predicate(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if predicate(middle) else (low, middle)
+    return high
