@@ -25,9 +25,20 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
 }
 
 
+def require_own_bounds() -> None:
+    """Raise `ImportError` with one line where the imported ``bounds`` is an unrelated package of the same name."""
+    bounds = importlib.import_module("bounds")
+    if getattr(bounds, "DISTRIBUTION", None) != "ratecheck":
+        place = getattr(bounds, "__file__", None) or "an unknown place"
+        raise ImportError(
+            f"the package 'bounds' at {place} is not ratecheck's: remove it or install ratecheck into its own environment"
+        )
+
+
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'ratecheck' has no attribute {name!r}")
+    require_own_bounds()
     module, attribute = _PUBLIC[name]
     loaded = importlib.import_module(module)
     return loaded if attribute is None else getattr(loaded, attribute)

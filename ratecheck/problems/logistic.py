@@ -7,6 +7,7 @@ Every constant that the theorems of that paper need is certified for the data at
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ class Logistic:
         u = _numbers("u0", np.zeros(self.d_u) if u0 is None else u0, (self.d_u,))
         v = _numbers("v0", np.zeros((self.n, self.d_v)) if v0 is None else v0, (self.n, self.d_v))
         noise_u, noise_v = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
-        floor, why = self._infimum_floor()
+        floor, why = self._infimum_floor
         gap = max(0.0, self.value(u, v) - floor)
         start = _exact("B_0", float(np.square(self.gradients(u, v)[0]).sum()), "gradients at the start")
         return Constants(
@@ -216,6 +217,7 @@ class Logistic:
         why = f"additive noise {additive:g} and batches of {self.batch}, any slopes in [0, 1]"
         return Constant(name, math.hypot(additive, sampling), Certificate.UPPER_BOUND, why)
 
+    @cached_property
     def _infimum_floor(self) -> tuple[float, str]:
         """A certified lower bound of ``inf f``, and where it comes from."""
         together = _convex_floor(self.A, self.d_u)
@@ -378,7 +380,8 @@ def _convex_floor(rows: Array, d_u: int) -> float:
     dropped = np.zeros(rows.shape[:2], dtype=bool)
     for _ in range(10):
         kept = np.where(dropped[:, :, None], 0.0, rows)
-        shared, personal = _unit_columns(kept[:, :, :d_u], (0, 1)), _unit_columns(kept[:, :, d_u:], (1,))
+        shared = _basis(kept[:, :, :d_u].reshape(dropped.size, d_u)).reshape(*dropped.shape, d_u)
+        personal = np.stack([_basis(client) for client in kept[:, :, d_u:]])
         floor, margins = _newton_floor(shared, personal)
         if floor is not None:  # a dropped sample, now a row of zeros, counted with log 2
             return max(0.0, floor - math.log(2.0) * float(dropped.mean()))
@@ -415,12 +418,24 @@ def _newton_floor(shared: Array, personal: Array) -> tuple[float | None, Array]:
     return None, x.margins
 
 
-def _unit_columns(rows: Array, axes: tuple[int, ...]) -> Array:
-    """Columns of root mean square 1 (or 0): the infimum of the convex part does not depend on their scale."""
-    largest = np.abs(rows).max(axis=axes, keepdims=True, initial=0.0)
-    rows = rows / np.where(largest == 0.0, 1.0, largest)
-    size = np.sqrt(np.square(rows).mean(axis=axes, keepdims=True)) if rows.size else np.ones_like(largest)
-    return np.asarray(rows / np.where(size == 0.0, 1.0, size))
+def _basis(columns: Array) -> Array:
+    """Columns of root mean square 1, with those that are 0 or depend on earlier ones replaced by 0: the same span.
+
+    The infimum of the convex part depends on the span alone. Dependent means: to within 1e-13, the rounding of the data.
+    """
+    kept, orthonormal = np.zeros_like(columns), np.zeros((len(columns), 0))
+    for j in range(columns.shape[1]):
+        if (largest := np.abs(columns[:, j]).max()) == 0.0:
+            continue
+        unit = columns[:, j] / largest
+        unit = unit / np.sqrt(np.square(unit).sum())
+        rest = unit - orthonormal @ (orthonormal.T @ unit)
+        rest = rest - orthonormal @ (orthonormal.T @ rest)  # twice is enough for orthogonality to rounding
+        size = math.sqrt(float(np.square(rest).sum()))
+        if size > 1e-13:
+            kept[:, j] = unit * math.sqrt(len(columns))
+            orthonormal = np.column_stack([orthonormal, rest / size])
+    return kept
 
 
 class _Iterate:

@@ -1,0 +1,5 @@
+"""``python -m ratecheck``."""
+
+from ratecheck.cli import main
+
+main()

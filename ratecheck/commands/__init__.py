@@ -1,0 +1,1 @@
+"""The commands, one module each; `ratecheck.cli` imports a module when its command is called."""

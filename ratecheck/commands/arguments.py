@@ -1,0 +1,98 @@
+"""What commands share: ``name=value`` arguments, the options about problems, output and exit codes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from bounds.symbols import all_quantities
+from ratecheck.checks.verdict import Outcome
+from ratecheck.errors import InputError, did_you_mean
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+EXIT_CODES = {
+    Outcome.HOLDS: 0,
+    Outcome.VIOLATED: 1,
+    Outcome.NOT_APPLICABLE: 3,
+    Outcome.INCONCLUSIVE: 3,
+    Outcome.DIVERGED: 3,
+}
+
+key_argument = click.argument("key", metavar="KEY")
+values_argument = click.argument("assignments", metavar="[NAME=VALUE]...", nargs=-1)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+problem_option = click.option(
+    "--problem",
+    "problem_name",
+    default="quadratic",
+    show_default=True,
+    metavar="NAME",
+    help="quadratic, logistic, digits, breast_cancer, libsvm:PATH, or PATH.npz with arrays H, g and shared.",
+)
+seed_option = click.option("--seed", default=0, show_default=True, help="Seed of every random stream of the run.")
+replicates_option = click.option("--replicates", default=16, show_default=True, help="Monte Carlo runs.")
+threads_option = click.option("--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default.")
+
+
+def parse_values(assignments: tuple[str, ...]) -> dict[str, float]:
+    """``("n=10", "gamma=1e-3")`` as numbers; raises `InputError` for anything else."""
+    values: dict[str, float] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals or not name:
+            raise InputError(f"{assignment!r} is not of the form NAME=VALUE, such as n=10")
+        if name in values:
+            raise InputError(f"{name} is given twice: {values[name]:g} and {text}")
+        try:
+            values[name] = float(text)
+        except ValueError:
+            raise InputError(f"{name}={text}: {text!r} is not a number") from None
+        if not math.isfinite(values[name]):
+            raise InputError(f"{name}={text}: it has to be a finite number")
+    return values
+
+
+@dataclass(frozen=True)
+class Request:
+    """Parameters of a statement on the one hand, dials of a problem on the other."""
+
+    values: dict[str, float]
+    dials: dict[str, float]
+
+
+def divide(values: Mapping[str, float], dials: tuple[str, ...]) -> Request:
+    """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
+    symbols = {quantity.name for quantity in all_quantities()}
+    for name in values:
+        if name not in symbols and name not in dials:
+            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, symbols | set(dials))}")
+    return Request(
+        values={k: v for k, v in values.items() if k in symbols},
+        dials={k: v for k, v in values.items() if k in dials},
+    )
+
+
+def print_json(data: object) -> None:
+    """Data on stdout; infinities and NaN, which JSON lacks, as null."""
+    click.echo(json.dumps(_plain(data), indent=2))
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {str(k): _plain(v) for k, v in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_plain(v) for v in data]
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    return data
+
+
+def note(message: str) -> None:
+    """A message on stderr."""
+    click.echo(f"note: {message}", err=True)

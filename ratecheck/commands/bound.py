@@ -1,0 +1,56 @@
+"""``ratecheck bound``."""
+
+from __future__ import annotations
+
+import click
+
+import bounds
+from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
+from ratecheck.errors import InputError
+from ratecheck.views.text import evaluation_text
+
+
+@click.command(name="bound")
+@key_argument
+@values_argument
+@json_option
+def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Evaluate the bound of statement KEY and check its conditions.
+
+    Step sizes that the statement itself sets are filled in. A step size outside its condition is reported with the
+    largest admissible value, and the exit code is 2: the number printed then bounds nothing.
+    """
+    statement = bounds.get(key)
+    given = parse_values(assignments)
+    evaluation = statement.evaluate(**given)
+    unused = statement.unused(given)
+    if unused:
+        note(f"{key} does not depend on {', '.join(unused)}")
+    if as_json:
+        print_json(
+            {
+                "key": key,
+                "value": evaluation.value,
+                "conditions": [
+                    {
+                        "name": check.condition.name,
+                        "text": check.condition.text,
+                        "holds": check.holds,
+                        "left": check.left,
+                        "right": check.right,
+                    }
+                    for check in evaluation.conditions
+                ],
+                "applicable": evaluation.applicable,
+                "vacuous": evaluation.vacuous,
+                "trivial": evaluation.trivial,
+                "claims": evaluation.claims,
+                "terms": evaluation.terms,
+                "values": evaluation.values,
+                "filled_in": list(evaluation.defaulted),
+            }
+        )
+    else:
+        click.echo(evaluation_text(statement, evaluation))
+    if not evaluation.applicable:
+        raise InputError(" ".join(check.broken for check in evaluation.broken))

@@ -1,0 +1,84 @@
+"""Problems by name, for the command line and study files: ``quadratic``, ``digits``, ``libsvm:PATH``, ..."""
+
+from __future__ import annotations
+
+import inspect
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.problems import Problem, datasets
+from ratecheck.problems.logistic import Logistic
+from ratecheck.problems.quadratic import Quadratic
+
+Options = Mapping[str, Any]
+
+
+def build(name: str, options: Options) -> Problem:
+    """The problem of that name with its dials set.
+
+    Names: ``quadratic`` and ``logistic`` (synthetic), ``digits`` and ``breast_cancer`` (scikit-learn's tables as
+    logistic regression), ``libsvm:PATH`` (a LIBSVM file), ``PATH.npz`` (arrays H, g and the number ``shared``).
+    Raises `InputError` for an unknown name or dial, a bad value or an unreadable file.
+    """
+    kind, _, path = name.partition(":")
+    if kind == "libsvm":
+        return _from_table(lambda: datasets.libsvm(path), options, name)
+    if name.endswith(".npz"):
+        return _from_file(Path(name), options)
+    builders: dict[str, Callable[[], Problem]] = {
+        "quadratic": lambda: _call(Quadratic.synthetic, options, name),
+        "logistic": lambda: _call(Logistic.synthetic, options, name),
+        "digits": lambda: _from_table(datasets.digits, options, name),
+        "breast_cancer": lambda: _from_table(datasets.breast_cancer, options, name),
+    }
+    if name not in builders:
+        raise InputError(f"no problem {name!r}; {did_you_mean(name, [*builders, 'libsvm:PATH', 'PATH.npz'])}")
+    return builders[name]()
+
+
+def dials(name: str) -> tuple[str, ...]:
+    """The dials that a problem of that name has."""
+    if name.endswith(".npz"):
+        return ("shared",)
+    makers = {"quadratic": Quadratic.synthetic, "logistic": Logistic.synthetic}
+    return tuple(_parameters(makers.get(name, Logistic.from_table)))
+
+
+def _parameters(function: Callable[..., Problem]) -> list[str]:
+    return [name for name in inspect.signature(function).parameters if name not in ("cls", "table")]
+
+
+def _call(function: Callable[..., Problem], options: Options, name: str, *arguments: object) -> Problem:
+    known = _parameters(function)
+    for option in options:
+        if option not in known:
+            raise InputError(f"the problem {name!r} has no dial {option!r}; {did_you_mean(option, known)}")
+    whole = {"n", "d", "N", "shared", "seed", "batch"}
+    for option in whole & options.keys():
+        if options[option] is not None and float(options[option]) != int(options[option]):
+            raise InputError(f"{option}={options[option]} has to be a whole number")
+    return function(*arguments, **{k: int(v) if k in whole and v is not None else v for k, v in options.items()})
+
+
+def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> Problem:
+    return _call(Logistic.from_table, options, name, load())
+
+
+def _from_file(path: Path, options: Options) -> Problem:
+    try:
+        with np.load(path) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+    except FileNotFoundError:
+        raise InputError(f"no file {path}: a problem file is an .npz with the arrays H, g and the number shared") from None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be read as an .npz file: {str(error).splitlines()[0]}") from None
+    missing = {"H", "g"} - arrays.keys()
+    if missing:
+        raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs the arrays H (n,d,d), g (n,d) and shared")
+    shared = options.get("shared", arrays.get("shared", arrays["g"].shape[-1] // 2))
+    return Quadratic(arrays["H"], arrays["g"], shared=int(shared))

@@ -1,0 +1,196 @@
+"""Results as plain text, in the terms of the paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import sympy as sp
+
+from bounds.statement import Assumption, Evaluation, Relation, Statement, StepRule
+from bounds.symbols import quantity
+from ratecheck.checks.admissible import Interval, StepSizes
+from ratecheck.checks.verdict import Comparison, Verdict
+
+_RELATIONS = {Relation.AT_MOST: "<=", Relation.EQUAL: "=", Relation.ORDER: "= O of"}
+
+
+def number(value: float | None) -> str:
+    """A number with four significant digits."""
+    return "-" if value is None else f"{value:.4g}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Columns aligned to the left, two spaces apart."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def statement_text(statement: Statement) -> str:
+    """A statement as a mathematician would read it."""
+    source = statement.source
+    lines = [f"{statement.key}   {statement.title}", f"{source.number} ({source.location}), {source.paper}", ""]
+    for claim in statement.claims:
+        name = f" [{claim.name}]" if len(statement.claims) > 1 else ""
+        over = claim.metric.over.value
+        lines.append(f"claim{name}: {claim.metric.expr}   ({over})")
+        lines += [f"    {_RELATIONS[claim.relation]}"]
+        lines += _indented(sp.pretty(claim.bound, use_unicode=True, wrap_line=False), 8)
+        lines += [f"        {label}: {expr}" for label, expr in claim.terms.items()] if len(claim.terms) > 1 else []
+    lines.append("")
+    lines += [f"assumes  {assumption.value}" for assumption in statement.assumptions]
+    lines += [f"if       {condition.text}" for condition in statement.conditions]
+    lines += [f"with     {_rule(rule)}" for rule in statement.step_rules]
+    lines += [f"with     {p.product} = {p.local}*{p.outer}" for p in statement.step_products]
+    lines += [f"with     {name} = {value}" for name, value in statement.settings.items()]
+    if statement.follows_from:
+        lines.append(f"from     {', '.join(statement.follows_from)}")
+    if statement.remark:
+        lines.append(f"remark   {statement.remark}")
+    return "\n".join(lines)
+
+
+def _rule(rule: StepRule) -> str:
+    return f"{rule.symbol} {'>=' if rule.at_least else '='} {rule.value}"
+
+
+def _indented(text: str, width: int) -> list[str]:
+    return [" " * width + line for line in text.splitlines()]
+
+
+def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
+    """A bound with its terms, conditions and defaults."""
+    rows = []
+    for name, value in evaluation.claims.items():
+        label = "bound" if len(evaluation.claims) == 1 else f"bound [{name}]"
+        shares = ", ".join(f"{term} {number(part)}" for term, part in evaluation.terms[name].items())
+        rows.append((label, f"{value:.10g}", shares if len(evaluation.terms[name]) > 1 else ""))
+    lines = [f"{statement.key}   {statement.title}", table(rows)]
+    if evaluation.vacuous is not None:
+        verb = "vacuous: no better than" if evaluation.vacuous else "not vacuous: below"
+        lines.append(f"{verb} {number(evaluation.trivial)}, which smoothness alone gives")
+    for check in evaluation.conditions:
+        state = {True: "holds", False: "BROKEN", None: "undecided"}[check.holds]
+        sides = "" if check.left is None else f"   {number(check.left)} against {number(check.right)}"
+        lines.append(f"{state:9}  {check.condition.text}{sides}")
+    if evaluation.defaulted:
+        filled = ", ".join(f"{name}={number(evaluation.values[name])}" for name in evaluation.defaulted)
+        lines.append(f"filled in  {filled}")
+    return "\n".join(lines)
+
+
+def interval_text(interval: Interval) -> str:
+    """An interval in the usual notation; 0 and infinity are open ends."""
+    low = "(0" if interval.low == 0 else f"[{interval.low:.6g}"
+    high = "inf)" if math.isinf(interval.high) else f"{interval.high:.6g}]"
+    return f"{interval.low:.6g} only" if interval.low == interval.high else f"{low}, {high}"
+
+
+def step_sizes_text(answer: StepSizes) -> str:
+    """Admissible intervals, prescribed values and optimum."""
+    statement = answer.statement
+    lines = [f"{statement.key}   {statement.title}"]
+    if not answer.feasible:
+        lines.append("no step sizes are admissible: these conditions conflict")
+        return "\n".join([*lines, *(f"  {name}" for name in answer.conflict)])
+    rules = {rule.symbol.name: rule for rule in statement.step_rules}
+    rows = [("step size", "admissible", "prescribed", "minimises the bound")]
+    for name, interval in answer.admissible.items():
+        prescribed = ""
+        if name in answer.prescribed:
+            prescribed = ("from " if rules[name].at_least else "") + f"{answer.prescribed[name]:.6g}"
+        optimal = f"{answer.optimal[name]:.6g}" if name in answer.optimal else ""
+        rows.append((name, interval_text(interval), prescribed, optimal))
+    lines.append(table(rows))
+    if answer.optimal_bound is not None:
+        lines.append(f"smallest bound {answer.optimal_bound:.6g}")
+    for name in answer.approached:
+        lines.append(f"the bound falls as {name} grows; the value given is within 1% of its infimum")
+    if answer.missing:
+        lines.append(f"to minimise the bound, give also {', '.join(answer.missing)}")
+    return "\n".join(lines)
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """A verdict with both sides, the numbers that went in and every assumption's certificate."""
+    slack = "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {verdict.outcome.value}{slack}"]
+    for comparison in verdict.comparisons:
+        lines += _sides(verdict, comparison)
+    lines += [f"  because {reason}" for reason in verdict.reasons]
+    lines.append(f"  on      {verdict.problem}")
+    lines.append(f"  with    {_settings(verdict)}")
+    lines += [f"  assumes {line}" for line in _assumed(verdict)]
+    lines += [f"  note    {note}" for note in verdict.notes]
+    return "\n".join(lines)
+
+
+def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
+    claim = next(c for c in verdict.statement.claims if c.name == comparison.claim)
+    label = "" if len(verdict.statement.claims) == 1 else f"[{claim.name}] "
+    place = claim.metric.over.value if comparison.round is None else f"round {comparison.round}, the one with least room"
+    left = f"{label}{claim.metric.expr}, {place}"
+    relative = abs(comparison.error) / max(abs(comparison.left), 1e-300)
+    how = f"{verdict.engine} engine, " + (
+        f"rounding error about {relative:.0e} of it"
+        if verdict.engine == "exact"
+        else f"{verdict.replicates} replicates, +-{number(comparison.error)} at level {verdict.level}"
+    )
+    size = sum(abs(term) for term in comparison.terms.values())
+    shares = ", ".join(f"{name} {abs(term) / size:.0%}" for name, term in comparison.terms.items()) if size else ""
+    right = f"  right   {number(comparison.right)}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
+    return [f"  left    {number(comparison.left)}   {left}; {how}", right + _vacuity(verdict)]
+
+
+def _vacuity(verdict: Verdict) -> str:
+    if verdict.vacuous is None:
+        return ""
+    since = "for no T" if verdict.vacuous_until is None else f"from T = {verdict.vacuous_until}"
+    return f"; {'vacuous' if verdict.vacuous else 'not vacuous'} (says more than smoothness does {since})"
+
+
+def _settings(verdict: Verdict) -> str:
+    shown = [f"{name}={value:g}" for name, value in verdict.values.items() if name in ("n", "m", "K", "T")]
+    steps = [
+        f"{name}={number(verdict.values[name])} ({origin})"
+        for name, origin in verdict.chosen.items()
+        if name in verdict.values
+    ]
+    return " ".join(shown) + ("   " + ", ".join(steps) if steps else "")
+
+
+def _assumed(verdict: Verdict) -> list[str]:
+    lines = []
+    for assumption in verdict.statement.assumptions:
+        certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
+        facts = [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in certified]
+        lines.append(f"{assumption.value}" + (f": {', '.join(facts)}" if facts else _by_construction(assumption)))
+    others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
+    lines += [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in others]
+    return lines
+
+
+def _by_construction(assumption: Assumption) -> str:
+    return "" if assumption.constants else ": exact (by construction of the run)"
+
+
+def _belongs(name: str, statement: Statement) -> bool:
+    return any(name in assumption.constants for assumption in statement.assumptions)
+
+
+def catalogue_text(statements: Iterable[Statement]) -> str:
+    """Key, number and title of every statement."""
+    rows = [(s.key, s.source.number, s.title + ("   (order only)" if s.order_only else "")) for s in statements]
+    return table(rows)
+
+
+def symbols_text(names: Iterable[str]) -> str:
+    """What the parameters of a statement mean."""
+    rows = [(name, quantity(name).meaning, quantity(name).domain.value) for name in names]
+    return table(rows) if rows else ""
+
+
+def values_text(values: Mapping[str, float]) -> str:
+    """``n=10 m=9``."""
+    return " ".join(f"{name}={value:g}" for name, value in values.items())
