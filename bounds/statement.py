@@ -6,6 +6,8 @@ problems; `Metric` names the per-round quantities of `bounds.symbols` whose comb
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -128,7 +130,7 @@ class Condition:
         """Evaluate both sides; undecided (``holds`` is None) while a parameter is missing."""
         if not self.symbols <= values.keys():
             return ConditionCheck(key=key, condition=self, values=values, left=None, right=None, holds=None)
-        left, right = (_number(side, values) for side in (self.left, self.right))
+        left, right = (number(side, values) for side in (self.left, self.right))
         holds = _holds(left, self.operator, right)
         return ConditionCheck(key=key, condition=self, values=values, left=left, right=right, holds=holds)
 
@@ -146,20 +148,25 @@ def _holds(left: float, operator: str, right: float) -> bool:
     return abs(left - right) <= slack
 
 
-def _number(expr: sp.Expr, values: Values) -> float:
-    value = float(compiled(expr)(**{s.name: values[s.name] for s in expr.free_symbols}))
-    return value
-
-
-_COMPILED: dict[sp.Expr, Callable[..., Any]] = {}
+def number(expr: sp.Expr, values: Values) -> float:
+    """The expression at given values as a float; infinite where it divides by zero or leaves the range of floats."""
+    arguments = {s.name: values[s.name] for s in expr.free_symbols}
+    try:
+        return float(_compiled(expr, "math")(**arguments))
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
 
 
 def compiled(expr: sp.Expr) -> Callable[..., Any]:
     """The expression as a NumPy function of its free symbols by keyword; scalars and arrays alike."""
-    if expr not in _COMPILED:
-        symbols = sorted(expr.free_symbols, key=lambda s: str(s))
-        _COMPILED[expr] = sp.lambdify(symbols, expr, modules="numpy")
-    return _COMPILED[expr]
+    return _compiled(expr, "numpy")
+
+
+@functools.cache
+def _compiled(expr: sp.Expr, modules: str) -> Callable[..., Any]:
+    symbols = sorted(expr.free_symbols, key=lambda s: str(s))
+    function: Callable[..., Any] = sp.lambdify(symbols, expr, modules=modules)
+    return function
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,7 +361,7 @@ class Statement:
         for rule in self.step_rules:
             name = rule.symbol.name
             if name not in values and {s.name for s in rule.value.free_symbols} <= values.keys():
-                values[name] = _number(rule.value, values)
+                values[name] = number(rule.value, values)
         self._fill_products(values)
         values = {name: values[name] for name in sorted(values, key=_registry_order)}
         return values, tuple(name for name in values if name not in given)
@@ -379,7 +386,7 @@ class Statement:
         if missing:
             listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
             raise InputError(f"{self.key} needs a value for {listed}; give it as {missing[0]}=...")
-        terms = {c.name: {label: _number(expr, values) for label, expr in c.terms.items()} for c in self.claims}
+        terms = {c.name: {label: number(expr, values) for label, expr in c.terms.items()} for c in self.claims}
         return Evaluation(
             key=self.key,
             values=values,
@@ -398,7 +405,7 @@ class Statement:
         trivial = self.claims[0].metric.trivial
         if trivial is None or not {s.name for s in trivial.free_symbols} <= values.keys():
             return None
-        return _number(trivial, values)
+        return number(trivial, values)
 
     def _check_names(self, given: Values) -> None:
         # A symbol of the catalogue that this statement does not use is harmless (users pass one set of numbers to
@@ -414,7 +421,7 @@ class Statement:
     def _fix(self, values: dict[str, float], name: str, expr: sp.Expr) -> None:
         if not {s.name for s in expr.free_symbols} <= values.keys():
             return
-        fixed = _number(expr, values)
+        fixed = number(expr, values)
         if values.setdefault(name, fixed) != fixed:
             raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which is about {name} = {expr} = {fixed:g}")
 

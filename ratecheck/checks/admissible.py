@@ -12,9 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-import sympy as sp
-
-from bounds.statement import Condition, Statement, compiled
+from bounds.statement import Condition, Statement, number
 from bounds.symbols import Role, quantity
 from ratecheck.errors import InputError
 
@@ -109,7 +107,7 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
     rules += [_Given(name, value) for name, value in fixed.items()]
     intervals = narrow(rules, values, names)
     prescribed = {
-        rule.symbol.name: float(compiled(rule.value)(**_part(values, rule.value.free_symbols)))
+        rule.symbol.name: number(rule.value, values)
         for rule in statement.step_rules
     }
     answer = StepSizes(statement=statement, values=values, admissible=intervals, prescribed=prescribed)
@@ -120,10 +118,6 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
 
 def _step_names(statement: Statement) -> tuple[str, ...]:
     return tuple(name for name in statement.parameters if quantity(name).role is Role.STEP_SIZE)
-
-
-def _part(values: Mapping[str, float], symbols: Iterable[sp.Symbol]) -> dict[str, float]:
-    return {s.name: values[s.name] for s in symbols}
 
 
 Intervals = dict[str, Interval]
@@ -139,8 +133,12 @@ class _Condition:
 
     @staticmethod
     def of(condition: Condition) -> _Condition:
-        difference = compiled(condition.left - condition.right)
-        opposite = compiled(condition.right - condition.left)
+        def difference(**values: float) -> float:
+            return number(condition.left, values) - number(condition.right, values)
+
+        def opposite(**values: float) -> float:
+            return number(condition.right, values) - number(condition.left, values)
+
         excesses = {"<=": (difference,), ">=": (opposite,), "==": (difference, opposite)}[condition.operator]
         return _Condition(name=condition.text, symbols=condition.symbols, excesses=excesses)
 
@@ -302,11 +300,9 @@ def _with_optimum(answer: StepSizes) -> StepSizes:
         return answer
     if missing:
         return replace(answer, missing=missing)
-    function = compiled(bound)
-    point = _part(answer.values, [s for s in bound.free_symbols if s.name not in free])
 
     def value(**steps: float) -> float:
-        return float(function(**point, **steps))
+        return number(bound, {**answer.values, **steps})
 
     boxes = {name: (max(i.low, _TINY), min(i.high, _HUGE)) for name, i in answer.admissible.items() if name in free}
     best = {name: math.sqrt(low * high) for name, (low, high) in boxes.items()}

@@ -5,9 +5,12 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bounds.statement import ConditionCheck, Statement
-from ratecheck.problems.constants import Constant
+
+if TYPE_CHECKING:
+    from ratecheck.problems.constants import Constant
 
 
 class Outcome(enum.Enum):

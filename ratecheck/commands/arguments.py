@@ -11,18 +11,9 @@ from typing import Any, TypeVar
 import click
 
 from bounds.symbols import all_quantities
-from ratecheck.checks.verdict import Outcome
 from ratecheck.errors import InputError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-EXIT_CODES = {
-    Outcome.HOLDS: 0,
-    Outcome.VIOLATED: 1,
-    Outcome.NOT_APPLICABLE: 3,
-    Outcome.INCONCLUSIVE: 3,
-    Outcome.DIVERGED: 3,
-}
 
 key_argument = click.argument("key", metavar="KEY")
 values_argument = click.argument("assignments", metavar="[NAME=VALUE]...", nargs=-1)

@@ -9,10 +9,9 @@ import click
 import bounds
 from bounds.statement import Statement
 from ratecheck.algorithms import METHODS
-from ratecheck.checks.verdict import Verdict
+from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.arguments import (
-    EXIT_CODES,
     divide,
     json_option,
     key_argument,
@@ -28,6 +27,14 @@ from ratecheck.problems import Problem
 from ratecheck.problems.build import build, dials
 from ratecheck.views.progress import progress
 from ratecheck.views.text import values_text, verdict_text
+
+EXIT_CODES = {
+    Outcome.HOLDS: 0,
+    Outcome.VIOLATED: 1,
+    Outcome.NOT_APPLICABLE: 3,
+    Outcome.INCONCLUSIVE: 3,
+    Outcome.DIVERGED: 3,
+}
 
 # The paper's experiments: ten clients, nine sampled, 25 local steps.
 DEFAULTS = {"n": 10.0, "m": 9.0, "K": 25.0, "T": 400.0, "sigma_u": 0.3, "sigma_v": 0.3}

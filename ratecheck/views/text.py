@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from bounds.statement import Assumption, Evaluation, Relation, Statement, StepRule
 from bounds.symbols import quantity
 from ratecheck.checks.admissible import Interval, StepSizes
-from ratecheck.checks.verdict import Comparison, Verdict
 
 _RELATIONS = {Relation.AT_MOST: "<=", Relation.EQUAL: "=", Relation.ORDER: "= O of"}
+
+if TYPE_CHECKING:
+    from ratecheck.checks.verdict import Comparison, Verdict
 
 
 def number(value: float | None) -> str:

@@ -1,0 +1,75 @@
+"""One look for all plots: readable by the colour-blind, in grey, and in print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ratecheck.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, dark tones first; line styles and markers tell the curves apart without any colour.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 3)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+_SETTINGS: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 120,
+    "font.size": 10,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "savefig.dpi": 200,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ratecheck",
+}
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def looks() -> Iterator[dict[str, Any]]:
+    """Keyword arguments of one curve after the other: colour, line style and marker together."""
+    for colour, line, marker in cycle(zip(COLOURS, LINES, MARKERS, strict=True)):
+        yield {"color": colour, "linestyle": line, "marker": marker, "markersize": 4.5}
+
+
+@contextmanager
+def styled() -> Iterator[Any]:
+    """``matplotlib.pyplot`` in the common style, on a backend that needs no screen."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(_SETTINGS):
+        yield plt
+
+
+def check_format(path: Path) -> None:
+    """Raise `InputError` unless the file's ending is one that can be written."""
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path} cannot be written: the ending has to be one of {', '.join(FORMATS)}")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure without a date, so that the same run writes the same bytes; close it."""
+    import matplotlib.pyplot as plt
+
+    check_format(path)
+    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata=metadata)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        plt.close(figure)
