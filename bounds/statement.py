@@ -23,7 +23,7 @@ Values = Mapping[str, float]
 
 
 class Assumption(Enum):
-    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols that it defines."""
+    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols it defines."""
 
     SMOOTHNESS = "smoothness"
     NOISE = "unbiased gradients with bounded variance, independent across clients and steps"
@@ -164,7 +164,7 @@ def compiled(expr: sp.Expr) -> Callable[..., Any]:
 
 @functools.cache
 def _compiled(expr: sp.Expr, modules: str) -> Callable[..., Any]:
-    symbols = sorted(expr.free_symbols, key=lambda s: str(s))
+    symbols = sorted(expr.free_symbols, key=str)
     function: Callable[..., Any] = sp.lambdify(symbols, expr, modules=modules)
     return function
 
@@ -354,7 +354,7 @@ class Statement:
             self._fix(values, name, expr)
         if {"n", "m"} <= values.keys() and values["m"] > values["n"]:
             raise InputError(
-                f"m={values['m']:g} breaks \"m <= n\": {values['m']:g} <= {values['n']:g} is false. "
+                f'm={values["m"]:g} breaks "m <= n": {values["m"]:g} <= {values["n"]:g} is false. '
                 f"Largest admissible m: {values['n']:g}."
             )
         self._fill_products(values)
@@ -423,7 +423,9 @@ class Statement:
             return
         fixed = number(expr, values)
         if values.setdefault(name, fixed) != fixed:
-            raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which is about {name} = {expr} = {fixed:g}")
+            raise InputError(
+                f"{name}={values[name]:g} contradicts {self.key}, which is about {name} = {expr} = {fixed:g}"
+            )
 
 
 _ORDER = {q.name: position for position, q in enumerate(all_quantities())}

@@ -76,15 +76,15 @@ class Quantity:
     def check(self, value: float) -> None:
         """Raise `InputError` unless the value lies in the domain."""
         if not self.domain.admits(value):
-            raise InputError(f"{self.name}={value:g} is not admissible: {self.name} ({self.meaning}) is {self.domain.value}")
+            raise InputError(
+                f"{self.name}={value:g} is not admissible: {self.name} ({self.meaning}) is {self.domain.value}"
+            )
 
 
 _REGISTRY: dict[str, Quantity] = {}
 
 
-def _define(
-    name: str, latex: str, meaning: str, domain: Domain, role: Role, f_degree: int, x_degree: int
-) -> sp.Symbol:
+def _define(name: str, latex: str, meaning: str, domain: Domain, role: Role, f_degree: int, x_degree: int) -> sp.Symbol:
     quantity = Quantity(
         name=name, latex=latex, meaning=meaning, domain=domain, role=role, f_degree=f_degree, x_degree=x_degree
     )
@@ -122,7 +122,13 @@ sigma_u = _define(
     "sigma_u", r"\sigma_u", "root of the bound on the shared gradient's noise variance", _NONNEGATIVE, _CONSTANT, 1, -1
 )
 sigma_v = _define(
-    "sigma_v", r"\sigma_v", "root of the bound on the personal gradient's noise variance", _NONNEGATIVE, _CONSTANT, 1, -1
+    "sigma_v",
+    r"\sigma_v",
+    "root of the bound on the personal gradient's noise variance",
+    _NONNEGATIVE,
+    _CONSTANT,
+    1,
+    -1,
 )
 b = _define("b", "b", "gradient dissimilarity of the shared part (its root)", _NONNEGATIVE, _CONSTANT, 1, -1)
 F_0 = _define("F_0", "F_0", "initial gap f(u^0, v^0) - inf f", _POSITIVE, _CONSTANT, 1, 0)
@@ -131,9 +137,7 @@ B_0 = _define(
 )
 
 # Step sizes.
-gamma = _define(
-    "gamma", r"\gamma", "effective step size gamma_u*eta_u = gamma_v*eta_v", _POSITIVE, _STEP, -1, 2
-)
+gamma = _define("gamma", r"\gamma", "effective step size gamma_u*eta_u = gamma_v*eta_v", _POSITIVE, _STEP, -1, 2)
 gamma_u = _define("gamma_u", r"\gamma_u", "local step size of the shared variable", _POSITIVE, _STEP, -1, 2)
 gamma_v = _define("gamma_v", r"\gamma_v", "local step size of the personal variables", _POSITIVE, _STEP, -1, 2)
 eta_u = _define("eta_u", r"\eta_u", "outer step size of the shared variable", _POSITIVE, _STEP, 0, 0)
@@ -143,7 +147,13 @@ eta_v = _define("eta_v", r"\eta_v", "outer step size of the personal variables",
 G_u = _define("G_u", r"\mathcal{G}_u^t", "E||grad_u f(u^t, v^t)||^2", _NONNEGATIVE, _MEASURED, 2, -2)
 G_v = _define("G_v", r"\mathcal{G}_v^t", "(1/n) sum_i E||grad_v f_i(u^t, v_i^t)||^2", _NONNEGATIVE, _MEASURED, 2, -2)
 E = _define(
-    "E", r"\mathcal{E}^t", "drift: sum over i, k of E||u_ik - u^t||^2 + E||v_ik - v_i^t||^2", _NONNEGATIVE, _MEASURED, 0, 2
+    "E",
+    r"\mathcal{E}^t",
+    "drift: sum over i, k of E||u_ik - u^t||^2 + E||v_ik - v_i^t||^2",
+    _NONNEGATIVE,
+    _MEASURED,
+    0,
+    2,
 )
 B = _define("B", r"\mathcal{B}^t", "sum_i E||grad_u f_i(u^t, v_i^t)||^2", _NONNEGATIVE, _MEASURED, 2, -2)
 C = _define(
@@ -159,33 +169,79 @@ T_1u = _define(
     "T_1u", "T_{1,u}", "-(gamma/n) sum_ik E<grad_u f(u^t, v^t), grad_u f_i(u_ik, v_ik)>", _REAL, _MEASURED, 1, 0
 )
 T_1v = _define(
-    "T_1v", r"T_{1,\mathbf{v}}", "-(gamma m/n^2) sum_ik E<grad_v f_i(u^t, v_i^t), grad_v f_i(u_ik, v_ik)>", _REAL, _MEASURED, 1, 0
+    "T_1v",
+    r"T_{1,\mathbf{v}}",
+    "-(gamma m/n^2) sum_ik E<grad_v f_i(u^t, v_i^t), grad_v f_i(u_ik, v_ik)>",
+    _REAL,
+    _MEASURED,
+    1,
+    0,
 )
 T_2u = _define("T_2u", "T_{2,u}", "(gamma/n)^2 E||sum_ik grad_u f_i(u_ik, v_ik)||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 T_2v = _define(
-    "T_2v", r"T_{2,\mathbf{v}}", "(gamma^2 m/n^2) sum_i E||sum_k grad_v f_i(u_ik, v_ik)||^2", _NONNEGATIVE, _MEASURED, 0, 2
+    "T_2v",
+    r"T_{2,\mathbf{v}}",
+    "(gamma^2 m/n^2) sum_i E||sum_k grad_v f_i(u_ik, v_ik)||^2",
+    _NONNEGATIVE,
+    _MEASURED,
+    0,
+    2,
 )
 T_3u = _define(
     "T_3u", "T_{3,u}", "sum_i E||sum_k (grad_u f_i(u_ik, v_ik) - mean over j)||^2", _NONNEGATIVE, _MEASURED, 2, -2
 )
-S_3u = _define(
-    "S_3u", "S_{3,u}", "T_{3,u} with the control variates d_i, d subtracted", _NONNEGATIVE, _MEASURED, 2, -2
-)
+S_3u = _define("S_3u", "S_{3,u}", "T_{3,u} with the control variates d_i, d subtracted", _NONNEGATIVE, _MEASURED, 2, -2)
 descent = _define(
-    "descent", r"\mathbb{E}f(u^{t+1},\mathbf{v}^{t+1})-\mathbb{E}f(u^t,\mathbf{v}^t)", "expected change of f in a round", _REAL, _MEASURED, 1, 0
+    "descent",
+    r"\mathbb{E}f(u^{t+1},\mathbf{v}^{t+1})-\mathbb{E}f(u^t,\mathbf{v}^t)",
+    "expected change of f in a round",
+    _REAL,
+    _MEASURED,
+    1,
+    0,
 )
 G_u_prev = _define("G_u_prev", r"\mathcal{G}_u^{t-1}", "G_u one round earlier", _NONNEGATIVE, _MEASURED, 2, -2)
 G_v_prev = _define("G_v_prev", r"\mathcal{G}_v^{t-1}", "G_v one round earlier", _NONNEGATIVE, _MEASURED, 2, -2)
 B_prev = _define("B_prev", r"\mathcal{B}^{t-1}", "B one round earlier", _NONNEGATIVE, _MEASURED, 2, -2)
 C_prev = _define("C_prev", r"\mathcal{C}^{t-1}", "C one round earlier", _NONNEGATIVE, _MEASURED, 0, 2)
-inner_u = _define("inner_u", r"\mathbb{E}\langle\nabla_u f,\Delta u^t\rangle", "E<grad_u f(u^t, v^t), Delta u>", _REAL, _MEASURED, 1, 0)
+inner_u = _define(
+    "inner_u",
+    r"\mathbb{E}\langle\nabla_u f,\Delta u^t\rangle",
+    "E<grad_u f(u^t, v^t), Delta u>",
+    _REAL,
+    _MEASURED,
+    1,
+    0,
+)
 inner_v = _define(
-    "inner_v", r"\frac1n\sum_i\mathbb{E}\langle\nabla_v f_i,\Delta v_i^t\rangle", "(1/n) sum_i E<grad_v f_i(u^t, v_i^t), Delta v_i>", _REAL, _MEASURED, 1, 0
+    "inner_v",
+    r"\frac1n\sum_i\mathbb{E}\langle\nabla_v f_i,\Delta v_i^t\rangle",
+    "(1/n) sum_i E<grad_v f_i(u^t, v_i^t), Delta v_i>",
+    _REAL,
+    _MEASURED,
+    1,
+    0,
 )
 du2 = _define("du2", r"\mathbb{E}\|\Delta u^t\|^2", "E||u^{t+1} - u^t||^2", _NONNEGATIVE, _MEASURED, 0, 2)
-dv2 = _define("dv2", r"\frac1n\sum_i\mathbb{E}\|\Delta v_i^t\|^2", "(1/n) sum_i E||v_i^{t+1} - v_i^t||^2", _NONNEGATIVE, _MEASURED, 0, 2)
+dv2 = _define(
+    "dv2",
+    r"\frac1n\sum_i\mathbb{E}\|\Delta v_i^t\|^2",
+    "(1/n) sum_i E||v_i^{t+1} - v_i^t||^2",
+    _NONNEGATIVE,
+    _MEASURED,
+    0,
+    2,
+)
 xbar2 = _define("xbar2", r"\mathbb{E}\|\bar X\|^2", "E||mean of the n vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2)
-spread = _define("spread", r"\sum_i\mathbb{E}\|X_i-\bar X\|^2", "sum_i E||X_i - mean||^2", _NONNEGATIVE, _MEASURED, 0, 2)
+spread = _define(
+    "spread", r"\sum_i\mathbb{E}\|X_i-\bar X\|^2", "sum_i E||X_i - mean||^2", _NONNEGATIVE, _MEASURED, 0, 2
+)
 sampled2 = _define(
-    "sampled2", r"\mathbb{E}\|\frac1m\sum_{i\in\mathcal{S}}X_i\|^2", "E||mean of the m sampled vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2
+    "sampled2",
+    r"\mathbb{E}\|\frac1m\sum_{i\in\mathcal{S}}X_i\|^2",
+    "E||mean of the m sampled vectors||^2",
+    _NONNEGATIVE,
+    _MEASURED,
+    0,
+    2,
 )

@@ -31,7 +31,7 @@ def require_own_bounds() -> None:
     if getattr(bounds, "DISTRIBUTION", None) != "ratecheck":
         place = getattr(bounds, "__file__", None) or "an unknown place"
         raise ImportError(
-            f"the package 'bounds' at {place} is not ratecheck's: remove it or install ratecheck into its own environment"
+            f"the package 'bounds' at {place} is not ratecheck's: remove it, or install ratecheck elsewhere"
         )
 
 

@@ -22,18 +22,18 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """A group that knows its commands by name and summary, and imports one when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """All command names, in the order of use."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, from the summaries alone."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -66,7 +66,7 @@ def main() -> None:
     sys.exit(_run(sys.argv[1:]))
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way to end
     from ratecheck import require_own_bounds
 
     try:

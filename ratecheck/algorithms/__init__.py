@@ -48,7 +48,9 @@ class Method:
     def check_problem(self, d_u: int, d_v: int, K: int) -> None:
         """Raise `InputError` where the problem has variables that the method lacks, or K is not the method's."""
         if not self.personal and d_v:
-            raise InputError(f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}")
+            raise InputError(
+                f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"
+            )
         if not self.shared and d_u:
             raise InputError(f"{self.name} has no shared variable, but the problem has one of size {d_u}: use shared=0")
         if self.fixed.get("K", K) != K:

@@ -8,6 +8,7 @@ form a tree.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -106,10 +107,7 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
     rules += [_Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
     rules += [_Given(name, value) for name, value in fixed.items()]
     intervals = narrow(rules, values, names)
-    prescribed = {
-        rule.symbol.name: number(rule.value, values)
-        for rule in statement.step_rules
-    }
+    prescribed = {rule.symbol.name: number(rule.value, values) for rule in statement.step_rules}
     answer = StepSizes(statement=statement, values=values, admissible=intervals, prescribed=prescribed)
     if any(interval.empty for interval in intervals.values()):
         return replace(answer, conflict=_conflict(rules, values, names, intervals))
@@ -172,7 +170,9 @@ class _Condition:
         low, high = current.ends
         broken_low, broken_high = at(**{name: low}) > 0, at(**{name: high}) > 0
         if broken_low and broken_high:
-            return replace(current, low=math.inf, high=0.0, because=(because | current.because[0] | current.because[1],) * 2)
+            return replace(
+                current, low=math.inf, high=0.0, because=(because | current.because[0] | current.because[1],) * 2
+            )
         if broken_low:
             return current.cut(_root(lambda x: at(**{name: x}), low, high), math.inf, because)
         if broken_high:
@@ -305,26 +305,36 @@ def _with_optimum(answer: StepSizes) -> StepSizes:
         return number(bound, {**answer.values, **steps})
 
     boxes = {name: (max(i.low, _TINY), min(i.high, _HUGE)) for name, i in answer.admissible.items() if name in free}
-    best = {name: math.sqrt(low * high) for name, (low, high) in boxes.items()}
-    for _ in range(20):
-        before = dict(best)
-        for name, (low, high) in boxes.items():
-            best[name] = _minimum(lambda x, name=name: value(**{**best, name: x}), low, high)
-        if all(math.isclose(best[k], before[k], rel_tol=1e-10) for k in best):
-            break
+    best = _coordinate_descent(value, boxes)
     infimum = value(**best)
     approached = []
-    for name in free:
-        low, high = boxes[name]
-        if best[name] >= high * (1 - 1e-6) and math.isinf(answer.admissible[name].high):
-            if math.isclose(value(**{**best, name: low}), infimum, rel_tol=1e-12):
-                best[name] = low  # The bound does not depend on it here: take the smallest.
-                continue
+    for name, (low, high) in boxes.items():
+        if best[name] < high * (1 - 1e-6) or math.isfinite(answer.admissible[name].high):
+            continue
+        # The bound does not rise towards the open end: take the smallest step size that is nearly as good.
+        at_low = value(**{**best, name: low})
+        if not math.isclose(at_low, infimum, rel_tol=1e-12):
             approached.append(name)
-            best[name] = low
-            if value(**best) > _NEAR * infimum:
-                best[name] = _root(lambda x, name=name: value(**{**best, name: x}) - _NEAR * infimum, low, high)
+        along = functools.partial(_along, value, best, name)
+        best[name] = low if at_low <= _NEAR * infimum else _root(lambda x: along(x) - _NEAR * infimum, low, high)  # noqa: B023
     return replace(answer, optimal=best, optimal_bound=value(**best), approached=tuple(approached))
+
+
+def _along(value: Callable[..., float], point: Mapping[str, float], name: str, x: float) -> float:
+    """The bound as a function of one step size."""
+    return value(**{**point, name: x})
+
+
+def _coordinate_descent(value: Callable[..., float], boxes: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Minimise one step size after the other until nothing moves; sums of powers have no other stationary points."""
+    best = {name: math.sqrt(low) * math.sqrt(high) for name, (low, high) in boxes.items()}
+    for _ in range(_SWEEPS):
+        before = dict(best)
+        for name, (low, high) in boxes.items():
+            best[name] = _minimum(functools.partial(_along, value, best, name), low, high)
+        if all(math.isclose(best[k], before[k], rel_tol=1e-10) for k in best):
+            break
+    return best
 
 
 def _minimum(function: Callable[[float], float], low: float, high: float) -> float:

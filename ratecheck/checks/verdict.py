@@ -78,4 +78,8 @@ class Verdict:
     @property
     def worst(self) -> Comparison | None:
         """The comparison with the least room."""
-        return min(self.comparisons, key=lambda c: (c.right - c.left) / max(abs(c.right), abs(c.left), math.ulp(0)), default=None)
+        return min(
+            self.comparisons,
+            key=lambda c: (c.right - c.left) / max(abs(c.right), abs(c.left), math.ulp(0)),
+            default=None,
+        )

@@ -84,7 +84,9 @@ class _Check:
         absent = [c for c in self.certified.values() if c.certificate is Certificate.ABSENT and c.name != "b"]
         if absent:
             reasons = tuple(f"{c.name} does not exist: {c.reason}" for c in absent)
-            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons)
+            return self._verdict(
+                Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons
+            )
         if "b" in self.certified and self.certified["b"].certificate is Certificate.ABSENT:
             return self._along_trajectory()
         return self._compare(self.certified)
@@ -103,7 +105,7 @@ class _Check:
         sigmas = {name: self.given.get(name, 0.0) for name in ("sigma_u", "sigma_v")}
         for name, value in sigmas.items():
             quantity(name).check(value)
-        found = self.problem.constants(**sigmas)
+        found = self.problem.constants(sigma_u=sigmas["sigma_u"], sigma_v=sigmas["sigma_v"])
         constants = {}
         for name in self.statement.parameters:
             if name not in found:
@@ -120,7 +122,9 @@ class _Check:
                 constant = replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
             constants[name] = constant
         if "F_0" in constants and constants["F_0"].value <= 0:
-            raise InputError("F_0=0: the start is already a minimiser, so the statement says nothing; give another start")
+            raise InputError(
+                "F_0=0: the start is already a minimiser, so the statement says nothing; give another start"
+            )
         return constants
 
     def _along_trajectory(self) -> Verdict:
@@ -187,7 +191,8 @@ class _Check:
         unmet = self._unmet(values)
         if unmet:
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=unmet)
-        base = replace(base, **self._vacuity(values, chosen))
+        vacuous, until = self._vacuity(values, chosen)
+        base = replace(base, vacuous=vacuous, vacuous_until=until)
         if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
             return self._judge(base, lemmas.sampling(self.problem, int(values["m"])), values)
         ready = self._setup(values)
@@ -250,13 +255,17 @@ class _Check:
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        missing = _measured(self.statement) - set(step.kernels.RECORDS)
+        missing = _measured(self.statement) - set(step.RECORDS)
         base = replace(base, engine="step")
         if missing:
-            reason = f"the step engine does not record {', '.join(sorted(missing))}: use a quadratic problem, engine=exact"
+            reason = (
+                f"the step engine does not record {', '.join(sorted(missing))}: use a quadratic problem, engine=exact"
+            )
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
         if self.options.replicates < 2:
-            raise InputError(f'replicates={self.options.replicates} breaks "replicates >= 2": one run has no confidence bound')
+            raise InputError(
+                f'replicates={self.options.replicates} breaks "replicates >= 2": one run has no confidence bound'
+            )
         run = step.simulate(
             ready, seed=self.options.seed, replicates=self.options.replicates,
             threads=self.options.threads, progress=self.progress,
@@ -291,16 +300,16 @@ class _Check:
         gap = records["B"] / self.problem.n - records["G_u"]
         self.measured_b = math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
 
-    def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> dict[str, bool | int | None]:
+    def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> tuple[bool | None, int | None]:
         trivial = self.statement.claims[0].metric.trivial
         if trivial is None:
-            return {"vacuous": None, "vacuous_until": None}
+            return None, None
         fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in ("given", "largest admissible")}
 
         def vacuous(T: int) -> bool:
             return bool(self.statement.evaluate(**{**fixed, "T": float(T)}).vacuous)
 
-        return {"vacuous": bool(self.statement.evaluate(**values).vacuous), "vacuous_until": _first_false(vacuous)}
+        return self.statement.evaluate(**values).vacuous, _first_false(vacuous)
 
     def _verdict(self, outcome: Outcome, **parts: object) -> Verdict:
         return Verdict(statement=self.statement, outcome=outcome, problem=self.name, engine="none", **parts)  # type: ignore[arg-type]
@@ -347,7 +356,7 @@ def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expect
         return Comparison(claim.name, None, float(left.mean()), float(right.mean()), error, parts)
     first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
     if len(left) <= first:
-        raise InputError(f"T={len(left)} breaks \"T >= {first + 1}\": the claim compares a round with the one before")
+        raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
     room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
     relative = room / np.maximum(scale, 1e-300)
     t = first + int(np.argmax(relative[first:]))

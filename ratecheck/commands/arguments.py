@@ -16,6 +16,7 @@ from ratecheck.errors import InputError, did_you_mean
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 key_argument = click.argument("key", metavar="KEY")
+keys_argument = click.argument("words", metavar="KEY... [NAME=VALUE]...", nargs=-1, required=True)
 values_argument = click.argument("assignments", metavar="[NAME=VALUE]...", nargs=-1)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 problem_option = click.option(
@@ -28,7 +29,17 @@ problem_option = click.option(
 )
 seed_option = click.option("--seed", default=0, show_default=True, help="Seed of every random stream of the run.")
 replicates_option = click.option("--replicates", default=16, show_default=True, help="Monte Carlo runs.")
-threads_option = click.option("--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default.")
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default."
+)
+
+
+def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Keys and ``name=value`` words, in whatever order they come."""
+    keys = tuple(word for word in words if "=" not in word)
+    if not keys:
+        raise InputError("which statement? give a KEY, such as pfl/theorem-3.7; 'ratecheck list' has them all")
+    return keys, tuple(word for word in words if "=" in word)
 
 
 def parse_values(assignments: tuple[str, ...]) -> dict[str, float]:

@@ -23,8 +23,8 @@ def command(paper: str | None, summary: bool, as_json: bool) -> None:
         if as_json:
             print_json(counts)
         else:
-            rows = [("paper", "statements", "with a value", "order only")]
-            rows += [(name, *(str(count) for count in row.values())) for name, row in counts.items()]
+            rows = [["paper", "statements", "with a value", "order only"]]
+            rows += [[name, *(str(count) for count in row.values())] for name, row in counts.items()]
             click.echo(table(rows))
         return
     listed = [statement for statements in found.values() for statement in statements]

@@ -32,7 +32,9 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
                 "key": key,
                 "feasible": answer.feasible,
                 "prescribed": answer.prescribed,
-                "admissible": {name: [i.low, i.high] for name, i in answer.admissible.items()} if answer.feasible else {},
+                "admissible": {name: [i.low, i.high] for name, i in answer.admissible.items()}
+                if answer.feasible
+                else {},
                 "optimal": answer.optimal,
                 "optimal_bound": answer.optimal_bound,
                 "approached": list(answer.approached),

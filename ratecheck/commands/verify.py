@@ -13,20 +13,20 @@ from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.arguments import (
     divide,
+    divide_words,
     json_option,
-    key_argument,
+    keys_argument,
     parse_values,
     print_json,
     problem_option,
     replicates_option,
     seed_option,
     threads_option,
-    values_argument,
 )
 from ratecheck.problems import Problem
-from ratecheck.problems.build import build, dials
+from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
-from ratecheck.views.text import values_text, verdict_text
+from ratecheck.views.text import values_text, verdict_table, verdict_text
 
 EXIT_CODES = {
     Outcome.HOLDS: 0,
@@ -41,8 +41,7 @@ DEFAULTS = {"n": 10.0, "m": 9.0, "K": 25.0, "T": 400.0, "sigma_u": 0.3, "sigma_v
 
 
 @click.command(name="verify")
-@key_argument
-@values_argument
+@keys_argument
 @problem_option
 @click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
 @seed_option
@@ -52,8 +51,7 @@ DEFAULTS = {"n": 10.0, "m": 9.0, "K": 25.0, "T": 400.0, "sigma_u": 0.3, "sigma_v
 @click.option("--anyway", is_flag=True, help="Compare even where a step size breaks the statement's conditions.")
 @json_option
 def command(
-    key: str,
-    assignments: tuple[str, ...],
+    words: tuple[str, ...],
     problem_name: str,
     engine: str,
     seed: int,
@@ -65,49 +63,78 @@ def command(
 ) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.
 
-    Settings n, m, K, T, sigma_u, sigma_v default to 10, 9, 25, 400, 0.3, 0.3. Step sizes default to the prescribed ones
-    (the largest admissible gamma, the smallest outer ones). Other names are dials of the problem, such as coupling=0.3.
+    Several KEYs, or a paper such as pfl for all of its statements, end in a table. Settings n, m, K, T, sigma_u,
+    sigma_v default to 10, 9, 25, 400, 0.3, 0.3. Step sizes default to the prescribed ones, else to the largest
+    admissible gamma and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
     """
-    statement = bounds.get(key)
-    problem, values, name = prepare(statement, problem_name, parse_values(assignments))
+    keys, assignments = divide_words(words)
+    statements = select(keys)
+    given = parse_values(assignments)
+    # Many checks in one run share one error budget.
     options = Options(
-        engine=engine, seed=seed, replicates=replicates, threads=threads, level=level, anyway=anyway
+        engine=engine, seed=seed, replicates=replicates, threads=threads, level=level / len(statements), anyway=anyway
     )
-    with progress(f"verifying {key}") as report:
-        verdict = verify(statement, problem, values, options, name=name, progress=report)
+    verdicts = [_verify(statement, problem_name, given, options, as_json=as_json) for statement in statements]
     if as_json:
-        print_json(fields(verdict))
-    else:
-        click.echo(verdict_text(verdict))
-    return EXIT_CODES[verdict.outcome]
+        data = [fields(verdict) for verdict in verdicts]
+        print_json(data[0] if len(data) == 1 and keys == (statements[0].key,) else data)
+    elif len(verdicts) > 1:
+        click.echo(verdict_table(verdicts))
+    return exit_code(verdicts)
 
 
-def prepare(
-    statement: Statement, problem_name: str, given: dict[str, float]
-) -> tuple[Problem, dict[str, float], str]:
+def select(keys: tuple[str, ...]) -> list[Statement]:
+    """Statements by key; a paper's name stands for all of its statements that have a value."""
+    found: list[Statement] = []
+    for key in keys:
+        if key in bounds.PAPERS:
+            found += [statement for statement in bounds.statements(key) if not statement.order_only]
+        else:
+            found.append(bounds.get(key))
+    return found
+
+
+def exit_code(verdicts: list[Verdict]) -> int:
+    """1 where anything is violated, else 3 where anything is undecided, else 0."""
+    codes = {EXIT_CODES[verdict.outcome] for verdict in verdicts}
+    return 1 if 1 in codes else max(codes)
+
+
+def _verify(
+    statement: Statement, problem_name: str, given: dict[str, float], options: Options, *, as_json: bool
+) -> Verdict:
+    problem, values, name = prepare(statement, problem_name, given)
+    with progress(f"verifying {statement.key}") as report:
+        verdict = verify(statement, problem, values, options, name=name, progress=report)
+    if not as_json:
+        click.echo(verdict_text(verdict) + "\n")
+    return verdict
+
+
+def prepare(statement: Statement, problem_name: str, given: dict[str, float]) -> tuple[Problem, dict[str, float], str]:
     """The problem, the statement's values with defaults, and a line that names the problem."""
     request = divide(given, dials(problem_name))
     # A problem from a file brings its own number of clients.
     clients = {} if problem_name.endswith(".npz") else {"n": given.get("n", DEFAULTS["n"])}
-    options = {**clients, **_blocks(statement, request.dials), **request.dials}
-    problem = build(problem_name, options)
-    values = {"m": min(DEFAULTS["m"], problem.n), **{k: DEFAULTS[k] for k in ("K", "T", "sigma_u", "sigma_v")}}
-    # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller.
-    values = {k: v for k, v in values.items() if k not in statement.settings}
+    blocks = _blocks(statement, problem_name, request.dials)
+    problem = build(problem_name, {**clients, **blocks, **request.dials})
+    defaults = {**DEFAULTS, "n": float(problem.n), "m": min(DEFAULTS["m"], problem.n)}
     for block, sigma in ((problem.d_u, "sigma_u"), (problem.d_v, "sigma_v")):
         if not block:
-            values[sigma] = 0.0
+            defaults[sigma] = 0.0
+    # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller.
+    values = {k: v for k, v in defaults.items() if k not in statement.settings}
     name = f"{problem_name}: {problem.n} clients, {problem.d_u} shared and {problem.d_v} personal variables"
     chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})
-    return problem, {**values, **request.values, "n": float(request.values.get("n", problem.n))}, " ".join([name, chosen]).strip()
+    return problem, {**values, **request.values}, f"{name} {chosen}".strip()
 
 
-def _blocks(statement: Statement, given: dict[str, float]) -> dict[str, float]:
+def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
     """Give a statement without personal (or without shared) variables a problem without them."""
     method = METHODS.get(statement.algorithm or "")
     if method is None or "shared" in given or (method.shared and method.personal):
         return {}
-    return {"shared": 0} if method.personal else {"shared": given.get("d", 10)}
+    return {"shared": 0 if method.personal else features(problem_name, given)}
 
 
 def fields(verdict: Verdict) -> dict[str, Any]:

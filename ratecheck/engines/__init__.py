@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.engines import exact, setup, step
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.participation import Trace
+from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 
 ENGINES = ("step",)
@@ -17,7 +17,7 @@ ENGINES = ("step",)
 def run_steps(
     algorithm: str,
     problem: Problem,
-    trace: Trace,
+    trace: Participation,
     *,
     K: int,
     T: int | None = None,
@@ -54,7 +54,7 @@ def run_steps(
 def exact_moments(
     algorithm: str,
     problem: Problem,
-    trace: Trace,
+    trace: Participation,
     *,
     K: int,
     T: int | None = None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.base import Counts, Space
 from ratecheck.engines.setup import Setup
+from ratecheck.problems import Quadratic
 
 Array = NDArray[np.float64]
 
@@ -74,6 +75,8 @@ class AffineRounds:
 
     def __init__(self, setup: Setup) -> None:
         problem = setup.problem
+        assert isinstance(problem, Quadratic)
+        self.problem = problem
         self.setup, self.maps = setup, setup.maps(problem.n)
         d_u, d_v = problem.d_u, problem.d_v
         self.server = Layout(self.maps.server, d_u, d_v)
@@ -84,7 +87,7 @@ class AffineRounds:
 
     def local_step(self, i: int) -> tuple[Array, Array]:
         """One local step of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
-        H, g = self.setup.problem.H[i], self.setup.problem.g[i]
+        H, g = self.problem.H[i], self.problem.g[i]
         size, slots = self.local.size, self.maps.local.slots
         gradient = self.local.expand(self.maps.step, self.point, column=slots)
         step = np.zeros((size + 1, size + 1))
@@ -143,7 +146,7 @@ class AffineRounds:
 
         The start noise of client i is the mean of K oracle noises, of covariance diag(noise^2)/K.
         """
-        problem, K = self.setup.problem, self.setup.K
+        problem, K = self.problem, self.setup.K
         from_point = self.client.expand(self.maps.start_client, self.point)
         from_gradient = self.client.expand(self.maps.start_client, self.point, column=1)
         root = from_gradient * (self.setup.noise / np.sqrt(K))

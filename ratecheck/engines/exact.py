@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from ratecheck.engines.affine import AffineRounds
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation import FixedTrace, UniformTrace
+from ratecheck.participation import Participation, Trace, Uniform
 from ratecheck.problems import Quadratic
 
 Array = NDArray[np.float64]
@@ -53,19 +53,19 @@ class Expectation:
     @property
     def diverged(self) -> bool:
         """Whether a moment left the range of floating-point numbers."""
-        return not np.isfinite(self.metric).all()
+        return not bool(np.isfinite(self.metric).all())
 
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
     if not isinstance(setup.problem, Quadratic):
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
-    if not isinstance(setup.trace, (UniformTrace, FixedTrace)):
+    if not isinstance(setup.trace, (Uniform, Trace)):
         raise InputError("the exact engine needs uniform sampling or a given trace: use engine=step")
 
 
 def single_threaded() -> threadpool_limits:
-    """Context in which linear algebra uses one thread: the matrices are small, and results must not depend on threads."""
+    """Context with one thread for linear algebra: matrices are small, and results must not depend on threads."""
     return threadpool_limits(1, user_api="blas")
 
 
@@ -181,12 +181,12 @@ class Moments:
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; maps are kept per set of participants."""
         trace = self.setup.trace
-        if isinstance(trace, UniformTrace):
-            key, build = b"", lambda: self._uniform(trace)
-        else:
-            assert isinstance(trace, FixedTrace)
+        if isinstance(trace, Trace):
             row = trace.matrix[t]
-            key, build = row.tobytes(), lambda: self._given(np.flatnonzero(row))
+            return self._kept(row.tobytes(), lambda: self._given(np.flatnonzero(row)))
+        return self._kept(b"", lambda: self._uniform(trace))
+
+    def _kept(self, key: bytes, build: Callable[[], RoundMap]) -> RoundMap:
         if key not in self._maps:
             self._maps[key] = build()
         return self._maps[key]
@@ -196,7 +196,8 @@ class Moments:
         A_0[: self.server, : self.server] = keep
         return A_0
 
-    def _uniform(self, trace: UniformTrace) -> RoundMap:
+    def _uniform(self, trace: Participation) -> RoundMap:
+        assert isinstance(trace, Uniform)
         one, two = trace.inclusion
         keep, to_server = self.rounds_of.aggregate(trace.m)
         Bbar, noise, parts = self._sum(range(self.n), to_server)
@@ -221,9 +222,8 @@ class Moments:
         return total, noise, parts
 
     def gradient_rows(self, i: int) -> Array:
-        """grad f_i at (u, v_i) as a matrix (d, size) on z."""
-        problem = self.setup.problem
-        assert isinstance(problem, Quadratic)
+        """Grad f_i at (u, v_i) as a matrix (d, size) on z."""
+        problem = self.rounds_of.problem
         rows = np.zeros((problem.d, self.size))
         rows[:, self.point(i)] = problem.H[i]
         rows[:, -1] = -problem.g[i]
@@ -243,4 +243,3 @@ class Moments:
         G_v = sum(rows[d_u:].T @ rows[d_u:] for rows in gradients) / self.n
         B = sum(rows[:d_u].T @ rows[:d_u] for rows in gradients)
         return {"G_u": mean_u.T @ mean_u, "G_v": np.asarray(G_v), "B": np.asarray(B)}
-

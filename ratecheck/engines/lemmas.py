@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.remembering import Remembering
 from ratecheck.engines.exact import Expectation, Moments, RoundMap, check_exact, single_threaded
 from ratecheck.engines.setup import Setup
-from ratecheck.participation import FixedTrace, Trace
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.participation import Trace
+from ratecheck.problems import Problem
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -72,9 +72,7 @@ class _Probe:
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         self.setup = moments.setup
-        problem = moments.setup.problem
-        assert isinstance(problem, Quadratic)
-        self.problem = problem
+        self.problem = moments.rounds_of.problem
         self.locals = [self._local(i) for i in range(moments.n)]
         self.gradients = [moments.gradient_rows(i) for i in range(moments.n)]
         self.points = [self._point_rows(i) for i in range(moments.n)]
@@ -102,7 +100,7 @@ class _Probe:
             drift += (P - start).T @ (P - start)
             square_noise += float(np.trace(covariance[np.ix_(at, at)]))
             # The noise of a step is in all later iterates: its sum over them is R w with R = sum of powers of step.
-            total_noise += (accumulated[at] @ noise @ accumulated[at].T)
+            total_noise += accumulated[at] @ noise @ accumulated[at].T
             accumulated = step @ accumulated + identity
             covariance = step @ covariance @ step.T + noise
             power = step @ power
@@ -135,7 +133,9 @@ class _Probe:
         d_u, d_v = self.problem.d_u, self.problem.d_v
         client = self.moments.rounds_of.client
         start = self.moments.server + i * self.moments.client
-        columns = np.concatenate([start + client.cut - d_u + np.arange(d_u), start + client.size - d_v + np.arange(d_v)])
+        columns = np.concatenate(
+            [start + client.cut - d_u + np.arange(d_u), start + client.size - d_v + np.arange(d_v)]
+        )
         rows = np.zeros((d_u + d_v, self.moments.size))
         rows[np.arange(d_u + d_v), columns] = 1.0
         return rows
@@ -202,7 +202,7 @@ class _Probe:
         for i, local in enumerate(self.locals):
             columns = self.moments.inputs(i)
             fresh = float(np.sum(local.square * M[np.ix_(columns, columns)])) + local.square_noise
-            share = float(trace.matrix[t, i]) if isinstance(trace, FixedTrace) else trace.rate
+            share = float(trace.matrix[t, i]) if isinstance(trace, Trace) else trace.rate
             self.last_square[i] += share * (fresh - self.last_square[i])
 
     def _changes(self, M: Array, round_map: RoundMap, mean_u: Array) -> dict[str, float]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.base import LinearMaps, linear_maps
 from ratecheck.errors import InputError
-from ratecheck.participation import FixedTrace, Trace
+from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Problem
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ class Setup:
 
     method: Method
     problem: Problem
-    trace: Trace
+    trace: Participation
     T: int
     K: int
     step_sizes: dict[str, float]
@@ -44,7 +44,7 @@ class Setup:
 def prepare(
     algorithm: str,
     problem: Problem,
-    trace: Trace,
+    trace: Participation,
     *,
     K: int,
     T: int | None = None,
@@ -57,7 +57,7 @@ def prepare(
 ) -> Setup:
     """Check every argument and put the run together; raises `InputError` with one line for anything unusable."""
     chosen = method(algorithm)
-    if T is None and isinstance(trace, FixedTrace):
+    if T is None and isinstance(trace, Trace):
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")

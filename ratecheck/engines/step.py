@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels import rounds as kernels
+from ratecheck.kernels.rounds import RECORDS as RECORDS  # noqa: PLC0414  # exported
 from ratecheck.problems import Logistic, Quadratic
 
 Array = NDArray[np.float64]
@@ -44,7 +45,7 @@ class Run:
     @property
     def diverged(self) -> NDArray[np.bool_]:
         """Whether a replicate's metric ever was not finite."""
-        return ~np.isfinite(self.metric).all(axis=1)
+        return np.asarray(~np.isfinite(self.metric).all(axis=1))
 
 
 def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
@@ -77,7 +78,7 @@ def simulate(
 
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
-    records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(kernels.RECORDS)}
+    records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(RECORDS)}
     return Run(records=records, rate=setup.trace.rate)
 
 
@@ -91,7 +92,7 @@ def _run_block(setup: Setup, keys: NDArray[np.uint64], report: Callable[[int], N
     kernels.start_state(
         *oracle, setup.K, maps.start_client, maps.start_server, setup.point, server, client, keys
     )  # fmt: skip
-    record = np.empty((setup.T, len(kernels.RECORDS), lanes))
+    record = np.empty((setup.T, len(RECORDS), lanes))
     chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
     for first in range(0, setup.T, chunk):
         rounds = min(chunk, setup.T - first)

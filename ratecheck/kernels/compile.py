@@ -11,18 +11,17 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numba
-from numba import config
 
-Function = TypeVar("Function", bound=Callable[..., object])
+Function = Callable[..., Any]
 
 _FOLDER = Path(__file__).parent
 
 
 def cache_folder() -> Path:
-    """The cache folder of the kernel sources as they stand now, below ``RATECHECK_CACHE`` or the user's cache folder."""
+    """The cache folder of the kernel sources as they are now, below ``RATECHECK_CACHE`` or the user's cache folder."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(_FOLDER.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
@@ -36,9 +35,10 @@ def kernel(function: Function) -> Function:
     No fast-math: a lane's result must not depend on whether it was computed in a vector register or in a remainder
     loop, since that depends on how replicates are split into blocks.
     """
+    config: Any = numba.config
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_folder())
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)
     finally:
         config.CACHE_DIR = before

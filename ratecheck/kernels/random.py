@@ -93,7 +93,7 @@ def normals(words, first, second, floats, bits, out_1, out_2, lanes):
 
 @kernel
 def uniform_subsets(keys, first_round, clients, sampled, masks):
-    """Fill masks (rounds, clients, replicates) with uniform random subsets of ``sampled`` clients (selection sampling)."""
+    """Fill masks (rounds, clients, replicates) with uniform subsets of ``sampled`` clients (selection sampling)."""
     rounds, _, replicates = masks.shape
     words = np.empty((4, replicates), dtype=np.uint64)
     needed = np.empty(replicates, dtype=np.int64)

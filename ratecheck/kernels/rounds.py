@@ -1,9 +1,9 @@
 """The Monte Carlo kernel: rounds of any algorithm (as linear maps) on any problem, replicates innermost.
 
-Arrays end with an axis of B replicates ("lanes"). State is stored per variable slot and coordinate: server (slots, d, B),
-client (n, slots, d, B). The first d_u coordinates use the coefficients of the shared space, the others those of the
-personal one. In a round the replicates that sampled client i are gathered into the first lanes of the local arrays, so
-that the K local steps run on contiguous lanes.
+Arrays end with an axis of B replicates ("lanes"). State is stored per variable slot and coordinate: server
+(slots, d, B), client (n, slots, d, B). The first d_u coordinates use the coefficients of the shared space, the others
+those of the personal one. In a round the replicates that sampled client i are gathered into the first lanes of the
+local arrays, so that the K local steps run on contiguous lanes.
 """
 
 import math
@@ -29,7 +29,7 @@ RECORDS = ("G_u", "G_v", "B")
 
 @kernel
 def quadratic_gradient(H, g, x, out, lanes):
-    """out = H x - g for the first lanes of x (d, B)."""
+    """Out = H x - g for the first lanes of x (d, B)."""
     d = g.shape[0]
     for row in range(d):
         for lane in range(lanes):
@@ -172,7 +172,7 @@ def record_round(kind, H, g, A, rho, d_u, server, client, x, out, margin, mean_u
 
 @kernel
 def combine(coefficients, inputs, outputs, lanes):
-    """outputs = coefficients @ inputs, over the first lanes."""
+    """Outputs = coefficients @ inputs, over the first lanes."""
     for o in range(coefficients.shape[0]):
         for lane in range(lanes):
             outputs[o, lane] = 0.0
@@ -283,7 +283,7 @@ def run_rounds(
                 for o in range(messages):
                     for lane in range(lanes):
                         total[o, row, members[lane]] += outputs[clients + o, lane]
-        aggregate_round(aggregate, d_u, participants, server, total, inputs, outputs)
+        aggregate_round(aggregate, d_u, participants, server, total, outputs)
 
 
 @kernel
@@ -318,7 +318,7 @@ def local_step(step, d_u, local, gradient, outputs, lanes):
 
 
 @kernel
-def aggregate_round(aggregate, d_u, participants, server, total, inputs, outputs):
+def aggregate_round(aggregate, d_u, participants, server, total, outputs):
     """New server state; every replicate with the coefficients of its own number of participants."""
     servers, d, B = server.shape
     messages = total.shape[0]

@@ -1,5 +1,5 @@
 """Who takes part in which round: patterns and given traces."""
 
-from ratecheck.participation.trace import FixedTrace, Trace, UniformTrace
+from ratecheck.participation.trace import Participation, Trace, Uniform
 
-__all__ = ["FixedTrace", "Trace", "UniformTrace"]
+__all__ = ["Participation", "Trace", "Uniform"]

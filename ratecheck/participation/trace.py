@@ -1,7 +1,7 @@
 """Participation: which clients play in round t, for every replicate.
 
-`Trace(matrix)` follows a given matrix; `Trace.uniform` and `Trace.full` are patterns that need none. A pattern draws
-anew in every replicate, from the replicate's own random stream.
+`Trace` follows a given matrix; `Trace.uniform` and `Trace.full` are patterns that need none. A pattern draws anew in
+every replicate, from the replicate's own random stream.
 """
 
 from __future__ import annotations
@@ -18,24 +18,10 @@ Masks = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
 
 
-class Trace(ABC):
-    """A participation pattern over ``n`` clients; ``Trace(matrix)`` is the fixed one of a (T, n) boolean matrix."""
+class Participation(ABC):
+    """Which of ``n`` clients take part in each round."""
 
     n: int
-
-    def __new__(cls, *args: object, **kwargs: object) -> Trace:
-        """``Trace(matrix)`` builds a `FixedTrace`."""
-        return super().__new__(FixedTrace if cls is Trace else cls)
-
-    @staticmethod
-    def uniform(n: int, m: int) -> UniformTrace:
-        """In every round m of the n clients, all subsets of that size equally likely."""
-        return UniformTrace(n, m)
-
-    @staticmethod
-    def full(n: int) -> UniformTrace:
-        """Every client in every round."""
-        return UniformTrace(n, n)
 
     @property
     @abstractmethod
@@ -51,7 +37,7 @@ class Trace(ABC):
         """Raise `InputError` where the pattern does not reach over T rounds."""
 
 
-class UniformTrace(Trace):
+class Uniform(Participation):
     """Uniform sampling of m of n clients without replacement, anew in every round; m = n is full participation."""
 
     def __init__(self, n: int, m: int) -> None:
@@ -73,7 +59,7 @@ class UniformTrace(Trace):
         return self.m / self.n, (self.m * (self.m - 1) / pairs if pairs else 0.0)
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Trace.masks`."""
+        """See `Participation.masks`."""
         masks = np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
         if self.m < self.n:
             uniform_subsets(keys, first_round, self.n, self.m, masks)
@@ -83,16 +69,33 @@ class UniformTrace(Trace):
         """Any number of rounds will do."""
 
 
-class FixedTrace(Trace):
-    """A given matrix (T, n) of booleans (or zeros and ones), the same in every replicate."""
+class Trace(Participation):
+    """A given matrix (T, n) of booleans (or zeros and ones), the same in every replicate.
+
+    Raises `InputError` for any other matrix.
+    """
+
+    @staticmethod
+    def uniform(n: int, m: int) -> Uniform:
+        """In every round m of the n clients, all subsets of that size equally likely."""
+        return Uniform(n, m)
+
+    @staticmethod
+    def full(n: int) -> Uniform:
+        """Every client in every round."""
+        return Uniform(n, n)
 
     def __init__(self, matrix: ArrayLike) -> None:
         array = np.asarray(matrix)
         if array.ndim != 2 or 0 in array.shape:
-            raise InputError(f"a participation matrix of shape {array.shape} does not do: it has to be T x n, both at least 1")
+            raise InputError(
+                f"a participation matrix of shape {array.shape} does not do: it has to be T x n, both at least 1"
+            )
         if not np.isin(array, (0, 1)).all():
             t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
-            raise InputError(f"participation of client {i} in round {t} is {array[t, i]}: it has to be true or false (0 or 1)")
+            raise InputError(
+                f"participation of client {i} in round {t} is {array[t, i]}: it has to be true or false (0 or 1)"
+            )
         self.matrix = array.astype(np.bool_)
         self.n = self.matrix.shape[1]
 
@@ -102,7 +105,7 @@ class FixedTrace(Trace):
         return float(self.matrix.mean())
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Trace.masks`."""
+        """See `Participation.masks`."""
         part = self.matrix[first_round : first_round + rounds]
         return np.ascontiguousarray(np.broadcast_to(part[:, :, None], (*part.shape, keys.shape[1])))
 

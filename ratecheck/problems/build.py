@@ -45,8 +45,19 @@ def dials(name: str) -> tuple[str, ...]:
     """The dials that a problem of that name has."""
     if name.endswith(".npz"):
         return ("shared",)
-    makers = {"quadratic": Quadratic.synthetic, "logistic": Logistic.synthetic}
+    makers: dict[str, Callable[..., Problem]] = {"quadratic": Quadratic.synthetic, "logistic": Logistic.synthetic}
     return tuple(_parameters(makers.get(name, Logistic.from_table)))
+
+
+def features(name: str, options: Options) -> int:
+    """How many variables a client has in the problem of that name, shared and personal together."""
+    kind, _, path = name.partition(":")
+    tables = {"digits": datasets.digits, "breast_cancer": datasets.breast_cancer}
+    if kind == "libsvm":
+        return int(datasets.libsvm(path).features.shape[1])
+    if name in tables:
+        return int(tables[name]().features.shape[1])
+    return build(name, options).d
 
 
 def _parameters(function: Callable[..., Problem]) -> list[str]:
@@ -74,11 +85,11 @@ def _from_file(path: Path, options: Options) -> Problem:
         with np.load(path) as stored:
             arrays = {key: stored[key] for key in stored.files}
     except FileNotFoundError:
-        raise InputError(f"no file {path}: a problem file is an .npz with the arrays H, g and the number shared") from None
+        raise InputError(f"no file {path}: a problem file is an .npz with arrays H, g and the number shared") from None
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} cannot be read as an .npz file: {str(error).splitlines()[0]}") from None
     missing = {"H", "g"} - arrays.keys()
     if missing:
-        raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs the arrays H (n,d,d), g (n,d) and shared")
+        raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs H (n,d,d), g (n,d) and shared")
     shared = options.get("shared", arrays.get("shared", arrays["g"].shape[-1] // 2))
     return Quadratic(arrays["H"], arrays["g"], shared=int(shared))

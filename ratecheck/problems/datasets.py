@@ -124,7 +124,7 @@ def libsvm(path: str | os.PathLike[str]) -> Table:
         raise
     except OSError as error:
         raise InputError(f"{shown}: cannot be read: {_one_line(error.strerror or error)}") from None
-    except Exception as error:  # the reader reports bad text by whatever its parser meets first
+    except Exception as error:  # noqa: BLE001  # the reader reports bad text by whatever its parser meets first
         raise InputError(f"{shown}: {_first_bad_line(file, error)}; needed lines such as '+1 1:0.5 3:-2'") from None
     _require_finite(shown, features)
     return Table(_one_line(file.name), features, _binary_labels(shown, np.asarray(raw, dtype=np.float64)))

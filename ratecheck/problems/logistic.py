@@ -86,7 +86,7 @@ class Logistic:
     def synthetic(
         cls,
         n: int = 10,
-        N: int = 100,  # noqa: N803  # the paper's letter
+        N: int = 100,  # the paper's letter
         d: int = 20,
         *,
         shared: int | None = None,
@@ -421,7 +421,7 @@ def _newton_floor(shared: Array, personal: Array) -> tuple[float | None, Array]:
 def _basis(columns: Array) -> Array:
     """Columns of root mean square 1, with those that are 0 or depend on earlier ones replaced by 0: the same span.
 
-    The infimum of the convex part depends on the span alone. Dependent means: to within 1e-13, the rounding of the data.
+    The infimum of the convex part depends on the span alone. Dependent means: within 1e-13, the data's rounding.
     """
     kept, orthonormal = np.zeros_like(columns), np.zeros((len(columns), 0))
     for j in range(columns.shape[1]):

@@ -87,7 +87,7 @@ class Quadratic:
         return float(np.mean(np.einsum("ia,iab,ib->i", w, self.H, w) / 2 - np.einsum("ia,ia->i", self.g, w)))
 
     def infimum(self) -> float:
-        """inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
+        """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
         H_uu, H_uv, H_vv = self.blocks()
         curvature, slope, constant = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0), 0.0
         for i in range(self.n):
@@ -154,7 +154,7 @@ class Quadratic:
 def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     H, g = np.array(H, dtype=np.float64, order="C"), np.array(g, dtype=np.float64, order="C")
     if g.ndim != 2 or H.shape != (*g.shape, g.shape[1]) or g.size == 0:
-        raise InputError(f"H of shape {H.shape} and g of shape {g.shape} do not fit: they have to be (n, d, d) and (n, d)")
+        raise InputError(f"shapes {H.shape} of H and {g.shape} of g do not fit: they have to be (n, d, d) and (n, d)")
     for name, array in (("H", H), ("g", g)):
         if not np.isfinite(array).all():
             position = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
@@ -162,7 +162,7 @@ def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     asymmetry = np.abs(H - H.transpose(0, 2, 1)).max(axis=(1, 2))
     worst = int(np.argmax(asymmetry))
     if asymmetry[worst] > 1e-9 * max(1e-300, np.abs(H[worst]).max()):
-        raise InputError(f"H[{worst}] is not symmetric: it differs from its transpose by {asymmetry[worst]:.3g}; use (H + H')/2")
+        raise InputError(f"H[{worst}] differs from its transpose by {asymmetry[worst]:.3g}; a Hessian is symmetric")
     return (H + H.transpose(0, 2, 1)) / 2, g
 
 

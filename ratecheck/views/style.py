@@ -50,7 +50,7 @@ def styled() -> Iterator[Any]:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    with plt.rc_context(_SETTINGS):
+    with plt.rc_context(_SETTINGS):  # type: ignore[arg-type]
         yield plt
 
 

@@ -108,8 +108,9 @@ def step_sizes_text(answer: StepSizes) -> str:
     lines.append(table(rows))
     if answer.optimal_bound is not None:
         lines.append(f"smallest bound {answer.optimal_bound:.6g}")
-    for name in answer.approached:
-        lines.append(f"the bound falls as {name} grows; the value given is within 1% of its infimum")
+    lines += [
+        f"the bound falls as {name} grows; the value given is within 1% of its infimum" for name in answer.approached
+    ]
     if answer.missing:
         lines.append(f"to minimise the bound, give also {', '.join(answer.missing)}")
     return "\n".join(lines)
@@ -129,10 +130,22 @@ def verdict_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
+def verdict_table(verdicts: Sequence[Verdict]) -> str:
+    """One row per verdict."""
+    rows = [("statement", "verdict", "left", "right", "slack", "engine")]
+    for verdict in verdicts:
+        worst = verdict.worst
+        sides = ("-", "-") if worst is None else (number(worst.left), number(worst.right))
+        rows.append((verdict.statement.key, verdict.outcome.value, *sides, number(verdict.slack), verdict.engine))
+    return table(rows)
+
+
 def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     claim = next(c for c in verdict.statement.claims if c.name == comparison.claim)
     label = "" if len(verdict.statement.claims) == 1 else f"[{claim.name}] "
-    place = claim.metric.over.value if comparison.round is None else f"round {comparison.round}, the one with least room"
+    place = (
+        claim.metric.over.value if comparison.round is None else f"round {comparison.round}, the one with least room"
+    )
     left = f"{label}{claim.metric.expr}, {place}"
     relative = abs(comparison.error) / max(abs(comparison.left), 1e-300)
     how = f"{verdict.engine} engine, " + (

@@ -1,0 +1,1 @@
+"""Checks: admissible step sizes, verdicts, tightness."""
