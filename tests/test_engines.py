@@ -366,7 +366,7 @@ def test_results_do_not_depend_on_threads(arguments, options):
     one, two, four = (rc.simulate(*arguments, seed=3, replicates=200, threads=k, **options) for k in (1, 2, 4))
     assert bits(one) == bits(two) == bits(four)
     other = rc.simulate(*arguments, seed=4, replicates=200, **options)
-    assert not np.isclose(other.metric[:, 1:], one.metric[:, 1:], rtol=1e-12).any(axis=1).all()
+    assert (other.metric[:, -1] != one.metric[:, -1]).all()
 
 
 @runs
@@ -609,7 +609,7 @@ MESSAGES = {
     "matrix of one axis": (lambda: Trace(np.ones(3)), ["(3,)", "T x n"]),
     "pattern of other clients": (lambda: attempt(trace=Trace.full(3)), ["3 clients", "has 4"]),
     "H with NaN": (lambda: broken_matrix(float("nan")), ["H[2, 0, 1] is nan"]),
-    "H asymmetric": (lambda: broken_matrix(7.0), ["H[2]", "not symmetric", "(H + H')/2"]),
+    "H asymmetric": (lambda: broken_matrix(7.0), ["H[2]", "symmetric", "7"]),
     "H of a wrong shape": (lambda: Quadratic(np.eye(2), np.zeros((1, 2)), 1), ["(2, 2)", "(1, 2)", "(n, d, d)"]),
     "g infinite": (lambda: Quadratic(np.eye(2)[None], [[0, float("inf")]], 1), ["g[0, 1] is inf"]),
     "shared too large": (lambda: Quadratic(np.eye(2)[None], np.zeros((1, 2)), 3), ["shared=3", "d is 2"]),

@@ -22,6 +22,7 @@ from ratecheck.problems import Certificate, Constant, Problem, Quadratic
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
+Observe = Callable[[Mapping[str, Array]], None]
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
@@ -55,14 +56,16 @@ def verify(
     *,
     name: str = "",
     progress: Progress | None = None,
+    observe: Observe | None = None,
 ) -> Verdict:
     """Compare both sides of a statement on a problem.
 
     ``given`` holds m, K, T, sigma_u, sigma_v and, if wished, step sizes and constants larger than the certified ones.
     Step sizes that are not given are the prescribed ones, else the largest admissible gamma and the smallest
-    admissible outer ones. Raises `InputError` for unusable input.
+    admissible outer ones. ``observe`` receives the left side of every claim per round, arrays (T,) or (replicates, T);
+    where b is found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
-    check = _Check(statement, problem, dict(given), options, name or problem.kind, progress)
+    check = _Check(statement, problem, dict(given), options, name or problem.kind, progress, observe)
     return check.run()
 
 
@@ -74,6 +77,7 @@ class _Check:
     options: Options
     name: str
     progress: Progress | None
+    observe: Observe | None
 
     def run(self) -> Verdict:
         statement = self.statement
@@ -242,7 +246,13 @@ class _Check:
         base = replace(base, engine="exact")
         if result.diverged or _blown_up(result.metric):
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
+        self._report(result.records, values)
         return self._judge(base, result, values)
+
+    def _report(self, records: Mapping[str, Array], values: Mapping[str, float]) -> None:
+        if self.observe is not None:
+            claims = self.statement.claims
+            self.observe({claim.name: _evaluate(claim.metric.expr, values, records) for claim in claims})
 
     def _judge(self, base: Verdict, result: exact.Expectation, values: dict[str, float]) -> Verdict:
         comparisons, holds = [], True
@@ -271,10 +281,12 @@ class _Check:
             threads=self.options.threads, progress=self.progress,
         )  # fmt: skip
         base = replace(base, replicates=self.options.replicates, level=self.options.level)
+        diverged = [metric for metric in run.metric if _blown_up(metric)]
+        if diverged:
+            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
         means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
         self._measure_b(means)
-        if run.diverged.any() or any(_blown_up(metric) for metric in run.metric):
-            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(run.metric.mean(axis=0)),))
+        self._report(run.records, values)
         comparisons, outcomes = [], set()
         level = self.options.level / len(self.statement.claims)
         for claim in self.statement.claims:

@@ -170,13 +170,16 @@ class Moments:
         return np.vstack([to_server @ part.message_rows, change]), load @ part.noise @ load.T
 
     def rounds(self) -> Iterator[tuple[Array, RoundMap]]:
-        """M before round t and the map of round t, for t = 0, 1, ..., T-1."""
+        """M before round t and the map of round t, for t = 0, 1, ..., T-1; all NaN once a moment has overflowed."""
         M = self.start()
         for t in range(self.setup.T):
             round_map = self.round_map(t)
             yield M, round_map
             if t + 1 < self.setup.T:
-                M = round_map.moment(M)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    M = round_map.moment(M)
+                if not np.isfinite(M).all():
+                    M = np.full_like(M, np.nan)
 
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; maps are kept per set of participants."""
