@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.errors import InputError, did_you_mean
-from bounds.symbols import all_quantities, quantity
+from bounds.symbols import Role, all_quantities, quantity
 
 Values = Mapping[str, float]
 
@@ -385,7 +385,8 @@ class Statement:
         missing = [name for name in self.required if name not in values]
         if missing:
             listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
-            raise InputError(f"{self.key} needs a value for {listed}; give it as {missing[0]}=...")
+            hint = "; 'ratecheck stepsize' tells what is admissible" if set(missing) & _STEP_SIZES else ""
+            raise InputError(f"{self.key} needs a value for {listed}: give {missing[0]}=...{hint}")
         terms = {c.name: {label: number(expr, values) for label, expr in c.terms.items()} for c in self.claims}
         return Evaluation(
             key=self.key,
@@ -423,12 +424,12 @@ class Statement:
             return
         fixed = number(expr, values)
         if values.setdefault(name, fixed) != fixed:
-            raise InputError(
-                f"{name}={values[name]:g} contradicts {self.key}, which is about {name} = {expr} = {fixed:g}"
-            )
+            formula = f"{name} = {expr}" + ("" if expr.is_number else f" = {fixed:g}")
+            raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which is about {formula}")
 
 
 _ORDER = {q.name: position for position, q in enumerate(all_quantities())}
+_STEP_SIZES = {q.name for q in all_quantities() if q.role is Role.STEP_SIZE}
 
 
 def _registry_order(name: str) -> int:

@@ -18,12 +18,17 @@ from bounds.errors import InputError
 
 
 class Domain(Enum):
-    """Where a symbol may lie. The value is the phrase that an error message uses."""
+    """Where a symbol may lie. The value is the condition in words, as error messages and tables use it."""
 
     POSITIVE_INTEGER = "a whole number, at least 1"
     POSITIVE = "a positive number"
     NONNEGATIVE = "a number, at least 0"
     REAL = "a real number"
+
+    def condition(self, name: str) -> str:
+        """The condition as a formula, such as ``K >= 1``."""
+        formulas = {Domain.POSITIVE_INTEGER: "{} >= 1", Domain.POSITIVE: "{} > 0", Domain.NONNEGATIVE: "{} >= 0"}
+        return formulas.get(self, "-inf < {} < inf").format(name)
 
     def admits(self, value: float) -> bool:
         """Whether the value lies in the domain; never for NaN or infinity."""
@@ -77,7 +82,8 @@ class Quantity:
         """Raise `InputError` unless the value lies in the domain."""
         if not self.domain.admits(value):
             raise InputError(
-                f"{self.name}={value:g} is not admissible: {self.name} ({self.meaning}) is {self.domain.value}"
+                f'{self.name}={value:g} breaks "{self.domain.condition(self.name)}": '
+                f"{self.name} ({self.meaning}) is {self.domain.value}"
             )
 
 

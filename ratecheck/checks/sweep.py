@@ -28,6 +28,7 @@ from ratecheck.problems import Problem
 Array = NDArray[np.float64]
 
 PARAMETERS = ("K", "m", "gamma")
+DEFAULTS = Options()
 # Error probability of every band and interval.
 LEVEL = 0.05
 # A sweep reaches from a quarter of the given setting to four times it, or as far below the largest admissible value.
@@ -111,7 +112,7 @@ def survey(
     statement: Statement,
     problem: Problem,
     given: Mapping[str, float],
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     *,
     vary: Sequence[str] = PARAMETERS,
     name: str = "",
@@ -140,9 +141,8 @@ def survey(
     if not plans and len(vary) == 1:
         raise InputError(f"{vary[0]} cannot be varied: {fixed[vary[0]]}")
     runner.total = 1 + sum(len(plan.values) for plan in plans)
-    sweeps = tuple(_sweep(runner, plan, verdict, left) for plan in plans)
-    held = _held(statement, given, verdict.values)
-    return Survey(verdict, _over_rounds(statement, held, verdict.values, left), sweeps, fixed)
+    rounds = _over_rounds(statement, _held(statement, given, verdict.values), verdict.values, left)
+    return Survey(verdict, rounds, tuple(_sweep(runner, plan, verdict, left) for plan in plans), fixed)
 
 
 def check_measurable(statement: Statement) -> None:
@@ -164,7 +164,7 @@ def _measurable(statement: Statement) -> bool:
 
 
 def local_exponent(statement: Statement, parameter: str, held: Iterable[str], values: Mapping[str, float]) -> float:
-    """d log(bound) / d log(parameter) at the given values, for the first claim.
+    """Local exponent d log(bound) / d log(parameter) at the given values, for the first claim.
 
     The step sizes in ``held`` stay as they are, the others follow the statement's rules. At a kink (a tie in a maximum)
     it is the mean of the exponents on the two sides. NaN where it does not exist or is infinite.
@@ -172,10 +172,9 @@ def local_exponent(statement: Statement, parameter: str, held: Iterable[str], va
     symbol = quantity(parameter).symbol
     bound = closed_bound(statement, held)
     # Numbers first: the derivative of sqrt(x) at a noise x that is zero throughout would be 0/0.
-    curve = bound.xreplace({s: _exactly(values[s.name]) for s in bound.free_symbols - {symbol}})
-    slope = (symbol * sp.diff(curve, symbol) / curve).xreplace({symbol: _exactly(values[parameter])})
-    exponent = complex(sp.N(slope)) if slope.is_number and slope.is_finite is not False else math.nan
-    return float(exponent.real) if math.isfinite(exponent.real) else math.nan
+    curve = bound.xreplace({s: _float(values[s.name]) for s in bound.free_symbols - {symbol}})
+    slope = sp.N((symbol * sp.diff(curve, symbol) / curve).xreplace({symbol: _float(values[parameter])}))
+    return float(slope) if slope.is_real and slope.is_finite else math.nan
 
 
 def closed_bound(statement: Statement, held: Iterable[str]) -> sp.Expr:
@@ -204,17 +203,18 @@ def _fill_products(statement: Statement, steps: dict[sp.Symbol, sp.Expr]) -> Non
             steps[outer] = steps[product] / steps[local]
 
 
-def _exactly(value: float) -> sp.Expr:
-    """The number without the rounding that SymPy's decimal floats would add; zero as an exact zero."""
-    return sp.Rational(*float(value).as_integer_ratio())
+def _float(value: float) -> sp.Expr:
+    """A number with digits to spare; zero as an exact zero, so that terms without noise vanish."""
+    return sp.Float(value, 30) if value else sp.Integer(0)
 
 
 def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
     """Fit measured = c * values^p.
 
     ``values``, ``measured``: (points,), positive; ``samples``: (points, replicates), whose means ``measured`` are. The
-    interval is that of the regression (which takes the scatter about the line as noise); with samples it is widened by
-    the band that Monte Carlo has, computed per replicate because replicates at different points share their streams.
+    interval is that of the regression, which takes the scatter about the line as noise. With samples half of the error
+    probability goes to the band of Monte Carlo, which widens it; that is computed from one exponent per replicate,
+    because a replicate's runs at different points share their random streams.
     Raises `InputError` for fewer than two points.
     """
     if len(values) < 2:
@@ -224,12 +224,13 @@ def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
     exponent = float(weights @ y)
     residual = y - y.mean() - exponent * (x - x.mean())
     freedom = len(x) - 2
+    level = LEVEL if samples is None else LEVEL / 2
     half = math.inf
     if freedom:
-        variance = float(residual @ residual) / freedom / float(np.sum((x - x.mean()) ** 2))
-        half = float(stdtrit(freedom, 1 - LEVEL / 4)) * math.sqrt(variance)
+        deviation = math.sqrt(float(residual @ residual) / freedom * float(weights @ weights))
+        half = float(stdtrit(freedom, 1 - level / 2)) * deviation
     if samples is not None:
-        half += radius(weights @ (samples / measured[:, None]), LEVEL / 4)
+        half += radius(weights @ (samples / measured[:, None]), level / 2)
     middle = (len(x) + 1) // 2
     ends = [_slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
     return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]))
@@ -360,7 +361,8 @@ def _edge(inside: float, outside: float, usable: Callable[[float], bool]) -> flo
 
 
 def _sweep(runner: _Runner, plan: _Plan, centre: Verdict, left: Array) -> Sweep:
-    points, left_out = [], []
+    points: list[tuple[float, Array, float, float]] = []
+    left_out: list[str] = []
     for value in plan.values:
         if value == plan.at:
             # It has been run already.
@@ -375,14 +377,12 @@ def _sweep(runner: _Runner, plan: _Plan, centre: Verdict, left: Array) -> Sweep:
             points.append((value, sides.mean(axis=-1), verdict.comparisons[0].right, verdict.comparisons[0].error))
     if len(points) < 2:
         raise InputError(f"too few values of {plan.parameter} give a number: {'; '.join(left_out)}")
-    values, bound, error = (np.array([point[k] for point in points]) for k in (0, 2, 3))
-    averages = np.array([point[1] for point in points])
+    values, averages, bound, rounding = (np.array(column) for column in zip(*points, strict=True))
     samples = averages if averages.ndim == 2 else None
-    if samples is not None:
-        error = np.array([radius(row, LEVEL / 2) for row in samples])
     measured = averages if samples is None else samples.mean(axis=1)
     return Sweep(
-        parameter=plan.parameter, at=plan.at, values=values, measured=measured, error=error, bound=bound,
+        parameter=plan.parameter, at=plan.at, values=values, measured=measured,
+        error=rounding if samples is None else _band(samples.T), bound=bound,
         predicted=local_exponent(centre.statement, plan.parameter, plan.held, centre.values),
         fit=fit(values, measured, samples), left_out=tuple(left_out),
     )  # fmt: skip

@@ -361,19 +361,31 @@ def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expect
     """Both sides by the exact engine: means over rounds, or the round with the least room."""
     left, right = (_evaluate(expr, values, result.records) for expr in (claim.metric.expr, claim.bound))
     terms = {label: _evaluate(expr, values, result.records) for label, expr in claim.terms.items()}
-    scale = sum(np.abs(term) for term in terms.values()) + np.abs(left)
+    size = np.abs(left) + sum(np.abs(term) for term in terms.values())
+    error = _rounding(claim, left, terms, result.rounding)
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        error = result.rounding * float(scale.mean())
         parts = {label: float(term.mean()) for label, term in terms.items()}
-        return Comparison(claim.name, None, float(left.mean()), float(right.mean()), error, parts)
+        return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
     first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
     if len(left) <= first:
         raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
     room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
-    relative = room / np.maximum(scale, 1e-300)
-    t = first + int(np.argmax(relative[first:]))
+    t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
     parts = {label: float(term[t]) for label, term in terms.items()}
-    return Comparison(claim.name, t, float(left[t]), float(right[t]), result.rounding * float(scale[t]), parts)
+    return Comparison(claim.name, t, float(left[t]), float(right[t]), float(error[t]), parts)
+
+
+# Evaluating a formula in floating point costs a few units in the last place.
+_FORMULA_ROUNDING = 1e-14
+
+
+def _rounding(claim: Claim, left: Array, terms: Mapping[str, Array], rounding: float) -> Array:
+    """Rounding error per round: that of the engine on what it computed, that of the formula on the rest."""
+    error = rounding * np.abs(left)
+    for label, term in terms.items():
+        computed = any(quantity(s.name).role is Role.MEASURED for s in claim.terms[label].free_symbols)
+        error = error + (rounding if computed else _FORMULA_ROUNDING) * np.abs(term)
+    return error
 
 
 def _blown_up(metric: Array) -> bool:

@@ -48,7 +48,7 @@ class Quadratic:
         """A seeded instance with smoothness L = 1, heterogeneous in what the dials say.
 
         ``shared`` defaults to half of ``d``. ``condition`` is the condition number of each diagonal block (>= 1).
-        ``coupling`` in [0, 1) is the size of H_uv relative to the largest that keeps H_i positive definite.
+        ``coupling`` in [0, 1] is the size of H_uv relative to the largest that keeps H_i positive semidefinite.
         ``heterogeneity`` is the gradient dissimilarity at u = 0: the root of (1/n) sum_i ||g_u,i - mean||^2.
         ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1).
         """

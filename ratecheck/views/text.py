@@ -126,6 +126,7 @@ def verdict_text(verdict: Verdict) -> str:
     lines.append(f"  on      {verdict.problem}")
     lines.append(f"  with    {_settings(verdict)}")
     lines += [f"  assumes {line}" for line in _assumed(verdict)]
+    lines += [f"  uses    {line}" for line in _other_constants(verdict)]
     lines += [f"  note    {note}" for note in verdict.notes]
     return "\n".join(lines)
 
@@ -182,9 +183,12 @@ def _assumed(verdict: Verdict) -> list[str]:
         certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
         facts = [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in certified]
         lines.append(f"{assumption.value}" + (f": {', '.join(facts)}" if facts else _by_construction(assumption)))
-    others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
-    lines += [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in others]
     return lines
+
+
+def _other_constants(verdict: Verdict) -> list[str]:
+    others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
+    return [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in others]
 
 
 def _by_construction(assumption: Assumption) -> str:

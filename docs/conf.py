@@ -1,0 +1,48 @@
+"""Sphinx configuration. Everything computed comes from `generate`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import generate  # noqa: E402  # it lies beside this file
+
+project = "ratecheck"
+author = "the ratecheck developers"
+copyright = author
+version = release = installed_version("ratecheck")
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+exclude_patterns = ["_build", "_generated"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+suppress_warnings = ["config.cache"]
+
+html_theme = "furo"
+html_title = f"ratecheck {version}"
+html_static_path = ["_static"]
+html_css_files = ["ratecheck.css"]
+html_show_copyright = False
+html_show_sphinx = False
+html_copy_source = False
+
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_class_signature = "mixed"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the generators."""
+    # A change of the sources outdates every page that shows an output.
+    app.add_config_value("sources_digest", generate.sources_digest(), "env")
+    app.add_directive("output", generate.Output)
+    app.connect("builder-inited", generate.everything)

@@ -1,0 +1,403 @@
+"""What the documentation computes: tables from the registries, outputs of the examples, tightness.
+
+`everything` runs before Sphinx reads a page and writes to ``docs/_generated``, from where the pages include. What takes
+long is kept there under a hash of the sources of ``bounds`` and ``ratecheck``, so that a second build is quick.
+
+An example is a fenced block of ``bash`` or ``python`` in a page. It ends with status 0 unless a comment in it says
+``# exit code N``. The examples of a page run in order in one folder, and ``{output}`` shows what the block above it
+printed. A block that contains ``pip install`` is not run.
+"""  # noqa: INP001
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+import bounds
+import ratecheck
+from bounds.statement import Over, Statement, number
+from bounds.symbols import Role, all_quantities
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.base import Space
+from ratecheck.checks.tightness import tightest
+from ratecheck.checks.verify import Options, verify
+from ratecheck.commands.show import latex_lines
+from ratecheck.problems import Constant, Logistic, Problem, Quadratic
+from ratecheck.problems.build import build
+
+HERE = Path(__file__).parent
+GENERATED = HERE / "_generated"
+
+_log = logging.getLogger(__name__)
+
+
+def everything(_: Sphinx | None = None) -> None:
+    """Write all tables and run all examples."""
+    GENERATED.mkdir(exist_ok=True)
+    tables: dict[str, Callable[[], str]] = {
+        "notation": notation,
+        "catalogue": catalogue,
+        "methods": methods,
+        "variables": variables,
+        "dials": dials,
+        "constants": constants,
+        "tightness": tightness,
+    }
+    for name, table in tables.items():
+        _write(GENERATED / f"{name}.md", table())
+    for page in sorted(HERE.glob("*.md")):
+        run_page(page)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write only what changed, so that Sphinx rebuilds only what changed."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+@functools.cache
+def sources_digest() -> str:
+    """A hash of every source file of ``bounds`` and ``ratecheck``."""
+    digest = hashlib.sha256()
+    for package in (bounds, ratecheck):
+        folder = Path(package.__file__ or "").parent
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(str(source.relative_to(folder.parent)).encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+# Examples.
+
+
+@dataclass(frozen=True)
+class Example:
+    """A block of code in a page, which line of the page it ends in, and the exit code that it announces."""
+
+    language: str
+    code: str
+    exit_code: int
+    end: int
+
+
+_BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXIT_CODE = re.compile(r"# exit code (\d+)")
+
+
+def examples(page: Path) -> list[Example]:
+    """The examples of a page, in order."""
+    text = page.read_text()
+    found = []
+    for block in _BLOCK.finditer(text):
+        language, code = block.groups()
+        if "pip install" not in code:
+            announced = _EXIT_CODE.search(code)
+            end = text.count("\n", 0, block.end()) + 1
+            found.append(Example(language, code, int(announced[1]) if announced else 0, end))
+    return found
+
+
+def run(example: Example, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run one example in a folder; stdout holds both streams in the order in which they were written."""
+    shell = ["bash", "-euo", "pipefail", "-c"] if example.language == "bash" else [sys.executable, "-c"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return subprocess.run(  # noqa: S603  # the pages are ours
+        [*shell, example.code],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "100", "LC_ALL": "C.UTF-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def run_folder(page: Path) -> Path:
+    """Where the outputs of a page's examples are kept."""
+    codes = json.dumps([example.code for example in examples(page)])
+    digest = hashlib.sha256((sources_digest() + codes).encode()).hexdigest()[:16]
+    return GENERATED / "runs" / f"{page.stem}-{digest}"
+
+
+def run_page(page: Path) -> None:
+    """Run a page's examples unless their outputs are there already; raise where an exit code is not as announced."""
+    folder = run_folder(page)
+    if (folder / "done").exists() or not examples(page):
+        return
+    for old in folder.parent.glob(f"{page.stem}-*"):
+        shutil.rmtree(old)
+    folder.mkdir(parents=True)
+    for position, example in enumerate(examples(page)):
+        _log.info("running example %d of %s", position + 1, page.name)
+        finished = run(example, folder)
+        if finished.returncode != example.exit_code:
+            message = f"{page.name}: exit code {finished.returncode} instead of {example.exit_code} from\n{example.code}"
+            raise ExtensionError(message + finished.stdout)
+        (folder / f"{position}.txt").write_text(finished.stdout)
+    (folder / "done").touch()
+
+
+class Output(SphinxDirective):
+    """What the example above printed, or the figure that it drew (``:figure: FILE``)."""
+
+    option_spec: ClassVar = {
+        "figure": directives.unchanged_required,
+        "alt": directives.unchanged_required,
+        "scroll": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """A literal block, or an image."""
+        page = Path(self.env.doc2path(self.env.docname))
+        above = sum(example.end < self.lineno for example in examples(page)) - 1
+        if above < 0:
+            raise self.error("there is no example above this output")
+        folder = run_folder(page)
+        if "figure" in self.options:
+            uri = "/" + (folder / self.options["figure"]).relative_to(HERE).as_posix()
+            return [nodes.image(uri=uri, alt=self.options.get("alt", ""), width="100%")]
+        text = (folder / f"{above}.txt").read_text().rstrip()
+        classes = ["output", "scroll"] if "scroll" in self.options else ["output"]
+        return [nodes.literal_block(text, text, language="text", classes=classes)]
+
+
+# Tables. A cell is Markdown; `plain` makes any text safe for one.
+
+
+def plain(text: str) -> str:
+    """Text with everything that Markdown would interpret escaped."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~$^+.!-])", r"\\\1", text)
+
+
+def code(text: str) -> str:
+    """Text as inline code."""
+    return f"`{text}`"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells may contain anything but line breaks."""
+    lines = ["```{list-table}", ":header-rows: 1", ":class: colwidths-auto", ""]
+    for row in (header, *rows):
+        lines += [f"{'*' if k == 0 else ' '} - {cell}".rstrip() for k, cell in enumerate(row)]
+    return "\n".join([*lines, "```", ""])
+
+
+def notation() -> str:
+    """Every symbol, by who supplies its value."""
+    parts = []
+    header = ("name", "symbol", "meaning", "domain", "degree in $f$", "degree in $x$")
+    for role in Role:
+        rows = [
+            (code(q.name), f"${q.latex}$", plain(q.meaning), q.domain.value, str(q.f_degree), str(q.x_degree))
+            for q in all_quantities()
+            if q.role is role
+        ]
+        parts += [f"## {_PLURAL[role]}", "", table(header, rows)]
+    return "\n".join(parts)
+
+
+_PLURAL = {
+    Role.SETTING: "Settings of a run",
+    Role.CONSTANT: "Constants of a problem",
+    Role.STEP_SIZE: "Step sizes",
+    Role.MEASURED: "Quantities of a run",
+}
+
+
+def anchor(key: str) -> str:
+    """Label of a statement in the catalogue."""
+    return "statement-" + re.sub(r"[^a-z0-9]+", "-", key)
+
+
+def catalogue() -> str:
+    """Every statement of every paper."""
+    parts = []
+    for paper in bounds.PAPERS:
+        statements = bounds.statements(paper)
+        parts += [f"## {statements[0].source.paper}", ""]
+        parts += ["\n".join(_entry(statement)) for statement in statements]
+    return "\n".join(parts)
+
+
+_OVER = {
+    Over.MEAN_OF_ROUNDS: "Claim, for the mean over rounds $0, \\dots, T-1$:",
+    Over.EVERY_ROUND: "Claim, for every round $t$:",
+    Over.EVERY_ROUND_BUT_FIRST: "Claim, for every round $t \\ge 1$:",
+    Over.NO_RUN: "Claim:",
+}
+
+
+def _entry(statement: Statement) -> list[str]:
+    lines = latex_lines(statement)
+    claims, hypotheses = lines[: len(statement.claims)], lines[len(statement.claims) :]
+    source = statement.source
+    about = f"{plain(source.number)}, {plain(source.location)}"
+    if statement.algorithm is not None:
+        about += f". Algorithm: {code(statement.algorithm)}"
+    parts = [f"({anchor(statement.key)})=", f"### {code(statement.key)}: {plain(statement.title)}", "", f"{about}.", ""]
+    for claim, line in zip(statement.claims, claims, strict=True):
+        parts += [_OVER[claim.metric.over], "", "$$", line, "$$", ""]
+    if hypotheses or statement.settings:
+        fixed = [f"${name} = {value}$" for name, value in statement.settings.items()]
+        parts += ["If " + ", ".join([*(f"${line}$" for line in hypotheses), *fixed]) + ".", ""]
+    assumed = "; ".join(plain(assumption.value) for assumption in statement.assumptions)
+    parts += [f"Assumes: {assumed}.", ""]
+    if statement.follows_from:
+        links = ", ".join(f"[`{key}`](#{anchor(key)})" for key in statement.follows_from)
+        parts += [f"Follows from: {links}.", ""]
+    if statement.remark:
+        parts += [f"Remark: {plain(statement.remark)}", ""]
+    return parts
+
+
+def methods() -> str:
+    """The registry of methods."""
+    rows = [
+        (
+            code(method.name),
+            method.title,
+            code(type(method.algorithm).__name__),
+            ", ".join(map(code, method.step_sizes)),
+            ", ".join(code(f"{name}={value:g}") for name, value in method.fixed.items()) or "nothing",
+            _blocks(method),
+            "all" if method.full else "any",
+        )
+        for method in METHODS.values()
+    ]
+    return table(("name", "method", "algorithm", "step sizes to give", "fixes", "variables", "clients"), rows)
+
+
+def _blocks(method: Method) -> str:
+    return " and ".join(name for name, has in (("shared", method.shared), ("personal", method.personal)) if has)
+
+
+def variables() -> str:
+    """Which variables each algorithm keeps where."""
+    algorithms = {type(method.algorithm): method.algorithm for method in METHODS.values()}
+    rows = [
+        (code(type(a).__name__), *(_group(group) for group in (a.server, a.client, a.local, a.message)))
+        for a in algorithms.values()
+    ]
+    return table(("algorithm", "server", "client", "local", "message"), rows)
+
+
+def _group(group: Mapping[str, Space]) -> str:
+    return ", ".join(f"{code(name)} ({space.name.lower()})" for name, space in group.items())
+
+
+def dials() -> str:
+    """The dials of every kind of problem, with their defaults."""
+    makers = {
+        "`quadratic`": Quadratic.synthetic,
+        "`logistic`": Logistic.synthetic,
+        "`digits`, `breast_cancer`, `libsvm:PATH`": Logistic.from_table,
+    }
+    rows = [
+        (name, ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker)))
+        for name, maker in makers.items()
+    ]
+    return table(("problem", "dials and their defaults"), [*rows, ("`PATH.npz`", "`shared`")])
+
+
+def _numeric(maker: Callable[..., Problem]) -> list[inspect.Parameter]:
+    """Parameters that a command can set: all but the table and options that are words."""
+    parameters = inspect.signature(maker).parameters.values()
+    return [p for p in parameters if p.name != "table" and not isinstance(p.default, str)]
+
+
+def constants() -> str:
+    """The constants of three problems, with their certificates."""
+    problems = {
+        "`quadratic`": build("quadratic", {}),
+        "`quadratic`, `coupling=0.3`": build("quadratic", {"coupling": 0.3}),
+        "`digits`": build("digits", {}),
+    }
+    found = {name: problem.constants(sigma_u=0.3, sigma_v=0.3) for name, problem in problems.items()}
+    names = next(iter(found.values()))
+    rows = [(code(name), *(_certified(each[name]) for each in found.values())) for name in names]
+    return table(("constant", *problems), rows)
+
+
+def _certified(constant: Constant) -> str:
+    value = "" if math.isinf(constant.value) else f"{constant.value:.4g}, "
+    return f"{value}**{constant.certificate.value}**: {plain(constant.reason)}"
+
+
+# Tightness.
+
+INSTANCES = "RATECHECK_DOCS_INSTANCES"
+_TIGHT = ("pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/theorem-4.5")
+_SEED = 0
+
+
+def tightness() -> str:
+    """The largest left side / right side over random quadratics, and on one quadratic chosen by hand."""
+    instances = int(os.environ.get(INSTANCES, "1000"))
+    header = ("statement", "instances", "verdicts", "largest left / right", "right / left there", "limit", "coupled")
+    rows = []
+    for key in _TIGHT:
+        found = _tightest(key, instances)
+        verdicts = ", ".join(f"{count} {name}" for name, count in found["outcomes"].items())
+        numbers = (found["ratio"], 1 / found["ratio"], _limit(bounds.get(key)), _coupled(key))
+        rows.append((f"[`{key}`](#{anchor(key)})", str(instances), verdicts, *(f"{x:.4f}" for x in numbers)))
+    described = [f"- {code(key)}: {_describe(_tightest(key, instances)['instance'])}" for key in _TIGHT]
+    return "\n".join([table(header, rows), "The instances with the largest ratio:", "", *described, ""])
+
+
+def _tightest(key: str, instances: int) -> dict:
+    folder = GENERATED / "tightness"
+    kept = folder / f"{key.replace('/', '-')}-{instances}-{sources_digest()}.json"
+    if not kept.exists():
+        _log.info("verifying %s on %d random quadratics", key, instances)
+        found = asdict(tightest(bounds.get(key), instances, seed=_SEED))
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob(f"{key.replace('/', '-')}-{instances}-*.json"):
+            old.unlink()
+        kept.write_text(json.dumps(found))
+    return json.loads(kept.read_text())
+
+
+def _describe(instance: Mapping[str, float]) -> str:
+    shown = ("n", "m", "K", "T", "d", "shared", "sigma_u", "sigma_v")
+    numbers = ", ".join(code(f"{name}={instance[name]:g}") for name in shown)
+    return f"{numbers}, step size {instance['gamma']:.3g} times the largest admissible one"
+
+
+def _cap(statement: Statement) -> float:
+    """The largest admissible L*K*gamma with one client."""
+    condition = next(c for c in statement.conditions if c.name == "gamma")
+    return number(condition.right, {"n": 1.0, "m": 1.0, "K": 1.0, "L": 1.0})
+
+
+def _limit(statement: Statement) -> float:
+    """x/(2(1-exp(-2x))) at x = L*K*gamma: gradient flow between rounds, the first term alone on the right."""
+    x = _cap(statement)
+    return -x / (2 * math.expm1(-2 * x))
+
+
+def _coupled(key: str) -> float:
+    """Left / right for one client with f = (u+v-1)^2/2, many local steps and many rounds."""
+    problem = Quadratic(np.ones((1, 2, 2)), np.ones((1, 2)), shared=1)
+    verdict = verify(bounds.get(key), problem, {"m": 1, "K": 1000, "T": 1000}, Options(engine="exact"))
+    worst = verdict.worst
+    return math.nan if worst is None else worst.left / worst.right
+

@@ -1,0 +1,203 @@
+"""The command line: exit codes, JSON fields, one-line errors, and what is imported when."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bounds
+
+SETTING = ["n=10", "m=9", "K=25", "T=400"]
+CONSTANTS = ["L=1.93", "F_0=1.2", "b=0.41", "sigma_u=0.3", "sigma_v=0.3"]
+
+
+def run(*arguments, **options):
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "ratecheck", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def data(*arguments):
+    """What a command prints with --json, after checking that nothing else is on stdout."""
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def test_help_imports_nothing_heavy():
+    """Help comes without numba, sympy, scipy, matplotlib and numpy."""
+    code = (
+        "import sys; from ratecheck.cli import _run; _run(['--help']);"
+        "heavy = {'numba', 'sympy', 'scipy', 'matplotlib', 'numpy'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert all(name in result.stdout for name in ("list", "show", "bound", "stepsize", "verify", "plot", "run"))
+
+
+def test_bound_imports_no_numba():
+    """A bound is evaluated without the simulation's imports."""
+    code = (
+        "import sys; from ratecheck.cli import _run;"
+        "_run(['bound', 'pfl/corollary-4.6', 'n=10', 'm=9', 'K=25', 'T=400', 'L=1', 'F_0=1', 'sigma_u=1', 'sigma_v=1']);"
+        "heavy = {'numba', 'scipy', 'matplotlib'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_list_has_every_key():
+    """``list`` prints the whole catalogue, and counts it."""
+    assert [row["key"] for row in data("list")] == list(bounds.keys())
+    assert data("list", "--summary")["pfl"]["statements"] == len(bounds.keys())
+
+
+@pytest.mark.parametrize("key", bounds.keys())
+def test_show_every_statement(key):
+    """``show`` has text, LaTeX and JSON for every statement."""
+    from click.testing import CliRunner
+
+    from ratecheck.commands.show import command
+
+    runner = CliRunner()
+    text, latex, fields = (runner.invoke(command, [key, *flag]) for flag in ([], ["--latex"], ["--json"]))
+    assert text.exit_code == latex.exit_code == fields.exit_code == 0
+    assert bounds.get(key).source.number in text.stdout
+    assert json.loads(fields.stdout)["key"] == key
+    assert latex.stdout.count("\\") > 0
+
+
+def test_bound_json():
+    """``bound`` gives the fields that scripts rely on; the value is the formula's, computed here by hand."""
+    found = data("bound", "pfl/corollary-3.8", *SETTING, *CONSTANTS)
+    inside = 4 * 1 * 25 * 0.41**2 / 90 + 0.09 / 9 + 9 * 0.09 / 10
+    assert found["value"] == pytest.approx(8 * math.sqrt(3 * inside * 1.93 * 1.2 / (25 * 400)) + 129 * 1.93 * 1.2 / 400)
+    assert found["key"] == "pfl/corollary-3.8"
+    assert found["applicable"] is True
+    assert found["vacuous"] is False
+    assert all(set(c) >= {"name", "text", "holds"} and c["holds"] for c in found["conditions"])
+
+
+def test_bound_outside_its_condition():
+    """A step size outside its condition: data on stdout, one line on stderr, exit code 2."""
+    arguments = ["pfl/theorem-3.7", "n=10", "m=9", "K=25", "T=400", "L=1", "F_0=1", "b=0", "sigma_u=0", "sigma_v=0"]
+    result = run("bound", *arguments, "gamma=0.01", "--json")
+    assert result.returncode == 2
+    assert json.loads(result.stdout)["applicable"] is False
+    assert result.stderr.splitlines() == [
+        'ratecheck: gamma=0.01 breaks "gamma <= 1/(32*K*L)" of pfl/theorem-3.7: 1/(32*1*25) = 0.00125. '
+        "Largest admissible gamma: 0.00125."
+    ]
+
+
+def test_stepsize_json():
+    """``stepsize`` gives the fields that scripts rely on, open ends as null, conflicts by name with exit code 3."""
+    found = data("stepsize", "pfl/theorem-3.7", *SETTING, *CONSTANTS)
+    assert set(found) >= {"feasible", "prescribed", "admissible", "optimal", "conflict"}
+    assert found["feasible"] is True
+    assert found["admissible"]["gamma"] == [0.0, pytest.approx(1 / (32 * 1.93 * 25))]
+    assert found["admissible"]["eta_u"] == [pytest.approx(3.0), None]
+    result = run("stepsize", "pfl/theorem-3.7", *SETTING, *CONSTANTS, "gamma=0.5", "--json")
+    assert result.returncode == 3
+    assert json.loads(result.stdout)["conflict"] == ["gamma <= 1/(32*K*L)", "gamma == 0.5 (given)"]
+
+
+def test_verify_json_and_exit_codes():
+    """``verify`` exits with 0, 1 and 3, and carries the certificates."""
+    small = ["n=4", "m=3", "K=3", "T=20", "d=4"]
+    found = data("verify", "pfl/theorem-3.7", *small)
+    assert found["verdict"] == "HOLDS"
+    assert found["constants"]["L"]["certificate"] == "exact"
+    assert run("verify", "pfl/theorem-3.7", *small).returncode == 0
+    assert run("verify", "pfl/lemma-a.2", *small).returncode == 1
+    assert run("verify", "pfl/theorem-3.7", *small, "gamma=0.5").returncode == 3
+
+
+def test_verify_several():
+    """Several keys end in a table; a false one decides the exit code."""
+    result = run("verify", "pfl/lemma-a.2", "pfl/theorem-4.5", "n=4", "m=3", "K=3", "T=20", "d=4")
+    assert result.returncode == 1
+    table = result.stdout.splitlines()[-3:]
+    assert [row.split()[:2] for row in table[1:]] == [["pfl/lemma-a.2", "VIOLATED"], ["pfl/theorem-4.5", "HOLDS"]]
+
+
+def test_verify_a_file(tmp_path):
+    """A problem from a file is verified like the built-in ones."""
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "mine.npz", H=np.stack([np.diag([1.0, 0.5, 2.0])] * 3), g=rng.standard_normal((3, 3)), shared=1)
+    found = data("verify", "pfl/theorem-4.5", "m=2", "K=3", "T=9", "--problem", str(tmp_path / "mine.npz"))
+    assert found["verdict"] == "HOLDS"
+    assert found["constants"]["L"]["value"] == pytest.approx(2.0)
+
+
+def broken_file(tmp_path, name, content):
+    """A file with the given text."""
+    path = tmp_path / name
+    path.write_text(content)
+    return str(path)
+
+
+ERRORS = {
+    "m above n": (["bound", "pfl/corollary-3.8", "n=10", "m=11", "K=25"], 'm=11 breaks "m <= n"'),
+    "K below 1": (["bound", "pfl/corollary-3.8", "n=10", "m=9", "K=0"], 'K=0 breaks "K >= 1"'),
+    "fractional K": (["bound", "pfl/corollary-3.8", "K=2.5"], "K=2.5 breaks"),
+    "negative noise": (["verify", "pfl/corollary-3.8", "sigma_u=-1"], 'sigma_u=-1 breaks "sigma_u >= 0"'),
+    "unknown key": (["show", "pfl/theorem-3.8"], "did you mean 'pfl/theorem-3.7'"),
+    "unknown paper": (["list", "pfi"], "did you mean 'pfl'"),
+    "unknown parameter": (["bound", "pfl/theorem-3.7", "sigma_w=1"], "did you mean 'sigma_v'"),
+    "unknown dial": (["verify", "pfl/theorem-3.7", "couplin=1"], "did you mean 'coupling'"),
+    "missing constant": (["bound", "pfl/theorem-3.7", *SETTING, "gamma=1e-4", "L=1"], "needs a value for sigma_u"),
+    "NaN": (["bound", "pfl/theorem-3.7", "L=nan"], "L=nan"),
+    "not a number": (["bound", "pfl/theorem-3.7", "L=big"], "'big' is not a number"),
+    "given twice": (["bound", "pfl/theorem-3.7", "L=1", "L=2"], "L is given twice"),
+    "order only": (["bound", "pfl/scaffold", "n=10"], "only up to a constant"),
+    "missing file": (["verify", "pfl/theorem-3.7", "--problem", "nowhere.npz"], "nowhere.npz"),
+    "unknown problem": (["verify", "pfl/theorem-3.7", "--problem", "digit"], "did you mean 'digits'"),
+    "unknown command": (["verfy", "pfl/theorem-3.7"], "did you mean 'verify'"),
+    "unknown option": (["verify", "pfl/theorem-3.7", "--egnine", "step"], "--egnine"),
+    "no key": (["verify", "n=3"], "which statement?"),
+    "engine": (["verify", "pfl/theorem-3.7", "--engine", "warp"], "no engine 'warp'"),
+    "exact on logistic": (["verify", "pfl/theorem-3.7", "--problem", "logistic", "--engine", "exact"], "engine=step"),
+    "one replicate": (["verify", "pfl/theorem-3.7", "--engine", "step", "--replicates", "1"], "replicates=1"),
+    "fixed setting": (["verify", "pfl/theorem-3.11", "m=9"], "contradicts pfl/theorem-3.11"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_bad_input_is_one_line(case):
+    """Bad input gives exit code 2 and one line that names the value or the way out; never a traceback."""
+    arguments, expected = ERRORS[case]
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert expected in result.stderr
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.npz", "no archive"), ("a.txt", "hello world\n")])
+def test_unreadable_data(tmp_path, name, content):
+    """An unreadable data file is one line."""
+    path = broken_file(tmp_path, name, content)
+    result = run("verify", "pfl/theorem-3.7", "--problem", path if name.endswith(".npz") else f"libsvm:{path}")
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert path in result.stderr
+
+
+def test_infinite_data(tmp_path):
+    """NaN or infinity in a problem file is named with its place."""
+    H = np.stack([np.eye(2)] * 2)
+    H[1, 0, 0] = np.inf
+    np.savez(tmp_path / "bad.npz", H=H, g=np.zeros((2, 2)), shared=1)
+    result = run("verify", "pfl/theorem-3.7", "--problem", str(tmp_path / "bad.npz"))
+    assert result.returncode == 2
+    assert "H[1, 0, 0] is inf" in result.stderr
+
+
+def test_foreign_bounds_package(tmp_path):
+    """An unrelated package named bounds is reported in one line."""
+    (tmp_path / "bounds").mkdir()
+    (tmp_path / "bounds" / "__init__.py").write_text("")
+    result = run("list", cwd=tmp_path)
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "is not ratecheck's" in result.stderr
