@@ -139,13 +139,21 @@ class Condition:
 _ROUNDING = 1e-12
 
 
+def _as_float(name: str, value: float) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}={value!r}: it has to be a number") from None
+
+
 def _holds(left: float, operator: str, right: float) -> bool:
-    slack = _ROUNDING * max(abs(left), abs(right))
+    finite = math.isfinite(left) and math.isfinite(right)
+    slack = _ROUNDING * max(abs(left), abs(right)) if finite else 0.0
     if operator == "<=":
         return left <= right + slack
     if operator == ">=":
         return left >= right - slack
-    return abs(left - right) <= slack
+    return left == right or abs(left - right) <= slack
 
 
 def number(expr: sp.Expr, values: Values) -> float:
@@ -347,7 +355,7 @@ class Statement:
         its domain, a contradiction with ``settings`` or between the step sizes.
         """
         self._check_names(given)
-        values = {name: float(value) for name, value in given.items()}
+        values = {name: _as_float(name, value) for name, value in given.items()}
         for name, value in values.items():
             quantity(name).check(value)
         for name, expr in self.settings.items():
@@ -358,11 +366,14 @@ class Statement:
                 f"Largest admissible m: {values['n']:g}."
             )
         self._fill_products(values)
-        for rule in self.step_rules:
-            name = rule.symbol.name
-            if name not in values and {s.name for s in rule.value.free_symbols} <= values.keys():
-                values[name] = number(rule.value, values)
-        self._fill_products(values)
+        # A given local step size and a prescribed product decide the outer one, before the smallest is taken.
+        for at_least in (False, True):
+            for rule in self.step_rules:
+                name = rule.symbol.name
+                known = {s.name for s in rule.value.free_symbols} <= values.keys()
+                if rule.at_least is at_least and known and name not in values:
+                    values[name] = number(rule.value, values)
+            self._fill_products(values)
         values = {name: values[name] for name in sorted(values, key=_registry_order)}
         return values, tuple(name for name in values if name not in given)
 

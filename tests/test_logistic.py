@@ -200,12 +200,13 @@ def test_smoothness_is_that_of_the_worst_client() -> None:
         assert min(each) < max(each)
 
 
-def test_coupling_survives_a_search_that_comes_close() -> None:
-    """A search over points for the largest cross Hessian gets within 40% of L_uv, and not beyond it."""
-    for seed in range(4):
-        problem = gaussian(1, 6, 3, seed, shared=1, rho=0.2)
+def test_coupling_at_points_that_silence_some_samples() -> None:
+    """With independent rows every sample can be silenced or not: the worst choice gets within 40% of L_uv, or to it."""
+    for seed in range(6):
+        problem = gaussian(1, 4, 4, seed, shared=2, rho=0.2)
         bound = problem.constants()["L_uv"]
-        best = attack(lambda x, p=problem: blocks(p, x)["L_uv"], [point(problem, k, 3.0) for k in range(4)])
+        choices = itertools.product([0.0, 30.0], repeat=4)
+        best = max(blocks(problem, np.linalg.solve(problem.A[0], margins))["L_uv"] for margins in choices)
         assert bound.value / 1.4 <= best <= bound.value * (1 + 1e-6)
 
 
@@ -249,7 +250,7 @@ def test_dissimilarity_does_not_grow_with_the_common_regulariser() -> None:
 @pytest.mark.parametrize("batch", [1, 2, 4])
 def test_batch_variance_against_every_possible_batch(batch: int) -> None:
     """The variance over all N^B equally likely batches, at random points and where a search finds it largest."""
-    problem = Logistic(gaussian(1, 4, 4).A, np.ones((1, 4)), shared=2, rho=0.2, batch=batch)
+    problem = gaussian(1, 4, 4, shared=2, rho=0.2, batch=batch)
     draws = np.array(list(itertools.product(range(4), repeat=batch)))
 
     def variance(x: Array, part: slice) -> float:
@@ -285,9 +286,9 @@ def test_noise_is_exact_without_batches_and_adds_up_in_square_with_them() -> Non
         assert sampled[name].value > 0.1
 
 
-def starts(problem: Logistic, count: int = 4) -> list[Array]:
-    """Random starts of growing size."""
-    return [point(problem, k, 10.0 ** (k - 2)) for k in range(count)]
+def starts(problem: Logistic) -> list[Array]:
+    """Random starts of growing size, only the first where there are hundreds of variables."""
+    return [point(problem, k, 10.0 ** (k - 2)) for k in range(1 if problem.A.size > 10_000 else 4)]
 
 
 @pytest.mark.parametrize(
@@ -296,10 +297,11 @@ def starts(problem: Logistic, count: int = 4) -> list[Array]:
         pytest.param(lambda: Logistic.synthetic(4, 60, 6, rho=0.0), 1 + 1e-6, id="noisy labels, convex"),
         pytest.param(lambda: Logistic.synthetic(4, 60, 6, shared=6, rho=1e-3), 1.02, id="noisy labels, shared"),
         pytest.param(lambda: Logistic.synthetic(4, 60, 6, shared=0, rho=0.01), 1.1, id="noisy labels, personal"),
-        pytest.param(lambda: Logistic.synthetic(4, 60, 6, rho=0.5), 1.5, id="noisy labels, strong regulariser"),
+        pytest.param(lambda: Logistic.synthetic(4, 60, 6, rho=0.05), 1.5, id="noisy labels, strong regulariser"),
         pytest.param(lambda: Logistic.from_table(synthetic(40, 9), 4, rho=0.0), 1.1, id="nearly separable"),
         pytest.param(lambda: Logistic.from_table(digits(), rho=0.05), 1.05, id="digits, one class per client"),
-        pytest.param(lambda: Logistic.from_table(digits(), shared=64, rho=1e-3), 1.05, id="digits, shared"),
+        pytest.param(lambda: Logistic.from_table(digits(), shared=64, rho=0.01), 1.05, id="digits, shared"),
+        pytest.param(lambda: Logistic.from_table(digits(), how="iid", rho=0.01), 1.05, id="digits, all classes"),
         pytest.param(lambda: Logistic.from_table(breast_cancer(), rho=0.01), 1.05, id="breast cancer"),
         pytest.param(lambda: gaussian(3, 5, 4, shared=2, rho=5.0), 4.0, id="minimum near the origin"),
     ],
@@ -327,7 +329,7 @@ def test_gap_holds_for_degenerate_data(data: st.DataObject, n: int, samples: int
     entries = data.draw(st.lists(st.integers(-2, 2), min_size=count, max_size=count))
     rows = np.array(entries, dtype=np.float64).reshape(n, samples, d)
     problem = Logistic(rows, np.ones((n, samples)), shared=data.draw(st.integers(0, d)), rho=rho)
-    found = problem.value(*unpack(problem, point(problem, 0, 0.0))) - lowest(problem, starts(problem, 4))
+    found = problem.value(*unpack(problem, point(problem, 0, 0.0))) - lowest(problem, starts(problem))
     assert problem.constants()["F_0"].value >= found - 1e-9
 
 
@@ -397,8 +399,8 @@ def test_from_table_defaults_to_the_setting_of_the_paper() -> None:
     assert problem.A.flags.c_contiguous
     known = {row.tobytes() for row in (table.features * table.labels[:, None] + 0.0)}
     assert all(row.tobytes() in known for row in (problem.A + 0.0).reshape(-1, 64))
-    first, last = problem.A[0], problem.A[-1]
-    assert first.max() == 0.0 < last.max()  # zeros are even, label -1; nines are odd, label +1
+    positive = [(rows.max(axis=1) > 0.0).mean() for rows in problem.A]  # pixels are >= 0, so this is the share of +1
+    assert positive == pytest.approx([0, 1, 0, 1, 0, 1, 0, 1, 0, 1], abs=0.1)
 
 
 def test_synthetic_heterogeneity_shows_in_the_gradients() -> None:

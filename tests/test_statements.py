@@ -28,7 +28,10 @@ ORDER_ONLY = ("pfl/scaffold", "pfl/scaffold-prior")
 every_key = pytest.mark.parametrize("key", KEYS)
 
 # The second reading has both parts of Lemma 3.6 under one key.
-READ_AS = {"pfl/lemma-3.6": ("pfl/lemma-3.6", "dissimilarity"), "pfl/lemma-3.6-recursion": ("pfl/lemma-3.6", "recursion")}
+READ_AS = {
+    "pfl/lemma-3.6": ("pfl/lemma-3.6", "dissimilarity"),
+    "pfl/lemma-3.6-recursion": ("pfl/lemma-3.6", "recursion"),
+}
 # Not printed, hence not in the second reading.
 DERIVED = {
     "pfl/scaffold-explicit": "Corollary 4.6 at sigma_v = 0; the paper prints its order only",
@@ -228,7 +231,9 @@ def test_left_sides_are_those_of_the_paper(key):
         found = {name: float(weight.subs(values)) for name, weight in claim.metric.weights.items()}
         assert found == {name: 0.4 if weight == "rate" else weight for name, weight in weights.items()}
         assert claim.metric.over is over
-        relation = Relation.ORDER if key in ORDER_ONLY else Relation.EQUAL if key == "pfl/lemma-a.2" else Relation.AT_MOST
+        relation = (
+            Relation.ORDER if key in ORDER_ONLY else Relation.EQUAL if key == "pfl/lemma-a.2" else Relation.AT_MOST
+        )
         assert claim.relation is relation
 
 
@@ -288,9 +293,7 @@ def has_degrees(expr, degrees):
             a, c = (mpmath.mpf(float(x)) for x in rng.uniform(0.2, 5, 2))
             precise = {name: mpmath.mpf(value) for name, value in values.items()}
             precise["K"] += 1  # K - 1 = 0 would hide a term
-            scaled = {
-                name: value * a ** DEGREES[name][0] * c ** DEGREES[name][1] for name, value in precise.items()
-            }
+            scaled = {name: value * a ** DEGREES[name][0] * c ** DEGREES[name][1] for name, value in precise.items()}
             before, after = exact_value(expr, precise), exact_value(expr, scaled)
             wanted = before * a ** degrees[0] * c ** degrees[1]
             if abs(after - wanted) > mpmath.mpf(10) ** -30 * abs(wanted):
@@ -462,7 +465,7 @@ def settings_of_a_run(rng, *, full):
 
 @pytest.mark.parametrize("tuned", CONCLUSIONS)
 def test_tuned_bounds_follow_from_their_theorems(tuned):
-    """At 500 points the theorem applies at the prescribed steps and gives at most the tuned bound, nearly equal once."""
+    """At 500 points the theorem applies at the prescribed steps and gives at most the tuned bound, once nearly."""
     rng = np.random.default_rng(6)
     ratios = []
     for _ in range(500):
@@ -594,7 +597,11 @@ def test_what_a_statement_fixes_cannot_be_changed(key, changed, parts):
 
 @pytest.mark.parametrize(
     ("key", "hint"),
-    [("pfl/theorem-37", "pfl/theorem-3.7"), ("pfl/corolary-3.8", "pfl/corollary-3.8"), ("plf/theorem-3.7", "pfl/theorem")],
+    [
+        ("pfl/theorem-37", "pfl/theorem-3.7"),
+        ("pfl/corolary-3.8", "pfl/corollary-3.8"),
+        ("plf/theorem-3.7", "pfl/theorem"),
+    ],
 )
 def test_an_unknown_key_gets_a_hint(key, hint):
     """`get` proposes the key that is close."""
@@ -607,7 +614,7 @@ def test_an_unknown_key_gets_a_hint(key, hint):
 
 @pytest.mark.parametrize("given", ["gamma_u eta_u", "gamma eta_u", "gamma gamma_u"])
 def test_two_of_three_step_sizes_give_the_third(given):
-    """gamma = gamma_u*eta_u, whichever two are given; the other block follows by its smallest outer step size."""
+    """The product gamma = gamma_u*eta_u, whichever two are given; the other block takes its smallest eta."""
     values = {"gamma": 1e-3, "gamma_u": 2e-4, "eta_u": 5.0}
     evaluation = bounds.get("pfl/theorem-3.7").evaluate(**GOOD, **{name: values[name] for name in given.split()})
     for name, value in values.items():
@@ -617,7 +624,7 @@ def test_two_of_three_step_sizes_give_the_third(given):
 
 
 def test_a_broken_condition_shows_both_sides_and_what_would_do():
-    """gamma above the cap and an outer step size below its least value, in one evaluation that still has a value."""
+    """A gamma above the cap and an outer step size below its least value, in one evaluation that still has a value."""
     evaluation = bounds.get("pfl/theorem-3.7").evaluate(**GOOD, gamma=0.01, eta_u=2.0)
     assert not evaluation.applicable
     gamma, eta_u = evaluation.broken
@@ -657,7 +664,7 @@ def test_a_side_that_overflows_breaks_its_condition():
 
 @pytest.mark.xfail(strict=True, reason="reported: the smallest eta_u is filled in before gamma_u is looked at")
 def test_a_local_step_size_alone_gives_the_outer_one():
-    """gamma is prescribed, so a smaller gamma_u asks for a larger eta_u, which is admissible."""
+    """With gamma prescribed, a smaller gamma_u asks for a larger eta_u, which is admissible."""
     prescribed = bounds.get("pfl/corollary-3.8").evaluate(**GOOD).values
     evaluation = bounds.get("pfl/corollary-3.8").evaluate(**GOOD, gamma_u=prescribed["gamma_u"] / 2)
     assert evaluation.values["eta_u"] == pytest.approx(2 * prescribed["eta_u"])

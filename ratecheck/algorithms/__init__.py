@@ -40,7 +40,7 @@ class Method:
         for name, value in given.items():
             if name not in self.algorithm.step_sizes:
                 raise InputError(f"{self.name} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
-            if self.fixed.get(name, value) != value:
+            if name in self.fixed and self.fixed[name] != value:
                 raise InputError(f"{name}={value:g} contradicts {self.name}, which sets {name} to {self.fixed[name]:g}")
         check_step_sizes(self.name, self.step_sizes, given)
         return {**self.fixed, **given}

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.errors import InputError
+from ratecheck.inputs import positive
 
 Array = NDArray[np.float64]
 Variables = dict[str, Any]
@@ -212,5 +213,4 @@ def check_step_sizes(algorithm: str, needed: tuple[str, ...], given: Mapping[str
     for name in needed:
         if name not in given:
             raise InputError(f"{algorithm} needs the step size {name}: give {name}=...")
-        if not 0 < given[name] < float("inf"):
-            raise InputError(f'{name}={given[name]:g} breaks "0 < {name} < inf": a step size is a positive number')
+        positive(name, given[name])

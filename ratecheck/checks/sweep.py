@@ -83,12 +83,13 @@ class Rounds:
 class Sweep:
     """One parameter varied around the value ``at``: left side ``measured`` with half width ``error``, and ``bound``.
 
-    ``predicted`` is the statement's local exponent at ``at`` (NaN where it has none). ``left_out`` says which values
-    gave no number and why.
+    ``held`` names the step sizes that keep their value, the others follow the statement's rules. ``predicted`` is the
+    statement's local exponent at ``at`` (NaN where it has none). ``left_out`` says which values gave no number and why.
     """
 
     parameter: str
     at: float
+    held: tuple[str, ...]
     values: Array
     measured: Array
     error: Array
@@ -170,7 +171,7 @@ def local_exponent(statement: Statement, parameter: str, held: Iterable[str], va
     it is the mean of the exponents on the two sides. NaN where it does not exist or is infinite.
     """
     symbol = quantity(parameter).symbol
-    bound = closed_bound(statement, held)
+    bound = closed_bound(statement, {*held, *{parameter} & _steps(statement)})
     # Numbers first: the derivative of sqrt(x) at a noise x that is zero throughout would be 0/0.
     curve = bound.xreplace({s: _float(values[s.name]) for s in bound.free_symbols - {symbol}})
     slope = sp.N((symbol * sp.diff(curve, symbol) / curve).xreplace({symbol: _float(values[parameter])}))
@@ -278,7 +279,7 @@ class _Plan:
     at: float
     values: tuple[float, ...]
     given: dict[str, float]
-    held: frozenset[str]
+    held: tuple[str, ...]
 
     @staticmethod
     def of(statement: Statement, given: Mapping[str, float], verdict: Verdict, parameter: str) -> _Plan | str:
@@ -300,7 +301,7 @@ class _Plan:
         if len(values) < 2:
             return f"no other value than {at:g} is admissible"
         rest = {k: v for k, v in given.items() if quantity(k).role is not Role.STEP_SIZE}
-        return _Plan(parameter, at, values, {**rest, **held}, frozenset(held) | {parameter} & _steps(statement))
+        return _Plan(parameter, at, values, {**rest, **held}, tuple(sorted(held)))
 
 
 def _steps(statement: Statement) -> set[str]:
@@ -381,7 +382,7 @@ def _sweep(runner: _Runner, plan: _Plan, centre: Verdict, left: Array) -> Sweep:
     samples = averages if averages.ndim == 2 else None
     measured = averages if samples is None else samples.mean(axis=1)
     return Sweep(
-        parameter=plan.parameter, at=plan.at, values=values, measured=measured,
+        parameter=plan.parameter, at=plan.at, held=plan.held, values=values, measured=measured,
         error=rounding if samples is None else _band(samples.T), bound=bound,
         predicted=local_exponent(centre.statement, plan.parameter, plan.held, centre.values),
         fit=fit(values, measured, samples), left_out=tuple(left_out),

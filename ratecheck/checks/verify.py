@@ -362,7 +362,7 @@ def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expect
     left, right = (_evaluate(expr, values, result.records) for expr in (claim.metric.expr, claim.bound))
     terms = {label: _evaluate(expr, values, result.records) for label, expr in claim.terms.items()}
     size = np.abs(left) + sum(np.abs(term) for term in terms.values())
-    error = _rounding(claim, left, terms, result.rounding)
+    error = _rounding(claim, values, terms, result.errors)
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         parts = {label: float(term.mean()) for label, term in terms.items()}
         return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
@@ -379,12 +379,18 @@ def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expect
 _FORMULA_ROUNDING = 1e-14
 
 
-def _rounding(claim: Claim, left: Array, terms: Mapping[str, Array], rounding: float) -> Array:
-    """Rounding error per round: that of the engine on what it computed, that of the formula on the rest."""
-    error = rounding * np.abs(left)
+def _rounding(
+    claim: Claim, values: Mapping[str, float], terms: Mapping[str, Array], errors: Mapping[str, Array]
+) -> Array:
+    """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
+
+    Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
+    """
+    error = np.abs(_evaluate(claim.metric.expr, values, errors))
     for label, term in terms.items():
         computed = any(quantity(s.name).role is Role.MEASURED for s in claim.terms[label].free_symbols)
-        error = error + (rounding if computed else _FORMULA_ROUNDING) * np.abs(term)
+        share = np.abs(_evaluate(claim.terms[label], values, errors)) if computed else 0.0
+        error = error + share + _FORMULA_ROUNDING * np.abs(term)
     return error
 
 

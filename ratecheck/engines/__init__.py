@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.engines import exact, setup, step
 from ratecheck.errors import InputError, did_you_mean
+from ratecheck.inputs import whole
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 
@@ -42,8 +43,8 @@ def run_steps(
     """
     if engine not in ENGINES:
         raise InputError(f"no engine {engine!r} for simulation; {did_you_mean(engine, ENGINES)}")
-    if int(replicates) != replicates or replicates < 1:
-        raise InputError(f'replicates={replicates} breaks "replicates >= 1": it is a whole number, at least 1')
+    replicates = whole("replicates", replicates, 1)
+    threads = None if threads is None else whole("threads", threads, 1)
     ready = setup.prepare(
         algorithm, problem, trace, K=K, T=T, x0=x0, v0=v0,
         sigma=sigma, sigma_u=sigma_u, sigma_v=sigma_v, step_sizes=step_sizes,

@@ -1,13 +1,16 @@
 """Expectations without sampling: first and second moments on quadratic problems with additive noise.
 
 The state z = (server, client_1, ..., client_n, 1) of all variables follows z' = A_0 z + sum_{i in S} (B_i z + noise_i).
-Its second moment M = E[z z'] therefore follows a linear recursion. Under uniform sampling only the inclusion
-probabilities pi_1 = P(i in S) and pi_2 = P(i, j in S) matter, never the subsets themselves:
+Its mean and covariance C therefore follow linear recursions. Under uniform sampling only the inclusion probabilities
+pi_1 = P(i in S) and pi_2 = P(i, j in S) matter, never the subsets themselves: with Bbar = sum_i B_i,
+A_1 = A_0 + pi_1 Bbar and M = E[z z'] = C + mean mean',
 
-    M' = A_1 M A_1' + (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i' + pi_1 sum_i N_i,
+    mean' = A_1 mean
+    C' = A_1 C A_1' + (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i' + pi_1 sum_i N_i;
 
-with Bbar = sum_i B_i and A_1 = A_0 + pi_1 Bbar; a given trace is followed as it is. Recorded quantities are quadratic
-in z, so their expectation is the inner product of a matrix with M.
+a given trace is followed as it is. Recorded quantities are quadratic in z. Mean and covariance are kept apart because a
+gradient near a stationary point is a small difference: squared after the subtraction it keeps its digits, inside M it
+would lose them.
 """
 
 from __future__ import annotations
@@ -31,19 +34,20 @@ Progress = Callable[[float], None]
 
 # The quantities that `expect` records.
 RECORDS = ("G_u", "G_v", "B")
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Expected per-round quantities: ``records`` maps a name to an array (T,).
+    """Expected per-round quantities: ``records`` maps a name to an array (T,), ``errors`` to bounds of its rounding.
 
-    ``metric`` (T,) is the expectation of G_u + rate*G_v. ``rounding`` is a first-order estimate of the largest relative
-    rounding error.
+    ``metric`` (T,) is the expectation of G_u + rate*G_v and ``rounding`` (T,) the rounding error of that. The bounds
+    are of first order in the unit of rounding: they assume that a round does not amplify earlier errors.
     """
 
     records: dict[str, Array]
+    errors: dict[str, Array]
     rate: float
-    rounding: float
 
     @property
     def metric(self) -> Array:
@@ -51,9 +55,38 @@ class Expectation:
         return self.records["G_u"] + self.rate * self.records["G_v"]
 
     @property
+    def rounding(self) -> Array:
+        """Rounding error of the metric per round."""
+        return self.errors["G_u"] + self.rate * self.errors["G_v"]
+
+    @property
     def diverged(self) -> bool:
         """Whether a moment left the range of floating-point numbers."""
         return not bool(np.isfinite(self.metric).all())
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Mean and covariance of the state; ``unit`` is the relative rounding error that its entries carry by now."""
+
+    mean: Array
+    covariance: Array
+    unit: float
+
+    def inner(self, left: Array, right: Array) -> tuple[float, float]:
+        """E<left z, right z> and its rounding error."""
+        a, b = left @ self.mean, right @ self.mean
+        size = np.abs(self.mean)
+        da, db = self.unit * (np.abs(left) @ size), self.unit * (np.abs(right) @ size)
+        through = left @ self.covariance
+        fluctuation = float(np.sum(through * right))
+        scale = float(np.sqrt(abs(np.sum(through * left)) * abs(np.sum((right @ self.covariance) * right))))
+        error = np.abs(a) @ db + np.abs(b) @ da + da @ db + self.unit * scale
+        return float(a @ b) + fluctuation, float(error)
+
+    def square(self, rows: Array) -> tuple[float, float]:
+        """E||rows z||^2 and its rounding error."""
+        return self.inner(rows, rows)
 
 
 def check_exact(setup: Setup) -> None:
@@ -72,17 +105,40 @@ def single_threaded() -> threadpool_limits:
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
+    values, errors = np.empty((len(RECORDS), setup.T)), np.empty((len(RECORDS), setup.T))
     with single_threaded():
         moments = Moments(setup)
-        forms = moments.quadratic_forms()
-        stacked = np.stack([form.ravel() for form in forms.values()])
-        values = np.empty((len(forms), setup.T))
-        for t, (M, _) in enumerate(moments.rounds()):
-            values[:, t] = stacked @ M.ravel()
+        recorder = Recorder(moments)
+        for t, (moment, _) in enumerate(moments.rounds()):
+            values[:, t], errors[:, t] = recorder.record(moment)
             if progress is not None and t % 64 == 0:
                 progress(t / setup.T)
-    records = dict(zip(forms, values, strict=True))
-    return Expectation(records=records, rate=setup.trace.rate, rounding=moments.rounding)
+    records, rounding = (dict(zip(RECORDS, rows, strict=True)) for rows in (values, errors))
+    return Expectation(records=records, errors=rounding, rate=setup.trace.rate)
+
+
+class Recorder:
+    """G_u, G_v and B of a moment: weighted sums of E(row z)^2 over rows of gradients."""
+
+    def __init__(self, moments: Moments) -> None:
+        d_u = moments.setup.problem.d_u
+        gradients = [moments.gradient_rows(i) for i in range(moments.n)]
+        mean_u = np.mean([rows[:d_u] for rows in gradients], axis=0)
+        shared, personal = (np.concatenate([rows[part] for rows in gradients]) for part in (np.s_[:d_u], np.s_[d_u:]))
+        blocks = ((mean_u, 1.0), (personal, 1.0 / moments.n), (shared, 1.0))
+        self._rows = np.concatenate([np.sqrt(weight) * rows for rows, weight in blocks])
+        self._sizes = np.abs(self._rows)
+        self._forms = np.stack([(weight * rows.T @ rows).ravel() for rows, weight in blocks])
+        self._owner = np.repeat(np.eye(len(blocks)), [len(rows) for rows, _ in blocks], axis=1)
+
+    def record(self, moment: Moment) -> tuple[Array, Array]:
+        """Values in the order of `RECORDS`, and their rounding errors."""
+        gradients, covariance = self._rows @ moment.mean, moment.covariance.ravel()
+        deltas = moment.unit * (self._sizes @ np.abs(moment.mean))
+        fluctuation = self._forms @ covariance
+        values = self._owner @ gradients**2 + fluctuation
+        errors = self._owner @ ((2 * np.abs(gradients) + deltas) * deltas) + moment.unit * np.abs(fluctuation)
+        return values, errors
 
 
 Part = tuple[Array, tuple[Any, ...], tuple[Any, ...]]
@@ -102,24 +158,30 @@ class RoundMap:
     between: float = 0.0
     within: float = 0.0
 
-    def spread(self, M: Array) -> Array:
+    def spread(self, moment: Moment) -> Array:
         """Second moment of what is not mean: noise, and which clients were sampled."""
         spread = self.noise.copy()
         if self.total is not None:
-            spread += self.between * (self.total @ M @ self.total.T)
+            C, z = moment.covariance, moment.mean
+            shift = self.total @ z
+            spread += self.between * (self.total @ C @ self.total.T + np.outer(shift, shift))
             for B, rows, columns in self.parts:
-                spread[rows] += self.within * (B @ M[columns] @ B.T)
+                shift = B @ z[columns[1].ravel()]
+                spread[rows] += self.within * (B @ C[columns] @ B.T + np.outer(shift, shift))
         return spread
 
-    def moment(self, M: Array) -> Array:
-        """E[z' z''] from M = E[z z']."""
-        new = self.mean @ M @ self.mean.T + self.spread(M)
-        return (new + new.T) / 2
+    def advance(self, moment: Moment) -> Moment:
+        """Mean and covariance after the round."""
+        covariance = self.mean @ moment.covariance @ self.mean.T + self.spread(moment)
+        # Two products of length D per entry.
+        unit = moment.unit + 4 * len(moment.mean) * _EPS
+        return Moment(self.mean @ moment.mean, (covariance + covariance.T) / 2, unit)
 
-    def change(self, M: Array) -> Array:
-        """E[(z'-z)(z'-z)']."""
-        shift = self.mean - np.eye(len(M))
-        return shift @ M @ shift.T + self.spread(M)
+    def change(self, moment: Moment) -> Moment:
+        """Mean and covariance of z' - z."""
+        shift = self.mean - np.eye(len(moment.mean))
+        covariance = shift @ moment.covariance @ shift.T + self.spread(moment)
+        return Moment(shift @ moment.mean, covariance, moment.unit + 4 * len(moment.mean) * _EPS)
 
 
 class Moments:
@@ -134,11 +196,6 @@ class Moments:
         self.clients = [self.rounds_of.client_round(i) for i in range(self.n)]
         self._maps: dict[bytes, RoundMap] = {}
 
-    @property
-    def rounding(self) -> float:
-        """First-order estimate of the relative rounding error: two products of length ``size`` per round."""
-        return 4 * self.size * self.setup.T * float(np.finfo(float).eps)
-
     def inputs(self, i: int) -> NDArray[np.intp]:
         """Positions of y_i = (server, client_i, 1) in z."""
         start = self.server + i * self.client
@@ -148,16 +205,15 @@ class Moments:
         """Positions of (server, client_i) in z, the part that client i changes."""
         return self.inputs(i)[:-1]
 
-    def start(self) -> Array:
-        """Second moment of the starting state."""
+    def start(self) -> Moment:
+        """Mean and covariance of the starting state."""
         server, server_noise, means, noises = self.rounds_of.start()
-        z = np.concatenate([server, *means, [1.0]])
-        M = np.outer(z, z)
+        covariance = np.zeros((self.size, self.size))
         for i, noise in enumerate(noises):
             rows = self.outputs(i)
             loading = np.vstack([server_noise, noise])
-            M[np.ix_(rows, rows)] += loading @ loading.T
-        return M
+            covariance[np.ix_(rows, rows)] += loading @ loading.T
+        return Moment(np.concatenate([server, *means, [1.0]]), covariance, 4 * self.size * _EPS)
 
     def increment(self, i: int, to_server: Array) -> tuple[Array, Array]:
         """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, and the covariance of its noise."""
@@ -169,17 +225,17 @@ class Moments:
         load[self.server :, : self.client] = np.eye(self.client)
         return np.vstack([to_server @ part.message_rows, change]), load @ part.noise @ load.T
 
-    def rounds(self) -> Iterator[tuple[Array, RoundMap]]:
-        """M before round t and the map of round t, for t = 0, 1, ..., T-1; all NaN once a moment has overflowed."""
-        M = self.start()
+    def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
+        """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""
+        moment = self.start()
         for t in range(self.setup.T):
             round_map = self.round_map(t)
-            yield M, round_map
+            yield moment, round_map
             if t + 1 < self.setup.T:
                 with np.errstate(over="ignore", invalid="ignore"):
-                    M = round_map.moment(M)
-                if not np.isfinite(M).all():
-                    M = np.full_like(M, np.nan)
+                    moment = round_map.advance(moment)
+                if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
+                    moment = Moment(np.full_like(moment.mean, np.nan), np.full_like(moment.covariance, np.nan), np.nan)
 
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; maps are kept per set of participants."""
@@ -237,12 +293,3 @@ class Moments:
         d_u, server, client = self.setup.problem.d_u, self.rounds_of.server, self.rounds_of.client
         start = self.server + i * self.client + client.cut
         return np.concatenate([server.first[:d_u], start + np.arange(self.setup.problem.d_v)])
-
-    def quadratic_forms(self) -> dict[str, Array]:
-        """Matrices Q with E[quantity] = <Q, M>, for the names in `RECORDS`."""
-        d_u = self.setup.problem.d_u
-        gradients = [self.gradient_rows(i) for i in range(self.n)]
-        mean_u = np.mean([rows[:d_u] for rows in gradients], axis=0)
-        G_v = sum(rows[d_u:].T @ rows[d_u:] for rows in gradients) / self.n
-        B = sum(rows[:d_u].T @ rows[:d_u] for rows in gradients)
-        return {"G_u": mean_u.T @ mean_u, "G_v": np.asarray(G_v), "B": np.asarray(B)}

@@ -7,14 +7,23 @@ C_k, with y_i = (server, client_i, 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms.remembering import Remembering
-from ratecheck.engines.exact import Expectation, Moments, RoundMap, check_exact, single_threaded
+from ratecheck.engines.exact import (
+    RECORDS,
+    Expectation,
+    Moment,
+    Moments,
+    Recorder,
+    RoundMap,
+    check_exact,
+    single_threaded,
+)
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Trace
 from ratecheck.problems import Problem
@@ -30,15 +39,16 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """
     check_exact(setup)
     method = replace(setup.method, algorithm=Remembering(setup.method.algorithm))
-    rows: list[dict[str, float]] = []
+    rows: list[Record] = []
     with single_threaded():
         probe = _Probe(Moments(replace(setup, method=method)))
-        for t, (M, round_map) in enumerate(probe.moments.rounds()):
-            rows.append(probe.quantities(M, round_map, t))
+        for t, (moment, round_map) in enumerate(probe.moments.rounds()):
+            rows.append(probe.quantities(moment, round_map, t))
             if progress is not None:
                 progress(t / setup.T)
-    records = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return Expectation(records=records, rate=setup.trace.rate, rounding=probe.moments.rounding * setup.K)
+    records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in (0, 1))
+    # The local iterates add K products to the rounding of every quantity.
+    return Expectation(records, {name: setup.K * error for name, error in errors.items()}, rate=setup.trace.rate)
 
 
 def sampling(problem: Problem, m: int) -> Expectation:
@@ -49,23 +59,38 @@ def sampling(problem: Problem, m: int) -> Expectation:
     gram = X @ X.T
     sampled = (one - two) * np.trace(gram) / m**2 + two * gram.sum() / m**2
     values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
-    rounding = 8 * n * float(np.finfo(float).eps)
-    return Expectation({name: np.array([float(v)]) for name, v in values.items()}, rate=one, rounding=rounding)
+    records = {name: np.array([float(value)]) for name, value in values.items()}
+    errors = {name: 8 * n * float(np.finfo(float).eps) * np.abs(value) for name, value in records.items()}
+    return Expectation(records, errors, rate=one)
+
+
+# A value and its rounding error.
+Number = tuple[float, float]
+Record = dict[str, Number]
+
+
+def _scaled(factor: float, number: Number) -> Number:
+    return factor * number[0], abs(factor) * number[1]
+
+
+def _sum(numbers: Iterable[Number]) -> Number:
+    values, errors = zip(*numbers, strict=True)
+    return float(sum(values)), float(sum(errors))
 
 
 @dataclass(frozen=True)
 class _Local:
     """Sums over the K virtual local iterates of one client, as maps of y_i and noise covariances.
 
-    ``point_sum`` (d, q) is sum_k P_k and ``point_noise`` the covariance of sum_k l_ik; ``square`` (q, q) and
-    ``square_noise`` give E sum_k ||l_ik||^2 = <square, M_i> + square_noise, ``drift`` the same for l_ik - l_i0.
+    ``point_sum`` (d, q) is sum_k P_k and ``point_noise`` the covariance of sum_k l_ik; ``points`` (K*d, q) stacks the
+    P_k and ``drifts`` the P_k - P_0; ``noise`` is sum_k tr C_k.
     """
 
     point_sum: Array
     point_noise: Array
-    square: Array
-    square_noise: float
-    drift: Array
+    points: Array
+    drifts: Array
+    noise: float
 
 
 class _Probe:
@@ -76,11 +101,11 @@ class _Probe:
         self.locals = [self._local(i) for i in range(moments.n)]
         self.gradients = [moments.gradient_rows(i) for i in range(moments.n)]
         self.points = [self._point_rows(i) for i in range(moments.n)]
-        self.value = self._value_form()
-        self.forms = moments.quadratic_forms()
+        self.recorder = Recorder(moments)
         self.sums = [self._lift(i, self._gradient_sum(i)) for i in range(moments.n)]
         self.last_sums = [self._last_gradient_sum(i) for i in range(moments.n)]
-        self.last_square = np.array([self.setup.K * float(point @ point) for point in self.setup.point])
+        self.noise = [H @ local.point_noise @ H.T for H, local in zip(self.problem.H, self.locals, strict=True)]
+        self.last_square: list[Number] = [(self.setup.K * float(point @ point), 0.0) for point in self.setup.point]
 
     def _local(self, i: int) -> _Local:
         d, K = self.problem.d, self.setup.K
@@ -89,22 +114,18 @@ class _Probe:
         start = power[at]
         covariance = np.zeros_like(noise)
         accumulated, total_noise = np.zeros_like(step), np.zeros((d, d))
-        point_sum = np.zeros_like(start)
-        q = start.shape[1]
-        square, drift, square_noise = np.zeros((q, q)), np.zeros((q, q)), 0.0
+        points, square_noise = [], 0.0
         identity = np.eye(len(step))
         for _ in range(K):
-            P = power[at]
-            point_sum += P
-            square += P.T @ P
-            drift += (P - start).T @ (P - start)
+            points.append(power[at])
             square_noise += float(np.trace(covariance[np.ix_(at, at)]))
             # The noise of a step is in all later iterates: its sum over them is R w with R = sum of powers of step.
             total_noise += accumulated[at] @ noise @ accumulated[at].T
             accumulated = step @ accumulated + identity
             covariance = step @ covariance @ step.T + noise
             power = step @ power
-        return _Local(point_sum, total_noise, square, square_noise, drift)
+        drifts = np.concatenate([P - start for P in points])
+        return _Local(np.sum(points, axis=0), total_noise, np.concatenate(points), drifts, square_noise)
 
     def _lift(self, i: int, rows: Array) -> Array:
         """A map of y_i as a map of z."""
@@ -140,90 +161,95 @@ class _Probe:
         rows[np.arange(d_u + d_v), columns] = 1.0
         return rows
 
-    def _value_form(self) -> Array:
-        """Q with E f = <Q, M>."""
-        form = np.zeros((self.moments.size, self.moments.size))
-        for i, point in enumerate(self.points):
-            linear = self.problem.g[i] @ point
-            form += point.T @ self.problem.H[i] @ point / 2
-            form[-1] -= linear / 2
-            form[:, -1] -= linear / 2
-        return form / self.moments.n
-
-    def quantities(self, M: Array, round_map: RoundMap, t: int) -> dict[str, float]:
-        """All quantities of round t from the second moment before it; call in order of t."""
-        n, d_u = self.moments.n, self.problem.d_u
-        rate = self.setup.trace.rate
-        gamma_u = self.setup.step_sizes["gamma_u"] * self.setup.step_sizes["eta_u"]
-        gamma_v = self.setup.step_sizes["gamma_v"] * self.setup.step_sizes["eta_v"]
-        noise = [self.problem.H[i] @ self.locals[i].point_noise @ self.problem.H[i].T for i in range(n)]
+    def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
+        """All quantities of round t from the moment before it; call in order of t."""
+        n, d_u, rate = self.moments.n, self.problem.d_u, self.setup.trace.rate
+        steps = self.setup.step_sizes
+        gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
         mean_u = np.mean([rows[:d_u] for rows in self.gradients], axis=0)
         total = np.sum([rows[:d_u] for rows in self.sums], axis=0)
-        total2 = _square(total, M) + sum(float(np.trace(c[:d_u, :d_u])) for c in noise)
-        each_v = [_square(s[d_u:], M) + float(np.trace(c[d_u:, d_u:])) for s, c in zip(self.sums, noise, strict=True)]
-        record = {name: float(np.sum(form * M)) for name, form in self.forms.items()}
-        record["T_1u"] = -gamma_u / n * _inner(mean_u, total, M)
-        record["T_1v"] = (
-            -gamma_v * rate / n
-            * sum(_inner(g[d_u:], s[d_u:], M) for g, s in zip(self.gradients, self.sums, strict=True))
-        )  # fmt: skip
-        record["T_2u"] = gamma_u**2 / n**2 * total2
-        record["T_2v"] = gamma_v**2 * rate / n * sum(each_v)
-        record["T_3u"] = self._spread(self.sums, noise, M)
-        controlled = [s - last for s, last in zip(self.sums, self.last_sums, strict=True)]
-        record["S_3u"] = self._spread(controlled, noise, M)
-        record["E"] = sum(
-            float(np.sum(local.drift * M[np.ix_(columns, columns)])) + local.square_noise
-            for local, columns in ((self.locals[i], self.moments.inputs(i)) for i in range(n))
+        personal = [_inner(moment, g[d_u:], s[d_u:]) for g, s in zip(self.gradients, self.sums, strict=True)]
+        squares_u = _sum([_inner(moment, total, total), (sum(_trace(c[:d_u, :d_u]) for c in self.noise), 0.0)])
+        squares_v = _sum(
+            (_square(moment, s[d_u:])[0] + _trace(c[d_u:, d_u:]), _square(moment, s[d_u:])[1])
+            for s, c in zip(self.sums, self.noise, strict=True)
         )
-        record["C"] = self._staleness(M)
-        record |= self._changes(M, round_map, mean_u)
-        self._remember(M, t)
+        controlled = [s - last for s, last in zip(self.sums, self.last_sums, strict=True)]
+        values, errors = self.recorder.record(moment)
+        record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
+        record |= {
+            "T_1u": _scaled(-gamma_u / n, _inner(moment, mean_u, total)),
+            "T_1v": _scaled(-gamma_v * rate / n, _sum(personal)),
+            "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
+            "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
+            "T_3u": self._spread(self.sums, moment),
+            "S_3u": self._spread(controlled, moment),
+            "E": self._local_squares(moment, "drifts"),
+            "C": self._staleness(moment),
+        }
+        record |= self._changes(moment, round_map, mean_u)
+        self._remember(moment, t)
         return record
 
-    def _spread(self, sums: list[Array], noise: list[Array], M: Array) -> float:
+    def _spread(self, sums: list[Array], moment: Moment) -> Number:
         """sum_i E||s_i - mean||^2 of the shared parts, s_i having independent noise."""
         n, d_u = self.moments.n, self.problem.d_u
-        traces = [float(np.trace(c[:d_u, :d_u])) for c in noise]
-        each = sum(_square(s[:d_u], M) for s in sums) + sum(traces)
-        return each - (_square(np.sum([s[:d_u] for s in sums], axis=0), M) + sum(traces)) / n
+        mean = np.mean([s[:d_u] for s in sums], axis=0)
+        noise = (1 - 1 / n) * sum(_trace(c[:d_u, :d_u]) for c in self.noise)
+        return _sum([*(_square(moment, s[:d_u] - mean) for s in sums), (noise, 0.0)])
 
-    def _staleness(self, M: Array) -> float:
+    def _local_squares(self, moment: Moment, rows: str) -> Number:
+        """sum_ik E||l_ik||^2 over ``points``, or of the drift l_ik - l_i0 over ``drifts``."""
+        return _sum(self._local_square(moment, i, rows) for i in range(self.moments.n))
+
+    def _local_square(self, moment: Moment, i: int, rows: str) -> Number:
+        columns, local = self.moments.inputs(i), self.locals[i]
+        part = Moment(moment.mean[columns], moment.covariance[np.ix_(columns, columns)], moment.unit)
+        value, error = part.square(getattr(local, rows))
+        return value + local.noise, error
+
+    def _staleness(self, moment: Moment) -> Number:
         """sum_ik E||remembered l_ik - (u, v_i)||^2."""
-        total = 0.0
+        numbers = []
         for i, point in enumerate(self.points):
-            cross = _inner(point, self._last_rows(i), M)
-            total += self.last_square[i] - 2 * cross + self.setup.K * _square(point, M)
-        return float(total)
+            numbers.append(self.last_square[i])
+            numbers.append(_scaled(-2.0, _inner(moment, point, self._last_rows(i))))
+            numbers.append(_scaled(self.setup.K, _square(moment, point)))
+        return _sum(numbers)
 
-    def _remember(self, M: Array, t: int) -> None:
+    def _remember(self, moment: Moment, t: int) -> None:
         """Expected square of the remembered iterates after round t."""
         trace = self.setup.trace
-        for i, local in enumerate(self.locals):
-            columns = self.moments.inputs(i)
-            fresh = float(np.sum(local.square * M[np.ix_(columns, columns)])) + local.square_noise
+        for i in range(self.moments.n):
             share = float(trace.matrix[t, i]) if isinstance(trace, Trace) else trace.rate
-            self.last_square[i] += share * (fresh - self.last_square[i])
+            fresh = self._local_square(moment, i, "points")
+            self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
 
-    def _changes(self, M: Array, round_map: RoundMap, mean_u: Array) -> dict[str, float]:
+    def _changes(self, moment: Moment, round_map: RoundMap, mean_u: Array) -> Record:
         """Change of f and of the iterates over the round."""
         n, d_u = self.moments.n, self.problem.d_u
-        shift, change = round_map.mean - np.eye(self.moments.size), round_map.change(M)
-        inner_v = [_inner(g[d_u:], p[d_u:] @ shift, M) for g, p in zip(self.gradients, self.points, strict=True)]
+        shift, change = round_map.mean - np.eye(self.moments.size), round_map.change(moment)
+        inner_u = _inner(moment, mean_u, self.points[0][:d_u] @ shift)
+        inner_v = [_inner(moment, g[d_u:], p[d_u:] @ shift) for g, p in zip(self.gradients, self.points, strict=True)]
+        # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
+        second = [_inner(change, p, H @ p) for p, H in zip(self.points, self.problem.H, strict=True)]
+        first = _sum([inner_u, *(_scaled(1 / n, inner) for inner in inner_v)])
         return {
-            "descent": float(np.sum(self.value * (round_map.moment(M) - M))),
-            "inner_u": _inner(mean_u, self.points[0][:d_u] @ shift, M),
-            "inner_v": sum(inner_v) / n,
-            "du2": _square(self.points[0][:d_u], change),
-            "dv2": sum(_square(p[d_u:], change) for p in self.points) / n,
+            "descent": _sum([first, _scaled(1 / (2 * n), _sum(second))]),
+            "inner_u": inner_u,
+            "inner_v": _scaled(1 / n, _sum(inner_v)),
+            "du2": _square(change, self.points[0][:d_u]),
+            "dv2": _scaled(1 / n, _sum(_square(change, p[d_u:]) for p in self.points)),
         }
 
 
-def _inner(left: Array, right: Array, M: Array) -> float:
-    """E<left z, right z>."""
-    return float(np.sum((left @ M) * right))
+def _inner(moment: Moment, left: Array, right: Array) -> Number:
+    return moment.inner(left, right)
 
 
-def _square(rows: Array, M: Array) -> float:
-    """E||rows z||^2."""
-    return _inner(rows, rows, M)
+def _square(moment: Moment, rows: Array) -> Number:
+    return moment.square(rows)
+
+
+def _trace(matrix: Array) -> float:
+    return float(np.trace(matrix))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.base import LinearMaps, linear_maps
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats, nonnegative, whole
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Problem
 
@@ -61,9 +62,7 @@ def prepare(
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")
-    for name, value in (("K", K), ("T", T)):
-        if int(value) != value or value < 1:
-            raise InputError(f'{name}={value} breaks "{name} >= 1": it is a whole number, at least 1')
+    K, T = whole("K", K, 1), whole("T", T, 1)
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
@@ -74,8 +73,8 @@ def prepare(
         method=chosen,
         problem=problem,
         trace=trace,
-        T=int(T),
-        K=int(K),
+        T=T,
+        K=K,
         step_sizes=chosen.resolve(step_sizes),
         point=_start(problem, x0, v0),
         noise=_noise(problem, *_sigmas(problem, sigma, sigma_u, sigma_v)),
@@ -87,10 +86,7 @@ def _sigmas(problem: Problem, sigma: float | None, sigma_u: float, sigma_v: floa
         if problem.d_u and problem.d_v:
             raise InputError("sigma is for problems with one block of variables; here give sigma_u and sigma_v")
         sigma_u, sigma_v = (sigma, 0.0) if problem.d_u else (0.0, sigma)
-    for name, value in (("sigma_u", sigma_u), ("sigma_v", sigma_v)):
-        if not 0 <= value < math.inf:
-            raise InputError(f'{name}={value:g} breaks "0 <= {name} < inf"')
-    return sigma_u, sigma_v
+    return nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
 
 
 def _noise(problem: Problem, sigma_u: float, sigma_v: float) -> Array:
@@ -102,8 +98,8 @@ def _noise(problem: Problem, sigma_u: float, sigma_v: float) -> Array:
 
 
 def _start(problem: Problem, x0: ArrayLike | None, v0: ArrayLike | None) -> Array:
-    u = np.zeros(problem.d_u) if x0 is None else np.asarray(x0, dtype=np.float64)
-    v = np.zeros((problem.n, problem.d_v)) if v0 is None else np.asarray(v0, dtype=np.float64)
+    u = np.zeros(problem.d_u) if x0 is None else floats("x0", x0)
+    v = np.zeros((problem.n, problem.d_v)) if v0 is None else floats("v0", v0)
     for name, array, shape in (("x0", u, (problem.d_u,)), ("v0", v, (problem.n, problem.d_v))):
         if array.shape != shape:
             raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats, whole
 from ratecheck.kernels.random import uniform_subsets
 
 Masks = NDArray[np.bool_]
@@ -41,11 +42,8 @@ class Uniform(Participation):
     """Uniform sampling of m of n clients without replacement, anew in every round; m = n is full participation."""
 
     def __init__(self, n: int, m: int) -> None:
-        if n < 1 or int(n) != n:
-            raise InputError(f'n={n} breaks "n >= 1": the number of clients is a whole number, at least 1')
-        if not 1 <= m <= n or int(m) != m:
-            raise InputError(f'm={m} breaks "1 <= m <= n": n is {n} here. Largest admissible m: {n}.')
-        self.n, self.m = int(n), int(m)
+        self.n = whole("n", n, 1)
+        self.m = whole("m", m, 1, self.n, "there are that many clients")
 
     @property
     def rate(self) -> float:
@@ -86,7 +84,7 @@ class Trace(Participation):
         return Uniform(n, n)
 
     def __init__(self, matrix: ArrayLike) -> None:
-        array = np.asarray(matrix)
+        array = floats("participation matrix", matrix)
         if array.ndim != 2 or 0 in array.shape:
             raise InputError(
                 f"a participation matrix of shape {array.shape} does not do: it has to be T x n, both at least 1"
@@ -94,7 +92,7 @@ class Trace(Participation):
         if not np.isin(array, (0, 1)).all():
             t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
             raise InputError(
-                f"participation of client {i} in round {t} is {array[t, i]}: it has to be true or false (0 or 1)"
+                f"participation of client {i} in round {t} is {array[t, i]:g}: it has to be true or false (0 or 1)"
             )
         self.matrix = array.astype(np.bool_)
         self.n = self.matrix.shape[1]

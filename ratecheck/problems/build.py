@@ -69,11 +69,7 @@ def _call(function: Callable[..., Problem], options: Options, name: str, *argume
     for option in options:
         if option not in known:
             raise InputError(f"the problem {name!r} has no dial {option!r}; {did_you_mean(option, known)}")
-    whole = {"n", "d", "N", "shared", "seed", "batch"}
-    for option in whole & options.keys():
-        if options[option] is not None and float(options[option]) != int(options[option]):
-            raise InputError(f"{option}={options[option]} has to be a whole number")
-    return function(*arguments, **{k: int(v) if k in whole and v is not None else v for k, v in options.items()})
+    return function(*arguments, **options)
 
 
 def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> Problem:
@@ -92,4 +88,4 @@ def _from_file(path: Path, options: Options) -> Problem:
     if missing:
         raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs H (n,d,d), g (n,d) and shared")
     shared = options.get("shared", arrays.get("shared", arrays["g"].shape[-1] // 2))
-    return Quadratic(arrays["H"], arrays["g"], shared=int(shared))
+    return Quadratic(arrays["H"], arrays["g"], shared=shared)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats, nonnegative, whole
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -45,8 +46,8 @@ class Table:
     groups: Indices | None = None
 
     def __post_init__(self) -> None:
-        features = _floats(f"features of {self.name}", self.features)
-        labels = _floats(f"labels of {self.name}", self.labels)
+        features = floats(f"features of {self.name}", self.features)
+        labels = floats(f"labels of {self.name}", self.labels)
         if features.ndim != 2 or features.shape[0] == 0:
             raise InputError(f"features of {self.name}: shape {features.shape}; needed (M, d) with M >= 1 rows")
         if labels.shape != features.shape[:1]:
@@ -173,7 +174,8 @@ def split(
     Raises :class:`InputError` where ``n`` is not within 1..M, ``how`` is none of these, ``alpha`` is not positive and
     finite, or the seed is not a nonnegative integer.
     """
-    size = len(table.labels) // whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
+    n = whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
+    size = len(table.labels) // n
     order = _generator(seed).permutation(len(table.labels))[: n * size].astype(np.int64)
     classes = table.labels if table.groups is None else table.groups
     if how == "label":
@@ -183,31 +185,6 @@ def split(
     elif how != "iid":
         raise InputError(f"how={how!r}: needed 'label', 'iid' or 'dirichlet'")
     return list(order.reshape(n, size))
-
-
-def whole(name: str, value: int, low: int, high: int | None = None, why: str = "") -> int:
-    """``value`` as an ``int`` within ``low..high``; otherwise an :class:`InputError` that names it and the range."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r}: needed an integer") from None
-    if number < low or (high is not None and number > high):
-        allowed = f"{name} >= {low}" if high is None else f"{low} <= {name} <= {high}"
-        nearest = low if number < low else high
-        because = f" ({why})" if why else ""
-        raise InputError(f'{name}={number} breaks "{allowed}"{because}; nearest that does: {nearest}')
-    return number
-
-
-def nonnegative(name: str, value: float) -> float:
-    """``value`` as a finite ``float >= 0``; otherwise an :class:`InputError` that names it."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name}={value!r}: needed a number") from None
-    if not (number >= 0.0 and math.isfinite(number)):
-        raise InputError(f'{name}={number:g} breaks "{name} >= 0 and finite"; nearest that does: 0')
-    return number
 
 
 def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha: float) -> list[Indices]:
@@ -294,13 +271,6 @@ def _fault(line: str) -> str | None:
     except ValueError:
         return part
     return None
-
-
-def _floats(name: str, values: Any) -> Array:
-    try:
-        return np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: needed an array of numbers") from None
 
 
 def _groups(name: str, groups: Any, rows: int) -> Indices:

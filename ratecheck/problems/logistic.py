@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.datasets import Table, nonnegative, split, synthetic, whole
+from ratecheck.problems.datasets import Table, split, synthetic
 
 Array = NDArray[np.float64]
 
@@ -239,10 +240,7 @@ def _exact(name: str, value: float, reason: str) -> Constant:
 
 def _numbers(name: str, values: Any, shape: tuple[int, ...] | None = None) -> Array:
     """``values`` as finite float64 of the given shape, none beyond ``LARGEST``."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: needed an array of numbers") from None
+    array = floats(name, values)
     if shape is not None and array.shape != shape:
         raise InputError(f"{name}: shape {array.shape}; needed {shape}")
     if (bad := np.argwhere(~(np.abs(array) <= LARGEST))).size:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 
 Array = NDArray[np.float64]
@@ -28,9 +29,8 @@ class Quadratic:
     def __init__(self, H: ArrayLike, g: ArrayLike, shared: int) -> None:
         self.H, self.g = _checked(H, g)
         self.n, self.d = self.g.shape
-        if not 0 <= shared <= self.d:
-            raise InputError(f'shared={shared} breaks "0 <= shared <= d": d is {self.d} here')
-        self.d_u, self.d_v = int(shared), self.d - int(shared)
+        self.d_u = whole("shared", shared, 0, self.d, "a client has that many variables")
+        self.d_v = self.d - self.d_u
 
     @classmethod
     def synthetic(
@@ -52,10 +52,9 @@ class Quadratic:
         ``heterogeneity`` is the gradient dissimilarity at u = 0: the root of (1/n) sum_i ||g_u,i - mean||^2.
         ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1).
         """
-        shared = d // 2 if shared is None else shared
-        _check_dials(n=n, d=d, coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
-        if not 0 <= shared <= d:
-            raise InputError(f'shared={shared} breaks "0 <= shared <= d": d is {d} here')
+        n, d, seed = whole("n", n, 1), whole("d", d, 1), whole("seed", seed, 0)
+        shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
+        _check_dials(coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
         rng = np.random.default_rng([seed, n, d, shared])
         common = _spd(rng, shared, condition)
         H = np.zeros((n, d, d))
@@ -152,7 +151,7 @@ class Quadratic:
 
 
 def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
-    H, g = np.array(H, dtype=np.float64, order="C"), np.array(g, dtype=np.float64, order="C")
+    H, g = floats("H", H), floats("g", g)
     if g.ndim != 2 or H.shape != (*g.shape, g.shape[1]) or g.size == 0:
         raise InputError(f"shapes {H.shape} of H and {g.shape} of g do not fit: they have to be (n, d, d) and (n, d)")
     for name, array in (("H", H), ("g", g)):
@@ -163,13 +162,11 @@ def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     worst = int(np.argmax(asymmetry))
     if asymmetry[worst] > 1e-9 * max(1e-300, np.abs(H[worst]).max()):
         raise InputError(f"H[{worst}] differs from its transpose by {asymmetry[worst]:.3g}; a Hessian is symmetric")
-    return (H + H.transpose(0, 2, 1)) / 2, g
+    return (H + H.transpose(0, 2, 1)) / 2, g.copy()
 
 
 def _check_dials(**dials: float) -> None:
     limits = {
-        "n": (1, math.inf),
-        "d": (1, math.inf),
         "coupling": (0, 1),
         "condition": (1, math.inf),
         "heterogeneity": (0, math.inf),
@@ -177,8 +174,8 @@ def _check_dials(**dials: float) -> None:
     }
     for name, value in dials.items():
         low, high = limits[name]
-        if not low <= value <= high or not math.isfinite(value):
-            raise InputError(f'{name}={value} breaks "{low} <= {name} <= {high}"')
+        if not low <= real(name, value) <= high:
+            raise InputError(f'{name}={value:g} breaks "{low} <= {name} <= {high}"')
 
 
 def _spd(rng: np.random.Generator, d: int, condition: float) -> Array:

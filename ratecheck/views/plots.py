@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import os
 import re
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bounds.symbols import quantity
+from bounds.symbols import Domain, all_quantities, quantity
 from ratecheck.checks.sweep import LEVEL, Rounds, Survey, Sweep
 from ratecheck.errors import InputError
+from ratecheck.problems import Certificate
 from ratecheck.views import style
 from ratecheck.views.text import number, table
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 # Panels by how many there are: "T" is the one over rounds, digits are the sweeps.
 _LAYOUTS = {1: "T", 2: "T0", 3: "TT;01", 4: "T0;12"}
-_SIZES = {1: (6.4, 5.2), 2: (11.0, 5.0), 3: (11.0, 9.2), 4: (11.0, 9.2)}
+_SIZES = {1: (6.4, 5.2), 2: (11.0, 6.0), 3: (11.0, 9.4), 4: (11.0, 9.4)}
 # The predicted exponent is drawn over this factor to each side of the given setting.
-_GUIDE = 1.7
+_GUIDE = 2.0
 _SETTINGS = ("n", "m", "K", "T", "sigma_u", "sigma_v", "L", "F_0", "b", "B_0")
 
 
@@ -109,19 +110,20 @@ def _sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
 
 def _remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
     """What a reader has to know before comparing the two exponents."""
+    for constant in found.verdict.constants.values():
+        if constant.certificate is Certificate.TRAJECTORY:
+            yield f"{constant.name} is measured anew at every {sweep.parameter}; the predicted exponent takes it as fixed"
     metric = found.verdict.statement.claims[0].metric
     if quantity(sweep.parameter).symbol in metric.expr.free_symbols:
         yield f"the left side {metric.expr} contains {sweep.parameter} itself"
     if sweep.fit.bent:
         low, high = (_signed(end) for end in sweep.fit.ends)
-        yield f"no single power law over {sweep.parameter}: exponent {low} in the lower half, {high} in the upper one"
+        yield f"no single power law over {sweep.parameter}: exponent {low} in its lower half, {high} in its upper half"
 
 
 def _signed(value: float) -> str:
-    """A number with two decimals and a typographic minus sign; never a negative zero."""
-    if math.isnan(value):
-        return "none"
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+    """An exponent with three decimals, never a negative zero."""
+    return "none" if math.isnan(value) else f"{round(value, 3) + 0.0:.3f}"
 
 
 def _interval(sweep: Sweep) -> str:
@@ -129,66 +131,78 @@ def _interval(sweep: Sweep) -> str:
 
 
 def _points(sweep: Sweep) -> str:
-    return f"{len(sweep.values)} from {sweep.values[0]:.4g} to {sweep.values[-1]:.4g}, around {sweep.at:.4g}"
+    return (
+        f"{len(sweep.values)} from {number(sweep.values[0])} to {number(sweep.values[-1])}, around {number(sweep.at)}"
+    )
 
 
 def _engine(found: Survey) -> str:
     if found.verdict.engine == "exact":
         return "exact expectations"
-    return f"{found.verdict.replicates} Monte Carlo runs"
+    return f"{found.verdict.replicates} Monte Carlo runs, {1 - LEVEL:.0%} bands"
 
 
-def _shown(found: Survey) -> dict[str, float]:
-    """The numbers that identify the setting: all but the local step sizes, which follow from the others."""
-    values = found.verdict.values
+def _steps(found: Survey) -> dict[str, str]:
+    """The step sizes but for the local ones, which follow from the others, and where each comes from."""
     local = {product.local.name for product in found.verdict.statement.step_products}
-    steps = [name for name in found.verdict.chosen if name not in local]
-    # The command line's own parameters stay even where the bound does not contain them.
-    return {name: values[name] for name in (*_SETTINGS, *steps) if name in values}
+    return {name: origin for name, origin in found.verdict.chosen.items() if name not in local}
 
 
 def _settings_text(found: Survey) -> str:
-    return " ".join(f"{name}={value:.4g}" for name, value in _shown(found).items())
+    values = found.verdict.values
+    return " ".join(f"{name}={values[name]:.4g}" for name in (*_SETTINGS, *_steps(found)) if name in values)
 
 
 def _draw(plt: Any, found: Survey) -> Figure:
     panels = 1 + len(found.sweeps)
-    figure = plt.figure(figsize=_SIZES[panels])
+    figure: Figure = plt.figure(figsize=_SIZES[panels])
     axes = figure.subplot_mosaic(_LAYOUTS[panels])
-    _title(figure, found)
-    left = _mathematics(
-        found.verdict.statement.claims[0].metric.latex, str(found.verdict.statement.claims[0].metric.expr)
-    )
-    _draw_rounds(axes["T"], found, found.rounds, left)
+    figure.suptitle(_title(found), fontsize=11, linespacing=1.4)
+    metric = found.verdict.statement.claims[0].metric
+    left = _mathematics(metric.latex, str(metric.expr))
+    _draw_rounds(axes["T"], found.rounds, left)
     for k, sweep in enumerate(found.sweeps):
-        _draw_sweep(axes[str(k)], found, sweep, left)
+        _draw_sweep(axes[str(k)], sweep, left, contained=quantity(sweep.parameter).symbol in metric.expr.free_symbols)
     return figure
 
 
-def _title(figure: Figure, found: Survey) -> None:
-    verdict = found.verdict
-    settings = ", ".join(f"${quantity(name).latex} = {_tex(value)}$" for name, value in _shown(found).items())
-    figure.suptitle(f"{verdict.statement.key}: {verdict.statement.title}", fontsize=13, fontweight="bold")
-    figure.supxlabel(
-        "\n".join(textwrap.wrap(f"{verdict.problem}; {_engine(found)}", 110)) + "\n" + settings, fontsize=9
-    )
+def _title(found: Survey) -> str:
+    verdict, values = found.verdict, found.verdict.values
+    settings = [f"${quantity(name).latex} = {_tex(values[name])}$" for name in _SETTINGS if name in values]
+    steps = [
+        f"${quantity(name).latex} = {_tex(values[name])}$ ({origin})"
+        for name, origin in _steps(found).items()
+        if name in values
+    ]
+    first = f"{verdict.statement.key}: {verdict.statement.title}"
+    return "\n".join([first, f"{verdict.problem}; {_engine(found)}", ", ".join(settings), ", ".join(steps)])
 
 
 def _tex(value: float) -> str:
+    if 1 <= value < 1e5 and float(value).is_integer():
+        return f"{value:.0f}"
     mantissa, _, exponent = f"{value:.3g}".partition("e")
-    return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+    if not exponent:
+        return mantissa
+    return (f"{mantissa}\\cdot " if mantissa != "1" else "") + f"10^{{{int(exponent)}}}"
 
 
 def _mathematics(latex: str, plain: str) -> str:
     r"""LaTeX for matplotlib, whose \frac wants braces; the plain text where it has no way to set it."""
     from matplotlib.mathtext import MathTextParser
 
-    braced = "$" + re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", latex) + "$"
+    braced = "$" + re.sub(r"\\frac(\w)(\w)", r"\\dfrac{\1}{\2}", latex) + "$"
     try:
         MathTextParser("path").parse(braced)
     except ValueError:
         return plain
     return braced
+
+
+def _in_symbols(text: str) -> str:
+    """The meaning of a quantity with ASCII names such as gamma_u*eta_u as the paper prints them."""
+    names = {q.name: q.latex for q in all_quantities() if len(q.name) > 1}
+    return re.sub(r"\w+", lambda word: f"${names[word[0]]}$" if word[0] in names else word[0], text).replace("$*$", "")
 
 
 def _looks() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -197,64 +211,82 @@ def _looks() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     return next(looks), next(looks), next(looks)
 
 
+def _draw_rounds(axes: Axes, rounds: Rounds, left: str) -> None:
+    mean, bound, metric = _looks()
+    every = max(1, len(rounds.T) // 10)
+    label = "bound for a run of $T$ rounds, with the same step sizes"
+    if rounds.own_steps:
+        label = "bound for a run of $T$ rounds, with the step sizes\nprescribed for that $T$ (the measured run has the last ones)"
+    axes.loglog(rounds.T, rounds.bound, label=label, markevery=every, **bound)
+    axes.loglog(rounds.T, rounds.mean, label="measured, mean over rounds $0 \\ldots T-1$", markevery=every, **mean)
+    axes.loglog(rounds.T, rounds.metric, label="measured, round $T-1$ alone", markevery=(every // 2, every), **metric)
+    _band(axes, rounds.T, rounds.mean, rounds.mean_error, mean["color"])
+    _band(axes, rounds.T, rounds.metric, rounds.metric_error, metric["color"])
+    if rounds.trivial is not None:
+        label = "smoothness alone (a bound above this says nothing)"
+        axes.axhline(rounds.trivial, color="0.35", linewidth=1.2, linestyle=(0, (1, 2)), label=label)
+    axes.set(xlabel="rounds $T$", ylabel=left)
+    _ticks(axes)
+    _legend(axes, "over rounds")
+
+
+def _draw_sweep(axes: Axes, sweep: Sweep, left: str, *, contained: bool) -> None:
+    mean, bound, _ = _looks()
+    symbol = quantity(sweep.parameter)
+    label = f"measured, fitted exponent {_interval(sweep)}"
+    if sweep.fit.bent:
+        low, high = (_signed(end) for end in sweep.fit.ends)
+        label += f"\n(it bends: {low} in the lower half, {high} in the upper)"
+    axes.loglog(sweep.values, sweep.bound, label="bound", **bound)
+    axes.loglog(sweep.values, sweep.measured, label=_typeset(label), **mean)
+    _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
+    _draw_guide(axes, sweep)
+    axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning)}", ylabel=left)
+    _ticks(axes, sweep.values if symbol.domain is Domain.POSITIVE_INTEGER else None)
+    _legend(axes, f"against ${symbol.latex}$" + (", which the left side itself contains" if contained else ""))
+
+
+def _draw_guide(axes: Axes, sweep: Sweep) -> None:
+    """The predicted exponent as a short line through the measurement at the given setting, a ring marking the point."""
+    if math.isnan(sweep.predicted):
+        return
+    here = int(np.argmin(np.abs(sweep.values - sweep.at)))
+    x, y = sweep.values[here], sweep.measured[here]
+    span = np.array([max(x / _GUIDE, sweep.values[0]), x, min(x * _GUIDE, sweep.values[-1])])
+    place = f"${quantity(sweep.parameter).latex} = {_tex(sweep.at)}$"
+    label = f"predicted exponent {_typeset(_signed(sweep.predicted))}, the bound's at {place}"
+    ring = {"marker": "o", "markersize": 10, "markerfacecolor": "none", "markevery": [1]}
+    axes.loglog(span, y * (span / x) ** sweep.predicted, "--", color="black", label=label, zorder=3, **ring)
+
+
+def _typeset(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def _band(axes: Axes, x: Any, y: Any, error: Any, colour: str) -> None:
     """A confidence band; its lower end is kept positive for the logarithm."""
     if np.any(error > 0):
         axes.fill_between(x, np.maximum(y - error, y * 1e-2), y + error, color=colour, alpha=0.25, linewidth=0)
 
 
-def _draw_rounds(axes: Axes, found: Survey, rounds: Rounds, left: str) -> None:
-    mean, bound, metric = _looks()
-    every = max(1, len(rounds.T) // 10)
-    sampled = rounds.mean_error.any()
-    suffix = f", {1 - LEVEL:.0%} band" if sampled else ""
-    label = (
-        "bound at each $T$, with the step sizes prescribed for that $T$"
-        if rounds.own_steps
-        else "bound at each $T$, same step sizes"
-    )
-    axes.loglog(rounds.T, rounds.bound, label=label, markevery=every, **bound)
-    axes.loglog(
-        rounds.T, rounds.mean, label=f"measured, mean over rounds $0 \\ldots T-1${suffix}", markevery=every, **mean
-    )
-    axes.loglog(
-        rounds.T, rounds.metric, label=f"measured, round $T-1$ alone{suffix}", markevery=(every // 2, every), **metric
-    )
-    _band(axes, rounds.T, rounds.mean, rounds.mean_error, mean["color"])
-    _band(axes, rounds.T, rounds.metric, rounds.metric_error, metric["color"])
-    if rounds.trivial is not None:
-        axes.axhline(
-            rounds.trivial, color="0.35", linewidth=1.0, linestyle=(0, (1, 2)), label="what smoothness alone gives"
-        )
-    axes.set(xlabel="rounds $T$", ylabel=left)
-    _legend(axes, "over rounds")
+def _ticks(axes: Axes, values: NDArray[np.float64] | None = None) -> None:
+    """Plain numbers along both axes; ``values`` are marked one by one, as far as there is room."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
-
-def _draw_sweep(axes: Axes, found: Survey, sweep: Sweep, left: str) -> None:
-    mean, bound, _ = _looks()
-    symbol = quantity(sweep.parameter)
-    axes.loglog(sweep.values, sweep.bound, label="bound", **bound)
-    axes.loglog(sweep.values, sweep.measured, label=f"measured, fitted exponent {_interval(sweep)}", **mean)
-    _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
-    _draw_guide(axes, sweep)
-    axes.set(xlabel=f"{symbol.meaning}, ${symbol.latex}$", ylabel=left)
-    _legend(axes, f"against ${symbol.latex}$")
-
-
-def _draw_guide(axes: Axes, sweep: Sweep) -> None:
-    """The predicted exponent as a short line through the measurement at the given setting."""
-    here = int(np.argmin(np.abs(sweep.values - sweep.at)))
-    x, y = sweep.values[here], sweep.measured[here]
-    label = f"predicted exponent {_signed(sweep.predicted)} at ${quantity(sweep.parameter).latex} = {_tex(sweep.at)}$"
-    if math.isnan(sweep.predicted):
-        return
-    span = np.array([x / _GUIDE, x * _GUIDE])
-    axes.loglog(span, y * (span / x) ** sweep.predicted, "--", color="black", linewidth=2.2, label=label, zorder=3)
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        decades = math.log10(limits[1] / limits[0])
+        axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"${_tex(value)}$"))
+        axis.set_minor_formatter(NullFormatter())
+    if values is not None:
+        apart = 0.05 * math.log(values[-1] / values[0])
+        kept = [value for k, value in enumerate(values) if k == 0 or math.log(value / values[k - 1]) > apart]
+        axes.xaxis.set_major_locator(FixedLocator(kept))
 
 
 def _legend(axes: Axes, title: str) -> None:
     """Above the panel, where it can hide nothing."""
     axes.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, title=title, alignment="left",
-        fontsize=9, title_fontproperties={"weight": "bold"}, handlelength=3.5,
+        fontsize=8.5, title_fontproperties={"weight": "bold"}, handlelength=3.5,
     )  # fmt: skip

@@ -1,0 +1,108 @@
+"""``ratecheck run``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from ratecheck.commands.arguments import json_option, note, print_json, threads_option
+from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, run_study, write_text
+from ratecheck.studies.claims import Comparison, Side
+from ratecheck.studies.estimate import Interval, Steadiness
+from ratecheck.studies.report import fields
+from ratecheck.views.figures import draw
+from ratecheck.views.progress import progress
+from ratecheck.views.text import number, table
+
+
+@click.command(name="run")
+@click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Default: results/NAME OF THE STUDY.")
+@click.option("--replicates", type=click.IntRange(min=2), help="Replicates of every curve, instead of the file's.")
+@threads_option
+@click.option("--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times.")
+@click.option("--quick", is_flag=True, help="A smoke test: fewer rounds and replicates, verdicts marked as such.")
+@json_option
+def command(
+    study_file: Path,
+    out: Path | None,
+    replicates: int | None,
+    threads: int | None,
+    only: tuple[str, ...],
+    quick: bool,
+    as_json: bool,
+) -> int:
+    """Run the study in STUDY.toml, check its claims and draw its figures.
+
+    What is done is kept in FOLDER/cells: an interrupted run goes on where it stopped, and only what a changed study
+    file touches is computed again. Exit code 0 where every claim is CONFIRMED, 1 where one is REFUTED or MIXED.
+    """
+    study = _chosen(load(study_file), only, replicates, quick)
+    folder = out or Path("results") / (study.name + ("-quick" if quick else ""))
+    with progress(f"running {study.name}") as report:
+        outcome = run_study(study, Store(folder / "cells"), threads=threads, progress=report)
+    findings = judge(study, outcome.records)
+    figures = draw(findings, outcome, folder, together=not only)
+    data = {**fields(findings), "figures": [str(path) for path in figures]}
+    if not only:
+        write_text(folder / "claims.json", json.dumps(data, indent=2) + "\n")
+    if as_json:
+        print_json(data)
+    else:
+        click.echo("\n".join(_report(findings)))
+        click.echo(f"\nfigures in {folder}: {', '.join(path.name for path in figures)}")
+    note(f"{outcome.computed} cells computed, {outcome.reused} found in {folder / 'cells'}")
+    return 0 if findings.all_confirmed else 1
+
+
+def _chosen(study: Study, only: tuple[str, ...], replicates: int | None, quick: bool) -> Study:
+    study = study.only(only) if only else study
+    study = study.shortened() if quick else study
+    return study.with_replicates(replicates) if replicates else study
+
+
+def _report(findings: Findings) -> list[str]:
+    study = findings.study
+    lines = [study.title, "", *_curves(findings), ""]
+    for result in findings.claims:
+        lines += _claim(result, quick=study.quick)
+    lines.append(
+        f"intervals: each fails with probability {findings.error:.2g}, all {study.level:g} together; "
+        "ratios: second curve / first"
+    )
+    return lines
+
+
+def _curves(findings: Findings) -> list[str]:
+    rows = [("figure", "curve", "steady state", "", "drift in the window", "", "rounds to a share of the start")]
+    for curve in findings.study.curves:
+        summary = findings.summaries[curve.title]
+        passages = [f"{level:g}: {number(float(rounds.mean()))}" for level, rounds in summary.passages.items()]
+        steady = "diverged" if summary.diverged else summary.steadiness.value
+        row = (curve.figure, curve.name, *_interval(summary.steady), *_interval(summary.drift), ", ".join(passages))
+        rows.append((*row[:5], f"{row[5]} {'' if steady == Steadiness.STEADY.value else steady.upper()}".strip(), row[6]))
+    return table(rows).splitlines()
+
+
+def _claim(result: ClaimResult, *, quick: bool) -> list[str]:
+    claim, mark = result.claim, " (quick)" if quick else ""
+    figure = claim.figure if claim.than is None else f"{claim.figure} / {claim.than}"
+    agree = sum(comparison.side is Side.AGREES for comparison in result.comparisons)
+    total = len(result.comparisons)
+    lines = [f"{figure}   {result.verdict.value}{mark}   {claim.says}", f"    {agree} of {total} comparisons agree"]
+    return [*lines, *(f"    {_comparison(comparison)}" for comparison in result.comparisons), ""]
+
+
+def _comparison(comparison: Comparison) -> str:
+    first, second = comparison.first, comparison.second
+    names = f"{first.title} : {second.title}" if first.figure != second.figure else f"{first.name} : {second.name}"
+    at = "" if comparison.level is None else f" at {comparison.level:g}"
+    if comparison.ratio is None:
+        return f"{names}{at}   {comparison.side.value}: {comparison.reason}"
+    return f"{names}{at}   ratio {' '.join(_interval(comparison.ratio))}   {comparison.side.value}"
+
+
+def _interval(interval: Interval) -> tuple[str, str]:
+    return number(interval.value), f"[{number(interval.low)}, {number(interval.high)}]"

@@ -1,0 +1,59 @@
+"""Numbers and arrays from outside: converted, or refused in one line."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.errors import InputError
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
+    """``value`` as an ``int`` within ``low..high``; otherwise an `InputError` that names it and the range."""
+    number = real(name, value)
+    if number != math.floor(number):
+        raise InputError(f"{name}={number:g}: needed a whole number")
+    if number < low or (high is not None and number > high):
+        allowed = f"{name} >= {low}" if high is None else f"{low} <= {name} <= {high}"
+        nearest = low if number < low else high
+        because = f" ({why})" if why else ""
+        raise InputError(f'{name}={number:.10g} breaks "{allowed}"{because}; nearest that does: {nearest}')
+    return int(value)
+
+
+def real(name: str, value: Any) -> float:
+    """``value`` as a finite ``float``; otherwise an `InputError` that names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}={value!r}: needed a number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{name}={number}: needed a finite number")
+    return number
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """``value`` as a finite ``float >= 0``; otherwise an `InputError` that names it."""
+    number = real(name, value)
+    if number < 0.0:
+        raise InputError(f'{name}={number:g} breaks "{name} >= 0"; nearest that does: 0')
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """``value`` as a finite ``float > 0``; otherwise an `InputError` that names it."""
+    number = real(name, value)
+    if number <= 0.0:
+        raise InputError(f'{name}={number:g} breaks "{name} > 0"')
+    return number
+
+
+def floats(name: str, values: Any) -> NDArray[np.float64]:
+    """``values`` as a C-contiguous array of floats, finite or not; otherwise an `InputError` that names it."""
+    try:
+        return np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: needed an array of numbers") from None

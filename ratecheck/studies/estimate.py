@@ -1,0 +1,144 @@
+"""What is read off a curve: its steady state, whether it is steady at all, and how soon it comes down.
+
+A curve's replicates are independent, so every interval is Student's over one number per replicate; rounds are averaged
+first. A ratio of two means has Fieller's interval, the set of ratios r that a t test of mean(a - r*b) = 0 accepts.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence limits."""
+
+    value: float
+    low: float
+    high: float
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether all of it lies between two numbers."""
+        return low <= self.low and self.high <= high
+
+
+class Steadiness(enum.Enum):
+    """Whether the last window of rounds is a steady state; the values are printed.
+
+    ``STEADY``: the second half of the window differs from the first by less than the tolerance, with confidence.
+    ``UNSTEADY``: it differs significantly, and by more than the tolerance. ``UNRESOLVED``: too noisy to tell.
+    """
+
+    STEADY = "steady"
+    UNSTEADY = "unsteady"
+    UNRESOLVED = "unresolved"
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """One curve in numbers.
+
+    ``samples`` (replicates,) are means over the window, ``steady`` their mean; ``drift`` is the mean over the second
+    half of the window divided by that over the first; ``passages`` holds for each level the round, interpolated, in
+    which each replicate first is at or below that share of its start (NaN: never). ``diverged`` counts replicates that
+    left the range of numbers; the rest is then NaN.
+    """
+
+    samples: Array
+    steady: Interval
+    drift: Interval
+    steadiness: Steadiness
+    passages: Mapping[float, Array]
+    first_round: int
+    T: int
+    diverged: int = 0
+
+
+def summarise(metric: Array, *, window: float, tolerance: float, levels: Sequence[float], error: float) -> Summary:
+    """Summarise a metric (replicates, T); each interval fails with probability ``error``."""
+    T = metric.shape[1]
+    # An even number of rounds, so that the halves are equal; all of them where there are too few.
+    half = min(max(round(window * T / 2), 1), max(T // 2, 1))
+    first = T - 2 * half if T > 1 else 0
+    diverged = int(np.count_nonzero(~np.isfinite(metric).all(axis=1)))
+    if diverged:
+        nothing, nan = Interval(math.nan, math.nan, math.nan), np.full(len(metric), math.nan)
+        never = dict.fromkeys(levels, nan)
+        return Summary(nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged)
+    samples, before, after = (
+        metric[:, part].mean(axis=1) for part in (slice(first, T), slice(first, first + half), slice(T - half, T))
+    )
+    drift = ratio_interval(after, before, error, paired=True)
+    return Summary(
+        samples=samples,
+        steady=mean_interval(samples, error),
+        drift=drift,
+        steadiness=_steadiness(drift, tolerance),
+        passages={level: passage(metric, level) for level in levels},
+        first_round=first,
+        T=T,
+    )
+
+
+def _steadiness(drift: Interval, tolerance: float) -> Steadiness:
+    low, high = 1 / (1 + tolerance), 1 + tolerance
+    if drift.within(low, high):
+        return Steadiness.STEADY
+    changed = drift.high < 1 or drift.low > 1
+    return Steadiness.UNSTEADY if changed and not low <= drift.value <= high else Steadiness.UNRESOLVED
+
+
+def passage(metric: Array, level: float) -> Array:
+    """First round, interpolated on the logarithm, with ``metric <= level * metric[0]``; NaN for never; (replicates,)."""
+    below = metric <= level * metric[:, :1]
+    reached, t = below.any(axis=1), np.maximum(below.argmax(axis=1), 1)
+    rows = np.arange(len(metric))
+    after = np.maximum(metric[rows, t], np.finfo(float).tiny)
+    before = np.maximum(metric[rows, t - 1], after)
+    target = np.clip(level * metric[:, 0], after, before)
+    span = np.log(before / after)
+    share = np.divide(np.log(before / target), span, out=np.ones_like(span), where=span > 0)
+    return np.where(reached, t - 1 + share, math.nan)
+
+
+def mean_interval(values: Array, error: float) -> Interval:
+    """Student's interval for a mean."""
+    mean, radius = float(np.mean(values)), _quantile(len(values), error) * _standard_error(values)
+    return Interval(mean, mean - radius, mean + radius)
+
+
+def ratio_interval(a: Array, b: Array, error: float, *, paired: bool = False) -> Interval:
+    """Fieller's interval for mean(a) / mean(b) of positive quantities; unbounded where mean(b) may be 0.
+
+    Unpaired samples take the smaller number of degrees of freedom, which is on the safe side of Welch's.
+    """
+    mean_a, mean_b = float(np.mean(a)), float(np.mean(b))
+    if mean_b <= 0:
+        return Interval(math.nan, 0.0, math.inf)
+    t = _quantile(min(len(a), len(b)), error)
+    var_a, var_b = (t * _standard_error(a)) ** 2, (t * _standard_error(b)) ** 2
+    both = t * t * float(np.cov(a, b)[0, 1]) / len(a) if paired and len(a) > 1 else 0.0
+    # The ratios r with (mean_a - r*mean_b)^2 <= var_a - 2*r*both + r^2*var_b.
+    square, cross, constant = mean_b**2 - var_b, mean_a * mean_b - both, mean_a**2 - var_a
+    if not square > 0 or math.isinf(constant):
+        return Interval(mean_a / mean_b, 0.0, math.inf)
+    root = math.sqrt(max(cross**2 - square * constant, 0.0))
+    return Interval(mean_a / mean_b, max((cross - root) / square, 0.0), (cross + root) / square)
+
+
+def _standard_error(values: Array) -> float:
+    return float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+
+
+def _quantile(count: int, error: float) -> float:
+    """Student's quantile for a two-sided interval over that many values."""
+    return float(stdtrit(count - 1, 1 - error / 2)) if count > 1 else math.inf

@@ -1,0 +1,79 @@
+"""Findings as plain data, for JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ratecheck.studies.claims import ClaimResult, Comparison, Findings
+from ratecheck.studies.estimate import Interval, Summary
+from ratecheck.studies.study import Curve
+
+
+def fields(findings: Findings) -> dict[str, Any]:
+    """Everything that was found; numbers that do not exist (a drift of a diverged curve) are None."""
+    study = findings.study
+    return {
+        "study": study.name,
+        "title": study.title,
+        "quick": study.quick,
+        "metric": dict(study.weights),
+        "level": study.level,
+        "level_of_one_interval": findings.error,
+        "claims": [_claim(result) for result in findings.claims],
+        "curves": [_curve(curve, findings.summaries[curve.title]) for curve in study.curves],
+    }
+
+
+def _claim(result: ClaimResult) -> dict[str, Any]:
+    claim = result.claim
+    return {
+        "name": claim.name,
+        "figure": claim.figure,
+        "than": claim.than,
+        "says": claim.says,
+        "source": claim.source,
+        "kind": claim.kind.value,
+        "effect": claim.effect.value if claim.effect else None,
+        "margin": claim.margin,
+        "verdict": result.verdict.value,
+        "comparisons": [_comparison(comparison) for comparison in result.comparisons],
+    }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "first": comparison.first.title,
+        "second": comparison.second.title,
+        "level": comparison.level,
+        "ratio": _interval(comparison.ratio),
+        "side": comparison.side.value,
+        "reason": comparison.reason,
+    }
+
+
+def _curve(curve: Curve, summary: Summary) -> dict[str, Any]:
+    return {
+        "figure": curve.figure,
+        "curve": curve.name,
+        "value": curve.value,
+        "algorithm": curve.algorithm,
+        "replicates": len(summary.samples),
+        "rounds": summary.T,
+        "diverged": summary.diverged,
+        "window": [summary.first_round, summary.T],
+        "steady_state": _interval(summary.steady),
+        "drift": _interval(summary.drift),
+        "steadiness": summary.steadiness.value,
+        "rounds_to": {f"{level:g}": _finite(float(rounds.mean())) for level, rounds in summary.passages.items()},
+    }
+
+
+def _interval(interval: Interval | None) -> dict[str, float | None] | None:
+    if interval is None:
+        return None
+    return {"value": _finite(interval.value), "low": _finite(interval.low), "high": _finite(interval.high)}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,126 @@
+"""The result store: one file per cell, named by a hash of everything that determines the result.
+
+So an interrupted study goes on where it stopped, an edited study recomputes only what the edit touches, and two stores
+are merged by copying their files together. A cell's result depends on its own key and on nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.algorithms.base import LinearMaps
+from ratecheck.engines import step
+from ratecheck.engines.setup import Setup
+from ratecheck.errors import InputError
+from ratecheck.kernels.compile import cache_folder
+from ratecheck.participation import trace
+
+Array = NDArray[np.float64]
+Records = dict[str, Array]
+
+_FORMAT = 1
+
+
+def cell_key(setup: Setup, seed: int) -> str:
+    """A hash of the run itself: the problem's arrays, the algorithm's coefficients, start, noise, seed and code.
+
+    Neither names nor the number of replicates enter: a replicate depends on the seed and its own number alone.
+    """
+    digest = hashlib.sha256(code_version().encode())
+    for name, value in sorted(vars(setup.problem).items()):
+        if not name.startswith("_"):  # what is remembered of earlier questions
+            _update(digest, f"problem.{name}", value)
+    for participants in range(setup.problem.n + 1):
+        maps: LinearMaps = setup.maps(participants)
+        for name, value in sorted(vars(maps).items()):
+            _update(digest, f"maps.{participants}.{name}", value)
+    for name, value in sorted(vars(setup.trace).items()):
+        _update(digest, f"trace.{type(setup.trace).__name__}.{name}", value)
+    rest = {"point": setup.point, "noise": setup.noise, "T": setup.T, "K": setup.K, "seed": seed}
+    for name, value in rest.items():
+        _update(digest, name, value)
+    return digest.hexdigest()[:32]
+
+
+@cache
+def code_version() -> str:
+    """The code that turns a setup into records: kernels (with the compiler's version), engine and participation."""
+    sources = "".join(inspect.getsource(module) for module in (step, trace))
+    return f"{_FORMAT} {cache_folder().name} {hashlib.sha256(sources.encode()).hexdigest()}"
+
+
+def _update(digest: Any, name: str, value: object) -> None:
+    digest.update(f"\0{name}\0".encode())
+    if isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype} {value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    else:
+        digest.update(repr(value).encode())
+
+
+class Store:
+    """A folder of cells; raises `InputError` where the folder cannot be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be used as a folder: {error.strerror or error}") from None
+
+    def path(self, key: str) -> Path:
+        """The file of a cell."""
+        return self.folder / f"{key}.npz"
+
+    def load(self, key: str, replicates: int) -> Records | None:
+        """The first replicates of a cell, as many as there are up to ``replicates``; None where there is nothing.
+
+        A file that cannot be read counts as absent: it is recomputed and replaced.
+        """
+        try:
+            with np.load(self.path(key), allow_pickle=False) as stored:
+                return {name: stored[name][:replicates] for name in step.RECORDS}
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def save(self, key: str, records: Records, about: Mapping[str, Any]) -> None:
+        """Write a cell; ``about`` says in words what it is, for people, and is never read back."""
+        arrays: dict[str, Any] = {"about": np.array(json.dumps(about, sort_keys=True)), **records}
+        _replace(self.path(key), lambda file: np.savez(file, **arrays))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in one move; raises `InputError` where that fails."""
+    _replace(path, lambda file: file.write(text.encode()))
+
+
+def _replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write beside the file, then move: no reader and no interruption ever meets half a file."""
+    part = None
+    try:
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".part")
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        Path(part).replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        if part is not None:
+            Path(part).unlink(missing_ok=True)
+
+
+def merged(first: Records, more: Records) -> Records:
+    """The replicates of one after those of the other."""
+    return {name: np.concatenate([first[name], more[name]]) for name in first}

@@ -1,0 +1,376 @@
+"""What a study is: figures made of curves, and claims about them; loaded from a TOML file.
+
+    name = "..."                    # names the results folder and enters every seed
+    seed = 0
+    level = 0.05                    # error budget of all the study's intervals together
+    metric = {G_u = 1, G_v = 1}     # weights of the recorded per-round quantities
+    [steady]  window, tolerance     # last share of the rounds, and the drift within it that is put up with
+    [quick]   rounds, replicates    # share of the rounds and number of replicates of a smoke test
+    [problem] name and dials; [run] algorithm, m, K, T, replicates, sigma_u, sigma_v and step sizes
+    [[figure]] name, title, vary, values, and its own `run` and `problem`, which override the tables above
+    [[claim]]  name, figure, says, source, kind and what the kind needs
+
+A list in `run` or `problem` gives one value per curve. With ``gamma`` given, gamma_x = gamma / eta_x.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from bounds.symbols import all_quantities
+from ratecheck.algorithms import METHODS
+from ratecheck.engines.step import RECORDS
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.problems.build import dials
+from ratecheck.studies.reading import Fields, read_toml
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LATEX = {quantity.name: quantity.latex for quantity in all_quantities()}
+_STEP_SIZES = tuple(sorted({name for method in METHODS.values() for name in method.step_sizes}))
+_RUN_KEYS = ("algorithm", "m", "K", "T", "replicates", "sigma_u", "sigma_v", "gamma", *_STEP_SIZES)
+_LEAST_ROUNDS = 20
+
+
+class Kind(Enum):
+    """What a claim compares; the values are those of the study file.
+
+    ``ERROR``: the steady-state mean of the metric. ``SPEED``: how soon the metric falls to given shares of its start.
+    ``BELOW``: the steady-state mean of one figure's curves against those of another with the same varied value.
+    """
+
+    ERROR = "steady-state"
+    SPEED = "speed"
+    BELOW = "below"
+
+
+class Effect(Enum):
+    """What happens as the varied quantity grows."""
+
+    RISES = "rises"
+    FALLS = "falls"
+    NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One cell of a study: one algorithm on one problem at one setting, ``replicates`` times.
+
+    ``name`` is ``K=25``, ``label`` the same in the paper's symbols, ``value`` that of the varied quantity.
+    """
+
+    figure: str
+    name: str
+    label: str
+    value: float | str
+    problem: str
+    dials: Mapping[str, Any]
+    algorithm: str
+    m: int
+    K: int
+    T: int
+    replicates: int
+    sigma_u: float
+    sigma_v: float
+    step_sizes: Mapping[str, float]
+
+    @property
+    def title(self) -> str:
+        """Figure and curve."""
+        return f"{self.figure} {self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Curves that differ in one quantity, ``vary``."""
+
+    name: str
+    title: str
+    vary: str
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One sentence about a figure that can come out true or false.
+
+    ``effect`` is that on the error, or on the speed, as the figure's varied quantity grows (None for `Kind.BELOW`);
+    ``margin`` is the relative change that still counts as none; ``levels`` are shares of the metric's starting value;
+    ``than`` is the figure whose curves lie above.
+    """
+
+    name: str
+    figure: str
+    says: str
+    source: str
+    kind: Kind
+    effect: Effect | None
+    margin: float
+    levels: tuple[float, ...]
+    than: str | None
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of the figures that the claim is about."""
+        return (self.figure,) if self.than is None else (self.figure, self.than)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Everything in a study file, checked.
+
+    ``weights`` make the metric from the recorded quantities; ``window`` is the share of the last rounds taken for the
+    steady state, ``tolerance`` the relative drift within it that still counts as steady.
+    """
+
+    path: str
+    name: str
+    title: str
+    seed: int
+    level: float
+    weights: Mapping[str, float]
+    metric: str
+    window: float
+    tolerance: float
+    quick_rounds: float
+    quick_replicates: int
+    figures: tuple[Figure, ...]
+    claims: tuple[Claim, ...]
+    quick: bool = False
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """All curves of all figures."""
+        return tuple(curve for figure in self.figures for curve in figure.curves)
+
+    def figure(self, name: str) -> Figure:
+        """The figure of that name; raises `InputError` for an unknown one."""
+        for figure in self.figures:
+            if figure.name == name:
+                return figure
+        raise InputError(f"{self.path}: no figure {name!r}; {did_you_mean(name, [f.name for f in self.figures])}")
+
+    def only(self, names: Iterable[str]) -> Study:
+        """The named figures, and the claims that speak of no others."""
+        wanted = {self.figure(name).name for name in names}
+        return replace(
+            self,
+            figures=tuple(figure for figure in self.figures if figure.name in wanted),
+            claims=tuple(claim for claim in self.claims if wanted.issuperset(claim.figures)),
+        )
+
+    def shortened(self) -> Study:
+        """The smoke test: fewer rounds and replicates, marked ``quick``."""
+        shorter = self._with_curves(
+            lambda curve: replace(
+                curve,
+                T=max(min(curve.T, _LEAST_ROUNDS), round(curve.T * self.quick_rounds)),
+                replicates=self.quick_replicates,
+            )
+        )
+        return replace(shorter, quick=True)
+
+    def with_replicates(self, replicates: int) -> Study:
+        """That many replicates of every curve."""
+        return self._with_curves(lambda curve: replace(curve, replicates=replicates))
+
+    def _with_curves(self, change: Callable[[Curve], Curve]) -> Study:
+        figures = (replace(figure, curves=tuple(map(change, figure.curves))) for figure in self.figures)
+        return replace(self, figures=tuple(figures))
+
+
+def load(path: Path) -> Study:
+    """Read and check a study file; raises `InputError` with one line that names the file and the key."""
+    top = read_toml(path)
+    name = _checked_name(top, "name")
+    steady, quick = top.fields("steady"), top.fields("quick")
+    weights = _weights(top)
+    study = Study(
+        path=str(path),
+        name=name,
+        title=top.text("title", name),
+        seed=top.whole("seed", 0, least=0),
+        level=top.number("level", 0.05, above=0, below=1),
+        weights=weights,
+        metric=top.text("metric_name", "metric"),
+        window=steady.number("window", 0.4, above=0, below=1),
+        tolerance=steady.number("tolerance", 0.1, above=0),
+        quick_rounds=quick.number("rounds", 0.1, above=0, below=1),
+        quick_replicates=quick.whole("replicates", 4, least=2),
+        figures=_figures(top),
+        claims=(),
+    )
+    study = replace(study, claims=tuple(_claim(fields, study) for fields in top.each("claim", named_by="name")))
+    for fields in (steady, quick, top):
+        fields.finish()
+    return study
+
+
+def pairs(claim: Claim, study: Study) -> list[tuple[Curve, Curve]]:
+    """Every pair of curves that the claim implies a comparison of.
+
+    For an effect (curve of the smaller value, curve of the larger), all pairs; for `Kind.BELOW` (lower, upper).
+    """
+    curves = study.figure(claim.figure).curves
+    if claim.than is not None:
+        return [(low, up) for low in curves for up in study.figure(claim.than).curves if low.value == up.value]
+    return list(combinations(sorted(curves, key=lambda curve: curve.value), 2))
+
+
+def _checked_name(fields: Fields, key: str) -> str:
+    name = fields.text(key)
+    if not _NAME.fullmatch(name):
+        raise fields.error(key, f"{name!r} names files: letters, digits, '.', '_' and '-', no others")
+    return name
+
+
+def _weights(top: Fields) -> dict[str, float]:
+    metric = top.fields("metric")
+    weights = {name: metric.number(name, 0.0, least=0) for name in RECORDS}
+    metric.finish()
+    if not any(weights.values()):
+        raise top.error("metric", f"give the weight of at least one of {', '.join(RECORDS)}, such as {{G_u = 1}}")
+    return {name: weight for name, weight in weights.items() if weight}
+
+
+def _figures(top: Fields) -> tuple[Figure, ...]:
+    run, problem = top.table("run"), top.table("problem")
+    found = tuple(_figure(fields, run, problem) for fields in top.each("figure", named_by="name"))
+    if not found:
+        raise top.error("figure", "the study has none; give at least one [[figure]]")
+    return found
+
+
+def _figure(fields: Fields, run: Mapping[str, Any], problem: Mapping[str, Any]) -> Figure:
+    name, vary, values = _checked_name(fields, "name"), fields.text("vary"), fields.items("values")
+    own, own_problem = fields.table("run"), fields.table("problem")
+    run = {**run, **own}
+    # Another problem has other dials.
+    problem = own_problem if "name" in own_problem else {**problem, **own_problem}
+    tables = _Tables(fields, vary, run, problem, len(values))
+    title, latex = fields.text("title", name), fields.text("symbol", _LATEX.get(vary, rf"\mathrm{{{vary}}}"))
+    curves = tuple(_curve(tables, name, latex, k, value) for k, value in enumerate(values))
+    names = [curve.name for curve in curves]
+    if len(set(names)) < len(names):
+        raise fields.error("values", "one is given twice")
+    fields.finish()
+    return Figure(name=name, title=title, vary=vary, curves=curves)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The `run` and `problem` tables of one figure, from which those of a curve are picked."""
+
+    figure: Fields
+    vary: str
+    run: Mapping[str, Any]
+    problem: Mapping[str, Any]
+    curves: int
+
+    def pick(self, k: int, value: object) -> tuple[Fields, Fields]:
+        """The tables of curve k."""
+        name = Fields(self.problem, f"{self.figure.place}: problem").text("name")
+        picked = {
+            which: self._column(which, table, k) for which, table in (("run", self.run), ("problem", self.problem))
+        }
+        which = "run" if self.vary in _RUN_KEYS else "problem"
+        if which == "problem" and self.vary not in dials(name):
+            known = {*_RUN_KEYS, *dials(name)}
+            raise self.figure.error(
+                "vary", f"no setting or problem dial {self.vary!r}; {did_you_mean(self.vary, known)}"
+            )
+        picked[which][self.vary] = value
+        place = self.figure.place
+        return Fields(picked["run"], f"{place}: run"), Fields(picked["problem"], f"{place}: problem")
+
+    def _column(self, which: str, table: Mapping[str, Any], k: int) -> dict[str, Any]:
+        for key, values in table.items():
+            if isinstance(values, list) and len(values) != self.curves:
+                problem = f"{key} lists {len(values)} values for {self.curves} curves; give one value or one per curve"
+                raise self.figure.error(which, problem)
+        return {key: values[k] if isinstance(values, list) else values for key, values in table.items()}
+
+
+def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any) -> Curve:
+    run, problem = tables.pick(k, value)
+    shown = value if isinstance(value, str) else f"{value:g}" if isinstance(value, (int, float)) else str(value)
+    algorithm = run.word("algorithm", METHODS)
+    counts = {key: run.whole(key) for key in ("m", "K", "T")}
+    sigmas = {key: run.number(key, 0.0, least=0) for key in ("sigma_u", "sigma_v")}
+    steps = _step_sizes(run, algorithm)
+    # One run has no confidence interval.
+    replicates = run.whole("replicates", 16, least=2)
+    run.finish(_RUN_KEYS)
+    problem_name, known = problem.text("name"), dials(problem.text("name"))
+    for dial in problem.data.keys() - {"name", *known}:
+        raise InputError(f"{problem.place}: unknown key {dial!r}; {did_you_mean(dial, known)}")
+    return Curve(
+        figure=figure,
+        name=f"{tables.vary}={shown}",
+        label=rf"${latex} = {shown}$" if not isinstance(value, str) else f"{tables.vary}: {value}",
+        value=value,
+        problem=problem_name,
+        dials={key: dial for key, dial in problem.data.items() if key != "name"},
+        algorithm=algorithm,
+        step_sizes=steps,
+        replicates=replicates,
+        **counts,
+        **sigmas,
+    )
+
+
+def _step_sizes(run: Fields, algorithm: str) -> dict[str, float]:
+    """The method's step sizes, local ones from ``gamma`` where that is given: gamma_x = gamma / eta_x."""
+    method = METHODS[algorithm]
+    gamma = run.number("gamma", above=0) if "gamma" in run.data else None
+    # Step sizes that only other figures' methods have do no harm.
+    given = {name: run.number(name, above=0) for name in _STEP_SIZES if name in run.data}
+    sizes = {name: given[name] for name in method.step_sizes if name in given}
+    for name in method.step_sizes:
+        outer = name.replace("gamma_", "eta_")
+        if gamma is None or outer == name or outer not in sizes:
+            continue
+        if name in sizes:
+            raise run.error(name, f"gamma is given too, and sets {name} = gamma / {outer}")
+        sizes[name] = gamma / sizes[outer]
+    try:
+        return method.resolve(sizes)
+    except InputError as error:
+        raise InputError(f"{run.place}: {error}") from None
+
+
+def _claim(fields: Fields, study: Study) -> Claim:
+    kind = Kind(fields.word("kind", [kind.value for kind in Kind]))
+    below = kind is Kind.BELOW
+    claim = Claim(
+        name=fields.text("name"),
+        figure=_known_figure(fields, "figure", study),
+        says=fields.text("says"),
+        source=fields.text("source", ""),
+        kind=kind,
+        effect=None if below else Effect(fields.word("effect", [effect.value for effect in Effect])),
+        margin=fields.number("margin", 0.1, above=0),
+        levels=fields.shares("levels", [0.01]) if kind is Kind.SPEED else (),
+        than=_known_figure(fields, "than", study) if below else None,
+    )
+    fields.finish()
+    _check_values(fields, claim, study)
+    return claim
+
+
+def _known_figure(fields: Fields, key: str, study: Study) -> str:
+    return fields.word(key, [figure.name for figure in study.figures])
+
+
+def _check_values(fields: Fields, claim: Claim, study: Study) -> None:
+    values = [curve.value for curve in study.figure(claim.figure).curves]
+    if claim.than is None and any(isinstance(value, str) for value in values):
+        raise fields.error("figure", f"figure {claim.figure!r} varies words, which have no order to rise or fall along")
+    if not pairs(claim, study):
+        why = "only one curve" if claim.than is None else f"no value in common with figure {claim.than!r}"
+        raise fields.error("figure", f"nothing to compare: figure {claim.figure!r} has {why}")

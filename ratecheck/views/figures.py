@@ -1,0 +1,92 @@
+"""The figures of a study: the metric over rounds on a logarithmic scale, one panel per figure."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from ratecheck.studies.claims import Findings, metric
+from ratecheck.studies.execute import Outcome
+from ratecheck.studies.study import Curve, Figure
+from ratecheck.views.style import looks, save, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+# Rounds are averaged in bins, so that noise does not paint over the curves.
+_BINS = 150
+_MARKERS = 8
+_BAND = 0.95
+_COLUMNS = 4
+_SUFFIXES = (".png", ".svg")
+
+
+def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool = True) -> list[Path]:
+    """One PNG and one SVG per figure, and with ``together`` one of each with all of them; returns the paths.
+
+    Lines are means over replicates, bands pointwise 95% intervals of that mean, short horizontal lines the windows
+    taken for the steady state, at its mean. Raises `InputError` where a file cannot be written.
+    """
+    figures = findings.study.figures
+    sheets = {figure.name: (figure,) for figure in figures}
+    if together and len(figures) > 1:
+        sheets["all"] = figures
+    paths = []
+    with styled() as plt:
+        for name, panels in sheets.items():
+            columns = min(len(panels), _COLUMNS)
+            rows = math.ceil(len(panels) / columns)
+            for suffix in _SUFFIXES:
+                sheet, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.4 * rows), squeeze=False)
+                for ax in axes.flat[len(panels) :]:
+                    ax.set_visible(False)
+                for ax, figure in zip(axes.flat, panels, strict=False):
+                    _panel(ax, figure, findings, outcome)
+                paths.append(folder / f"{name}{suffix}")
+                save(sheet, paths[-1])
+    return paths
+
+
+def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: Outcome) -> None:
+    for look, curve in zip(looks(), figure.curves, strict=False):
+        _curve(ax, curve, look, findings, outcome)
+    quick = " (quick)" if findings.study.quick else ""
+    ax.set_yscale("log")
+    ax.set(title=f"{figure.name}: {figure.title}{quick}", xlabel="rounds $t$", ylabel=findings.study.metric)
+    ax.title.set_fontsize("medium")
+    ax.legend(fontsize="small")
+
+
+def _curve(ax: Axes, curve: Curve, look: dict[str, Any], findings: Findings, outcome: Outcome) -> None:
+    values, summary = metric(findings.study, outcome.records[curve.title]), findings.summaries[curve.title]
+    if summary.diverged:
+        ax.plot([], [], label=f"{curve.label} (diverged)", **look)
+        return
+    rounds, mean, radius = binned(values)
+    ax.plot(rounds, mean, label=curve.label, markevery=max(1, len(mean) // _MARKERS), **look)
+    # A logarithmic axis has no place for a lower limit below zero.
+    ax.fill_between(
+        rounds, np.maximum(mean - radius, mean / 10), mean + radius, color=look["color"], alpha=0.2, linewidth=0
+    )
+    ax.hlines(summary.steady.value, summary.first_round, summary.T, color="black", linewidth=0.8, zorder=3)
+
+
+def binned(values: Array) -> tuple[Array, Array, Array]:
+    """Middle of each bin of rounds, mean over bin and replicates, and the radius of the 95% interval of that mean.
+
+    The first round has a bin of its own, so that the curve begins at its start.
+    """
+    replicates, T = values.shape
+    edges = np.unique(np.concatenate([[0, 1], np.linspace(1, T, min(T, _BINS)).astype(int)]))
+    edges = edges[edges <= T]
+    starts, stops = edges[:-1], edges[1:]
+    means = np.stack([values[:, a:b].mean(axis=1) for a, b in zip(starts, stops, strict=True)])
+    error = means.std(axis=1, ddof=1) / math.sqrt(replicates)
+    return (starts + stops - 1) / 2, means.mean(axis=1), float(stdtrit(replicates - 1, 0.5 + _BAND / 2)) * error
