@@ -6,7 +6,9 @@ long is kept there under a hash of the sources of ``bounds`` and ``ratecheck``, 
 An example is a fenced block of ``bash`` or ``python`` in a page. It ends with status 0 unless a comment in it says
 ``# exit code N``. The examples of a page run in order in one folder, and ``{output}`` shows what the block above it
 printed. A block that contains ``pip install`` is not run.
-"""  # noqa: INP001
+"""
+
+# ruff: noqa: INP001  # a script beside the pages
 
 from __future__ import annotations
 
@@ -150,8 +152,9 @@ def run_page(page: Path) -> None:
         _log.info("running example %d of %s", position + 1, page.name)
         finished = run(example, folder)
         if finished.returncode != example.exit_code:
-            message = f"{page.name}: exit code {finished.returncode} instead of {example.exit_code} from\n{example.code}"
-            raise ExtensionError(message + finished.stdout)
+            found, wanted = finished.returncode, example.exit_code
+            message = f"{page.name}: exit code {found} instead of {wanted} from\n{example.code}{finished.stdout}"
+            raise ExtensionError(message)
         (folder / f"{position}.txt").write_text(finished.stdout)
     (folder / "done").touch()
 
@@ -311,10 +314,7 @@ def dials() -> str:
         "`logistic`": Logistic.synthetic,
         "`digits`, `breast_cancer`, `libsvm:PATH`": Logistic.from_table,
     }
-    rows = [
-        (name, ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker)))
-        for name, maker in makers.items()
-    ]
+    rows = [(name, ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker))) for name, maker in makers.items()]
     return table(("problem", "dials and their defaults"), [*rows, ("`PATH.npz`", "`shared`")])
 
 
@@ -400,4 +400,3 @@ def _coupled(key: str) -> float:
     verdict = verify(bounds.get(key), problem, {"m": 1, "K": 1000, "T": 1000}, Options(engine="exact"))
     worst = verdict.worst
     return math.nan if worst is None else worst.left / worst.right
-

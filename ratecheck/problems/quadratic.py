@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 # Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-10
+# Relative size of what rounding leaves of a vector outside the range of a matrix.
+_RANGE = 1e-12
 
 
 class Quadratic:
@@ -50,7 +52,8 @@ class Quadratic:
         ``shared`` defaults to half of ``d``. ``condition`` is the condition number of each diagonal block (>= 1).
         ``coupling`` in [0, 1] is the size of H_uv relative to the largest that keeps H_i positive semidefinite.
         ``heterogeneity`` is the gradient dissimilarity at u = 0: the root of (1/n) sum_i ||g_u,i - mean||^2.
-        ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1).
+        ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1), rescaled
+        to norm 1.
         """
         n, d, seed = whole("n", n, 1), whole("d", d, 1), whole("seed", seed, 0)
         shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
@@ -60,7 +63,7 @@ class Quadratic:
         H = np.zeros((n, d, d))
         for i in range(n):
             own, personal = _spd(rng, shared, condition), _spd(rng, d - shared, condition)
-            H[i, :shared, :shared] = (1 - curvature) * common + curvature * own
+            H[i, :shared, :shared] = _unit((1 - curvature) * common + curvature * own)
             H[i, shared:, shared:] = personal
             mix = coupling * _coupling(rng, H[i, :shared, :shared], personal)
             H[i, :shared, shared:], H[i, shared:, :shared] = mix, mix.T
@@ -188,6 +191,11 @@ def _spd(rng: np.random.Generator, d: int, condition: float) -> Array:
     return (matrix + matrix.T) / 2
 
 
+def _unit(matrix: Array) -> Array:
+    """The matrix scaled to norm 1."""
+    return matrix / np.linalg.norm(matrix, 2) if matrix.size else matrix
+
+
 def _coupling(rng: np.random.Generator, H_uu: Array, H_vv: Array) -> Array:
     """H_uu^(1/2) Q H_vv^(1/2) with ||Q|| = 1: any multiple below 1 keeps the joint matrix positive definite."""
     if 0 in (len(H_uu), len(H_vv)):
@@ -225,5 +233,6 @@ def _pseudo_inverse(matrix: Array) -> Array | None:
 
 
 def _in_range(matrix: Array, inverse: Array, columns: Array) -> bool:
-    residual = columns - matrix @ (inverse @ columns)
-    return bool(np.abs(residual).max(initial=0.0) <= 1e3 * _ZERO * max(float(np.abs(columns).max(initial=0.0)), 1e-300))
+    """Whether every column lies in the range of the matrix, each measured against its own size."""
+    residual = np.abs(columns - matrix @ (inverse @ columns)).max(axis=0, initial=0.0)
+    return bool((residual <= _RANGE * np.abs(columns).max(axis=0, initial=0.0)).all())

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.symbols import Domain, all_quantities, quantity
+from ratecheck.algorithms import METHODS
 from ratecheck.checks.sweep import LEVEL, Rounds, Survey, Sweep
 from ratecheck.errors import InputError
 from ratecheck.problems import Certificate
@@ -34,9 +35,13 @@ _SETTINGS = ("n", "m", "K", "T", "sigma_u", "sigma_v", "L", "F_0", "b", "B_0")
 def check_target(path: Path) -> None:
     """Raise `InputError` unless a figure can be written there: known before minutes of computation."""
     style.check_format(path)
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    if is_folder:
         raise InputError(f"{path} cannot be written: it is a folder")
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
     if not folder.is_dir():
         raise InputError(f"{path} cannot be written: {folder} is not a folder")
     if not os.access(folder, os.W_OK):
@@ -95,6 +100,7 @@ def survey_fields(found: Survey) -> dict[str, Any]:
 def _sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
     return {
         "at": sweep.at,
+        "held": list(sweep.held),
         "values": sweep.values.tolist(),
         "measured": sweep.measured.tolist(),
         "error": sweep.error.tolist(),
@@ -112,7 +118,7 @@ def _remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
     """What a reader has to know before comparing the two exponents."""
     for constant in found.verdict.constants.values():
         if constant.certificate is Certificate.TRAJECTORY:
-            yield f"{constant.name} is measured anew at every {sweep.parameter}; the predicted exponent takes it as fixed"
+            yield f"{constant.name} is measured anew at every {sweep.parameter}; the predicted exponent holds it fixed"
     metric = found.verdict.statement.claims[0].metric
     if quantity(sweep.parameter).symbol in metric.expr.free_symbols:
         yield f"the left side {metric.expr} contains {sweep.parameter} itself"
@@ -131,9 +137,9 @@ def _interval(sweep: Sweep) -> str:
 
 
 def _points(sweep: Sweep) -> str:
-    return (
-        f"{len(sweep.values)} from {number(sweep.values[0])} to {number(sweep.values[-1])}, around {number(sweep.at)}"
-    )
+    first, *_, last = sweep.values
+    points = f"{len(sweep.values)} from {number(first)} to {number(last)}, around {number(sweep.at)}"
+    return f"{points}, {', '.join(sweep.held)} fixed" if sweep.held else points
 
 
 def _engine(found: Survey) -> str:
@@ -143,9 +149,11 @@ def _engine(found: Survey) -> str:
 
 
 def _steps(found: Survey) -> dict[str, str]:
-    """The step sizes but for the local ones, which follow from the others, and where each comes from."""
-    local = {product.local.name for product in found.verdict.statement.step_products}
-    return {name: origin for name, origin in found.verdict.chosen.items() if name not in local}
+    """Where each step size comes from, but for the local ones, which follow from the others, and unused ones."""
+    statement = found.verdict.statement
+    hidden = {product.local.name for product in statement.step_products}
+    hidden |= METHODS[statement.algorithm].fixed.keys() if statement.algorithm else set()
+    return {name: origin for name, origin in found.verdict.chosen.items() if name not in hidden}
 
 
 def _settings_text(found: Survey) -> str:
@@ -191,7 +199,7 @@ def _mathematics(latex: str, plain: str) -> str:
     r"""LaTeX for matplotlib, whose \frac wants braces; the plain text where it has no way to set it."""
     from matplotlib.mathtext import MathTextParser
 
-    braced = "$" + re.sub(r"\\frac(\w)(\w)", r"\\dfrac{\1}{\2}", latex) + "$"
+    braced = "$" + re.sub(r"\\frac(\w)(\w)", r"\\dfrac{\1}{\2}\\,", latex) + "$"
     try:
         MathTextParser("path").parse(braced)
     except ValueError:
@@ -216,7 +224,10 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str) -> None:
     every = max(1, len(rounds.T) // 10)
     label = "bound for a run of $T$ rounds, with the same step sizes"
     if rounds.own_steps:
-        label = "bound for a run of $T$ rounds, with the step sizes\nprescribed for that $T$ (the measured run has the last ones)"
+        label = (
+            "bound for a run of $T$ rounds, with the step sizes prescribed\n"
+            f"for that $T$ (measured is one run, the one for $T = {rounds.T[-1]}$)"
+        )
     axes.loglog(rounds.T, rounds.bound, label=label, markevery=every, **bound)
     axes.loglog(rounds.T, rounds.mean, label="measured, mean over rounds $0 \\ldots T-1$", markevery=every, **mean)
     axes.loglog(rounds.T, rounds.metric, label="measured, round $T-1$ alone", markevery=(every // 2, every), **metric)
@@ -233,7 +244,7 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str) -> None:
 def _draw_sweep(axes: Axes, sweep: Sweep, left: str, *, contained: bool) -> None:
     mean, bound, _ = _looks()
     symbol = quantity(sweep.parameter)
-    label = f"measured, fitted exponent {_interval(sweep)}"
+    label = f"measured, fitted exponent {_interval(sweep)} at {1 - LEVEL:.0%}"
     if sweep.fit.bent:
         low, high = (_signed(end) for end in sweep.fit.ends)
         label += f"\n(it bends: {low} in the lower half, {high} in the upper)"
@@ -243,7 +254,15 @@ def _draw_sweep(axes: Axes, sweep: Sweep, left: str, *, contained: bool) -> None
     _draw_guide(axes, sweep)
     axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning)}", ylabel=left)
     _ticks(axes, sweep.values if symbol.domain is Domain.POSITIVE_INTEGER else None)
-    _legend(axes, f"against ${symbol.latex}$" + (", which the left side itself contains" if contained else ""))
+    _legend(
+        axes, f"against ${symbol.latex}$, {_fixed(sweep)}" + (" (it is also in the left side)" if contained else "")
+    )
+
+
+def _fixed(sweep: Sweep) -> str:
+    if not sweep.held:
+        return "step sizes prescribed anew"
+    return ", ".join(f"${quantity(name).latex}$" for name in sweep.held) + " fixed"
 
 
 def _draw_guide(axes: Axes, sweep: Sweep) -> None:
