@@ -20,7 +20,7 @@ version = release = installed_version("ratecheck")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["_build", "_generated"]
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 

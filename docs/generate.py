@@ -22,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -165,7 +166,6 @@ class Output(SphinxDirective):
     option_spec: ClassVar = {
         "figure": directives.unchanged_required,
         "alt": directives.unchanged_required,
-        "scroll": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -178,9 +178,22 @@ class Output(SphinxDirective):
         if "figure" in self.options:
             uri = "/" + (folder / self.options["figure"]).relative_to(HERE).as_posix()
             return [nodes.image(uri=uri, alt=self.options.get("alt", ""), width="100%")]
-        text = (folder / f"{above}.txt").read_text().rstrip()
-        classes = ["output", "scroll"] if "scroll" in self.options else ["output"]
-        return [nodes.literal_block(text, text, language="text", classes=classes)]
+        text = "\n".join(map(wrap, (folder / f"{above}.txt").read_text().rstrip().splitlines()))
+        return [nodes.literal_block(text, text, language="text", classes=["output"])]
+
+
+def wrap(line: str) -> str:
+    """A long line broken as a reader would, under the word that follows its label."""
+    label = re.match(r"( *)\S+ +", line)
+    tabular = label is not None and not label[1] and len(re.findall(r"\S {2,}\S", line)) > 1
+    if len(line) <= _COLUMNS or tabular:
+        return line
+    indent = " " * (label.end() if label and (label[1] or line[label.end() - 2] == " ") else 4)
+    broken = textwrap.wrap(line, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(broken)
+
+
+_COLUMNS = 98
 
 
 # Tables. A cell is Markdown; `plain` makes any text safe for one.
@@ -258,18 +271,65 @@ def _entry(statement: Statement) -> list[str]:
         about += f". Algorithm: {code(statement.algorithm)}"
     parts = [f"({anchor(statement.key)})=", f"### {code(statement.key)}: {plain(statement.title)}", "", f"{about}.", ""]
     for claim, line in zip(statement.claims, claims, strict=True):
-        parts += [_OVER[claim.metric.over], "", "$$", line, "$$", ""]
+        parts += [_OVER[claim.metric.over], "", "$$", display(line), "$$", ""]
     if hypotheses or statement.settings:
         fixed = [f"${name} = {value}$" for name, value in statement.settings.items()]
         parts += ["If " + ", ".join([*(f"${line}$" for line in hypotheses), *fixed]) + ".", ""]
     assumed = "; ".join(plain(assumption.value) for assumption in statement.assumptions)
     parts += [f"Assumes: {assumed}.", ""]
     if statement.follows_from:
-        links = ", ".join(f"[`{key}`](#{anchor(key)})" for key in statement.follows_from)
+        links = ", ".join(map(link, statement.follows_from))
         parts += [f"Follows from: {links}.", ""]
     if statement.remark:
-        parts += [f"Remark: {plain(statement.remark)}", ""]
+        parts += [f"Remark: {_linked(statement.remark)}", ""]
     return parts
+
+
+def _linked(text: str) -> str:
+    """Text with the keys of statements in it as links."""
+    pieces = re.split(f"({'|'.join(sorted(map(re.escape, bounds.keys()), key=len, reverse=True))})", text)
+    return "".join(link(piece) if piece in bounds.keys() else plain(piece) for piece in pieces)
+
+
+def link(key: str) -> str:
+    """A link to a statement in the catalogue."""
+    return f"[{code(key)}](#{anchor(key)})"
+
+
+def display(formula: str) -> str:
+    """A formula ``left <relation> sum``, broken between the terms of the sum where it is long."""
+    left, relation, right = re.split(r" (\\le|= O|=) ", formula, maxsplit=1)
+    lines = [f"{left} {relation}{{}}&"]
+    for term in _terms(right):
+        if _length(lines[-1] + term) > _LONGEST and lines[-1][-1] != "&":
+            lines.append("&")
+        lines[-1] += term
+    if len(lines) == 1:
+        return formula
+    return r"\begin{aligned}" + "\n" + " \\\\\n".join(lines) + "\n" + r"\end{aligned}"
+
+
+_LONGEST = 64
+
+
+def _terms(formula: str) -> list[str]:
+    """The terms of a sum, each with its sign."""
+    terms, depth = [""], 0
+    for token in re.split(r"(\\left|\\right|[{}]| [+-] )", formula):
+        depth += {"{": 1, "\\left": 1, "}": -1, "\\right": -1}.get(token, 0)
+        if token in {" + ", " - "} and depth == 0:
+            terms.append("")
+        terms[-1] += token
+    return terms
+
+
+def _length(formula: str) -> int:
+    """About how many characters wide a formula is set; of a fraction the longer half counts."""
+    longer = lambda halves: max(halves[1], halves[2], key=len)  # noqa: E731
+    half = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+    formula = re.sub(r"\\frac" + half + half, longer, formula)
+    formula = re.sub(r"\\(left|right|mathcal|mathbf|mathbb|hat|sqrt|frac)\b", "", formula)
+    return len(re.sub(r"[{}^_&\s]", "", re.sub(r"\\[A-Za-z]+", "x", formula)))
 
 
 def methods() -> str:
@@ -358,7 +418,7 @@ def tightness() -> str:
         found = _tightest(key, instances)
         verdicts = ", ".join(f"{count} {name}" for name, count in found["outcomes"].items())
         numbers = (found["ratio"], 1 / found["ratio"], _limit(bounds.get(key)), _coupled(key))
-        rows.append((f"[`{key}`](#{anchor(key)})", str(instances), verdicts, *(f"{x:.4f}" for x in numbers)))
+        rows.append((link(key), str(instances), verdicts, *(f"{x:.4f}" for x in numbers)))
     described = [f"- {code(key)}: {_describe(_tightest(key, instances)['instance'])}" for key in _TIGHT]
     return "\n".join([table(header, rows), "The instances with the largest ratio:", "", *described, ""])
 
@@ -378,7 +438,7 @@ def _tightest(key: str, instances: int) -> dict:
 
 def _describe(instance: Mapping[str, float]) -> str:
     shown = ("n", "m", "K", "T", "d", "shared", "sigma_u", "sigma_v")
-    numbers = ", ".join(code(f"{name}={instance[name]:g}") for name in shown)
+    numbers = ", ".join(code(f"{name}={instance[name]:.4g}") for name in shown)
     return f"{numbers}, step size {instance['gamma']:.3g} times the largest admissible one"
 
 

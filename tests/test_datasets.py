@@ -32,7 +32,7 @@ def refused(call: Callable[[], Any], *fragments: str) -> None:
 
 def plain(rows: int = 12, groups: int = 3) -> Table:
     """A table whose only feature is the row number and whose groups take turns."""
-    number = np.arange(rows)
+    number = np.arange(rows, dtype=np.int64)
     return Table("plain", number[:, None] * 1.0, np.where(number % 2 == 0, -1.0, 1.0), number % groups)
 
 
@@ -54,7 +54,9 @@ def test_digits_keeps_only_the_digits_of_the_two_classes() -> None:
     np.testing.assert_array_equal(table.labels, np.where(table.groups == 8, 1.0, -1.0))
 
 
-@pytest.mark.parametrize("classes", [((), (1,)), ((1, 2), (2, 3)), ((1,), (10,)), ((1,), (-1,)), ((0.5,), (1,)), 3, ((1,),)])
+@pytest.mark.parametrize(
+    "classes", [((), (1,)), ((1, 2), (2, 3)), ((1,), (10,)), ((1,), (-1,)), ((0.5,), (1,)), 3, ((1,),)]
+)
 def test_digits_refuses_classes_that_are_not_two_disjoint_sets_of_digits(classes: Any) -> None:
     """The message shows the classes that were given."""
     refused(lambda: digits(classes=classes), f"classes={classes!r}", "needed two")
@@ -204,10 +206,11 @@ def test_split_iid_is_a_random_permutation_that_the_seed_decides() -> None:
 def test_split_dirichlet_grows_more_uniform_with_alpha() -> None:
     """The share of a client's commonest digit falls from nearly one to nearly a tenth."""
     table = digits()
-    assert table.groups is not None
+    groups = table.groups
+    assert groups is not None
 
     def dominance(alpha: float) -> float:
-        counts = [np.bincount(table.groups[c], minlength=10) for c in split(table, 10, "dirichlet", 0, alpha)]
+        counts = [np.bincount(groups[c], minlength=10) for c in split(table, 10, "dirichlet", 0, alpha)]
         return float(np.mean([c.max() / c.sum() for c in counts]))
 
     skewed, middle, even = dominance(1e-3), dominance(0.5), dominance(1e4)
@@ -219,7 +222,7 @@ def test_split_dirichlet_grows_more_uniform_with_alpha() -> None:
     [
         ({"n": 13}, ["n=13", "n <= 12", "plain", "does: 12"]),
         ({"n": 0}, ["n=0", "1 <= n", "does: 1"]),
-        ({"n": 2.0}, ["n=2.0", "integer"]),
+        ({"n": 2.5}, ["n=2.5", "whole number"]),
         ({"n": 2, "how": "digit"}, ["how='digit'", "'label', 'iid' or 'dirichlet'"]),
         ({"n": 2, "seed": -1}, ["seed=-1"]),
         ({"n": 2, "how": "dirichlet", "alpha": 0.0}, ["alpha=0", "alpha > 0"]),
@@ -244,7 +247,9 @@ def test_synthetic_is_seeded_and_heterogeneity_moves_the_groups_apart() -> None:
         means = [table.features[table.groups == k].mean(axis=0) for k in range(4)]
         return float(np.std(means, axis=0).max())
 
-    assert spread(0.0) < 0.02 < 0.1 < spread(1.0) < spread(4.0)
+    same, near, far = spread(0.0), spread(1.0), spread(4.0)
+    assert same < 0.02
+    assert 0.1 < near < far
 
 
 def test_synthetic_labels_follow_the_features() -> None:
@@ -260,7 +265,7 @@ def test_synthetic_labels_follow_the_features() -> None:
         ((0, 3, 0), ["n_samples=0"]),
         ((3, 0, 0), ["d=0"]),
         ((3, 3, -2), ["seed=-2"]),
-        ((3, 3, 1.5), ["seed=1.5", "integer"]),
+        ((3, 3, 1.5), ["seed=1.5", "whole number"]),
     ],
 )
 def test_synthetic_refuses_bad_arguments(arguments: tuple[Any, ...], fragments: list[str]) -> None:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 Array = NDArray[np.float64]
 
 
-def gaussian(n: int, N: int, d: int, seed: int = 0, **options: Any) -> Logistic:  # noqa: N803
+def gaussian(n: int, N: int, d: int, seed: int = 0, **options: Any) -> Logistic:
     """Gaussian rows with labels of a fair coin."""
     generator = np.random.default_rng([seed, n, N, d])
     return Logistic(generator.standard_normal((n, N, d)), np.sign(generator.standard_normal((n, N))), **options)
@@ -122,7 +122,9 @@ def spread(problem: Logistic, x: Array) -> float:
 def sample_gradients(problem: Logistic, x: Array) -> Array:
     """The gradient of every sample of the first client alone, shape (N, d)."""
     singles = (Logistic(row[None, None], [[1.0]], shared=problem.d_u, rho=problem.rho) for row in problem.A[0])
-    return np.array([np.concatenate([g[0] for g in s.gradients(x[: problem.d_u], x[None, problem.d_u :])]) for s in singles])
+    return np.array(
+        [np.concatenate([g[0] for g in s.gradients(x[: problem.d_u], x[None, problem.d_u :])]) for s in singles]
+    )
 
 
 @problems
@@ -150,7 +152,7 @@ def test_gradients_of_every_client_against_finite_differences(problem: Logistic,
 
 @problems
 def test_value_is_the_mean_over_the_clients(problem: Logistic) -> None:
-    """f is the mean of the f_i, and so are the gradients in u."""
+    """The value is the mean of those of the clients alone."""
     u, v = unpack(problem, point(problem, 3))
     singles = [client(problem, i).value(u, v[i : i + 1]) for i in range(problem.n)]
     assert problem.value(u, v) == pytest.approx(np.mean(singles), rel=1e-13)
@@ -227,7 +229,9 @@ def test_dissimilarity_survives_a_search_that_comes_close(offset: float) -> None
     problem = Logistic(features, np.ones((4, 3)), shared=2, rho=0.4)
     b = problem.constants()["b"]
     # Clients at opposite ends of their slopes are far apart: the search starts from every such pattern.
-    ends = [np.concatenate([np.zeros(2), np.repeat(signs, 3) * 3.0]) for signs in itertools.product([-1.0, 1.0], repeat=4)]
+    ends = [
+        np.concatenate([np.zeros(2), np.repeat(signs, 3) * 3.0]) for signs in itertools.product([-1.0, 1.0], repeat=4)
+    ]
     best = math.sqrt(attack(lambda x: spread(problem, x), [*ends, *(point(problem, k, 2.0) for k in range(6))]))
     assert b.certificate is Certificate.UPPER_BOUND
     assert b.value / (2.0 if offset == 0.0 else 1.15) <= best <= b.value * (1 + 1e-9)
@@ -244,7 +248,9 @@ def test_dissimilarity_holds_at_random_points(problem: Logistic) -> None:
 
 def test_dissimilarity_does_not_grow_with_the_common_regulariser() -> None:
     """The regulariser's gradient in u is the same for every client: b does not depend on rho."""
-    assert gaussian(3, 5, 4, shared=2, rho=0.0).constants()["b"] == gaussian(3, 5, 4, shared=2, rho=9.0).constants()["b"]
+    assert (
+        gaussian(3, 5, 4, shared=2, rho=0.0).constants()["b"] == gaussian(3, 5, 4, shared=2, rho=9.0).constants()["b"]
+    )
 
 
 @pytest.mark.parametrize("batch", [1, 2, 4])
@@ -298,6 +304,9 @@ def starts(problem: Logistic) -> list[Array]:
         pytest.param(lambda: Logistic.synthetic(4, 60, 6, shared=6, rho=1e-3), 1.02, id="noisy labels, shared"),
         pytest.param(lambda: Logistic.synthetic(4, 60, 6, shared=0, rho=0.01), 1.1, id="noisy labels, personal"),
         pytest.param(lambda: Logistic.synthetic(4, 60, 6, rho=0.05), 1.5, id="noisy labels, strong regulariser"),
+        pytest.param(
+            lambda: Logistic.synthetic(4, 60, 6, shared=6, heterogeneity=3.0, rho=0.05), 1.5, id="pulled apart"
+        ),
         pytest.param(lambda: Logistic.from_table(synthetic(40, 9), 4, rho=0.0), 1.1, id="nearly separable"),
         pytest.param(lambda: Logistic.from_table(digits(), rho=0.05), 1.05, id="digits, one class per client"),
         pytest.param(lambda: Logistic.from_table(digits(), shared=64, rho=0.01), 1.05, id="digits, shared"),
@@ -355,7 +364,7 @@ def test_constants_at_a_start_of_ones() -> None:
 
 @pytest.mark.parametrize("factor", [1e-170, 1e-6, 1e6, 1e50])
 def test_constants_scale_with_the_features(factor: float) -> None:
-    """Without regulariser: L as the square, b and sigma in proportion, F_0 not at all; no overflow, no underflow to 0."""
+    """Without regulariser: L as the square, b and sigma in proportion, F_0 not at all; nothing over- or underflows."""
     options: dict[str, Any] = {"shared": 2, "rho": 0.0, "batch": 2}
     rows, labels = gaussian(3, 30, 4, shared=2).A, np.ones((3, 30))
     plain, scaled = (Logistic(t * rows, labels, **options).constants() for t in (1.0, factor))
@@ -428,7 +437,7 @@ GOOD: dict[str, Any] = {"features": np.ones((2, 3, 4)), "labels": np.ones((2, 3)
         ({"labels": np.ones(6)}, ["labels", "(6,)", "(2, 3)"]),
         ({"shared": 5}, ["shared=5", "shared <= 4"]),
         ({"shared": -1}, ["shared=-1", "does: 0"]),
-        ({"shared": 1.5}, ["shared=1.5", "integer"]),
+        ({"shared": 1.5}, ["shared=1.5", "whole number"]),
         ({"rho": -0.1}, ["rho=-0.1", "rho >= 0"]),
         ({"rho": math.nan}, ["rho=nan"]),
         ({"rho": math.inf}, ["rho=inf"]),

@@ -31,7 +31,7 @@ def fedavg_p(
     eta_v: float,
 ) -> Records:
     """Algorithm 3.1; per round G_u, G_v and B at (u^t, v^t)."""
-    u, v = np.array(u0, dtype=float), np.array(v0, dtype=float)
+    u, v = np.array(u0), np.array(v0)
     records = []
     for participants in np.asarray(matrix, dtype=bool):  # Line 1.
         records.append(quantities(gradient, u, v))
@@ -64,7 +64,7 @@ def scaffold_p(
     eta_v: float,
 ) -> Records:
     """Algorithm 4.1; per round G_u, G_v and B at (u^t, v^t)."""
-    u, v = np.array(u0, dtype=float), np.array(v0, dtype=float)
+    u, v = np.array(u0), np.array(v0)
     n = len(v)
     c_i = [gradient(i, u, v[i])[0] for i in range(n)]  # Input; without noise all K gradients are the same.
     c = sum(c_i) / n

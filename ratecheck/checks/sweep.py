@@ -132,18 +132,14 @@ def survey(
     if left is None:
         raise InputError(f"nothing to plot for {statement.key}: {' '.join(verdict.reasons)}")
     runner.options = replace(options, engine=verdict.engine)
-    plans, fixed = [], {}
-    for parameter in vary:
-        plan = _Plan.of(statement, given, verdict, parameter)
-        if isinstance(plan, str):
-            fixed[parameter] = plan
-        else:
-            plans.append(plan)
-    if not plans and len(vary) == 1:
+    plans = {parameter: _Plan.of(statement, given, verdict, parameter) for parameter in vary}
+    runner.total = 1 + sum(len(plan.values) - 1 for plan in plans.values() if isinstance(plan, _Plan))
+    sweeps = {k: plan if isinstance(plan, str) else _sweep(runner, plan, verdict, left) for k, plan in plans.items()}
+    fixed = {parameter: reason for parameter, reason in sweeps.items() if isinstance(reason, str)}
+    if len(vary) == 1 and fixed:
         raise InputError(f"{vary[0]} cannot be varied: {fixed[vary[0]]}")
-    runner.total = 1 + sum(len(plan.values) for plan in plans)
     rounds = _over_rounds(statement, _held(statement, given, verdict.values), verdict.values, left)
-    return Survey(verdict, rounds, tuple(_sweep(runner, plan, verdict, left) for plan in plans), fixed)
+    return Survey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
 
 
 def check_measurable(statement: Statement) -> None:
@@ -347,8 +343,10 @@ def _ladder(
     grid = np.geomspace(_edge(at, min(low, at), usable), high, count)
     if whole:
         return tuple(sorted({float(round(value)) for value in grid} | {at}))
-    apart = math.log(grid[-1] / grid[0]) / (3 * (count - 1))
-    return tuple(sorted([at, *(float(value) for value in grid if abs(math.log(value / at)) > apart)]))
+    # The end is kept however close it is, because it is the largest admissible value.
+    apart = [math.log(grid[-1] / grid[0]) / (3 * (count - 1))] * (count - 1) + [1e-9]
+    kept = (float(value) for value, gap in zip(grid, apart, strict=True) if abs(math.log(value / at)) > gap)
+    return tuple(sorted([at, *kept]))
 
 
 def _edge(inside: float, outside: float, usable: Callable[[float], bool]) -> float:
@@ -361,23 +359,20 @@ def _edge(inside: float, outside: float, usable: Callable[[float], bool]) -> flo
     return inside
 
 
-def _sweep(runner: _Runner, plan: _Plan, centre: Verdict, left: Array) -> Sweep:
+def _sweep(runner: _Runner, plan: _Plan, centre: Verdict, left: Array) -> Sweep | str:
+    """The sweep, or the reason for which there is none; ``left`` is the left side at the centre."""
     points: list[tuple[float, Array, float, float]] = []
     left_out: list[str] = []
     for value in plan.values:
-        if value == plan.at:
-            # It has been run already.
-            verdict, sides = centre, left
-            runner.done += 1
-        else:
-            verdict, sides = runner.run({**plan.given, plan.parameter: value})  # type: ignore[assignment]
+        again = value != plan.at
+        verdict, sides = runner.run({**plan.given, plan.parameter: value}) if again else (centre, left)
         if sides is None:
             verb = "diverged" if verdict.outcome is Outcome.DIVERGED else "not applicable"
             left_out.append(f"{plan.parameter}={value:.4g} {verb}: {' '.join(verdict.reasons)}")
         else:
             points.append((value, sides.mean(axis=-1), verdict.comparisons[0].right, verdict.comparisons[0].error))
     if len(points) < 2:
-        raise InputError(f"too few values of {plan.parameter} give a number: {'; '.join(left_out)}")
+        return f"too few values give a number: {'; '.join(left_out)}"
     values, averages, bound, rounding = (np.array(column) for column in zip(*points, strict=True))
     samples = averages if averages.ndim == 2 else None
     measured = averages if samples is None else samples.mean(axis=1)

@@ -10,7 +10,7 @@ import click
 from ratecheck.commands.arguments import json_option, note, print_json, threads_option
 from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, run_study, write_text
 from ratecheck.studies.claims import Comparison, Side
-from ratecheck.studies.estimate import Interval, Steadiness
+from ratecheck.studies.estimate import Interval
 from ratecheck.studies.report import fields
 from ratecheck.views.figures import draw
 from ratecheck.views.progress import progress
@@ -76,13 +76,13 @@ def _report(findings: Findings) -> list[str]:
 
 
 def _curves(findings: Findings) -> list[str]:
-    rows = [("figure", "curve", "steady state", "", "drift in the window", "", "rounds to a share of the start")]
+    rows = [("figure", "curve", "steady state", "", "drift", "within the window", "", "rounds to a share of the start")]
     for curve in findings.study.curves:
         summary = findings.summaries[curve.title]
         passages = [f"{level:g}: {number(float(rounds.mean()))}" for level, rounds in summary.passages.items()]
-        steady = "diverged" if summary.diverged else summary.steadiness.value
-        row = (curve.figure, curve.name, *_interval(summary.steady), *_interval(summary.drift), ", ".join(passages))
-        rows.append((*row[:5], f"{row[5]} {'' if steady == Steadiness.STEADY.value else steady.upper()}".strip(), row[6]))
+        state = "DIVERGED" if summary.diverged else summary.steadiness.value
+        steady, drift = _interval(summary.steady), _interval(summary.drift)
+        rows.append((curve.figure, curve.name, *steady, *drift, state, ", ".join(passages)))
     return table(rows).splitlines()
 
 

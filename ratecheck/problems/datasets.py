@@ -189,14 +189,14 @@ def split(
 
 def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha: float) -> list[Indices]:
     """Hand out ``order`` client by client, each by its own Dirichlet class proportions among what is left."""
-    if nonnegative("alpha", alpha) == 0.0:
+    if (concentration := nonnegative("alpha", alpha)) == 0.0:
         raise InputError('alpha=0 breaks "alpha > 0"; how="label" is the limit of small alpha')
-    generator = np.random.default_rng([seed, 1])
+    generator = np.random.default_rng([whole("seed", seed, 0), 1])
     pools = [order[classes == k] for k in range(int(classes.max()) + 1)]
     taken = np.zeros(len(pools), dtype=np.int64)
     clients = []
     for _ in range(n):
-        proportions = generator.dirichlet(np.full(len(pools), alpha))
+        proportions = generator.dirichlet(np.full(len(pools), concentration))
         counts = _capped_draw(generator, len(order) // n, proportions, np.array([len(p) for p in pools]) - taken)
         clients.append(np.concatenate([p[t : t + c] for p, t, c in zip(pools, taken, counts, strict=True)]))
         taken += counts

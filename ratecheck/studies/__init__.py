@@ -1,4 +1,4 @@
-"""Studies: files that say what to run and what is claimed about it, a store of results, and the checks of the claims."""
+"""Studies: files that say what to run and what is claimed about it, a store of results, checks of the claims."""
 
 from ratecheck.studies.claims import ClaimResult, Findings, Verdict, judge
 from ratecheck.studies.execute import run_study

@@ -176,5 +176,5 @@ def _unusable(curve: Curve, summary: Summary, level: float | None) -> str:
         )
     if summary.steadiness is Steadiness.UNSTEADY:
         drift = summary.drift
-        return f"{curve.title} is not steady: drift {drift.value:.3g} [{drift.low:.3g}, {drift.high:.3g}] within the window"
+        return f"{curve.title} is not steady: drift {drift.value:.3g} [{drift.low:.3g}, {drift.high:.3g}] in the window"
     return ""

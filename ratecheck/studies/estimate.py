@@ -98,7 +98,7 @@ def _steadiness(drift: Interval, tolerance: float) -> Steadiness:
 
 
 def passage(metric: Array, level: float) -> Array:
-    """First round, interpolated on the logarithm, with ``metric <= level * metric[0]``; NaN for never; (replicates,)."""
+    """First round with ``metric <= level * metric[0]``, interpolated on the logarithm, (replicates,); NaN for never."""
     below = metric <= level * metric[:, :1]
     reached, t = below.any(axis=1), np.maximum(below.argmax(axis=1), 1)
     rows = np.arange(len(metric))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import os
-import tempfile
+import uuid
 import zipfile
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -108,17 +107,15 @@ def write_text(path: Path, text: str) -> None:
 
 def _replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write beside the file, then move: no reader and no interruption ever meets half a file."""
-    part = None
+    part = path.with_name(f".{path.name}-{uuid.uuid4().hex}.part")
     try:
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".part")
-        with os.fdopen(handle, "wb") as file:
+        with part.open("xb") as file:
             write(file)
-        Path(part).replace(path)
+        part.replace(path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
-        if part is not None:
-            Path(part).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 def merged(first: Records, more: Records) -> Records:

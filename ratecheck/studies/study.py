@@ -300,28 +300,27 @@ def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any) -> Curv
     run, problem = tables.pick(k, value)
     shown = value if isinstance(value, str) else f"{value:g}" if isinstance(value, (int, float)) else str(value)
     algorithm = run.word("algorithm", METHODS)
-    counts = {key: run.whole(key) for key in ("m", "K", "T")}
-    sigmas = {key: run.number(key, 0.0, least=0) for key in ("sigma_u", "sigma_v")}
-    steps = _step_sizes(run, algorithm)
-    # One run has no confidence interval.
-    replicates = run.whole("replicates", 16, least=2)
-    run.finish(_RUN_KEYS)
-    problem_name, known = problem.text("name"), dials(problem.text("name"))
-    for dial in problem.data.keys() - {"name", *known}:
-        raise InputError(f"{problem.place}: unknown key {dial!r}; {did_you_mean(dial, known)}")
-    return Curve(
+    problem_name = problem.text("name")
+    curve = Curve(
         figure=figure,
         name=f"{tables.vary}={shown}",
         label=rf"${latex} = {shown}$" if not isinstance(value, str) else f"{tables.vary}: {value}",
         value=value,
         problem=problem_name,
-        dials={key: dial for key, dial in problem.data.items() if key != "name"},
+        dials={dial: problem.data[dial] for dial in dials(problem_name) if dial in problem.data},
         algorithm=algorithm,
-        step_sizes=steps,
-        replicates=replicates,
-        **counts,
-        **sigmas,
+        m=run.whole("m"),
+        K=run.whole("K"),
+        T=run.whole("T"),
+        replicates=run.whole("replicates", 16, least=2),  # one run has no confidence interval
+        sigma_u=run.number("sigma_u", 0.0, least=0),
+        sigma_v=run.number("sigma_v", 0.0, least=0),
+        step_sizes=_step_sizes(run, algorithm),
     )
+    run.finish(_RUN_KEYS)
+    for dial in problem.data.keys() - {"name", *curve.dials}:
+        raise InputError(f"{problem.place}: unknown key {dial!r}; {did_you_mean(dial, dials(problem_name))}")
+    return curve
 
 
 def _step_sizes(run: Fields, algorithm: str) -> dict[str, float]:

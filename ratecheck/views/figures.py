@@ -35,7 +35,7 @@ def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool =
     taken for the steady state, at its mean. Raises `InputError` where a file cannot be written.
     """
     figures = findings.study.figures
-    sheets = {figure.name: (figure,) for figure in figures}
+    sheets: dict[str, tuple[Figure, ...]] = {figure.name: (figure,) for figure in figures}
     if together and len(figures) > 1:
         sheets["all"] = figures
     paths = []

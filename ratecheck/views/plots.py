@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # Panels by how many there are: "T" is the one over rounds, digits are the sweeps.
 _LAYOUTS = {1: "T", 2: "T0", 3: "TT;01", 4: "T0;12"}
 _SIZES = {1: (6.4, 5.2), 2: (11.0, 6.0), 3: (11.0, 9.4), 4: (11.0, 9.4)}
-# The predicted exponent is drawn over this factor to each side of the given setting.
-_GUIDE = 2.0
+# The predicted exponent is drawn over this share of the panel's width to each side of the given setting.
+_GUIDE = 0.25
 _SETTINGS = ("n", "m", "K", "T", "sigma_u", "sigma_v", "L", "F_0", "b", "B_0")
 
 
@@ -222,19 +222,21 @@ def _looks() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 def _draw_rounds(axes: Axes, rounds: Rounds, left: str) -> None:
     mean, bound, metric = _looks()
     every = max(1, len(rounds.T) // 10)
-    label = "bound for a run of $T$ rounds, with the same step sizes"
+    label = "bound for a run of T rounds, with the same step sizes"
     if rounds.own_steps:
         label = (
-            "bound for a run of $T$ rounds, with the step sizes prescribed\n"
-            f"for that $T$ (measured is one run, the one for $T = {rounds.T[-1]}$)"
+            "bound for a run of T rounds, with the step sizes prescribed\n"
+            f"for that T (measured has those for T = {rounds.T[-1]})"
         )
+    # Labels without mathematics stay one text in an SVG file, so that they can be searched and read aloud.
+    last = "T\N{MINUS SIGN}1"
     axes.loglog(rounds.T, rounds.bound, label=label, markevery=every, **bound)
-    axes.loglog(rounds.T, rounds.mean, label="measured, mean over rounds $0 \\ldots T-1$", markevery=every, **mean)
-    axes.loglog(rounds.T, rounds.metric, label="measured, round $T-1$ alone", markevery=(every // 2, every), **metric)
+    axes.loglog(rounds.T, rounds.mean, label=f"measured, mean over rounds 0 ... {last}", markevery=every, **mean)
+    axes.loglog(rounds.T, rounds.metric, label=f"measured, round {last} alone", markevery=(every // 2, every), **metric)
     _band(axes, rounds.T, rounds.mean, rounds.mean_error, mean["color"])
     _band(axes, rounds.T, rounds.metric, rounds.metric_error, metric["color"])
     if rounds.trivial is not None:
-        label = "smoothness alone (a bound above this says nothing)"
+        label = "smoothness alone (a bound above this says nothing new)"
         axes.axhline(rounds.trivial, color="0.35", linewidth=1.2, linestyle=(0, (1, 2)), label=label)
     axes.set(xlabel="rounds $T$", ylabel=left)
     _ticks(axes)
@@ -254,9 +256,8 @@ def _draw_sweep(axes: Axes, sweep: Sweep, left: str, *, contained: bool) -> None
     _draw_guide(axes, sweep)
     axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning)}", ylabel=left)
     _ticks(axes, sweep.values if symbol.domain is Domain.POSITIVE_INTEGER else None)
-    _legend(
-        axes, f"against ${symbol.latex}$, {_fixed(sweep)}" + (" (it is also in the left side)" if contained else "")
-    )
+    title = f"against ${symbol.latex}$; {_fixed(sweep)}"
+    _legend(axes, title + (f"\nmind that the left side itself contains ${symbol.latex}$" if contained else ""))
 
 
 def _fixed(sweep: Sweep) -> str:
@@ -271,9 +272,9 @@ def _draw_guide(axes: Axes, sweep: Sweep) -> None:
         return
     here = int(np.argmin(np.abs(sweep.values - sweep.at)))
     x, y = sweep.values[here], sweep.measured[here]
-    span = np.array([max(x / _GUIDE, sweep.values[0]), x, min(x * _GUIDE, sweep.values[-1])])
-    place = f"${quantity(sweep.parameter).latex} = {_tex(sweep.at)}$"
-    label = f"predicted exponent {_typeset(_signed(sweep.predicted))}, the bound's at {place}"
+    reach = (sweep.values[-1] / sweep.values[0]) ** _GUIDE
+    span = np.array([max(x / reach, sweep.values[0]), x, min(x * reach, sweep.values[-1])])
+    label = f"predicted exponent {_typeset(_signed(sweep.predicted))}, the bound's at the ringed setting"
     ring = {"marker": "o", "markersize": 10, "markerfacecolor": "none", "markevery": [1]}
     axes.loglog(span, y * (span / x) ** sweep.predicted, "--", color="black", label=label, zorder=3, **ring)
 
