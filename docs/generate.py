@@ -287,8 +287,9 @@ def _entry(statement: Statement) -> list[str]:
 
 def _linked(text: str) -> str:
     """Text with the keys of statements in it as links."""
-    pieces = re.split(f"({'|'.join(sorted(map(re.escape, bounds.keys()), key=len, reverse=True))})", text)
-    return "".join(link(piece) if piece in bounds.keys() else plain(piece) for piece in pieces)
+    keys = sorted(bounds.keys(), key=len, reverse=True)
+    pieces = re.split(f"({'|'.join(map(re.escape, keys))})", text)
+    return "".join(link(piece) if piece in keys else plain(piece) for piece in pieces)
 
 
 def link(key: str) -> str:

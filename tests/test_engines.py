@@ -229,6 +229,24 @@ def test_the_stated_rounding_error_covers_the_error(algorithm, m, eta):
     assert (np.abs(expectation.metric - truth) <= expectation.rounding).all()
 
 
+OVERFLOW = "reported: overflow warnings while the map of K local steps is built"
+
+
+@algorithms
+@pytest.mark.parametrize(
+    "gamma", [30.0, pytest.param(1e100, marks=pytest.mark.xfail(strict=True, reason=OVERFLOW, raises=RuntimeWarning))]
+)
+def test_a_diverging_run_says_so_without_a_warning(algorithm, gamma):
+    """Steps far beyond 2/L leave the range of numbers in both engines; a short part of the same run does not."""
+    problem = random_quadratic(1)
+    steps = {"gamma_u": gamma, "gamma_v": gamma, "eta_u": 1.0, "eta_v": 1.0}
+    run = rc.simulate(algorithm, problem, Trace.uniform(5, 2), K=5, T=100, sigma_u=0.1, replicates=3, **steps)
+    assert run.diverged.all()
+    assert not rc.simulate(algorithm, problem, Trace.uniform(5, 2), K=5, T=1, replicates=3, **steps).diverged.any()
+    assert rc.exact(algorithm, problem, Trace.uniform(5, 2), K=5, T=100, sigma_u=0.1, **steps).diverged
+    assert not rc.exact(algorithm, problem, Trace.uniform(5, 2), K=5, T=1, **steps).diverged
+
+
 # --- (b) Exact against Monte Carlo and against enumeration ---
 
 

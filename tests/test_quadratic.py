@@ -271,7 +271,7 @@ def test_a_small_slope_beside_a_large_one_still_makes_f_unbounded(H, g):
 @pytest.mark.xfail(strict=True, reason="reported: after elimination, zero is measured against what is left")
 @pytest.mark.parametrize("n", [1, 3])
 def test_least_squares_with_fewer_rows_than_variables_is_bounded(n):
-    """f_i = ||A_i w - c_i||^2/2 - ||c_i||^2/2 with 2 rows and 2 + 3 variables is at least -||c_i||^2/2, and attains it."""
+    """With 2 rows and 2 + 3 variables ||A_i w - c_i||^2/2 - ||c_i||^2/2 has the infimum -||c_i||^2/2."""
     for seed in range(20):
         rng = np.random.default_rng([seed, n])
         A, c = rng.standard_normal((n, 2, 5)), rng.standard_normal((n, 2))
