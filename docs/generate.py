@@ -24,6 +24,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -68,8 +69,8 @@ def everything(_: Sphinx | None = None) -> None:
     }
     for name, table in tables.items():
         _write(GENERATED / f"{name}.md", table())
-    for page in sorted(HERE.glob("*.md")):
-        run_page(page)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(run_page, sorted(HERE.glob("*.md"))))
 
 
 def _write(path: Path, text: str) -> None:

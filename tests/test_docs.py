@@ -1,0 +1,158 @@
+"""The documentation: its start page can be followed, its tables are complete, it builds without warnings."""
+
+import html
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bounds
+from bounds.symbols import all_quantities
+from ratecheck.algorithms import METHODS
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+pytest.importorskip("sphinx")
+pytest.importorskip("sklearn")
+
+
+def load_generate():
+    """The generators, which are scripts beside the pages and no package."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["generate"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+generate = load_generate()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The built pages as HTML by name; a warning fails the build."""
+    out = tmp_path_factory.mktemp("html")
+    build = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", out / "doctrees", DOCS, out / "html"],
+        env={**os.environ, generate.INSTANCES: "20"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert build.returncode == 0, build.stdout + build.stderr
+    return {page.stem: page.read_text() for page in (out / "html").glob("*.html")}
+
+
+def text(page):
+    """What a reader sees, with whitespace collapsed."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_start_page_commands_end_as_announced(tmp_path):
+    """Every block of the start page, in order, in one folder, except for the installation."""
+    examples = generate.examples(DOCS / "start.md")
+    assert sum(example.language == "bash" for example in examples) >= 8
+    assert {example.exit_code for example in examples} == {0, 2, 3}
+    for example in examples:
+        finished = generate.run(example, tmp_path)
+        assert finished.returncode == example.exit_code, example.code + finished.stdout
+        assert "Traceback" not in finished.stdout
+    assert (tmp_path / "theorem.png").stat().st_size > 10_000
+
+
+def test_installation_is_not_run():
+    """The page shows how to install, and that block is not an example."""
+    assert "pip install" in (DOCS / "start.md").read_text()
+    assert all("pip install" not in example.code for example in generate.examples(DOCS / "start.md"))
+
+
+def test_example_is_parsed_with_its_exit_code(tmp_path):
+    """Language, code, announced exit code and the line in which the block ends."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "text\n\n```bash\nfalse  # exit code 1\n```\n\n```text\nno example\n```\n\n```python\nprint(1)\n```\n"
+    )
+    first, second = generate.examples(page)
+    assert (first.language, first.exit_code, first.end) == ("bash", 1, 5)
+    assert (second.language, second.code, second.exit_code) == ("python", "print(1)\n", 0)
+
+
+def test_wrong_exit_code_fails_the_build(tmp_path, monkeypatch):
+    """An example that does not end as announced stops the build instead of being shown."""
+    monkeypatch.setattr(generate, "GENERATED", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("```bash\nexit 3\n```\n")
+    with pytest.raises(generate.ExtensionError, match="exit code 3 instead of 0"):
+        generate.run_page(page)
+
+
+def test_no_transcript_is_pasted():
+    """Outputs are generated: no page shows a verdict of its own making."""
+    for page in DOCS.glob("*.md"):
+        assert not re.search(r"slack \d", page.read_text()), page.name
+
+
+def test_every_page_is_in_the_map(pages):
+    """The map on the first page links every other page."""
+    links = set(re.findall(r'href="([a-z]+)\.html"', pages["index"]))
+    assert {page.stem for page in DOCS.glob("*.md")} <= links | {"index"}
+
+
+def test_notation_lists_every_quantity(pages):
+    """Name, meaning and domain of every registered symbol."""
+    shown = text(pages["notation"])
+    assert len(all_quantities()) > 20
+    for quantity in all_quantities():
+        assert f'<span class="pre">{quantity.name}</span>' in pages["notation"], quantity.name
+        for part in (quantity.meaning, quantity.domain.value):
+            assert " ".join(part.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").split()) in shown, quantity.name
+
+
+def test_catalogue_lists_every_statement(pages):
+    """Key and anchor of every statement."""
+    for key in bounds.keys():
+        assert f'id="{generate.anchor(key)}"' in pages["catalogue"], key
+        assert f'<span class="pre">{key}</span>' in pages["catalogue"], key
+
+
+def test_registry_lists_every_method(pages):
+    """Every name that can be simulated."""
+    for name in METHODS:
+        assert f'<span class="pre">{name}</span>' in pages["algorithms"], name
+
+
+def test_tightness_states_the_number_of_instances_used(pages):
+    """The build was told to use 20, and the page says so."""
+    assert re.search(r"pfl/theorem-3\.7 20 20 HOLDS 0\.2\d+", text(pages["tightness"]))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("short", "short"),
+        ("  left    " + "word " * 30, "\n          word"),
+        ("ratecheck: " + "word " * 30, "\n    word"),
+    ],
+)
+def test_long_lines_are_broken_under_their_text(given, wanted):
+    """Only long lines are changed, and only by line breaks."""
+    broken = generate.wrap(given)
+    assert wanted in broken
+    assert broken.split() == given.split()
+    assert max(map(len, broken.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("key", bounds.keys())
+def test_formulas_are_broken_between_terms_only(key):
+    """A displayed formula is the statement's own up to line breaks and alignment."""
+    for line in generate.latex_lines(bounds.get(key))[: len(bounds.get(key).claims)]:
+        shown = generate.display(line)
+        unbroken = shown.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
+        unbroken = unbroken.replace(" \\\\\n", "").replace("{}&", " ").replace("&", "")
+        assert unbroken.split() == line.split()
+        for row in shown.split("\\\\\n"):
+            assert row.count("\\left") == row.count("\\right")
