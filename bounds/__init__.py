@@ -40,4 +40,6 @@ def get(key: str) -> Statement:
         for statement in statements(paper):
             if statement.key == key:
                 return statement
+    if key in PAPERS:
+        raise InputError(f"{key!r} is a paper, not a statement: give {key}/..., 'ratecheck list {key}' has them all")
     raise InputError(f"no statement {key!r} in the catalogue; {did_you_mean(key, keys())}")

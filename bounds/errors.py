@@ -9,15 +9,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_SHOWN = 20
+
 
 class InputError(ValueError):
     """The input cannot be used: the message says which value, why, and what would do."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint such as ``did you mean 'sigma_u'?``, or the full list when nothing is close."""
+    """A hint such as ``did you mean 'sigma_u'?``, or what there is when nothing is close (a part of a long list)."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"
-    return "known: " + ", ".join(names)
+    return "known: " + ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

@@ -192,9 +192,10 @@ class ConditionCheck:
     def broken(self) -> str:
         """What is wrong: the value, the condition with both sides evaluated, and what would do."""
         condition = self.condition
-        sentence = f'{condition.left}={self.left:.6g} breaks "{condition.text}" of {self.key}: {self.limit}'
         if not condition.left.is_Symbol:
-            return f"{sentence}."
+            sides = f"{self.left:.6g} {condition.operator} {self.right:.6g}"
+            return f'"{condition.text}" of {self.key} is broken: {sides} is false.'
+        sentence = f'{condition.left}={self.left:.6g} breaks "{condition.text}" of {self.key}: {self.limit}'
         extreme = {"<=": "Largest admissible", ">=": "Smallest admissible", "==": "Prescribed"}[condition.operator]
         return f"{sentence}. {extreme} {condition.left}: {self.right:.10g}."
 
@@ -436,7 +437,7 @@ class Statement:
         fixed = number(expr, values)
         if values.setdefault(name, fixed) != fixed:
             formula = f"{name} = {expr}" + ("" if expr.is_number else f" = {fixed:g}")
-            raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which is about {formula}")
+            raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which takes {formula}")
 
 
 _ORDER = {q.name: position for position, q in enumerate(all_quantities())}

@@ -80,11 +80,14 @@ class Quantity:
 
     def check(self, value: float) -> None:
         """Raise `InputError` unless the value lies in the domain."""
-        if not self.domain.admits(value):
-            raise InputError(
-                f'{self.name}={value:g} breaks "{self.domain.condition(self.name)}": '
-                f"{self.name} ({self.meaning}) is {self.domain.value}"
-            )
+        if self.domain.admits(value):
+            return
+        what = f"{self.name} ({self.meaning}) is {self.domain.value}"
+        if not math.isfinite(value):
+            raise InputError(f"{self.name}={value}: needed a finite number; {what}")
+        if self.domain is Domain.POSITIVE_INTEGER and value > 0:
+            raise InputError(f"{self.name}={value:g}: needed a whole number; {what}")
+        raise InputError(f'{self.name}={value:g} breaks "{self.domain.condition(self.name)}": {what}')
 
 
 _REGISTRY: dict[str, Quantity] = {}

@@ -24,6 +24,9 @@ myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 
+# Formulas are set in the reader's browser by MathJax. To read the pages without a network, build with
+# -D mathjax_path=URL of a copy of tex-mml-chtml.js.
+
 html_theme = "furo"
 html_title = f"ratecheck {version}"
 html_static_path = ["_static"]

@@ -25,7 +25,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -43,7 +43,6 @@ from bounds.statement import Over, Statement, number
 from bounds.symbols import Role, all_quantities
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Space
-from ratecheck.checks.tightness import tightest
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.show import latex_lines
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
@@ -120,12 +119,12 @@ def examples(page: Path) -> list[Example]:
     return found
 
 
-def run(example: Example, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(example: Example, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run one example in a folder; stdout holds both streams in the order in which they were written."""
     shell = ["bash", "-euo", "pipefail", "-c"] if example.language == "bash" else [sys.executable, "-c"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return subprocess.run(  # noqa: S603  # the pages are ours
-        [*shell, example.code],
+        [*shell, example.code, *arguments],
         cwd=folder,
         env={**os.environ, "PATH": path, "COLUMNS": "100", "LC_ALL": "C.UTF-8"},
         stdout=subprocess.PIPE,
@@ -408,33 +407,45 @@ def _certified(constant: Constant) -> str:
 
 INSTANCES = "RATECHECK_DOCS_INSTANCES"
 _TIGHT = ("pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/theorem-4.5")
-_SEED = 0
 
 
 def tightness() -> str:
     """The largest left side / right side over random quadratics, and on one quadratic chosen by hand."""
     instances = int(os.environ.get(INSTANCES, "1000"))
     header = ("statement", "instances", "verdicts", "largest left / right", "right / left there", "limit", "coupled")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tight = dict(zip(_TIGHT, pool.map(lambda key: _tightest(key, instances), _TIGHT), strict=True))
     rows = []
-    for key in _TIGHT:
-        found = _tightest(key, instances)
+    for key, found in tight.items():
         verdicts = ", ".join(f"{count} {name}" for name, count in found["outcomes"].items())
         numbers = (found["ratio"], 1 / found["ratio"], _limit(bounds.get(key)), _coupled(key))
         rows.append((link(key), str(instances), verdicts, *(f"{x:.4f}" for x in numbers)))
-    described = [f"- {code(key)}: {_describe(_tightest(key, instances)['instance'])}" for key in _TIGHT]
+    described = [f"- {code(key)}: {_describe(found['instance'])}" for key, found in tight.items()]
     return "\n".join([table(header, rows), "The instances with the largest ratio:", "", *described, ""])
 
 
+_SEARCH = """
+import dataclasses, json, sys, bounds
+from ratecheck.checks.tightness import tightest
+print(json.dumps(dataclasses.asdict(tightest(bounds.get(sys.argv[1]), int(sys.argv[2]), seed=0))))
+"""
+
+
 def _tightest(key: str, instances: int) -> dict:
+    """The fields of `Tightness`, kept under a hash of the sources; found in a process of its own."""
+    name = f"{key.replace('/', '-')}-{instances}"
     folder = GENERATED / "tightness"
-    kept = folder / f"{key.replace('/', '-')}-{instances}-{sources_digest()}.json"
+    kept = folder / f"{name}-{sources_digest()}.json"
     if not kept.exists():
         _log.info("verifying %s on %d random quadratics", key, instances)
-        found = asdict(tightest(bounds.get(key), instances, seed=_SEED))
+        search = Example("python", _SEARCH, 0, 0)
+        finished = run(search, GENERATED, key, str(instances))
+        if finished.returncode != 0:
+            raise ExtensionError(f"tightness of {key}: {finished.stdout}")
         folder.mkdir(exist_ok=True)
-        for old in folder.glob(f"{key.replace('/', '-')}-{instances}-*.json"):
-            old.unlink()
-        kept.write_text(json.dumps(found))
+        for old in folder.glob(f"{name}-*.json"):
+            old.unlink(missing_ok=True)
+        kept.write_text(finished.stdout)
     return json.loads(kept.read_text())
 
 

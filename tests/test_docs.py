@@ -4,6 +4,7 @@ import html
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,17 +35,18 @@ generate = load_generate()
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The built pages as HTML by name; a warning fails the build."""
-    out = tmp_path_factory.mktemp("html")
+    """The built pages as HTML by name; a warning fails the build. A copy, so that everything is generated anew."""
+    docs = tmp_path_factory.mktemp("copy") / "docs"
+    shutil.copytree(DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "__pycache__"))
     build = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", out / "doctrees", DOCS, out / "html"],
-        env={**os.environ, generate.INSTANCES: "20"},
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
+        env={**os.environ, generate.INSTANCES: "20", "PYTHONPATH": str(DOCS.parent)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert build.returncode == 0, build.stdout + build.stderr
-    return {page.stem: page.read_text() for page in (out / "html").glob("*.html")}
+    return {page.stem: page.read_text() for page in (docs / "_build").glob("*.html")}
 
 
 def text(page):

@@ -205,14 +205,11 @@ def test_the_twin_comparison_notices_a_wrong_step_size(algorithm):
 
 
 PRECISE = np.longdouble
-LARGE = "reported: cancellation in (1 - eta)*u + eta*mean is not part of the estimate"
 
 
 @algorithms
 @pytest.mark.parametrize("m", [2, 4])
-@pytest.mark.parametrize(
-    "eta", [1.0, 10.0, pytest.param(1e4, marks=pytest.mark.xfail(strict=True, reason=LARGE, raises=AssertionError))]
-)
+@pytest.mark.parametrize("eta", [1.0, 10.0, 1e4])
 @pytest.mark.skipif(np.finfo(PRECISE).nmant < 60, reason="long double is double here")
 def test_the_stated_rounding_error_covers_the_error(algorithm, m, eta):
     """Against the twin in 64-bit mantissas, as gradients fall to nothing; and the estimate is not large either."""
@@ -229,13 +226,8 @@ def test_the_stated_rounding_error_covers_the_error(algorithm, m, eta):
     assert (np.abs(expectation.metric - truth) <= expectation.rounding).all()
 
 
-OVERFLOW = "reported: overflow warnings while the map of K local steps is built"
-
-
 @algorithms
-@pytest.mark.parametrize(
-    "gamma", [30.0, pytest.param(1e100, marks=pytest.mark.xfail(strict=True, reason=OVERFLOW, raises=RuntimeWarning))]
-)
+@pytest.mark.parametrize("gamma", [30.0, 1e100])
 def test_a_diverging_run_says_so_without_a_warning(algorithm, gamma):
     """Steps far beyond 2/L leave the range of numbers in both engines; a short part of the same run does not."""
     problem = random_quadratic(1)

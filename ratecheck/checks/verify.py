@@ -255,13 +255,9 @@ class _Check:
             self.observe({claim.name: _evaluate(claim.metric.expr, values, records) for claim in claims})
 
     def _judge(self, base: Verdict, result: exact.Expectation, values: dict[str, float]) -> Verdict:
-        comparisons, holds = [], True
-        for claim in self.statement.claims:
-            comparison = _worst_round(claim, values, result)
-            gap = comparison.left - comparison.right
-            holds &= abs(gap) <= comparison.error if claim.relation is Relation.EQUAL else gap <= comparison.error
-            comparisons.append(comparison)
-        outcome = Outcome.HOLDS if holds else Outcome.VIOLATED
+        comparisons = [_worst_round(claim, values, result) for claim in self.statement.claims]
+        outcomes = {_judged(c, k) for c, k in zip(comparisons, self.statement.claims, strict=True)}
+        outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
@@ -325,6 +321,22 @@ class _Check:
 
     def _verdict(self, outcome: Outcome, **parts: object) -> Verdict:
         return Verdict(statement=self.statement, outcome=outcome, problem=self.name, engine="none", **parts)  # type: ignore[arg-type]
+
+
+# Two sides that agree to this relative accuracy, and differ by no more than rounding, count as equal.
+_EQUAL = 1e-6
+
+
+def _judged(comparison: Comparison, claim: Claim) -> Outcome:
+    """Compare two numbers known up to rounding."""
+    gap = comparison.left - comparison.right
+    if claim.relation is Relation.EQUAL:
+        gap = abs(gap)
+    if gap > comparison.error:
+        return Outcome.VIOLATED
+    size = max(abs(comparison.left), abs(comparison.right))
+    decided = gap < -comparison.error or comparison.error <= _EQUAL * size
+    return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
 
 
 def _measured(statement: Statement) -> set[str]:

@@ -67,7 +67,7 @@ def _report(findings: Findings) -> list[str]:
     study = findings.study
     lines = [study.title, "", *_curves(findings), ""]
     for result in findings.claims:
-        lines += _claim(result, quick=study.quick)
+        lines += _claim(result, findings)
     lines.append(
         f"intervals: each fails with probability {findings.error:.2g}, all {study.level:g} together; "
         "ratios: second curve / first"
@@ -86,13 +86,15 @@ def _curves(findings: Findings) -> list[str]:
     return table(rows).splitlines()
 
 
-def _claim(result: ClaimResult, *, quick: bool) -> list[str]:
-    claim, mark = result.claim, " (quick)" if quick else ""
+def _claim(result: ClaimResult, findings: Findings) -> list[str]:
+    claim, mark = result.claim, " (quick)" if findings.study.quick else ""
     figure = claim.figure if claim.than is None else f"{claim.figure} / {claim.than}"
     agree = sum(comparison.side is Side.AGREES for comparison in result.comparisons)
-    total = len(result.comparisons)
-    lines = [f"{figure}   {result.verdict.value}{mark}   {claim.says}", f"    {agree} of {total} comparisons agree"]
-    return [*lines, *(f"    {_comparison(comparison)}" for comparison in result.comparisons), ""]
+    lines = [f"{figure}   {result.verdict.value}{mark}   {claim.says}"]
+    lines.append(f"    {agree} of {len(result.comparisons)} comparisons agree")
+    lines += [f"    {_comparison(comparison)}" for comparison in result.comparisons]
+    noisy = [curve.title for curve in findings.unresolved(claim)]
+    return [*lines, *([f"    too noisy to tell whether steady: {', '.join(noisy)}"] if noisy else []), ""]
 
 
 def _comparison(comparison: Comparison) -> str:

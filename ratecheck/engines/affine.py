@@ -62,12 +62,15 @@ class Layout:
 class ClientRound:
     """client' = client_rows y + noise, message = message_rows y + noise, y = (server, client, 1).
 
-    ``noise`` is the joint covariance of (client', message).
+    ``noise`` is the joint covariance of (client', message). The sizes bound the entries of the products that were added
+    up to the rows; they tell how much rounding the rows carry where terms nearly cancel.
     """
 
     client_rows: Array
     message_rows: Array
     noise: Array
+    client_size: Array
+    message_size: Array
 
 
 class AffineRounds:
@@ -119,19 +122,19 @@ class AffineRounds:
         step, noise = self.local_step(i)
         power, covariance = _repeat(step, noise, self.setup.K)
         local = (power @ self.begin())[:-1]
-        client, from_client = self._finish(self.client, 0, local)
-        message, from_message = self._finish(self.message, self.maps.client.slots, local)
+        client, from_client, client_size = self._finish(self.client, 0, local)
+        message, from_message, message_size = self._finish(self.message, self.maps.client.slots, local)
         load = np.vstack([from_client, from_message])
-        return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T)
+        return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T, client_size, message_size)
 
-    def _finish(self, outputs: Layout, row: int, local: Array) -> tuple[Array, Array]:
-        """Rows of ``finish`` from slot ``row`` on, as a map of y and as a map of the last local variables."""
+    def _finish(self, outputs: Layout, row: int, local: Array) -> tuple[Array, Array, Array]:
+        """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size."""
         servers, clients = self.maps.server.slots, self.maps.client.slots
         from_local = outputs.expand(self.maps.finish, self.local, row=row, column=servers + clients)
-        matrix = from_local @ local
-        matrix[:, : self.server.size] += outputs.expand(self.maps.finish, self.server, row=row)
-        matrix[:, self.server.size : -1] += outputs.expand(self.maps.finish, self.client, row=row, column=servers)
-        return matrix, from_local
+        direct = np.zeros((outputs.size, self.inputs))
+        direct[:, : self.server.size] = outputs.expand(self.maps.finish, self.server, row=row)
+        direct[:, self.server.size : -1] = outputs.expand(self.maps.finish, self.client, row=row, column=servers)
+        return from_local @ local + direct, from_local, np.abs(from_local) @ np.abs(local) + np.abs(direct)
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
@@ -164,11 +167,12 @@ def _repeat(step: Array, noise: Array, times: int) -> tuple[Array, Array]:
     """step^times and sum_{k<times} step^k noise step^k', by repeated squaring."""
     power, covariance = np.eye(len(step)), np.zeros_like(noise)
     square, square_noise = step, noise
-    while times:
+    while True:
         if times & 1:
             covariance = square @ covariance @ square.T + square_noise
             power = square @ power
+        times >>= 1
+        if not times:
+            return power, covariance
         square_noise = square @ square_noise @ square.T + square_noise
         square = square @ square
-        times >>= 1
-    return power, covariance

@@ -35,6 +35,8 @@ Progress = Callable[[float], None]
 # The quantities that `expect` records.
 RECORDS = ("G_u", "G_v", "B")
 _EPS = float(np.finfo(float).eps)
+# Round maps kept per set of participants: bounds the memory on long given traces.
+_KEPT_MAPS = 64
 
 
 @dataclass(frozen=True)
@@ -67,22 +69,46 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Moment:
-    """Mean and covariance of the state; ``unit`` is the relative rounding error that its entries carry by now."""
+    """Mean and covariance of the state, and how much rounding they carry.
+
+    ``mean_error`` bounds the error of each entry of the mean; ``root_error[k]*root_error[l]`` that of covariance[k, l].
+    """
 
     mean: Array
     covariance: Array
-    unit: float
+    mean_error: Array
+    root_error: Array
+
+    def through(self, matrix: Array, size: Array, spread: Array) -> Moment:
+        """The moment of ``matrix z``, plus the covariance ``spread`` of what is independent of it.
+
+        ``size`` bounds the terms that were added up to ``matrix``. The rounding is that of size |z|, so it also covers
+        large outer step sizes, whose terms nearly cancel.
+        """
+        covariance = matrix @ self.covariance @ matrix.T + spread
+        covariance = (covariance + covariance.T) / 2
+        unit = len(self.mean) * _EPS
+        roots = np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+        return Moment(
+            matrix @ self.mean,
+            covariance,
+            self.mean_error + unit * (size @ np.abs(self.mean)),
+            np.hypot(self.root_error, np.sqrt(unit) * (size @ roots)),
+        )
+
+    def part(self, positions: NDArray[np.intp]) -> Moment:
+        """The moment of some entries of the state."""
+        square = np.ix_(positions, positions)
+        errors = self.mean_error[positions], self.root_error[positions]
+        return Moment(self.mean[positions], self.covariance[square], *errors)
 
     def inner(self, left: Array, right: Array) -> tuple[float, float]:
         """E<left z, right z> and its rounding error."""
         a, b = left @ self.mean, right @ self.mean
-        size = np.abs(self.mean)
-        da, db = self.unit * (np.abs(left) @ size), self.unit * (np.abs(right) @ size)
-        through = left @ self.covariance
-        fluctuation = float(np.sum(through * right))
-        scale = float(np.sqrt(abs(np.sum(through * left)) * abs(np.sum((right @ self.covariance) * right))))
-        error = np.abs(a) @ db + np.abs(b) @ da + da @ db + self.unit * scale
-        return float(a @ b) + fluctuation, float(error)
+        da, db = (np.abs(rows) @ (self.mean_error + _EPS * np.abs(self.mean)) for rows in (left, right))
+        value = float(a @ b + np.sum((left @ self.covariance) * right))
+        scatter = (np.abs(left) @ self.root_error) @ (np.abs(right) @ self.root_error)
+        return value, float(np.abs(a) @ db + np.abs(b) @ da + da @ db + scatter)
 
     def square(self, rows: Array) -> tuple[float, float]:
         """E||rows z||^2 and its rounding error."""
@@ -106,7 +132,8 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
     values, errors = np.empty((len(RECORDS), setup.T)), np.empty((len(RECORDS), setup.T))
-    with single_threaded():
+    # An overflow is a result here: the run diverges.
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(setup)
         recorder = Recorder(moments)
         for t, (moment, _) in enumerate(moments.rounds()):
@@ -133,12 +160,11 @@ class Recorder:
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of `RECORDS`, and their rounding errors."""
-        gradients, covariance = self._rows @ moment.mean, moment.covariance.ravel()
-        deltas = moment.unit * (self._sizes @ np.abs(moment.mean))
-        fluctuation = self._forms @ covariance
-        values = self._owner @ gradients**2 + fluctuation
-        errors = self._owner @ ((2 * np.abs(gradients) + deltas) * deltas) + moment.unit * np.abs(fluctuation)
-        return values, errors
+        gradients = self._rows @ moment.mean
+        deltas = self._sizes @ (moment.mean_error + _EPS * np.abs(moment.mean))
+        scatter = (self._sizes @ moment.root_error) ** 2
+        values = self._owner @ gradients**2 + self._forms @ moment.covariance.ravel()
+        return values, self._owner @ ((2 * np.abs(gradients) + deltas) * deltas + scatter)
 
 
 Part = tuple[Array, tuple[Any, ...], tuple[Any, ...]]
@@ -148,10 +174,12 @@ Part = tuple[Array, tuple[Any, ...], tuple[Any, ...]]
 class RoundMap:
     """One round: z' = (mean + fluctuation) z + noise.
 
-    ``between`` weighs Bbar M Bbar' and ``within`` the single B_i M B_i' of ``parts``; both vanish without sampling.
+    ``size`` bounds the terms that were added up to ``mean``. ``between`` weighs Bbar M Bbar' and ``within`` the single
+    B_i M B_i' of ``parts``; both vanish without sampling.
     """
 
     mean: Array
+    size: Array
     noise: Array
     total: Array | None = None
     parts: Sequence[Part] = ()
@@ -171,17 +199,13 @@ class RoundMap:
         return spread
 
     def advance(self, moment: Moment) -> Moment:
-        """Mean and covariance after the round."""
-        covariance = self.mean @ moment.covariance @ self.mean.T + self.spread(moment)
-        # Two products of length D per entry.
-        unit = moment.unit + 4 * len(moment.mean) * _EPS
-        return Moment(self.mean @ moment.mean, (covariance + covariance.T) / 2, unit)
+        """The moment after the round."""
+        return moment.through(self.mean, self.size, self.spread(moment))
 
     def change(self, moment: Moment) -> Moment:
-        """Mean and covariance of z' - z."""
-        shift = self.mean - np.eye(len(moment.mean))
-        covariance = shift @ moment.covariance @ shift.T + self.spread(moment)
-        return Moment(shift @ moment.mean, covariance, moment.unit + 4 * len(moment.mean) * _EPS)
+        """The moment of z' - z."""
+        identity = np.eye(len(moment.mean))
+        return moment.through(self.mean - identity, self.size + identity, self.spread(moment))
 
 
 class Moments:
@@ -213,17 +237,19 @@ class Moments:
             rows = self.outputs(i)
             loading = np.vstack([server_noise, noise])
             covariance[np.ix_(rows, rows)] += loading @ loading.T
-        return Moment(np.concatenate([server, *means, [1.0]]), covariance, 4 * self.size * _EPS)
+        mean = np.concatenate([server, *means, [1.0]])
+        return Moment(mean, covariance, self.size * _EPS * np.abs(mean), np.sqrt(_EPS * np.diagonal(covariance)))
 
-    def increment(self, i: int, to_server: Array) -> tuple[Array, Array]:
-        """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, and the covariance of its noise."""
+    def increment(self, i: int, to_server: Array) -> tuple[Array, Array, Array]:
+        """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their size, and its noise covariance."""
         part = self.clients[i]
         change = part.client_rows.copy()
         change[:, self.server : self.server + self.client] -= np.eye(self.client)
         load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
         load[: self.server, self.client :] = to_server
         load[self.server :, : self.client] = np.eye(self.client)
-        return np.vstack([to_server @ part.message_rows, change]), load @ part.noise @ load.T
+        size = np.vstack([np.abs(to_server) @ part.message_size, part.client_size])
+        return np.vstack([to_server @ part.message_rows, change]), size, load @ part.noise @ load.T
 
     def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
         """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""
@@ -232,10 +258,10 @@ class Moments:
             round_map = self.round_map(t)
             yield moment, round_map
             if t + 1 < self.setup.T:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    moment = round_map.advance(moment)
+                moment = round_map.advance(moment)
                 if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
-                    moment = Moment(np.full_like(moment.mean, np.nan), np.full_like(moment.covariance, np.nan), np.nan)
+                    nothing = np.full_like(moment.mean, np.nan)
+                    moment = Moment(nothing, np.full_like(moment.covariance, np.nan), nothing, nothing)
 
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; maps are kept per set of participants."""
@@ -247,6 +273,8 @@ class Moments:
 
     def _kept(self, key: bytes, build: Callable[[], RoundMap]) -> RoundMap:
         if key not in self._maps:
+            if len(self._maps) == _KEPT_MAPS:
+                self._maps.clear()
             self._maps[key] = build()
         return self._maps[key]
 
@@ -259,26 +287,31 @@ class Moments:
         assert isinstance(trace, Uniform)
         one, two = trace.inclusion
         keep, to_server = self.rounds_of.aggregate(trace.m)
-        Bbar, noise, parts = self._sum(range(self.n), to_server)
+        A_0 = self._base(keep)
+        Bbar, size, noise, parts = self._sum(range(self.n), to_server)
+        mean, size = A_0 + one * Bbar, np.abs(A_0) + one * size
         if one == 1.0:
-            return RoundMap(self._base(keep) + Bbar, noise)
-        return RoundMap(self._base(keep) + one * Bbar, one * noise, Bbar, parts, two - one * one, one - two)
+            return RoundMap(mean, size, noise)
+        return RoundMap(mean, size, one * noise, Bbar, parts, two - one * one, one - two)
 
     def _given(self, members: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
-        B, noise, _ = self._sum([int(i) for i in members], to_server)
-        return RoundMap(self._base(keep) + B, noise)
+        A_0 = self._base(keep)
+        B, size, noise, _ = self._sum([int(i) for i in members], to_server)
+        return RoundMap(A_0 + B, np.abs(A_0) + size, noise)
 
-    def _sum(self, members: Iterable[int], to_server: Array) -> tuple[Array, Array, list[Part]]:
-        """Sum over clients of B_i and of the noise covariance, and the B_i one by one."""
-        total, noise, parts = np.zeros((self.size, self.size)), np.zeros((self.size, self.size)), []
+    def _sum(self, members: Iterable[int], to_server: Array) -> tuple[Array, Array, Array, list[Part]]:
+        """Sums over clients of B_i, of its size and of the noise covariance, and the B_i one by one."""
+        total, sizes, noise = (np.zeros((self.size, self.size)) for _ in range(3))
+        parts = []
         for i in members:
-            B, N = self.increment(i, to_server)
+            B, size, N = self.increment(i, to_server)
             rows, columns = self.outputs(i), self.inputs(i)
             total[np.ix_(rows, columns)] += B
+            sizes[np.ix_(rows, columns)] += size
             noise[np.ix_(rows, rows)] += N
             parts.append((B, np.ix_(rows, rows), np.ix_(columns, columns)))
-        return total, noise, parts
+        return total, sizes, noise, parts
 
     def gradient_rows(self, i: int) -> Array:
         """Grad f_i at (u, v_i) as a matrix (d, size) on z."""

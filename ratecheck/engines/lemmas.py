@@ -40,7 +40,7 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     check_exact(setup)
     method = replace(setup.method, algorithm=Remembering(setup.method.algorithm))
     rows: list[Record] = []
-    with single_threaded():
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         probe = _Probe(Moments(replace(setup, method=method)))
         for t, (moment, round_map) in enumerate(probe.moments.rounds()):
             rows.append(probe.quantities(moment, round_map, t))
@@ -203,9 +203,8 @@ class _Probe:
         return _sum(self._local_square(moment, i, rows) for i in range(self.moments.n))
 
     def _local_square(self, moment: Moment, i: int, rows: str) -> Number:
-        columns, local = self.moments.inputs(i), self.locals[i]
-        part = Moment(moment.mean[columns], moment.covariance[np.ix_(columns, columns)], moment.unit)
-        value, error = part.square(getattr(local, rows))
+        local = self.locals[i]
+        value, error = moment.part(self.moments.inputs(i)).square(getattr(local, rows))
         return value + local.noise, error
 
     def _staleness(self, moment: Moment) -> Number:

@@ -104,5 +104,6 @@ def _start(problem: Problem, x0: ArrayLike | None, v0: ArrayLike | None) -> Arra
         if array.shape != shape:
             raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
         if not np.isfinite(array).all():
-            raise InputError(f"{name} has entries that are not finite numbers")
-    return np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
+            entry = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+            raise InputError(f"{name}{list(entry)} is {array[entry]}: every entry has to be a finite number")
+    return np.ascontiguousarray(np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1))

@@ -73,8 +73,10 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
+    kernel = _Kernel(setup)
+
     def work(block: int) -> Array:
-        return _run_block(setup, stream_keys(seed, blocks[block]), lambda rounds: report(block, rounds))
+        return kernel.run(stream_keys(seed, blocks[block]), lambda rounds: report(block, rounds))
 
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
@@ -82,27 +84,34 @@ def simulate(
     return Run(records=records, rate=setup.trace.rate)
 
 
-def _run_block(setup: Setup, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
-    problem, lanes = setup.problem, keys.shape[1]
-    oracle = (*_problem_arrays(setup), setup.noise)
-    maps = setup.maps(setup.problem.n)
-    aggregate = _aggregates(setup)
-    server = np.zeros((maps.server.slots, problem.d, lanes))
-    client = np.zeros((problem.n, maps.client.slots, problem.d, lanes))
-    kernels.start_state(
-        *oracle, setup.K, maps.start_client, maps.start_server, setup.point, server, client, keys
-    )  # fmt: skip
-    record = np.empty((setup.T, len(RECORDS), lanes))
-    chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
-    for first in range(0, setup.T, chunk):
-        rounds = min(chunk, setup.T - first)
-        masks = setup.trace.masks(first, rounds, keys)
-        kernels.run_rounds(
-            *oracle, setup.K, maps.local.slots, maps.begin, maps.step, maps.finish, aggregate,
-            server, client, keys, masks, first, record[first : first + rounds],
+class _Kernel:
+    """Everything that the blocks of one simulation share."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.maps = setup.maps(setup.problem.n)
+        self.aggregate = _aggregates(setup)
+        self.oracle = (*_problem_arrays(setup), setup.noise)
+
+    def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
+        """Simulate one block of replicates; records (T, len(RECORDS), replicates)."""
+        setup, maps, problem, lanes = self.setup, self.maps, self.setup.problem, keys.shape[1]
+        server = np.zeros((maps.server.slots, problem.d, lanes))
+        client = np.zeros((problem.n, maps.client.slots, problem.d, lanes))
+        kernels.start_state(
+            *self.oracle, setup.K, maps.start_client, maps.start_server, setup.point, server, client, keys
         )  # fmt: skip
-        report(first + rounds)
-    return record
+        record = np.empty((setup.T, len(RECORDS), lanes))
+        chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
+        for first in range(0, setup.T, chunk):
+            rounds = min(chunk, setup.T - first)
+            masks = setup.trace.masks(first, rounds, keys)
+            kernels.run_rounds(
+                *self.oracle, setup.K, maps.local.slots, maps.begin, maps.step, maps.finish, self.aggregate,
+                server, client, keys, masks, first, record[first : first + rounds],
+            )  # fmt: skip
+            report(first + rounds)
+        return record
 
 
 def _aggregates(setup: Setup) -> Array:

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, real, whole
+from ratecheck.inputs import floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 
 Array = NDArray[np.float64]
 
 # Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
-_ZERO = 1e-10
-# Relative size of what rounding leaves of a vector outside the range of a matrix.
-_RANGE = 1e-12
+_ZERO = 1e-12
 
 
 class Quadratic:
@@ -52,8 +50,8 @@ class Quadratic:
         ``shared`` defaults to half of ``d``. ``condition`` is the condition number of each diagonal block (>= 1).
         ``coupling`` in [0, 1] is the size of H_uv relative to the largest that keeps H_i positive semidefinite.
         ``heterogeneity`` is the gradient dissimilarity at u = 0: the root of (1/n) sum_i ||g_u,i - mean||^2.
-        ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1), rescaled
-        to norm 1.
+        ``curvature`` in [0, 1] blends a common H_uu (0: a dissimilarity bound b exists) into one per client (1); the
+        blend is rescaled to norm 1.
         """
         n, d, seed = whole("n", n, 1), whole("d", d, 1), whole("seed", seed, 0)
         shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
@@ -92,16 +90,18 @@ class Quadratic:
         """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
         H_uu, H_uv, H_vv = self.blocks()
         curvature, slope, constant = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0), 0.0
+        size, slope_size = _largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))
         for i in range(self.n):
             g_v = self.g[i, self.d_u :]
-            inverse = _pseudo_inverse(H_vv[i])
-            if inverse is None or not _in_range(H_vv[i], inverse, np.column_stack([g_v, H_uv[i].T])):
+            inverse = _pseudo_inverse(H_vv[i], _largest_norm(self.H[i : i + 1]))
+            columns = np.column_stack([g_v, H_uv[i].T])
+            if inverse is None or not _in_range(H_vv[i], inverse, columns, np.abs(columns).max(axis=0, initial=0.0)):
                 return -math.inf
             curvature = curvature - H_uv[i] @ inverse @ H_uv[i].T / self.n
             slope = slope - H_uv[i] @ inverse @ g_v / self.n
             constant -= g_v @ inverse @ g_v / (2 * self.n)
-        inverse = _pseudo_inverse(curvature)
-        if inverse is None or not _in_range(curvature, inverse, slope[:, None]):
+        inverse = _pseudo_inverse(curvature, size)
+        if inverse is None or not _in_range(curvature, inverse, slope[:, None], np.array([slope_size])):
             return -math.inf
         return float(constant - slope @ inverse @ slope / 2)
 
@@ -114,10 +114,11 @@ class Quadratic:
     ) -> Constants:
         """Certified constants at the start (u0, v0), zeros by default, with additive noise of total size sigma.
 
-        Raises nothing: a constant that does not exist has the certificate `Certificate.ABSENT`.
+        A constant that does not exist has the certificate `Certificate.ABSENT`. Raises `InputError` for a start of the
+        wrong shape or a negative sigma.
         """
-        u = np.zeros(self.d_u) if u0 is None else u0
-        v = np.zeros((self.n, self.d_v)) if v0 is None else v0
+        u, v = self._point(u0, v0)
+        sigma_u, sigma_v = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         H_uu, H_uv, H_vv = self.blocks()
         L_u, L_uv, L_v = (_largest_norm(block) for block in (H_uu, H_uv, H_vv))
         B_0 = float(np.sum(self.gradients(u, v)[0] ** 2))
@@ -131,9 +132,17 @@ class Quadratic:
             self._gap(u, v),
             Constant("B_0", B_0, exact, "gradients at the start"),
             self._dissimilarity(),
-            Constant("sigma_u", sigma_u, exact, "additive Gaussian noise"),
-            Constant("sigma_v", sigma_v, exact, "additive Gaussian noise"),
+            Constant("sigma_u", sigma_u if self.d_u else 0.0, exact, "additive Gaussian noise"),
+            Constant("sigma_v", sigma_v if self.d_v else 0.0, exact, "additive Gaussian noise"),
         )
+
+    def _point(self, u0: Array | None, v0: Array | None) -> tuple[Array, Array]:
+        u = np.zeros(self.d_u) if u0 is None else floats("u0", u0)
+        v = np.zeros((self.n, self.d_v)) if v0 is None else floats("v0", v0)
+        for name, array, shape in (("u0", u, (self.d_u,)), ("v0", v, (self.n, self.d_v))):
+            if array.shape != shape:
+                raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
+        return u, v
 
     def _gap(self, u: Array, v: Array) -> Constant:
         gap = self.value(u, v) - self.infimum()
@@ -220,19 +229,22 @@ def _largest_norm(blocks: Array) -> float:
     return float(np.linalg.norm(blocks, 2, axis=(1, 2)).max()) if blocks.size else 0.0
 
 
-def _pseudo_inverse(matrix: Array) -> Array | None:
-    """Pseudo-inverse of a positive semidefinite matrix; None where it has a negative eigenvalue."""
+def _pseudo_inverse(matrix: Array, size: float) -> Array | None:
+    """Pseudo-inverse of a positive semidefinite matrix; None where it has a negative eigenvalue.
+
+    ``size`` is the norm of the numbers that the matrix was computed from: eigenvalues below 1e-12 of it are zero.
+    """
     if matrix.size == 0:
         return matrix
     values, vectors = np.linalg.eigh(matrix)
-    cut = _ZERO * max(float(np.abs(values).max()), 1e-300)
+    cut = _ZERO * max(size, 1e-300)
     if values[0] < -cut:
         return None
     inverted = np.where(values > cut, 1.0 / np.where(values > cut, values, 1.0), 0.0)
     return (vectors * inverted) @ vectors.T
 
 
-def _in_range(matrix: Array, inverse: Array, columns: Array) -> bool:
-    """Whether every column lies in the range of the matrix, each measured against its own size."""
+def _in_range(matrix: Array, inverse: Array, columns: Array, sizes: Array) -> bool:
+    """Whether every column lies in the range of the matrix, each measured against its size."""
     residual = np.abs(columns - matrix @ (inverse @ columns)).max(axis=0, initial=0.0)
-    return bool((residual <= _RANGE * np.abs(columns).max(axis=0, initial=0.0)).all())
+    return bool((residual <= _ZERO * sizes).all())

@@ -1,7 +1,7 @@
 """Are a study's claims true of its curves: every comparison that a claim implies, at one common error level.
 
-The study's error budget is divided equally over all intervals that it reports (comparisons, steady states, drifts), so
-that with probability 1 - level all of them are right at once.
+The study's error budget is divided equally over all intervals that its file implies (comparisons, steady states,
+drifts), so that with probability 1 - level all of them are right at once; a run of some figures only decides alike.
 """
 
 from __future__ import annotations
@@ -79,10 +79,17 @@ class Findings:
         """Whether no claim is refuted or mixed."""
         return all(result.verdict is Verdict.CONFIRMED for result in self.claims)
 
+    def unresolved(self, claim: Claim) -> list[Curve]:
+        """The curves whose steady state a claim is about although noise hides whether it is one."""
+        if claim.kind is Kind.SPEED:
+            return []
+        curves = {curve.title: curve for pair in pairs(claim, self.study) for curve in pair}
+        return [c for title, c in curves.items() if self.summaries[title].steadiness is Steadiness.UNRESOLVED]
+
 
 def judge(study: Study, records: Mapping[str, Records]) -> Findings:
     """Check every claim on the records of every curve, by the curve's title."""
-    error = study.level / _intervals(study)
+    error = study.level / study.intervals
     summaries = {
         curve.title: summarise(
             metric(study, records[curve.title]),
@@ -101,12 +108,6 @@ def metric(study: Study, records: Records) -> Array:
     """The weighted sum of the recorded quantities that the study compares, (replicates, T)."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(sum(weight * records[name] for name, weight in study.weights.items()))
-
-
-def _intervals(study: Study) -> int:
-    """How many intervals the study reports: two per curve, one per comparison."""
-    comparisons = sum(len(pairs(claim, study)) * max(len(claim.levels), 1) for claim in study.claims)
-    return 2 * len(study.curves) + comparisons
 
 
 def _levels(study: Study, figure: str) -> tuple[float, ...]:

@@ -89,7 +89,8 @@ class Store:
         A file that cannot be read counts as absent: it is recomputed and replaced.
         """
         try:
-            with np.load(self.path(key), allow_pickle=False) as stored:
+            # Opened here, because NumPy leaves a file that is no archive open.
+            with self.path(key).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return {name: stored[name][:replicates] for name in step.RECORDS}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None

@@ -100,7 +100,7 @@ class Claim:
     """One sentence about a figure that can come out true or false.
 
     ``effect`` is that on the error, or on the speed, as the figure's varied quantity grows (None for `Kind.BELOW`);
-    ``margin`` is the relative change that still counts as none; ``levels`` are shares of the metric's starting value;
+    ``margin`` is the relative change that still counts as `Effect.NONE`; ``levels`` are shares of the metric's start;
     ``than`` is the figure whose curves lie above.
     """
 
@@ -125,7 +125,8 @@ class Study:
     """Everything in a study file, checked.
 
     ``weights`` make the metric from the recorded quantities; ``window`` is the share of the last rounds taken for the
-    steady state, ``tolerance`` the relative drift within it that still counts as steady.
+    steady state, ``tolerance`` the relative drift within it that still counts as steady. ``intervals`` is how many
+    intervals share the error budget ``level``: two per curve and one per comparison of the whole file.
     """
 
     path: str
@@ -141,6 +142,7 @@ class Study:
     quick_replicates: int
     figures: tuple[Figure, ...]
     claims: tuple[Claim, ...]
+    intervals: int = 1
     quick: bool = False
 
     @property
@@ -206,6 +208,8 @@ def load(path: Path) -> Study:
         claims=(),
     )
     study = replace(study, claims=tuple(_claim(fields, study) for fields in top.each("claim", named_by="name")))
+    comparisons = sum(len(pairs(claim, study)) * max(len(claim.levels), 1) for claim in study.claims)
+    study = replace(study, intervals=2 * len(study.curves) + comparisons)
     for fields in (steady, quick, top):
         fields.finish()
     return study
@@ -278,13 +282,11 @@ class _Tables:
         picked = {
             which: self._column(which, table, k) for which, table in (("run", self.run), ("problem", self.problem))
         }
-        which = "run" if self.vary in _RUN_KEYS else "problem"
-        if which == "problem" and self.vary not in dials(name):
-            known = {*_RUN_KEYS, *dials(name)}
-            raise self.figure.error(
-                "vary", f"no setting or problem dial {self.vary!r}; {did_you_mean(self.vary, known)}"
-            )
-        picked[which][self.vary] = value
+        # A name that is close to none of `run` is left to the problem, which knows its dials.
+        hint = did_you_mean(self.vary, _RUN_KEYS)
+        if self.vary not in (*_RUN_KEYS, *dials(name)) and not hint.startswith("known"):
+            raise self.figure.error("vary", f"no setting {self.vary!r}; {hint}")
+        picked["run" if self.vary in _RUN_KEYS else "problem"][self.vary] = value
         place = self.figure.place
         return Fields(picked["run"], f"{place}: run"), Fields(picked["problem"], f"{place}: problem")
 
@@ -300,14 +302,13 @@ def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any) -> Curv
     run, problem = tables.pick(k, value)
     shown = value if isinstance(value, str) else f"{value:g}" if isinstance(value, (int, float)) else str(value)
     algorithm = run.word("algorithm", METHODS)
-    problem_name = problem.text("name")
     curve = Curve(
         figure=figure,
         name=f"{tables.vary}={shown}",
         label=rf"${latex} = {shown}$" if not isinstance(value, str) else f"{tables.vary}: {value}",
         value=value,
-        problem=problem_name,
-        dials={dial: problem.data[dial] for dial in dials(problem_name) if dial in problem.data},
+        problem=problem.text("name"),
+        dials={dial: setting for dial, setting in problem.data.items() if dial != "name"},
         algorithm=algorithm,
         m=run.whole("m"),
         K=run.whole("K"),
@@ -318,8 +319,6 @@ def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any) -> Curv
         step_sizes=_step_sizes(run, algorithm),
     )
     run.finish(_RUN_KEYS)
-    for dial in problem.data.keys() - {"name", *curve.dials}:
-        raise InputError(f"{problem.place}: unknown key {dial!r}; {did_you_mean(dial, dials(problem_name))}")
     return curve
 
 
@@ -346,14 +345,15 @@ def _step_sizes(run: Fields, algorithm: str) -> dict[str, float]:
 def _claim(fields: Fields, study: Study) -> Claim:
     kind = Kind(fields.word("kind", [kind.value for kind in Kind]))
     below = kind is Kind.BELOW
+    effect = None if below else Effect(fields.word("effect", [effect.value for effect in Effect]))
     claim = Claim(
         name=fields.text("name"),
         figure=_known_figure(fields, "figure", study),
         says=fields.text("says"),
         source=fields.text("source", ""),
         kind=kind,
-        effect=None if below else Effect(fields.word("effect", [effect.value for effect in Effect])),
-        margin=fields.number("margin", 0.1, above=0),
+        effect=effect,
+        margin=fields.number("margin", 0.1, above=0) if effect is Effect.NONE else 0.0,
         levels=fields.shares("levels", [0.01]) if kind is Kind.SPEED else (),
         than=_known_figure(fields, "than", study) if below else None,
     )

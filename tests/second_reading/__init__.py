@@ -1,0 +1,1 @@
+"""Second transcriptions of the papers, by readers who did not see the first."""
