@@ -147,7 +147,7 @@ def run_page(page: Path) -> None:
     if (folder / "done").exists() or not examples(page):
         return
     for old in folder.parent.glob(f"{page.stem}-*"):
-        shutil.rmtree(old)
+        shutil.rmtree(old, ignore_errors=True)
     folder.mkdir(parents=True)
     for position, example in enumerate(examples(page)):
         _log.info("running example %d of %s", position + 1, page.name)
@@ -452,7 +452,8 @@ def _tightest(key: str, instances: int) -> dict:
 def _describe(instance: Mapping[str, float]) -> str:
     shown = ("n", "m", "K", "T", "d", "shared", "sigma_u", "sigma_v")
     numbers = ", ".join(code(f"{name}={instance[name]:.4g}") for name in shown)
-    return f"{numbers}, step size {instance['gamma']:.3g} times the largest admissible one"
+    size = "" if instance["gamma"] == 1 else f"{instance['gamma']:.3g} times "
+    return f"{numbers}, {size}the largest admissible step size"
 
 
 def _cap(statement: Statement) -> float:

@@ -174,6 +174,7 @@ def test_lists_give_one_value_per_curve(tmp_path):
         ("values = [0.02, 0.16]", "values = [0.02, 0.02]", "one is given twice"),
         ("values = [0.02, 0.16]", "values = []", "the list is empty"),
         ("values = [0.02, 0.16]", "values = [0.02]\nnot_run = 1", "figure 'steps'"),
+        ('name = "spread"', 'name = "all"', "'all' is the file of all figures together"),
         ('name = "spread"', 'name = "steps"', "two have the name 'steps'"),
         ('kind = "speed"', 'kind = "sped"', "claim 'speed': kind: no 'sped' here; did you mean 'speed'"),
         ("levels = [0.5, 0.25]", "levels = [5]", 'levels: 5 breaks "levels < 1"'),
@@ -515,14 +516,23 @@ def test_quick_is_marked(tmp_path, monkeypatch):
     assert {curve.replicates for curve in study.curves} == {4}
 
 
-@pytest.mark.parametrize("arguments", [("--only", "stps"), ("--out", "study.toml/x")])
-def test_command_errors_are_one_line(tmp_path, monkeypatch, arguments):
-    """An unknown figure and a folder that cannot be made."""
+@pytest.mark.parametrize(
+    ("symbol", "arguments", "said"),
+    [
+        ("b", ("--only", "stps"), "did you mean 'steps'"),
+        ("b", ("--out", "study.toml/x"), "cannot be used as a folder"),
+        ("{", (), "figure 'spread': '${ = 0.1$' cannot be typeset"),
+    ],
+)
+def test_command_errors_are_one_line(tmp_path, monkeypatch, symbol, arguments, said):
+    """An unknown figure, a folder that cannot be made, and a label that is no formula, before anything has run."""
     monkeypatch.chdir(tmp_path)
-    path = written(tmp_path, TINY)
+    path = written(tmp_path, TINY.replace('symbol = "b"', f'symbol = "{symbol}"'))
     with pytest.raises(InputError) as caught:
         run(path, *arguments)
+    assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert not list(tmp_path.glob("**/*.npz"))
 
 
 def test_bins_keep_the_start_and_the_mean():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, 
 from ratecheck.studies.claims import Comparison, Side
 from ratecheck.studies.estimate import Interval
 from ratecheck.studies.report import fields
-from ratecheck.views.figures import draw
+from ratecheck.views.figures import check_labels, draw
 from ratecheck.views.progress import progress
 from ratecheck.views.text import number, table
 
@@ -40,6 +41,7 @@ def command(
     file touches is computed again. Exit code 0 where every claim is CONFIRMED, 1 where one is REFUTED or MIXED.
     """
     study = _chosen(load(study_file), only, replicates, quick)
+    check_labels(study)
     folder = out or Path("results") / (study.name + ("-quick" if quick else ""))
     with progress(f"running {study.name}") as report:
         outcome = run_study(study, Store(folder / "cells"), threads=threads, progress=report)
@@ -68,6 +70,8 @@ def _report(findings: Findings) -> list[str]:
     lines = [study.title, "", *_curves(findings), ""]
     for result in findings.claims:
         lines += _claim(result, findings)
+    counts = Counter(result.verdict.value for result in findings.claims)
+    lines.append(f"{len(findings.claims)} claims: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
     lines.append(
         f"intervals: each fails with probability {findings.error:.2g}, all {study.level:g} together; "
         "ratios: second curve / first"

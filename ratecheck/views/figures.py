@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import Outcome
-from ratecheck.studies.study import Curve, Figure
+from ratecheck.studies.study import Curve, Figure, Study
 from ratecheck.views.style import looks, save, styled
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ _SUFFIXES = (".png", ".svg")
 def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool = True) -> list[Path]:
     """One PNG and one SVG per figure, and with ``together`` one of each with all of them; returns the paths.
 
-    Lines are means over replicates, bands pointwise 95% intervals of that mean, short horizontal lines the windows
-    taken for the steady state, at its mean. Raises `InputError` where a file cannot be written.
+    Lines are means over replicates, bands pointwise 95% intervals of that mean; a black line marks the window taken for
+    the steady state, at its mean, and dots carry that level on. Raises `InputError` where a file cannot be written.
     """
     figures = findings.study.figures
     sheets: dict[str, tuple[Figure, ...]] = {figure.name: (figure,) for figure in figures}
@@ -44,22 +45,44 @@ def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool =
             columns = min(len(panels), _COLUMNS)
             rows = math.ceil(len(panels) / columns)
             for suffix in _SUFFIXES:
-                sheet, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.4 * rows), squeeze=False)
+                size = (4.2 * columns, 3.4 * rows)
+                sheet, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=True)
                 for ax in axes.flat[len(panels) :]:
                     ax.set_visible(False)
                 for ax, figure in zip(axes.flat, panels, strict=False):
                     _panel(ax, figure, findings, outcome)
+                for ax in axes[:, 0]:
+                    ax.set_ylabel(findings.study.metric)
                 paths.append(folder / f"{name}{suffix}")
                 save(sheet, paths[-1])
     return paths
 
 
+def check_labels(study: Study) -> None:
+    """Raise `InputError` for a title or symbol that cannot be typeset: better now than after the study has run."""
+    from matplotlib.mathtext import MathTextParser
+
+    parser = MathTextParser("path")
+    for figure in study.figures:
+        for text in (study.metric, figure.title, *(curve.label for curve in figure.curves)):
+            try:
+                parser.parse(text)
+            except ValueError as error:
+                reason = str(error).strip().splitlines()[-1]
+                raise InputError(
+                    f"{study.path}: figure {figure.name!r}: {text!r} cannot be typeset: {reason}"
+                ) from None
+
+
 def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: Outcome) -> None:
     for look, curve in zip(looks(), figure.curves, strict=False):
         _curve(ax, curve, look, findings, outcome)
+        # Curves end in different rounds; the dots carry their levels to the edge, where they can be compared.
+        last, level = max(curve.T for curve in figure.curves), findings.summaries[curve.title].steady.value
+        ax.hlines(level, curve.T, last, color=look["color"], linewidth=0.9, linestyle=":")
     quick = " (quick)" if findings.study.quick else ""
     ax.set_yscale("log")
-    ax.set(title=f"{figure.name}: {figure.title}{quick}", xlabel="rounds $t$", ylabel=findings.study.metric)
+    ax.set(title=f"{figure.name}: {figure.title}{quick}", xlabel="rounds $t$")
     ax.title.set_fontsize("medium")
     ax.legend(fontsize="small")
 
