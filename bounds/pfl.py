@@ -36,7 +36,8 @@ G_u, G_v, E, B, C = s.G_u, s.G_v, s.E, s.B, s.C
 ONE = sp.Integer(1)
 HAT_G_v = m / n * G_v  # Table 1: the hatted average counts a personal gradient with the rate at which it is updated.
 NOISE = sigma_u**2 / m + m * sigma_v**2 / n
-SAMPLING = 4 * (n - m) * K * b**2 / (m * n)
+# Symbols before the bracket: SymPy multiplies a number into a sum at once, 4*(n - m) -> -4*m + 4*n.
+SAMPLING = 4 * K * b**2 * (n - m) / (m * n)
 
 SMOOTH = Assumption.SMOOTHNESS
 STOCHASTIC = (SMOOTH, Assumption.NOISE, Assumption.UNIFORM_SAMPLING)
@@ -47,6 +48,8 @@ PRODUCTS = (
     StepProduct(product=gamma, local=gamma_u, outer=eta_u),
     StepProduct(product=gamma, local=gamma_v, outer=eta_v),
 )
+# The assumption under which each of the products has nothing to multiply.
+ABSENT = (Assumption.NO_SHARED, Assumption.NO_PERSONAL)
 
 
 def _source(number: str, location: str) -> Source:
@@ -94,11 +97,14 @@ def _lemma(
     step_products: tuple[StepProduct, ...] = PRODUCTS,
     follows_from: tuple[str, ...] = (),
     remark: str = "",
+    part: str = "",
 ) -> Statement:
+    """A lemma; ``part`` is what follows its number where one number has several statements."""
+    suffix = f"-{part.rsplit(maxsplit=1)[-1]}" if part else ""
     return Statement(
-        key=f"pfl/lemma-{number.lower()}",
+        key=f"pfl/lemma-{number.lower()}{suffix}",
         title=title,
-        source=_source(f"Lemma {number}", location),
+        source=_source(f"Lemma {number}" + (f", {part}" if part else ""), location),
         algorithm=algorithm,
         assumptions=assumptions,
         claims=claims,
@@ -137,7 +143,9 @@ def _rate(
         claims=(Claim(name="main", metric=metric, relation=relation, terms=terms),),
         conditions=conditions,
         step_rules=step_rules,
-        step_products=PRODUCTS,
+        step_products=tuple(
+            product for block, product in zip(ABSENT, PRODUCTS, strict=True) if block not in assumptions
+        ),
         settings=settings or {},
         follows_from=follows_from,
         remark=remark,
@@ -242,9 +250,9 @@ _LEMMA_3_6 = _lemma(
 )
 
 _LEMMA_3_6_RECURSION = _lemma(
-    "3.6-recursion",
+    "3.6",
     "Growth of the clients' shared gradients with full participation",
-    "Section 3.2.1, second part of Lemma 3.6",
+    "Section 3.2.1",
     _claim(
         "B",
         {
@@ -263,6 +271,7 @@ _LEMMA_3_6_RECURSION = _lemma(
     ),
     step_rules=(_from(eta_u, sp.Max(T, sp.sqrt(n))), _from(eta_v, ONE)),
     settings={"m": n},
+    part="second part, the recursion",
     follows_from=("pfl/lemma-3.3", "pfl/lemma-3.5"),
     remark="T >= 2 is not printed; the factor 1 + 2/(T-1) needs it.",
 )
@@ -576,7 +585,7 @@ _LEMMA_A_2 = _lemma(
             trivial=None,
         ),
         relation=Relation.EQUAL,
-        terms={"mean": s.xbar2, "sampling": 2 * (n - m) / (m * n**2) * s.spread},
+        terms={"mean": s.xbar2, "sampling": 2 * s.spread * (n - m) / (m * n**2)},
     ),
     algorithm=None,
     assumptions=(Assumption.INDEPENDENT_SAMPLING,),
@@ -588,7 +597,7 @@ _LEMMA_A_2 = _lemma(
 )
 
 _LEMMA_A_2_REPAIRED = _lemma(
-    "A.2-repaired",
+    "A.2",
     "Second moment of the mean of a sample",
     "Appendix A",
     Claim(
@@ -600,6 +609,7 @@ _LEMMA_A_2_REPAIRED = _lemma(
     algorithm=None,
     assumptions=(Assumption.INDEPENDENT_SAMPLING,),
     step_products=(),
+    part="repaired",
     remark='pfl/lemma-a.2 with "<=", which is what its proof gives and what its uses need.',
 )
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.display import shown
 from bounds.errors import InputError, did_you_mean
 from bounds.symbols import Role, all_quantities, quantity
 
@@ -119,7 +120,7 @@ class Condition:
     @property
     def text(self) -> str:
         """The condition as printed in messages, such as ``gamma <= 1/(32*K*L)``."""
-        return f"{self.left} {self.operator} {self.right}"
+        return f"{shown(self.left)} {self.operator} {shown(self.right)}"
 
     @property
     def symbols(self) -> frozenset[str]:
@@ -158,23 +159,22 @@ def _holds(left: float, operator: str, right: float) -> bool:
 
 def number(expr: sp.Expr, values: Values) -> float:
     """The expression at given values as a float; infinite where it divides by zero or leaves the range of floats."""
-    arguments = {s.name: values[s.name] for s in expr.free_symbols}
+    names, function = _compiled(expr, "math")
     try:
-        return float(_compiled(expr, "math")(**arguments))
+        return float(function(*(values[name] for name in names)))
     except (ZeroDivisionError, OverflowError):
         return math.inf
 
 
 def compiled(expr: sp.Expr) -> Callable[..., Any]:
     """The expression as a NumPy function of its free symbols by keyword; scalars and arrays alike."""
-    return _compiled(expr, "numpy")
+    return _compiled(expr, "numpy")[1]
 
 
 @functools.cache
-def _compiled(expr: sp.Expr, modules: str) -> Callable[..., Any]:
+def _compiled(expr: sp.Expr, modules: str) -> tuple[tuple[str, ...], Callable[..., Any]]:
     symbols = sorted(expr.free_symbols, key=str)
-    function: Callable[..., Any] = sp.lambdify(symbols, expr, modules=modules)
-    return function
+    return tuple(symbol.name for symbol in symbols), sp.lambdify(symbols, expr, modules=modules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,8 +205,8 @@ class ConditionCheck:
         right = self.condition.right
         if right.is_number:
             return f"{self.right:.6g}"
-        shown = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
-        return f"{shown} = {self.right:.6g}"
+        put_in = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
+        return f"{put_in} = {self.right:.6g}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds.statement import Statement
+from bounds.statement import Statement, number
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.verdict import Outcome
@@ -100,7 +100,7 @@ def _given(statement: Statement, instance: Instance) -> Instance:
     """Settings of the run; step sizes at the drawn fractions of what is admissible."""
     settings = {k: float(instance[k]) for k in ("n", "m", "K", "T", "sigma_u", "sigma_v")}
     for name, value in statement.settings.items():
-        settings[name] = float(value.subs({"n": instance["n"]}) if name != "m" else instance["n"])
+        settings[name] = number(value, instance)
     found = _problem(instance).constants(sigma_u=settings["sigma_u"], sigma_v=settings["sigma_v"])
     constants = {name: c.value for name, c in found.items() if name in statement.parameters}
     if constants.get("F_0", 1.0) <= 0:

@@ -111,7 +111,8 @@ class _Check:
             quantity(name).check(value)
         found = self.problem.constants(sigma_u=sigmas["sigma_u"], sigma_v=sigmas["sigma_v"])
         constants = {}
-        for name in self.statement.parameters:
+        assumed = [name for assumption in self.statement.assumptions for name in assumption.constants]
+        for name in dict.fromkeys([*self.statement.parameters, *assumed]):
             if name not in found:
                 continue
             constant = found[name]
@@ -136,11 +137,11 @@ class _Check:
         b = 0.0
         verdict: Verdict | None = None
         for _ in range(_ATTEMPTS):
-            constants = {**self.certified, "b": Constant("b", b, Certificate.TRAJECTORY, "E at the iterates")}
+            constants = {**self.certified, "b": Constant("b", b, Certificate.TRAJECTORY, "measured at its iterates")}
             self.measured_b = math.inf
             verdict = self._compare(constants)
             if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED) or self.measured_b <= b:
-                return verdict
+                return replace(verdict, notes=(*verdict.notes, *_trajectory_notes(verdict)))
             b = _MARGIN * self.measured_b
         assert verdict is not None
         reason = f"no b holds along its own trajectory (tried up to {b:.3g})"
@@ -150,7 +151,7 @@ class _Check:
         """All numbers of the statement, and where each step size comes from."""
         parameters = set(self.statement.parameters)
         values = {k: v for k, v in self.given.items() if k in parameters | {"n", "m", "K", "T"}}
-        values |= {name: constant.value for name, constant in constants.items()}
+        values |= {name: constant.value for name, constant in constants.items() if name in parameters}
         names = [name for name in self.statement.parameters if quantity(name).role is Role.STEP_SIZE]
         chosen = {name: "given" for name in names if name in values}
         completed, _ = self.statement.complete(values)
@@ -163,7 +164,7 @@ class _Check:
                 for product in self.statement.step_products:
                     outer = product.outer.name
                     values.setdefault(outer, 1.0)
-                    chosen.setdefault(outer, "1, no condition")
+                    chosen.setdefault(outer, "unrestricted")
                 values["gamma"], chosen["gamma"] = self._free_gamma(values), "as large as the local conditions admit"
             completed, _ = self.statement.complete(values)
         for rule in self.statement.step_rules:
@@ -173,9 +174,11 @@ class _Check:
         for name in names:
             if name not in completed and name.startswith("eta"):
                 completed[name] = 1.0
-                chosen[name] = "1, no condition"
+                chosen[name] = "unrestricted"
         completed, _ = self.statement.complete(completed)
-        return completed, {name: chosen.get(name, "gamma / eta") for name in names if name in completed}
+        for product in self.statement.step_products:
+            chosen.setdefault(product.local.name, f"{product.product}/{product.outer}")
+        return completed, {name: chosen[name] for name in names if name in completed}
 
     def _free_gamma(self, values: Mapping[str, float]) -> float:
         """For statements that do not limit gamma itself: from the limits of the local step sizes, else 1/(8LK)."""
@@ -283,25 +286,13 @@ class _Check:
         means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
         self._measure_b(means)
         self._report(run.records, values)
-        comparisons, outcomes = [], set()
         level = self.options.level / len(self.statement.claims)
-        for claim in self.statement.claims:
-            sides = _sampled_sides(claim, values, run)
-            excess = sides[0] - sides[1]
-            error = radius(excess, level)
-            if excess.mean() + error <= 0:
-                outcomes.add(Outcome.HOLDS)
-            elif excess.mean() - error > 0:
-                outcomes.add(Outcome.VIOLATED)
-            else:
-                outcomes.add(Outcome.INCONCLUSIVE)
-            terms = {label: float(np.mean(_evaluate(expr, values, means))) for label, expr in claim.terms.items()}
-            comparisons.append(
-                Comparison(claim.name, None, float(sides[0].mean()), float(sides[1].mean()), error, terms)
-            )
+        judged = [_sampled(claim, values, run, level) for claim in self.statement.claims]
+        outcomes = {outcome for outcome, _ in judged}
         outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
         caveat = "confidence is asymptotic in the replicates and needs a finite variance"
-        return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, caveat))
+        comparisons = tuple(comparison for _, comparison in judged)
+        return replace(base, outcome=outcome, comparisons=comparisons, notes=(*base.notes, caveat))
 
     def _measure_b(self, records: Mapping[str, Array]) -> None:
         """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
@@ -339,6 +330,16 @@ def _judged(comparison: Comparison, claim: Claim) -> Outcome:
     return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
 
 
+def _trajectory_notes(verdict: Verdict) -> tuple[str, ...]:
+    """What a dissimilarity measured along the run itself does not say."""
+    notes = [
+        "b is a property of this run, not of the problem; what the statement says about b alone holds by definition"
+    ]
+    if verdict.engine == "step":
+        notes.append("b comes from means over replicates, without a confidence bound")
+    return tuple(notes)
+
+
 def _measured(statement: Statement) -> set[str]:
     """Names of the per-round quantities in the statement, without the suffix for the round before."""
     symbols = {s.name for claim in statement.claims for s in claim.bound.free_symbols | claim.metric.expr.free_symbols}
@@ -360,13 +361,27 @@ def _evaluate(expr: object, values: Mapping[str, float], records: Mapping[str, A
     return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
 
 
-def _sampled_sides(claim: Claim, values: Mapping[str, float], run: step.Run) -> tuple[Array, Array]:
+def _sampled(claim: Claim, values: Mapping[str, float], run: step.Run, level: float) -> tuple[Outcome, Comparison]:
+    """Judge a claim by its replicates; a claim about every round shares the error level among the rounds."""
     left, right = (_evaluate(expr, values, run.records) for expr in (claim.metric.expr, claim.bound))
+    terms = {label: _evaluate(expr, values, run.records) for label, expr in claim.terms.items()}
+    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        return left.mean(axis=1), right.mean(axis=1)
-    rounds = slice(1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0, None)
-    worst = int(np.argmax((left - right).mean(axis=0)[rounds])) + (rounds.start or 0)
-    return left[:, worst], right[:, worst]
+        left, right = left.mean(axis=1, keepdims=True), right.mean(axis=1, keepdims=True)
+        terms = {label: term.mean(axis=1, keepdims=True) for label, term in terms.items()}
+    excess = (left - right)[:, first:]
+    errors = np.array([radius(column, level / excess.shape[1]) for column in excess.T])
+    mean = excess.mean(axis=0)
+    if (mean > errors).any():
+        outcome, worst = Outcome.VIOLATED, int(np.argmax(mean - errors))
+    else:
+        outcome = Outcome.HOLDS if (mean + errors <= 0).all() else Outcome.INCONCLUSIVE
+        worst = int(np.argmax(mean + errors))
+    t = first + worst
+    parts = {label: float(term[:, t].mean()) for label, term in terms.items()}
+    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else t
+    sides = float(left[:, t].mean()), float(right[:, t].mean())
+    return outcome, Comparison(claim.name, place, *sides, float(errors[worst]), parts)
 
 
 def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expectation) -> Comparison:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bounds.symbols import all_quantities
+from bounds.symbols import Role, all_quantities
 from ratecheck.errors import InputError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -27,7 +27,12 @@ problem_option = click.option(
     metavar="NAME",
     help="quadratic, logistic, digits, breast_cancer, libsvm:PATH, or PATH.npz with arrays H, g and shared.",
 )
-seed_option = click.option("--seed", default=0, show_default=True, help="Seed of every random stream of the run.")
+seed_option = click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    help="Seed of the run's random streams (seed=... among the dials is the problem's).",
+)
 replicates_option = click.option("--replicates", default=16, show_default=True, help="Monte Carlo runs.")
 threads_option = click.option(
     "--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default."
@@ -42,15 +47,22 @@ def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ..
     return keys, tuple(word for word in words if "=" in word)
 
 
-def parse_values(assignments: tuple[str, ...]) -> dict[str, float]:
-    """``("n=10", "gamma=1e-3")`` as numbers; raises `InputError` for anything else."""
-    values: dict[str, float] = {}
+# Dials that are words rather than numbers.
+WORDS = ("how",)
+
+
+def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """``("n=10", "gamma=1e-3")`` as numbers, the dials in `WORDS` as text; raises `InputError` for anything else."""
+    values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or not name:
             raise InputError(f"{assignment!r} is not of the form NAME=VALUE, such as n=10")
         if name in values:
-            raise InputError(f"{name} is given twice: {values[name]:g} and {text}")
+            raise InputError(f"{name} is given twice: {values[name]} and {text}")
+        if name in WORDS:
+            values[name] = text
+            continue
         try:
             values[name] = float(text)
         except ValueError:
@@ -65,15 +77,16 @@ class Request:
     """Parameters of a statement on the one hand, dials of a problem on the other."""
 
     values: dict[str, float]
-    dials: dict[str, float]
+    dials: dict[str, Any]
 
 
-def divide(values: Mapping[str, float], dials: tuple[str, ...]) -> Request:
+def divide(values: Mapping[str, Any], dials: tuple[str, ...]) -> Request:
     """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
     symbols = {quantity.name for quantity in all_quantities()}
     for name in values:
         if name not in symbols and name not in dials:
-            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, symbols | set(dials))}")
+            given = {quantity.name for quantity in all_quantities() if quantity.role is not Role.MEASURED}
+            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, given | set(dials))}")
     return Request(
         values={k: v for k, v in values.items() if k in symbols},
         dials={k: v for k, v in values.items() if k in dials},

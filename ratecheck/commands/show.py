@@ -6,6 +6,7 @@ import click
 import sympy as sp
 
 import bounds
+from bounds.display import shown
 from bounds.statement import Relation, Statement
 from bounds.symbols import quantity
 from ratecheck.commands.arguments import json_option, key_argument, print_json
@@ -35,12 +36,12 @@ def latex_lines(statement: Statement) -> list[str]:
     names = {quantity(name).symbol: quantity(name).latex for name in _all_symbols(statement)}
     lines = []
     for claim in statement.claims:
-        right = sp.latex(claim.bound, symbol_names=names)
+        right = sp.latex(shown(claim.bound), symbol_names=names)
         right = rf"\left({right}\right)" if claim.relation is Relation.ORDER else right
         lines.append(f"{claim.metric.latex} {_LATEX[claim.relation]} {right}")
     operators = {"<=": r"\le", ">=": r"\ge", "==": "="}
     for c in statement.hypotheses:
-        sides = (sp.latex(side, symbol_names=names) for side in (c.left, c.right))
+        sides = (sp.latex(shown(side), symbol_names=names) for side in (c.left, c.right))
         lines.append(f" {operators[c.operator]} ".join(sides))
     return lines
 

@@ -124,9 +124,9 @@ def prepare(statement: Statement, problem_name: str, given: dict[str, float]) ->
             defaults[sigma] = 0.0
     # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller.
     values = {k: v for k, v in defaults.items() if k not in statement.settings}
-    name = f"{problem_name}: {problem.n} clients, {problem.d_u} shared and {problem.d_v} personal variables"
+    name = f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
     chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})
-    return problem, {**values, **request.values}, f"{name} {chosen}".strip()
+    return problem, {**values, **request.values}, f"{name}, {chosen}" if chosen else name
 
 
 def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:

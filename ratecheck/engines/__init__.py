@@ -67,9 +67,9 @@ def exact_moments(
     progress: step.Progress | None = None,
     **step_sizes: float,
 ) -> exact.Expectation:
-    """Expectations of what `run_steps` records, computed instead of sampled; `Expectation.metric` is (T,).
+    """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).
 
-    Arguments as for `run_steps`. Raises `InputError` also where the run is not affine (problem not quadratic).
+    Arguments as for ``simulate``. Raises `InputError` also where the run is not affine (problem not quadratic).
     """
     ready = setup.prepare(
         algorithm, problem, trace, K=K, T=T, x0=x0, v0=v0,

@@ -6,9 +6,11 @@ on how many replicates run beside it, and nothing has to be stored. Words are 32
 loops over lanes vectorise.
 """
 
+import hashlib
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.kernels.compile import kernel
 
@@ -26,6 +28,12 @@ _PURPOSE_BIT = 28
 
 # The round number of draws made before round 0.
 BEFORE_FIRST_ROUND = 0xFFFFFFFF
+
+
+def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
+    """Keys (2, replicates) of the random streams, from the named axes seed and replicate."""
+    words = [hashlib.sha256(f"seed={seed};replicate={r}".encode()).digest()[:8] for r in replicates]
+    return np.ascontiguousarray(np.frombuffer(b"".join(words), dtype="<u4").reshape(-1, 2).T.astype(np.uint64))
 
 
 @kernel
@@ -108,3 +116,113 @@ def uniform_subsets(keys, first_round, clients, sampled, masks):
                 take = np.float64(words[i % 4, r]) * left < np.float64(needed[r]) * 4294967296.0
                 masks[t, i, r] = take
                 needed[r] -= take
+
+
+@kernel
+def independent_clients(keys, first_round, thresholds, masks):
+    """Fill masks (rounds, clients, replicates): client i plays in round t with probability thresholds[t, i] / 2**32.
+
+    A 32-bit word below the threshold decides, so a probability is met exactly up to 2**-32.
+    """
+    rounds, clients, replicates = masks.shape
+    words = np.empty((4, replicates), dtype=np.uint64)
+    for t in range(rounds):
+        for i in range(clients):
+            if i % 4 == 0:
+                philox(i // 4, 0, first_round + t, counter_tag(PARTICIPATION, 0), keys, words, replicates)
+            for r in range(replicates):
+                masks[t, i, r] = np.float64(words[i % 4, r]) < thresholds[t, i]
+
+
+@kernel
+def random_order(keys, epoch, order, words):
+    """Fill order (clients, replicates) with the permutation of that epoch (Fisher-Yates), uniform up to n * 2**-32."""
+    clients, replicates = order.shape
+    for i in range(clients):
+        order[i, :] = i
+    for i in range(clients):
+        if i % 4 == 0:
+            philox(i // 4, 0, epoch, counter_tag(PARTICIPATION, 0), keys, words, replicates)
+        for r in range(replicates):
+            j = i + np.int64((words[i % 4, r] * np.uint64(clients - i)) >> _SHIFT)
+            order[i, r], order[j, r] = order[j, r], order[i, r]
+
+
+@kernel
+def reshuffled_blocks(keys, first_round, sampled, epoch, masks):
+    """Fill masks (rounds, clients, replicates) with blocks of ``sampled`` clients out of random orders.
+
+    With ``epoch`` > 0 there is a new order every ``epoch`` rounds, whose blocks wrap around within it; with 0 the
+    orders follow one another without a gap.
+    """
+    rounds, clients, replicates = masks.shape
+    words = np.empty((4, replicates), dtype=np.uint64)
+    order = np.empty((clients, replicates), dtype=np.int64)
+    drawn = -1
+    masks[:, :, :] = False
+    for t in range(rounds):
+        for k in range(sampled):
+            if epoch > 0:
+                number = (first_round + t) // epoch
+                place = ((first_round + t) % epoch * sampled + k) % clients
+            else:
+                number = ((first_round + t) * sampled + k) // clients
+                place = ((first_round + t) * sampled + k) % clients
+            if number != drawn:
+                random_order(keys, number, order, words)
+                drawn = number
+            for r in range(replicates):
+                masks[t, order[place, r], r] = True
+
+
+@kernel
+def two_state_chains(keys, first_round, start, join, stay, masks):
+    """Fill masks (rounds, clients, replicates) with independent two-state Markov chains.
+
+    Thresholds (clients,), probabilities times 2**32: client i is active in round 0 if the word of that round is below
+    ``start``, and in a later round if its word is below ``stay`` (when it was active) or ``join`` (when it was not). A
+    word below both or above both thus forgets the past; any other keeps the state (join < stay) or flips it. So the
+    state in ``first_round`` follows from the latest forgetful round before it, and the number of flips since.
+    """
+    rounds, clients, replicates = masks.shape
+    words = np.empty((4, replicates), dtype=np.uint64)
+    settled = np.empty((4, replicates), dtype=np.bool_)
+    active = np.empty((4, replicates), dtype=np.bool_)
+    tag = counter_tag(PARTICIPATION, 0)
+    if rounds == 0:
+        return
+    for block in range((clients + 3) // 4):
+        width = min(4, clients - 4 * block)
+        settled[:, :] = False
+        active[:, :] = False
+        open_lanes = width * replicates
+        back = first_round
+        while open_lanes > 0:
+            philox(block, 0, back, tag, keys, words, replicates)
+            for c in range(width):
+                i = 4 * block + c
+                low, high = min(join[i], stay[i]), max(join[i], stay[i])
+                if back == 0:
+                    low = high = start[i]
+                for r in range(replicates):
+                    if settled[c, r]:
+                        continue
+                    word = np.float64(words[c, r])
+                    # Until it is settled, ``active`` holds whether the state has flipped since.
+                    if word < low or word >= high:
+                        active[c, r] = (word < low) != active[c, r]
+                        settled[c, r] = True
+                        open_lanes -= 1
+                    elif stay[i] < join[i]:
+                        active[c, r] = not active[c, r]
+            back -= 1
+        for c in range(width):
+            for r in range(replicates):
+                masks[0, 4 * block + c, r] = active[c, r]
+        for t in range(1, rounds):
+            philox(block, 0, first_round + t, tag, keys, words, replicates)
+            for c in range(width):
+                i = 4 * block + c
+                for r in range(replicates):
+                    threshold = stay[i] if masks[t - 1, i, r] else join[i]
+                    masks[t, i, r] = np.float64(words[c, r]) < threshold

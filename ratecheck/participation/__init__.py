@@ -1,5 +1,27 @@
-"""Who takes part in which round: patterns and given traces."""
+"""Who takes part in which round: patterns, given traces, and the delays that they cause."""
 
-from ratecheck.participation.trace import Participation, Trace, Uniform
+from ratecheck.participation import delays
+from ratecheck.participation.bernoulli import Bernoulli
+from ratecheck.participation.biased import Biased
+from ratecheck.participation.cyclic import Cyclic
+from ratecheck.participation.independent import Independent
+from ratecheck.participation.markov import Markov
+from ratecheck.participation.pattern import Participation
+from ratecheck.participation.reshuffled import Reshuffled
+from ratecheck.participation.sine import Sine
+from ratecheck.participation.trace import Trace
+from ratecheck.participation.uniform import Uniform
 
-__all__ = ["Participation", "Trace", "Uniform"]
+__all__ = [
+    "Bernoulli",
+    "Biased",
+    "Cyclic",
+    "Independent",
+    "Markov",
+    "Participation",
+    "Reshuffled",
+    "Sine",
+    "Trace",
+    "Uniform",
+    "delays",
+]

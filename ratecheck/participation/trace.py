@@ -1,70 +1,26 @@
-"""Participation: which clients play in round t, for every replicate.
+"""A given participation matrix, and every pattern by name.
 
-`Trace` follows a given matrix; `Trace.uniform` and `Trace.full` are patterns that need none. A pattern draws anew in
-every replicate, from the replicate's own random stream.
+`Trace` follows a given matrix; `Trace.uniform`, `Trace.cyclic` and the others are patterns that need none.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import os
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, whole
-from ratecheck.kernels.random import uniform_subsets
-
-Masks = NDArray[np.bool_]
-Keys = NDArray[np.uint64]
-
-
-class Participation(ABC):
-    """Which of ``n`` clients take part in each round."""
-
-    n: int
-
-    @property
-    @abstractmethod
-    def rate(self) -> float:
-        """Average share of clients per round: m/n for uniform sampling."""
-
-    @abstractmethod
-    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """Participation (rounds, n, replicates) from ``first_round`` on; ``keys`` (2, replicates) name the streams."""
-
-    @abstractmethod
-    def check_rounds(self, T: int) -> None:
-        """Raise `InputError` where the pattern does not reach over T rounds."""
-
-
-class Uniform(Participation):
-    """Uniform sampling of m of n clients without replacement, anew in every round; m = n is full participation."""
-
-    def __init__(self, n: int, m: int) -> None:
-        self.n = whole("n", n, 1)
-        self.m = whole("m", m, 1, self.n, "there are that many clients")
-
-    @property
-    def rate(self) -> float:
-        """m/n."""
-        return self.m / self.n
-
-    @property
-    def inclusion(self) -> tuple[float, float]:
-        """Probability that a client is sampled, and that two different clients both are."""
-        pairs = self.n * (self.n - 1)
-        return self.m / self.n, (self.m * (self.m - 1) / pairs if pairs else 0.0)
-
-    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
-        """See `Participation.masks`."""
-        masks = np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
-        if self.m < self.n:
-            uniform_subsets(keys, first_round, self.n, self.m, masks)
-        return masks
-
-    def check_rounds(self, T: int) -> None:
-        """Any number of rounds will do."""
+from ratecheck.inputs import floats
+from ratecheck.participation.bernoulli import Bernoulli, Probability
+from ratecheck.participation.biased import Biased
+from ratecheck.participation.cyclic import Cyclic
+from ratecheck.participation.files import read_matrix
+from ratecheck.participation.markov import Markov
+from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.reshuffled import Reshuffled
+from ratecheck.participation.sine import Sine
+from ratecheck.participation.uniform import Uniform
 
 
 class Trace(Participation):
@@ -82,6 +38,41 @@ class Trace(Participation):
     def full(n: int) -> Uniform:
         """Every client in every round."""
         return Uniform(n, n)
+
+    @staticmethod
+    def cyclic(n: int, S: int) -> Cyclic:
+        """Blocks of S consecutive clients in a fixed order, wrapping around: see `Cyclic`."""
+        return Cyclic(n, S)
+
+    @staticmethod
+    def reshuffled(n: int, S: int, *, wrap: bool = True, epoch: int | None = None) -> Reshuffled:
+        """Blocks of S consecutive clients in an order drawn anew in each epoch: see `Reshuffled`."""
+        return Reshuffled(n, S, wrap=wrap, epoch=epoch)
+
+    @staticmethod
+    def bernoulli(p: ArrayLike | Probability, n: int | None = None, T: int | None = None) -> Bernoulli:
+        """Every client on its own with probability p, p_i or p_i^t: see `Bernoulli`."""
+        return Bernoulli(p, n, T)
+
+    @staticmethod
+    def sine(n: int, S: int, amplitude: float = 0.3, level: float = 0.7, period: float = 10.0) -> Sine:
+        """Every client on its own with probability (S/n)(amplitude*sin(2 pi t/period) + level): see `Sine`."""
+        return Sine(n, S, amplitude, level, period)
+
+    @staticmethod
+    def biased(n: int = 100, group: int = 11, first: float = 0.5, step: float = 0.05) -> Biased:
+        """Every client on its own, with a probability that falls from group to group: see `Biased`."""
+        return Biased(n, group, first, step)
+
+    @staticmethod
+    def markov(join: ArrayLike, leave: ArrayLike, n: int | None = None, *, start: ArrayLike | None = None) -> Markov:
+        """Every client on its own, joining and leaving with given probabilities: see `Markov`."""
+        return Markov(join, leave, n, start=start)
+
+    @staticmethod
+    def from_file(path: str | os.PathLike[str]) -> Trace:
+        """The matrix in a ``.csv`` or ``.npz`` file: see `read_matrix`."""
+        return Trace(read_matrix(path))
 
     def __init__(self, matrix: ArrayLike) -> None:
         array = floats("participation matrix", matrix)
@@ -111,3 +102,8 @@ class Trace(Participation):
         """The matrix has to have at least T rows."""
         if len(self.matrix) < T:
             raise InputError(f'T={T} breaks "T <= rows of the participation matrix": it has {len(self.matrix)} rows')
+
+    def fixed(self, T: int) -> Matrix:
+        """The first T rows."""
+        self.check_rounds(T)
+        return self.matrix[:T]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from bounds.statement import Assumption, Evaluation, Relation, Statement, StepRule
+from bounds.display import shown
+from bounds.statement import Evaluation, Relation, Statement, StepRule
 from bounds.symbols import quantity
 from ratecheck.checks.admissible import Interval, StepSizes
 
@@ -39,8 +40,10 @@ def statement_text(statement: Statement) -> str:
         over = claim.metric.over.value
         lines.append(f"claim{name}: {claim.metric.expr}   ({over})")
         lines += [f"    {_RELATIONS[claim.relation]}"]
-        lines += _indented(sp.pretty(claim.bound, use_unicode=True, wrap_line=False), 8)
-        lines += [f"        {label}: {expr}" for label, expr in claim.terms.items()] if len(claim.terms) > 1 else []
+        lines += _indented(sp.pretty(shown(claim.bound), use_unicode=True, wrap_line=False), 8)
+        lines += (
+            [f"        {label}: {shown(expr)}" for label, expr in claim.terms.items()] if len(claim.terms) > 1 else []
+        )
     lines.append("")
     lines += [f"assumes  {assumption.value}" for assumption in statement.assumptions]
     lines += [f"if       {condition.text}" for condition in statement.conditions]
@@ -55,7 +58,7 @@ def statement_text(statement: Statement) -> str:
 
 
 def _rule(rule: StepRule) -> str:
-    return f"{rule.symbol} {'>=' if rule.at_least else '='} {rule.value}"
+    return f"{rule.symbol} {'>=' if rule.at_least else '='} {shown(rule.value)}"
 
 
 def _indented(text: str, width: int) -> list[str]:
@@ -109,8 +112,11 @@ def step_sizes_text(answer: StepSizes) -> str:
     if answer.optimal_bound is not None:
         lines.append(f"smallest bound {answer.optimal_bound:.6g}")
     lines += [
-        f"the bound falls as {name} grows; the value given is within 1% of its infimum" for name in answer.approached
+        f"the bound falls as {name} grows; at the value given it is within 1% of its infimum"
+        for name in answer.approached
     ]
+    if not statement.hypotheses:
+        lines.append("the statement restricts no step size")
     if answer.missing:
         lines.append(f"to minimise the bound, give also {', '.join(answer.missing)}")
     return "\n".join(lines)
@@ -118,8 +124,7 @@ def step_sizes_text(answer: StepSizes) -> str:
 
 def verdict_text(verdict: Verdict) -> str:
     """A verdict with both sides, the numbers that went in and every assumption's certificate."""
-    slack = "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
-    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {verdict.outcome.value}{slack}"]
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {verdict.outcome.value}{_room(verdict)}"]
     for comparison in verdict.comparisons:
         lines += _sides(verdict, comparison)
     lines += [f"  because {reason}" for reason in verdict.reasons]
@@ -129,6 +134,14 @@ def verdict_text(verdict: Verdict) -> str:
     lines += [f"  uses    {line}" for line in _other_constants(verdict)]
     lines += [f"  note    {note}" for note in verdict.notes]
     return "\n".join(lines)
+
+
+def _room(verdict: Verdict) -> str:
+    """How far apart the sides are: the slack, or for an equality their relative difference."""
+    worst = verdict.worst
+    if worst is not None and any(claim.relation is Relation.EQUAL for claim in verdict.statement.claims):
+        return f'   claimed "=", sides differ by {abs(worst.right - worst.left) / max(abs(worst.right), 1e-300):.2%}'
+    return "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
@@ -155,16 +168,23 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
         else f"{verdict.replicates} replicates, +-{number(comparison.error)} at level {verdict.level}"
     )
     size = sum(abs(term) for term in comparison.terms.values())
-    shares = ", ".join(f"{name} {abs(term) / size:.0%}" for name, term in comparison.terms.items()) if size else ""
+    shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
     right = f"  right   {number(comparison.right)}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
     return [f"  left    {number(comparison.left)}   {left}; {how}", right + _vacuity(verdict)]
+
+
+def _share(part: float) -> str:
+    return "<1%" if 0 < part < 0.005 else f"{part:.0%}"
 
 
 def _vacuity(verdict: Verdict) -> str:
     if verdict.vacuous is None:
         return ""
-    since = "for no T" if verdict.vacuous_until is None else f"from T = {verdict.vacuous_until}"
-    return f"; {'vacuous' if verdict.vacuous else 'not vacuous'} (says more than smoothness does {since})"
+    if verdict.vacuous_until is None:
+        return "; vacuous at every T: no better than smoothness alone"
+    if verdict.vacuous:
+        return f"; vacuous: no better than smoothness alone before T = {verdict.vacuous_until}"
+    return f"; not vacuous from T = {verdict.vacuous_until}"
 
 
 def _settings(verdict: Verdict) -> str:
@@ -182,17 +202,13 @@ def _assumed(verdict: Verdict) -> list[str]:
     for assumption in verdict.statement.assumptions:
         certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
         facts = [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in certified]
-        lines.append(f"{assumption.value}" + (f": {', '.join(facts)}" if facts else _by_construction(assumption)))
+        lines.append(assumption.value + (f": {', '.join(facts)}" if facts else ": exact (by construction of the run)"))
     return lines
 
 
 def _other_constants(verdict: Verdict) -> list[str]:
     others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
     return [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in others]
-
-
-def _by_construction(assumption: Assumption) -> str:
-    return "" if assumption.constants else ": exact (by construction of the run)"
 
 
 def _belongs(name: str, statement: Statement) -> bool:
@@ -211,6 +227,8 @@ def symbols_text(names: Iterable[str]) -> str:
     return table(rows) if rows else ""
 
 
-def values_text(values: Mapping[str, float]) -> str:
+def values_text(values: Mapping[str, object]) -> str:
     """``n=10 m=9``."""
-    return " ".join(f"{name}={value:g}" for name, value in values.items())
+    return " ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items()
+    )

@@ -1,0 +1,37 @@
+"""Clients that take part independently of each other and of the past."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.kernels.random import independent_clients
+from ratecheck.participation.pattern import Keys, Masks, Participation
+
+Array = NDArray[np.float64]
+
+
+class Independent(Participation):
+    """Client i takes part in round t with probability p_i^t, independently of everything else.
+
+    Case 2 of the FedSUM paper (Section 2.1), which asks for delta <= p_i^t <= 1 with a delta > 0. A round may be empty.
+    Probabilities are met exactly up to 2**-32.
+    """
+
+    @abstractmethod
+    def probabilities(self, first_round: int, rounds: int) -> Array:
+        """p_i^t as an array (rounds, n), from ``first_round`` on."""
+
+    @property
+    @abstractmethod
+    def delta(self) -> float:
+        """A delta > 0 with p_i^t >= delta for every client and round."""
+
+    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
+        """See `Participation.masks`."""
+        masks = np.empty((rounds, self.n, keys.shape[1]), dtype=np.bool_)
+        thresholds = np.ascontiguousarray(self.probabilities(first_round, rounds) * 2.0**32)
+        independent_clients(keys, first_round, thresholds, masks)
+        return masks
