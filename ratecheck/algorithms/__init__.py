@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ratecheck.algorithms.base import Algorithm, check_step_sizes
 from ratecheck.algorithms.fedavg_p import FedAvgP
+from ratecheck.algorithms.fedsum import FedSum, FedSumB, FedSumCr
 from ratecheck.algorithms.scaffold_p import ScaffoldP
 from ratecheck.errors import InputError, did_you_mean
 
@@ -69,6 +70,9 @@ METHODS: dict[str, Method] = {
         Method("fedavg", "FedAvg", FedAvgP(), fixed=_NO_PERSONAL, personal=False),
         Method("scaffold", "SCAFFOLD", ScaffoldP(), fixed=_NO_PERSONAL, personal=False),
         Method("fedsim", "FedSim", FedAvgP(), fixed={"eta_u": 1.0, "eta_v": 1.0}),
+        Method("fedsum-b", "FedSUM-B", FedSumB(), personal=False),
+        Method("fedsum", "FedSUM", FedSum(), personal=False),
+        Method("fedsum-cr", "FedSUM-CR", FedSumCr(), personal=False),
         Method("parallel-sgd", "parallel SGD", FedAvgP(), fixed={**_NO_SHARED, "K": 1.0}, shared=False, full=True),
     )
 }

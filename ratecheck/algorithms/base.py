@@ -37,7 +37,10 @@ class Algorithm(ABC):
 
     Class attributes name the variables and the space of each: ``server`` and ``client`` state, ``local`` variables,
     ``message`` sent by a client. In each space the first local variable is the point at which gradients are taken.
-    ``step_sizes`` are the parameters beside n, m (clients in this round) and K.
+    ``step_sizes`` are the parameters beside n, m (clients in this round, for ``aggregate``), K and delay (rounds since
+    the client's last one, t + 1 before its first, for ``begin``). ``averages``: the server averages over participants,
+    so that a round without any leaves it as it is. ``uses_delay``: ``begin`` depends on the delay, affinely in its
+    inverse.
 
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have the entries "u" and "v".
@@ -46,6 +49,8 @@ class Algorithm(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     step_sizes: ClassVar[tuple[str, ...]]
+    averages: ClassVar[bool] = True
+    uses_delay: ClassVar[bool] = False
     server: ClassVar[dict[str, Space]]
     client: ClassVar[dict[str, Space]]
     local: ClassVar[dict[str, Space]]

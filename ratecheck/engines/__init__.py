@@ -1,4 +1,4 @@
-"""Engines: the same algorithms, as Monte Carlo (`run_steps`) or as exact moments (`exact_moments`)."""
+"""Engines: the same algorithms as Monte Carlo, by steps or by leaps (`run_steps`), or as exact moments."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ratecheck.engines import exact, setup, step
+from ratecheck.engines import exact, leap, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
 from ratecheck.participation import Participation
 from ratecheck.problems import Problem
 
-ENGINES = ("step",)
+ENGINES = ("step", "leap")
 
 
 def run_steps(
@@ -38,8 +38,8 @@ def run_steps(
 
     ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default. ``sigma_u``, ``sigma_v`` are the total noise of
     each block, E||noise||^2 = sigma^2; ``sigma`` serves where the problem has one block only. ``trace`` reaches over T
-    rounds; a given matrix says T itself. Step sizes are keywords, such as gamma_u, gamma_v, eta_u, eta_v.
-    Raises `InputError` for unusable input.
+    rounds; a given matrix says T itself. ``engine`` is "step" or, on quadratics, "leap", whose cost does not depend on
+    K. Step sizes are keywords, such as gamma_u, gamma_v, eta_u, eta_v. Raises `InputError` for unusable input.
     """
     if engine not in ENGINES:
         raise InputError(f"no engine {engine!r} for simulation; {did_you_mean(engine, ENGINES)}")
@@ -49,7 +49,10 @@ def run_steps(
         algorithm, problem, trace, K=K, T=T, x0=x0, v0=v0,
         sigma=sigma, sigma_u=sigma_u, sigma_v=sigma_v, step_sizes=step_sizes,
     )  # fmt: skip
-    return step.simulate(ready, seed=seed, replicates=replicates, threads=threads, progress=progress)
+    kernel = leap.LeapKernel(ready) if engine == "leap" else None
+    return step.simulate(
+        ready, kernel=kernel, seed=seed, replicates=replicates, threads=threads, progress=progress
+    )  # fmt: skip
 
 
 def exact_moments(

@@ -81,6 +81,8 @@ class AffineRounds:
         assert isinstance(problem, Quadratic)
         self.problem = problem
         self.setup, self.maps = setup, setup.maps(problem.n)
+        self._begin = setup.begin()
+        self._kept: dict[int, tuple[Array, Array]] = {}
         d_u, d_v = problem.d_u, problem.d_v
         self.server = Layout(self.maps.server, d_u, d_v)
         self.client = Layout(self.maps.client, d_u, d_v)
@@ -102,13 +104,12 @@ class AffineRounds:
         noise[:size, :size] = (gradient * self.setup.noise**2) @ gradient.T
         return step, noise
 
-    def begin(self) -> Array:
-        """The matrix of ``begin`` from y to (local, 1)."""
+    def begin(self, delay: float = np.inf) -> Array:
+        """The matrix of ``begin`` from y to (local, 1) at a delay; infinity drops what depends on it."""
+        table = self._begin[0] + self._begin[1] / delay
         matrix = np.zeros((self.local.size + 1, self.inputs))
-        matrix[:-1, : self.server.size] = self.local.expand(self.maps.begin, self.server)
-        matrix[:-1, self.server.size : -1] = self.local.expand(
-            self.maps.begin, self.client, column=self.maps.server.slots
-        )
+        matrix[:-1, : self.server.size] = self.local.expand(table, self.server)
+        matrix[:-1, self.server.size : -1] = self.local.expand(table, self.client, column=self.maps.server.slots)
         matrix[-1, -1] = 1.0
         return matrix
 
@@ -117,15 +118,19 @@ class AffineRounds:
         """Length of y = (server, client, 1)."""
         return self.server.size + self.client.size + 1
 
-    def client_round(self, i: int) -> ClientRound:
-        """The whole round of client i."""
-        step, noise = self.local_step(i)
-        power, covariance = _repeat(step, noise, self.setup.K)
-        local = (power @ self.begin())[:-1]
+    def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
+        """The whole round of client i at a delay."""
+        power, covariance = self._powers(i)
+        local = (power @ self.begin(delay))[:-1]
         client, from_client, client_size = self._finish(self.client, 0, local)
         message, from_message, message_size = self._finish(self.message, self.maps.client.slots, local)
         load = np.vstack([from_client, from_message])
         return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T, client_size, message_size)
+
+    def _powers(self, i: int) -> tuple[Array, Array]:
+        if i not in self._kept:
+            self._kept[i] = _repeat(*self.local_step(i), self.setup.K)
+        return self._kept[i]
 
     def _finish(self, outputs: Layout, row: int, local: Array) -> tuple[Array, Array, Array]:
         """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size."""
@@ -138,9 +143,7 @@ class AffineRounds:
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
-        if participants == 0:
-            return np.eye(self.server.size), np.zeros((self.server.size, self.message.size))
-        table = self.setup.maps(participants).aggregate
+        table = self.setup.aggregate(participants)
         keep = self.server.expand(table, self.server)
         return keep, self.server.expand(table, self.message, column=self.maps.server.slots)
 

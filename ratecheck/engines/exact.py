@@ -121,6 +121,8 @@ def check_exact(setup: Setup) -> None:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     if not isinstance(setup.trace, (Uniform, Trace)):
         raise InputError("the exact engine needs uniform sampling or a given trace: use engine=step")
+    if setup.method.algorithm.uses_delay and not isinstance(setup.trace, Trace) and setup.trace.rate < 1:
+        raise InputError(f"{setup.method.name} depends on delays, here random: give a trace, or use engine=step")
 
 
 def single_threaded() -> threadpool_limits:
@@ -217,7 +219,7 @@ class Moments:
         self.n = setup.problem.n
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.n * self.client + 1
-        self.clients = [self.rounds_of.client_round(i) for i in range(self.n)]
+        self.last = np.full(self.n, -1)
         self._maps: dict[bytes, RoundMap] = {}
 
     def inputs(self, i: int) -> NDArray[np.intp]:
@@ -240,9 +242,9 @@ class Moments:
         mean = np.concatenate([server, *means, [1.0]])
         return Moment(mean, covariance, self.size * _EPS * np.abs(mean), np.sqrt(_EPS * np.diagonal(covariance)))
 
-    def increment(self, i: int, to_server: Array) -> tuple[Array, Array, Array]:
+    def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Array]:
         """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their size, and its noise covariance."""
-        part = self.clients[i]
+        part = self.rounds_of.client_round(i, delay)
         change = part.client_rows.copy()
         change[:, self.server : self.server + self.client] -= np.eye(self.client)
         load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
@@ -264,12 +266,16 @@ class Moments:
                     moment = Moment(nothing, np.full_like(moment.covariance, np.nan), nothing, nothing)
 
     def round_map(self, t: int) -> RoundMap:
-        """How round t changes the moments; maps are kept per set of participants."""
+        """How round t changes the moments; call in order of t. Maps are kept per participants and their delays."""
         trace = self.setup.trace
-        if isinstance(trace, Trace):
-            row = trace.matrix[t]
-            return self._kept(row.tobytes(), lambda: self._given(np.flatnonzero(row)))
-        return self._kept(b"", lambda: self._uniform(trace))
+        full = not isinstance(trace, Trace) and trace.rate == 1
+        if not isinstance(trace, Trace) and not full:
+            return self._kept(b"", lambda: self._uniform(trace))
+        members = np.arange(self.n) if full else np.flatnonzero(trace.matrix[t])  # type: ignore[attr-defined]
+        delays = t - self.last[members] if self.setup.method.algorithm.uses_delay else np.ones(len(members), dtype=int)
+        self.last[members] = t
+        key = members.tobytes() + b"/" + delays.tobytes()
+        return self._kept(key, lambda: self._given(members, delays))
 
     def _kept(self, key: bytes, build: Callable[[], RoundMap]) -> RoundMap:
         if key not in self._maps:
@@ -288,24 +294,24 @@ class Moments:
         one, two = trace.inclusion
         keep, to_server = self.rounds_of.aggregate(trace.m)
         A_0 = self._base(keep)
-        Bbar, size, noise, parts = self._sum(range(self.n), to_server)
+        Bbar, size, noise, parts = self._sum([(i, np.inf) for i in range(self.n)], to_server)
         mean, size = A_0 + one * Bbar, np.abs(A_0) + one * size
-        if one == 1.0:
-            return RoundMap(mean, size, noise)
         return RoundMap(mean, size, one * noise, Bbar, parts, two - one * one, one - two)
 
-    def _given(self, members: NDArray[np.intp]) -> RoundMap:
+    def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
         A_0 = self._base(keep)
-        B, size, noise, _ = self._sum([int(i) for i in members], to_server)
+        B, size, noise, _ = self._sum(
+            [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
+        )
         return RoundMap(A_0 + B, np.abs(A_0) + size, noise)
 
-    def _sum(self, members: Iterable[int], to_server: Array) -> tuple[Array, Array, Array, list[Part]]:
-        """Sums over clients of B_i, of its size and of the noise covariance, and the B_i one by one."""
+    def _sum(self, members: Iterable[tuple[int, float]], to_server: Array) -> tuple[Array, Array, Array, list[Part]]:
+        """Sums over clients, each at a delay, of B_i, of its size and of the noise covariance, and the B_i one by one."""
         total, sizes, noise = (np.zeros((self.size, self.size)) for _ in range(3))
         parts = []
-        for i in members:
-            B, size, N = self.increment(i, to_server)
+        for i, delay in members:
+            B, size, N = self.increment(i, delay, to_server)
             rows, columns = self.outputs(i), self.inputs(i)
             total[np.ix_(rows, columns)] += B
             sizes[np.ix_(rows, columns)] += size

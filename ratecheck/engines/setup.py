@@ -36,10 +36,30 @@ class Setup:
     point: Array
     noise: Array
 
-    def maps(self, participants: int) -> LinearMaps:
-        """The algorithm's coefficients when that many clients take part."""
-        settings = {"n": float(self.problem.n), "m": float(max(participants, 1)), "K": float(self.K)}
+    def maps(self, participants: int, delay: float = 1.0) -> LinearMaps:
+        """The algorithm's coefficients for that many participants and, in ``begin``, that delay."""
+        settings = {"n": self.problem.n, "m": max(participants, 1), "K": self.K, "delay": delay}
         return linear_maps(self.method.algorithm, {**settings, **self.step_sizes})
+
+    def begin(self) -> tuple[Array, Array]:
+        """Coefficients of ``begin`` as (fixed, rate): at a delay they are fixed + rate/delay.
+
+        Raises `TypeError` where they are not of that form: an error of the algorithm's definition.
+        """
+        fixed = self.maps(1, np.inf).begin
+        rate = self.maps(1, 1.0).begin - fixed
+        if not np.allclose(self.maps(1, 3.0).begin, fixed + rate / 3.0, rtol=1e-12):
+            raise TypeError(f"{self.method.name}: begin is not affine in 1/delay")
+        return fixed, rate if self.method.algorithm.uses_delay else np.zeros_like(rate)
+
+    def aggregate(self, participants: int) -> Array:
+        """Coefficients of ``aggregate``; a server that averages stays as it is without participants."""
+        table = self.maps(participants).aggregate
+        if participants or not self.method.algorithm.averages:
+            return table
+        idle = np.zeros_like(table)
+        idle[:, :, : table.shape[1]] = np.eye(table.shape[1])
+        return idle
 
 
 def prepare(

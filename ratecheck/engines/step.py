@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,16 +55,27 @@ def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.frombuffer(b"".join(words), dtype="<u4").reshape(-1, 2).T.astype(np.uint64))
 
 
+class BlockKernel(Protocol):
+    """What runs a block of replicates: `StepKernel` here, or the leap engine's."""
+
+    def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
+        """Records (T, len(RECORDS), replicates) of the replicates with these streams."""
+
+
 def simulate(
     setup: Setup,
     *,
+    kernel: BlockKernel | None = None,
     seed: int = 0,
     replicates: int = 1,
     first_replicate: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Run the given replicates; the result of a replicate depends on seed and its own number alone."""
+    """Run the given replicates; the result of a replicate depends on seed and its own number alone.
+
+    ``kernel`` runs a block of them, local step by local step by default.
+    """
     starts = range(first_replicate, first_replicate + replicates, LANES)
     blocks = [range(start, min(start + LANES, first_replicate + replicates)) for start in starts]
     done = [0] * len(blocks)
@@ -73,10 +85,10 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    kernel = _Kernel(setup)
+    runner = StepKernel(setup) if kernel is None else kernel
 
     def work(block: int) -> Array:
-        return kernel.run(stream_keys(seed, blocks[block]), lambda rounds: report(block, rounds))
+        return runner.run(stream_keys(seed, blocks[block]), lambda rounds: report(block, rounds))
 
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
@@ -84,13 +96,14 @@ def simulate(
     return Run(records=records, rate=setup.trace.rate)
 
 
-class _Kernel:
+class StepKernel:
     """Everything that the blocks of one simulation share."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.maps = setup.maps(setup.problem.n)
-        self.aggregate = _aggregates(setup)
+        self.begin = setup.begin()
+        self.aggregate = np.stack([setup.aggregate(count) for count in range(setup.problem.n + 1)])
         self.oracle = (*_problem_arrays(setup), setup.noise)
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
@@ -101,26 +114,18 @@ class _Kernel:
         kernels.start_state(
             *self.oracle, setup.K, maps.start_client, maps.start_server, setup.point, server, client, keys
         )  # fmt: skip
+        last = np.full((problem.n, lanes), -1)
         record = np.empty((setup.T, len(RECORDS), lanes))
         chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
         for first in range(0, setup.T, chunk):
             rounds = min(chunk, setup.T - first)
             masks = setup.trace.masks(first, rounds, keys)
             kernels.run_rounds(
-                *self.oracle, setup.K, maps.local.slots, maps.begin, maps.step, maps.finish, self.aggregate,
-                server, client, keys, masks, first, record[first : first + rounds],
+                *self.oracle, setup.K, maps.local.slots, *self.begin, maps.step, maps.finish, self.aggregate,
+                server, client, last, keys, masks, first, record[first : first + rounds],
             )  # fmt: skip
             report(first + rounds)
         return record
-
-
-def _aggregates(setup: Setup) -> Array:
-    """Coefficients of ``aggregate`` by the number of participants; nobody leaves the server as it is."""
-    tables = [setup.maps(count).aggregate for count in range(setup.problem.n + 1)]
-    servers = tables[0].shape[1]
-    tables[0] = np.zeros_like(tables[0])
-    tables[0][:, :, :servers] = np.eye(servers)
-    return np.stack(tables)
 
 
 def _problem_arrays(setup: Setup) -> tuple[object, ...]:

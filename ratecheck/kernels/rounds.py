@@ -184,6 +184,17 @@ def combine(coefficients, inputs, outputs, lanes):
 
 
 @kernel
+def add_delayed(coefficients, inputs, delays, outputs, lanes):
+    """Add (coefficients @ inputs) / delays to outputs, over the first lanes."""
+    for o in range(coefficients.shape[0]):
+        for k in range(coefficients.shape[1]):
+            c = coefficients[o, k]
+            if c != 0.0:
+                for lane in range(lanes):
+                    outputs[o, lane] += c * inputs[k, lane] / delays[lane]
+
+
+@kernel
 def start_state(kind, H, g, A, rho, d_u, batch, noise, K, start_client, start_server, point, server, client, keys):
     """Fill server and client state from point (n, d) and, where a method needs it, the mean of K gradients there."""
     n, clients, d, lanes = client.shape
@@ -223,13 +234,14 @@ def start_state(kind, H, g, A, rho, d_u, batch, noise, K, start_client, start_se
 
 @kernel
 def run_rounds(
-    kind, H, g, A, rho, d_u, batch, noise, K, locals_, begin, step, finish, aggregate,
-    server, client, keys, masks, first_round, record,
+    kind, H, g, A, rho, d_u, batch, noise, K, locals_, begin, begin_rate, step, finish, aggregate,
+    server, client, last, keys, masks, first_round, record,
 ):  # fmt: skip
     """Advance the state by len(masks) rounds, recording each round's quantities before it is played.
 
-    ``masks`` (rounds, n, B) says who takes part; ``aggregate`` (n+1, 2, server, server+message) holds the coefficients
-    by the number of participants; ``record`` (rounds, len(RECORDS), B).
+    ``masks`` (rounds, n, B) says who takes part and ``last`` (n, B) in which round a client last did (-1: in none). The
+    coefficients of ``begin`` are begin + begin_rate/delay; ``aggregate`` (n+1, 2, server, server+message) holds those
+    of the server by the number of participants; ``record`` is (rounds, len(RECORDS), B).
     """
     n, clients, d, B = client.shape
     servers = server.shape[0]
@@ -242,6 +254,8 @@ def run_rounds(
     words = np.empty((4, B), dtype=np.uint64)
     inputs = np.empty((servers + clients + locals_ + messages + 1, B))
     outputs = np.empty((servers + clients + locals_ + messages, B))
+    delays = np.empty(B)
+    delayed = np.any(begin_rate != 0.0)
     members, participants = np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
     for t in range(masks.shape[0]):
         record_round(kind, H, g, A, rho, d_u, server, client, x, out, margin, local[0], record[t])
@@ -259,9 +273,13 @@ def run_rounds(
             for lane in range(lanes):
                 packed_keys[0, lane] = keys[0, members[lane]]
                 packed_keys[1, lane] = keys[1, members[lane]]
+                delays[lane] = first_round + t - last[i, members[lane]]
+                last[i, members[lane]] = first_round + t
             for row in range(d):
                 gather(server, client[i], row, members, inputs, lanes)
                 combine(begin[0 if row < d_u else 1], inputs, outputs, lanes)
+                if delayed:
+                    add_delayed(begin_rate[0 if row < d_u else 1], inputs, delays, outputs, lanes)
                 for o in range(locals_):
                     for lane in range(lanes):
                         local[o, row, lane] = outputs[o, lane]
