@@ -107,7 +107,7 @@ def final_state(monkeypatch):
 
         def spy(*arguments):
             original(*arguments)
-            server, client, _, _, first_round, record = arguments[-6:]
+            server, client, _, _, _, first_round, record = arguments[-7:]
             if first_round + len(record) == setup.T:
                 ends.append((server, client))
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ratecheck.engines.step import stream_keys
+from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels import compile as compilation
 from ratecheck.kernels import random as kernels
 

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from ratecheck.engines.affine import AffineRounds
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation import Participation, Trace, Uniform
+from ratecheck.participation import Uniform
 from ratecheck.problems import Quadratic
 
 Array = NDArray[np.float64]
@@ -119,10 +119,12 @@ def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
     if not isinstance(setup.problem, Quadratic):
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
-    if not isinstance(setup.trace, (Uniform, Trace)):
-        raise InputError("the exact engine needs uniform sampling or a given trace: use engine=step")
-    if setup.method.algorithm.uses_delay and not isinstance(setup.trace, Trace) and setup.trace.rate < 1:
-        raise InputError(f"{setup.method.name} depends on delays, here random: give a trace, or use engine=step")
+    if setup.trace.fixed(setup.T) is not None:
+        return
+    if not isinstance(setup.trace, Uniform):
+        raise InputError("the exact engine needs uniform sampling or a fixed pattern: use engine=step, or draw a trace")
+    if setup.method.algorithm.uses_delay:
+        raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
 
 
 def single_threaded() -> threadpool_limits:
@@ -219,6 +221,7 @@ class Moments:
         self.n = setup.problem.n
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.n * self.client + 1
+        self.fixed = setup.trace.fixed(setup.T)
         self.last = np.full(self.n, -1)
         self._maps: dict[bytes, RoundMap] = {}
 
@@ -267,11 +270,9 @@ class Moments:
 
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; call in order of t. Maps are kept per participants and their delays."""
-        trace = self.setup.trace
-        full = not isinstance(trace, Trace) and trace.rate == 1
-        if not isinstance(trace, Trace) and not full:
-            return self._kept(b"", lambda: self._uniform(trace))
-        members = np.arange(self.n) if full else np.flatnonzero(trace.matrix[t])  # type: ignore[attr-defined]
+        if self.fixed is None:
+            return self._kept(b"", self._uniform)
+        members = np.flatnonzero(self.fixed[t])
         delays = t - self.last[members] if self.setup.method.algorithm.uses_delay else np.ones(len(members), dtype=int)
         self.last[members] = t
         key = members.tobytes() + b"/" + delays.tobytes()
@@ -289,7 +290,8 @@ class Moments:
         A_0[: self.server, : self.server] = keep
         return A_0
 
-    def _uniform(self, trace: Participation) -> RoundMap:
+    def _uniform(self) -> RoundMap:
+        trace = self.setup.trace
         assert isinstance(trace, Uniform)
         one, two = trace.inclusion
         keep, to_server = self.rounds_of.aggregate(trace.m)
@@ -307,7 +309,7 @@ class Moments:
         return RoundMap(A_0 + B, np.abs(A_0) + size, noise)
 
     def _sum(self, members: Iterable[tuple[int, float]], to_server: Array) -> tuple[Array, Array, Array, list[Part]]:
-        """Sums over clients, each at a delay, of B_i, of its size and of the noise covariance, and the B_i one by one."""
+        """Sums over (client, delay) of B_i, of its size and of the noise covariance, and the B_i one by one."""
         total, sizes, noise = (np.zeros((self.size, self.size)) for _ in range(3))
         parts = []
         for i, delay in members:

@@ -220,7 +220,7 @@ class _Probe:
         """Expected square of the remembered iterates after round t."""
         trace = self.setup.trace
         for i in range(self.moments.n):
-            share = float(trace.matrix[t, i]) if isinstance(trace, Trace) else trace.rate
+            share = trace.rate if self.moments.fixed is None else float(self.moments.fixed[t, i])
             fresh = self._local_square(moment, i, "points")
             self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
 

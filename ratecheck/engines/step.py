@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels import rounds as kernels
+from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.rounds import RECORDS as RECORDS  # noqa: PLC0414  # exported
 from ratecheck.problems import Logistic, Quadratic
 
@@ -47,12 +47,6 @@ class Run:
     def diverged(self) -> NDArray[np.bool_]:
         """Whether a replicate's metric ever was not finite."""
         return np.asarray(~np.isfinite(self.metric).all(axis=1))
-
-
-def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
-    """Keys (2, replicates) of the random streams, from the named axes seed and replicate."""
-    words = [hashlib.sha256(f"seed={seed};replicate={r}".encode()).digest()[:8] for r in replicates]
-    return np.ascontiguousarray(np.frombuffer(b"".join(words), dtype="<u4").reshape(-1, 2).T.astype(np.uint64))
 
 
 class BlockKernel(Protocol):
