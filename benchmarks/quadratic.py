@@ -33,7 +33,9 @@ import ratecheck as rc  # noqa: E402
 GAMMA = 1e-3
 
 
-def ours(problem: rc.problems.Quadratic, engine: str, sigma: float, replicates: int, K: int, T: int) -> Callable[[], object]:
+def ours(
+    problem: rc.problems.Quadratic, engine: str, sigma: float, replicates: int, K: int, T: int
+) -> Callable[[], object]:
     """The project's engine of that name."""
     trace = rc.participation.Trace.full(problem.n)
     return lambda: rc.simulate(
@@ -42,7 +44,9 @@ def ours(problem: rc.problems.Quadratic, engine: str, sigma: float, replicates: 
     )  # fmt: skip
 
 
-def batched_numpy(problem: rc.problems.Quadratic, sigma: float, replicates: int, K: int, T: int) -> Callable[[], object]:
+def batched_numpy(
+    problem: rc.problems.Quadratic, sigma: float, replicates: int, K: int, T: int
+) -> Callable[[], object]:
     """All clients and replicates in one array (n, d, R); one batched product per local step."""
     H, g, n, d = problem.H, problem.g, problem.n, problem.d
     scale, rng = sigma / np.sqrt(d), np.random.default_rng(0)
@@ -65,14 +69,16 @@ def batched_numpy(problem: rc.problems.Quadratic, sigma: float, replicates: int,
     return run
 
 
-def jax_scan(problem: rc.problems.Quadratic, sigma: float, replicates: int, K: int, T: int) -> Callable[[], object] | None:
-    """``jit(scan(scan(...)))`` over rounds and local steps, batched over clients and replicates, in double precision."""
+def jax_scan(
+    problem: rc.problems.Quadratic, sigma: float, replicates: int, K: int, T: int
+) -> Callable[[], object] | None:
+    """``jit(scan(scan(...)))`` over rounds and local steps, batched over clients and replicates, in doubles."""
     try:
         import jax
         import jax.numpy as jnp
     except ImportError:
         return None
-    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_enable_x64", val=True)
     jax.config.update("jax_platforms", "cpu")
     H, g, d = jnp.asarray(problem.H), jnp.asarray(problem.g)[:, :, None], problem.d
     scale = sigma / np.sqrt(d)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels import compile as compilation
 from ratecheck.kernels import random as kernels
+from ratecheck.kernels.random import stream_keys
 
 # Reference vectors of the Random123 library for philox4x32-10: counter, key, output.
 KNOWN_ANSWERS = {

@@ -489,7 +489,7 @@ def test_command_end_to_end(tmp_path):
     assert b"0.16" in drawn
     _, text, messages = run(path, "--out", out, "--only", "steps")
     assert "0 cells computed, 2 found" in messages
-    assert text.count("CONFIRMED") == 2
+    assert "2 claims: 2 CONFIRMED" in text
     assert (out / "steps.svg").read_bytes() == drawn
 
 

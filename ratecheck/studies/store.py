@@ -7,7 +7,6 @@ are merged by copying their files together. A cell's result depends on its own k
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import uuid
 import zipfile
@@ -19,12 +18,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck import participation
 from ratecheck.algorithms.base import LinearMaps
 from ratecheck.engines import step
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.compile import cache_folder
-from ratecheck.participation import trace
 
 Array = NDArray[np.float64]
 Records = dict[str, Array]
@@ -56,8 +55,9 @@ def cell_key(setup: Setup, seed: int) -> str:
 @cache
 def code_version() -> str:
     """The code that turns a setup into records: kernels (with the compiler's version), engine and participation."""
-    sources = "".join(inspect.getsource(module) for module in (step, trace))
-    return f"{_FORMAT} {cache_folder().name} {hashlib.sha256(sources.encode()).hexdigest()}"
+    patterns = sorted(Path(participation.__file__).parent.glob("*.py"))
+    sources = b"".join(path.read_bytes() for path in (Path(step.__file__), *patterns))
+    return f"{_FORMAT} {cache_folder().name} {hashlib.sha256(sources).hexdigest()}"
 
 
 def _update(digest: Any, name: str, value: object) -> None:
