@@ -505,6 +505,15 @@ def test_false_claim_is_a_finding(tmp_path):
     assert not (tmp_path / "out" / "claims.json").exists()
 
 
+def test_diverged_study_is_drawn_and_reported(tmp_path):
+    """Step sizes far too large: no verdict, no warning, and figures without the curves."""
+    text = TINY.replace("[0.02, 0.16]", "[50, 100]")
+    code, output, _ = run(written(tmp_path, text), "--out", tmp_path / "out", "--only", "steps")
+    assert code == 1
+    assert output.count("DIVERGED") == 2
+    assert "(diverged)" in (tmp_path / "out" / "steps.svg").read_text()
+
+
 def test_quick_is_marked(tmp_path, monkeypatch):
     """The smoke test has fewer rounds and replicates, its own folder, and says so beside each verdict."""
     monkeypatch.chdir(tmp_path)

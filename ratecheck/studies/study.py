@@ -35,7 +35,8 @@ _LATEX = {quantity.name: quantity.latex for quantity in all_quantities()}
 _STEP_SIZES = tuple(sorted({name for method in METHODS.values() for name in method.step_sizes}))
 _RUN_KEYS = ("algorithm", "m", "K", "T", "replicates", "sigma_u", "sigma_v", "gamma", *_STEP_SIZES)
 _LEAST_ROUNDS = 20
-_TOGETHER = "all"
+# The name under which all figures are drawn together.
+TOGETHER = "all"
 
 
 class Kind(Enum):
@@ -253,7 +254,7 @@ def _figures(top: Fields) -> tuple[Figure, ...]:
 
 def _figure(fields: Fields, run: Mapping[str, Any], problem: Mapping[str, Any]) -> Figure:
     name, vary, values = _checked_name(fields, "name"), fields.text("vary"), fields.items("values")
-    if name == _TOGETHER:
+    if name == TOGETHER:
         raise fields.error("name", f"{name!r} is the file of all figures together; take another")
     own, own_problem = fields.table("run"), fields.table("problem")
     run = {**run, **own}

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import Outcome
-from ratecheck.studies.study import Curve, Figure, Study
+from ratecheck.studies.study import TOGETHER, Curve, Figure, Study
 from ratecheck.views.style import looks, save, styled
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool =
     figures = findings.study.figures
     sheets: dict[str, tuple[Figure, ...]] = {figure.name: (figure,) for figure in figures}
     if together and len(figures) > 1:
-        sheets["all"] = figures
+        sheets[TOGETHER] = figures
     paths = []
     with styled() as plt:
         for name, panels in sheets.items():
@@ -75,11 +75,9 @@ def check_labels(study: Study) -> None:
 
 
 def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: Outcome) -> None:
+    last = max(curve.T for curve in figure.curves)
     for look, curve in zip(looks(), figure.curves, strict=False):
-        _curve(ax, curve, look, findings, outcome)
-        # Curves end in different rounds; the dots carry their levels to the edge, where they can be compared.
-        last, level = max(curve.T for curve in figure.curves), findings.summaries[curve.title].steady.value
-        ax.hlines(level, curve.T, last, color=look["color"], linewidth=0.9, linestyle=":")
+        _curve(ax, curve, look, last, findings, outcome)
     quick = " (quick)" if findings.study.quick else ""
     ax.set_yscale("log")
     ax.set(title=f"{figure.name}: {figure.title}{quick}", xlabel="rounds $t$")
@@ -87,7 +85,7 @@ def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: Outcome) -> No
     ax.legend(fontsize="small")
 
 
-def _curve(ax: Axes, curve: Curve, look: dict[str, Any], findings: Findings, outcome: Outcome) -> None:
+def _curve(ax: Axes, curve: Curve, look: dict[str, Any], last: int, findings: Findings, outcome: Outcome) -> None:
     values, summary = metric(findings.study, outcome.records[curve.title]), findings.summaries[curve.title]
     if summary.diverged:
         ax.plot([], [], label=f"{curve.label} (diverged)", **look)
@@ -99,6 +97,8 @@ def _curve(ax: Axes, curve: Curve, look: dict[str, Any], findings: Findings, out
         rounds, np.maximum(mean - radius, mean / 10), mean + radius, color=look["color"], alpha=0.2, linewidth=0
     )
     ax.hlines(summary.steady.value, summary.first_round, summary.T, color="black", linewidth=0.8, zorder=3)
+    # Curves end in different rounds; the dots carry their levels to the edge, where they can be compared.
+    ax.hlines(summary.steady.value, summary.T, last, color=look["color"], linewidth=0.9, linestyle=":")
 
 
 def binned(values: Array) -> tuple[Array, Array, Array]:
