@@ -11,6 +11,7 @@ import json
 import uuid
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -18,8 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck import participation
-from ratecheck.algorithms.base import LinearMaps
+from ratecheck.algorithms import Method
 from ratecheck.engines import step
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
@@ -28,45 +28,49 @@ from ratecheck.kernels.compile import cache_folder
 Array = NDArray[np.float64]
 Records = dict[str, Array]
 
-_FORMAT = 1
+# The folders of ratecheck whose code turns a setup into records.
+_CODE = ("algorithms", "engines", "kernels", "participation", "problems")
 
 
 def cell_key(setup: Setup, seed: int) -> str:
-    """A hash of the run itself: the problem's arrays, the algorithm's coefficients, start, noise, seed and code.
+    """A hash of the run itself: the problem's arrays, method, step sizes, participation, start, noise, seed and code.
 
-    Neither names nor the number of replicates enter: a replicate depends on the seed and its own number alone.
+    Neither names of files and figures nor the number of replicates enter: a replicate depends on the seed and its own
+    number alone.
     """
     digest = hashlib.sha256(code_version().encode())
-    for name, value in sorted(vars(setup.problem).items()):
-        if not name.startswith("_"):  # what is remembered of earlier questions
-            _update(digest, f"problem.{name}", value)
-    for participants in range(setup.problem.n + 1):
-        maps: LinearMaps = setup.maps(participants)
-        for name, value in sorted(vars(maps).items()):
-            _update(digest, f"maps.{participants}.{name}", value)
-    for name, value in sorted(vars(setup.trace).items()):
-        _update(digest, f"trace.{type(setup.trace).__name__}.{name}", value)
-    rest = {"point": setup.point, "noise": setup.noise, "T": setup.T, "K": setup.K, "seed": seed}
-    for name, value in rest.items():
-        _update(digest, name, value)
+    for field in fields(setup):
+        _feed(digest, field.name, getattr(setup, field.name))
+    _feed(digest, "seed", seed)
     return digest.hexdigest()[:32]
 
 
 @cache
 def code_version() -> str:
-    """The code that turns a setup into records: kernels (with the compiler's version), engine and participation."""
-    patterns = sorted(Path(participation.__file__).parent.glob("*.py"))
-    sources = b"".join(path.read_bytes() for path in (Path(step.__file__), *patterns))
-    return f"{_FORMAT} {cache_folder().name} {hashlib.sha256(sources).hexdigest()}"
+    """A hash of all code that has a say in the records, with the compiler's version; any edit of it counts."""
+    digest, package = hashlib.sha256(cache_folder().name.encode()), Path(__file__).parents[1]
+    for source in sorted(path for folder in _CODE for path in (package / folder).glob("**/*.py")):
+        digest.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
-def _update(digest: Any, name: str, value: object) -> None:
-    digest.update(f"\0{name}\0".encode())
+def _feed(digest: Any, name: str, value: object) -> None:
+    """Add a value with its name: arrays by content, problems and participation by their public attributes."""
+    digest.update(f"\0{name} {type(value).__name__}\0".encode())
     if isinstance(value, np.ndarray):
         digest.update(f"{value.dtype} {value.shape}".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
-    else:
+    elif isinstance(value, Method):
+        digest.update(value.name.encode())
+    elif isinstance(value, Mapping):
+        digest.update(repr(sorted(value.items())).encode())
+    elif isinstance(value, (int, float, str)) or value is None:
         digest.update(repr(value).encode())
+    else:
+        for attribute, inner in sorted(vars(value).items()):
+            # What starts with an underscore is remembered of earlier questions.
+            if not attribute.startswith("_"):
+                _feed(digest, f"{name}.{attribute}", inner)
 
 
 class Store:
