@@ -140,7 +140,8 @@ class Condition:
 _ROUNDING = 1e-12
 
 
-def _as_float(name: str, value: float) -> float:
+def as_float(name: str, value: float) -> float:
+    """The value as a float; raises `InputError` for what is no number."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
@@ -356,7 +357,7 @@ class Statement:
         its domain, a contradiction with ``settings`` or between the step sizes.
         """
         self._check_names(given)
-        values = {name: _as_float(name, value) for name, value in given.items()}
+        values = {name: as_float(name, value) for name, value in given.items()}
         for name, value in values.items():
             quantity(name).check(value)
         for name, expr in self.settings.items():

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from bounds.statement import Condition, Statement, number
+from bounds.statement import Condition, Statement, as_float, number
 from bounds.symbols import Role, quantity
 from ratecheck.errors import InputError
 
@@ -99,7 +99,7 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
         raise InputError(f"{statement.key} has no step sizes: there is nothing to choose")
     constants = {name: value for name, value in given.items() if name not in names}
     values, _ = replace(statement, step_rules=(), step_products=()).complete(constants)
-    fixed = {name: float(value) for name, value in given.items() if name in names}
+    fixed = {name: as_float(name, value) for name, value in given.items() if name in names}
     for name, value in fixed.items():
         quantity(name).check(value)
     rules: list[_Rule] = [_Condition.of(condition) for condition in statement.hypotheses]

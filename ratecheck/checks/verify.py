@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Claim, Over, Relation, Statement, compiled
-from bounds.symbols import Role, quantity
+from bounds.symbols import Role, all_quantities, quantity
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import exact, lemmas, setup, step
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.inputs import real, whole
 from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Constant, Problem, Quadratic
 
@@ -28,8 +29,12 @@ Observe = Callable[[Mapping[str, Array]], None]
 _LARGEST_EXACT_STATE = 1500
 # A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
 _BLOWN_UP = 1e6
+_SYMBOLS = frozenset(symbol.name for symbol in all_quantities())
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
 _ATTEMPTS, _MARGIN = 30, 1.05
+
+
+_ENGINES = ("auto", "exact", "step")
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Options:
     """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, and ``anyway``.
 
     ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``anyway`` compares the two sides even
-    where a step size breaks the statement's conditions.
+    where a step size breaks the statement's conditions. Raises `InputError` for values that make no sense.
     """
 
     engine: str = "auto"
@@ -46,6 +51,15 @@ class Options:
     level: float = 0.01
     anyway: bool = False
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.engine not in _ENGINES:
+            raise InputError(f"no engine {self.engine!r}; {did_you_mean(str(self.engine), _ENGINES)}")
+        whole("replicates", self.replicates, 2, why="one run has no confidence bound")
+        if self.threads is not None:
+            whole("threads", self.threads, 1)
+        if not 0 < real("level", self.level) < 0.5:
+            raise InputError(f'level={self.level:g} breaks "0 < level < 0.5": it is the probability of a wrong verdict')
 
 
 def verify(
@@ -65,7 +79,13 @@ def verify(
     admissible outer ones. ``observe`` receives the left side of every claim per round, arrays (T,) or (replicates, T);
     where b is found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
-    check = _Check(statement, problem, dict(given), options, name or problem.kind, progress, observe)
+    for symbol in given:
+        if symbol not in _SYMBOLS:
+            raise InputError(
+                f"{statement.key} has no parameter {symbol!r}; {did_you_mean(symbol, statement.parameters)}"
+            )
+    numbers = {symbol: real(symbol, value) for symbol, value in given.items()}
+    check = _Check(statement, problem, numbers, options, name or problem.kind, progress, observe)
     return check.run()
 
 
@@ -230,8 +250,6 @@ class _Check:
 
     def _engine(self, ready: setup.Setup) -> str:
         wanted = self.options.engine
-        if wanted not in ("auto", "exact", "step"):
-            raise InputError(f"no engine {wanted!r}: it is auto, exact or step")
         if wanted == "exact":
             exact.check_exact(ready)
         if wanted != "auto":
@@ -271,10 +289,6 @@ class _Check:
                 f"the step engine does not record {', '.join(sorted(missing))}: use a quadratic problem, engine=exact"
             )
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
-        if self.options.replicates < 2:
-            raise InputError(
-                f'replicates={self.options.replicates} breaks "replicates >= 2": one run has no confidence bound'
-            )
         run = step.simulate(
             ready, seed=self.options.seed, replicates=self.options.replicates,
             threads=self.options.threads, progress=self.progress,

@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 # Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
+# Beyond it squares of gradients, which the constants contain, could leave the range of a float.
+_LARGEST_START = 1e100
 
 
 class Quadratic:
@@ -142,6 +144,8 @@ class Quadratic:
         for name, array, shape in (("u0", u, (self.d_u,)), ("v0", v, (self.n, self.d_v))):
             if array.shape != shape:
                 raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
+            if not (np.abs(array) <= _LARGEST_START).all():
+                raise InputError(f"{name} has entries beyond {_LARGEST_START:g} or that are no numbers")
         return u, v
 
     def _gap(self, u: Array, v: Array) -> Constant:
