@@ -86,10 +86,13 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
         if type(error).__name__ != "InputError" and not isinstance(error, ImportError):
             raise
         return _complain(str(error))
-    except BrokenPipeError:
-        # The reader went away (such as `| head`); there is nobody left to tell.
-        sys.stderr.close()
+    except SystemExit:
+        # Click leaves so where the reader went away (such as `| head`); there is nobody left to tell.
         return 0
+    except MemoryError:
+        return _complain("not enough memory for a run of this size: take smaller n, T, d or fewer replicates")
+    except OSError as error:
+        return _complain(f"the output cannot be written: {error.strerror or error}")
     return result if isinstance(result, int) else 0
 
 

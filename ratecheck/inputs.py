@@ -54,6 +54,13 @@ def positive(name: str, value: Any) -> float:
 def floats(name: str, values: Any) -> NDArray[np.float64]:
     """``values`` as a C-contiguous array of floats, finite or not; otherwise an `InputError` that names it."""
     try:
-        return np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiub":
+            raise InputError(f"{name}: needed an array of numbers, real ones, not of {array.dtype}")
+        # What overflows becomes infinite, and is refused where numbers have to be finite.
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{name}: needed an array of numbers") from None

@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+import sympy as sp
+
 from bounds.statement import Condition, Statement, as_float, number
 from bounds.symbols import Role, quantity
 from ratecheck.errors import InputError
@@ -106,9 +108,13 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
     _require(statement, rules, values, names)
     rules += [_Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
     rules += [_Given(name, value) for name, value in fixed.items()]
+    broken = [check for check in statement.check_conditions(values) if check.holds is False]
     intervals = narrow(rules, values, names)
     prescribed = {rule.symbol.name: number(rule.value, values) for rule in statement.step_rules}
     answer = StepSizes(statement=statement, values=values, admissible=intervals, prescribed=prescribed)
+    if broken:
+        # A condition without step sizes, which none of them can mend.
+        return replace(answer, conflict=tuple(check.condition.text for check in broken))
     if any(interval.empty for interval in intervals.values()):
         return replace(answer, conflict=_conflict(rules, values, names, intervals))
     return _with_optimum(answer)
@@ -292,7 +298,7 @@ def _conflict(
 
 def _with_optimum(answer: StepSizes) -> StepSizes:
     """Minimise the bound of the first claim over the step sizes in it."""
-    bound = answer.statement.claims[0].bound
+    bound, outers = _with_fixed_products(answer)
     free = [s.name for s in sorted(bound.free_symbols, key=str) if s.name in answer.admissible]
     missing = tuple(sorted({s.name for s in bound.free_symbols} - answer.values.keys() - set(free)))
     measured = any(quantity(s.name).role is Role.MEASURED for s in bound.free_symbols)
@@ -317,7 +323,22 @@ def _with_optimum(answer: StepSizes) -> StepSizes:
             approached.append(name)
         along = functools.partial(_along, value, best, name)
         best[name] = low if at_low <= _NEAR * infimum else _root(lambda x: along(x) - _NEAR * infimum, low, high)  # noqa: B023
-    return replace(answer, optimal=best, optimal_bound=value(**best), approached=tuple(approached))
+    smallest = value(**best)
+    for outer, (product, local) in outers.items():
+        if product in best or answer.admissible[product].low == answer.admissible[product].high:
+            best[outer] = best.get(product, answer.admissible[product].low) / local
+    return replace(answer, optimal=best, optimal_bound=smallest, approached=tuple(approached))
+
+
+def _with_fixed_products(answer: StepSizes) -> tuple[sp.Expr, dict[str, tuple[str, float]]]:
+    """The bound with an outer step size written as product/local where the local one is fixed, and these pairs."""
+    bound, outers = answer.statement.claims[0].bound, {}
+    for rule in answer.statement.step_products:
+        local = answer.admissible[rule.local.name]
+        if local.low == local.high and rule.outer in bound.free_symbols:
+            bound = bound.subs(rule.outer, rule.product / sp.Float(local.low, 17))
+            outers[rule.outer.name] = (rule.product.name, local.low)
+    return bound, outers
 
 
 def _along(value: Callable[..., float], point: Mapping[str, float], name: str, x: float) -> float:

@@ -8,6 +8,7 @@ import click
 
 import bounds
 from bounds.statement import Statement
+from bounds.symbols import all_quantities
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
@@ -16,6 +17,7 @@ from ratecheck.commands.arguments import (
     divide_words,
     json_option,
     keys_argument,
+    note,
     parse_values,
     print_json,
     problem_option,
@@ -23,10 +25,14 @@ from ratecheck.commands.arguments import (
     seed_option,
     threads_option,
 )
+from ratecheck.errors import InputError
 from ratecheck.problems import Problem
 from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
 from ratecheck.views.text import values_text, verdict_table, verdict_text
+
+# Settings of the run that a statement need not depend on.
+SYMBOLS = {quantity.name for quantity in all_quantities()} - {"n", "m", "K", "T", "sigma_u", "sigma_v"}
 
 EXIT_CODES = {
     Outcome.HOLDS: 0,
@@ -74,7 +80,19 @@ def command(
     options = Options(
         engine=engine, seed=seed, replicates=replicates, threads=threads, level=level / len(statements), anyway=anyway
     )
-    verdicts = [_verify(statement, problem_name, given, options, as_json=as_json) for statement in statements]
+    verdicts = []
+    for statement in statements:
+        try:
+            verdicts.append(_verify(statement, problem_name, given, options))
+        except InputError as error:
+            # Among several statements one that does not fit the request is a result; alone it is an error.
+            if len(statements) == 1:
+                raise
+            verdicts.append(Verdict(statement, Outcome.NOT_APPLICABLE, problem_name, "none", {}, reasons=(str(error),)))
+        if not as_json:
+            click.echo(verdict_text(verdicts[-1]) + "\n")
+    if len(statements) == 1 and (unused := statements[0].unused({k: v for k, v in given.items() if k in SYMBOLS})):
+        note(f"{statements[0].key} does not depend on {', '.join(unused)}")
     if as_json:
         data = [fields(verdict) for verdict in verdicts]
         print_json(data[0] if len(data) == 1 and keys == (statements[0].key,) else data)
@@ -100,15 +118,10 @@ def exit_code(verdicts: list[Verdict]) -> int:
     return 1 if 1 in codes else max(codes)
 
 
-def _verify(
-    statement: Statement, problem_name: str, given: dict[str, float], options: Options, *, as_json: bool
-) -> Verdict:
+def _verify(statement: Statement, problem_name: str, given: dict[str, float], options: Options) -> Verdict:
     problem, values, name = prepare(statement, problem_name, given)
     with progress(f"verifying {statement.key}") as report:
-        verdict = verify(statement, problem, values, options, name=name, progress=report)
-    if not as_json:
-        click.echo(verdict_text(verdict) + "\n")
-    return verdict
+        return verify(statement, problem, values, options, name=name, progress=report)
 
 
 def prepare(statement: Statement, problem_name: str, given: dict[str, float]) -> tuple[Problem, dict[str, float], str]:

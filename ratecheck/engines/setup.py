@@ -19,6 +19,10 @@ from ratecheck.problems import Problem
 Array = NDArray[np.float64]
 
 
+# Local steps and rounds are counted in 32 bits of the random streams.
+_LARGEST_RUN = 2**31
+
+
 @dataclass(frozen=True)
 class Setup:
     """A run, ready for an engine.
@@ -82,7 +86,7 @@ def prepare(
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")
-    K, T = whole("K", K, 1), whole("T", T, 1)
+    K, T = whole("K", K, 1, _LARGEST_RUN), whole("T", T, 1, _LARGEST_RUN)
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -79,13 +78,14 @@ def _from_table(load: Callable[[], datasets.Table], options: Options, name: str)
 def _from_file(path: Path, options: Options) -> Problem:
     try:
         with np.load(path) as stored:
-            arrays = {key: stored[key] for key in stored.files}
+            arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}
     except FileNotFoundError:
         raise InputError(f"no file {path}: a problem file is an .npz with arrays H, g and the number shared") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} cannot be read as an .npz file: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # noqa: BLE001  # a damaged archive fails in many ways
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path} cannot be read as an .npz file: {reason}") from None
     missing = {"H", "g"} - arrays.keys()
     if missing:
         raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs H (n,d,d), g (n,d) and shared")
-    shared = options.get("shared", arrays.get("shared", arrays["g"].shape[-1] // 2))
-    return Quadratic(arrays["H"], arrays["g"], shared=shared)
+    d = arrays["g"].shape[-1] if arrays["g"].ndim else 0
+    return Quadratic(arrays["H"], arrays["g"], shared=options.get("shared", arrays.get("shared", d // 2)))

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 
 # Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
+_EPS = float(np.finfo(float).eps)
 # Beyond it squares of gradients, which the constants contain, could leave the range of a float.
 _LARGEST_START = 1e100
 
@@ -95,14 +96,16 @@ class Quadratic:
         size, slope_size = _largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))
         for i in range(self.n):
             g_v = self.g[i, self.d_u :]
-            inverse = _pseudo_inverse(H_vv[i], _largest_norm(self.H[i : i + 1]))
+            inverse = _pseudo_inverse(H_vv[i], 4 * self.d * _EPS * _largest_norm(H_vv[i : i + 1]))
             columns = np.column_stack([g_v, H_uv[i].T])
             if inverse is None or not _in_range(H_vv[i], inverse, columns, np.abs(columns).max(axis=0, initial=0.0)):
                 return -math.inf
             curvature = curvature - H_uv[i] @ inverse @ H_uv[i].T / self.n
             slope = slope - H_uv[i] @ inverse @ g_v / self.n
             constant -= g_v @ inverse @ g_v / (2 * self.n)
-        inverse = _pseudo_inverse(curvature, size)
+        # Elimination subtracts; without coupling there is nothing to subtract.
+        share = _ZERO if H_uv.any() else 4 * self.d * _EPS
+        inverse = _pseudo_inverse(curvature, share * size)
         if inverse is None or not _in_range(curvature, inverse, slope[:, None], np.array([slope_size])):
             return -math.inf
         return float(constant - slope @ inverse @ slope / 2)
@@ -171,9 +174,13 @@ def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     if g.ndim != 2 or H.shape != (*g.shape, g.shape[1]) or g.size == 0:
         raise InputError(f"shapes {H.shape} of H and {g.shape} of g do not fit: they have to be (n, d, d) and (n, d)")
     for name, array in (("H", H), ("g", g)):
-        if not np.isfinite(array).all():
-            position = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-            raise InputError(f"{name}{list(position)} is {array[position]}: every entry has to be a finite number")
+        wrong = np.argwhere(~(np.abs(array) <= _LARGEST_START))
+        if wrong.size:
+            position = tuple(int(k) for k in wrong[0])
+            raise InputError(
+                f"{name}{list(position)} is {array[position]:g}: every entry has to be a finite number, "
+                f"at most {_LARGEST_START:g} in size"
+            )
     asymmetry = np.abs(H - H.transpose(0, 2, 1)).max(axis=(1, 2))
     worst = int(np.argmax(asymmetry))
     if asymmetry[worst] > 1e-9 * max(1e-300, np.abs(H[worst]).max()):
@@ -233,18 +240,19 @@ def _largest_norm(blocks: Array) -> float:
     return float(np.linalg.norm(blocks, 2, axis=(1, 2)).max()) if blocks.size else 0.0
 
 
-def _pseudo_inverse(matrix: Array, size: float) -> Array | None:
-    """Pseudo-inverse of a positive semidefinite matrix; None where it has a negative eigenvalue.
+def _pseudo_inverse(matrix: Array, cut: float) -> Array | None:
+    """Pseudo-inverse of a positive semidefinite matrix; None where it has an eigenvalue below -cut.
 
-    ``size`` is the norm of the numbers that the matrix was computed from: eigenvalues below 1e-12 of it are zero.
+    Eigenvalues of size up to ``cut`` are the zeros that they are without rounding.
     """
     if matrix.size == 0:
         return matrix
     values, vectors = np.linalg.eigh(matrix)
-    cut = _ZERO * max(size, 1e-300)
     if values[0] < -cut:
         return None
-    inverted = np.where(values > cut, 1.0 / np.where(values > cut, values, 1.0), 0.0)
+    # The inverse of a subnormal number overflows; so does the minimum then, and F_0 does not exist as a float.
+    with np.errstate(over="ignore"):
+        inverted = np.where(values > cut, 1.0 / np.where(values > cut, values, 1.0), 0.0)
     return (vectors * inverted) @ vectors.T
 
 
