@@ -8,20 +8,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.random import NOISE, counter_tag, normals, philox
-from ratecheck.kernels.rounds import quadratic_gradient
-
-
-@kernel
-def multiply(matrix, x, out, lanes):
-    """Fill out with matrix @ x over the first lanes."""
-    for row in range(matrix.shape[0]):
-        for lane in range(lanes):
-            out[row, lane] = 0.0
-        for column in range(matrix.shape[1]):
-            c = matrix[row, column]
-            if c != 0.0:
-                for lane in range(lanes):
-                    out[row, lane] += c * x[column, lane]
+from ratecheck.kernels.rounds import combine, quadratic_gradient
 
 
 @kernel
@@ -111,15 +98,15 @@ def run_leaps(
                 for lane in range(lanes):
                     inputs[S + row, lane] = client[i, row, members[lane]]
             inputs[S + C, :] = 1.0
-            multiply(rows[i], inputs, outputs, lanes)
+            combine(rows[i], inputs, outputs, lanes)
             if delayed:
-                multiply(rates[i], inputs, part, lanes)
+                combine(rates[i], inputs, part, lanes)
                 for row in range(C + M):
                     for lane in range(lanes):
                         outputs[row, lane] += part[row, lane] / delays[lane]
             if rank:
                 fill_normals(z, first_round + t, i, packed, words, floats, floats.view(np.int64), pair, lanes)
-                multiply(factors[i], z, part, lanes)
+                combine(factors[i], z, part, lanes)
                 for row in range(C + M):
                     for lane in range(lanes):
                         outputs[row, lane] += part[row, lane]
