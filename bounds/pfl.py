@@ -34,7 +34,6 @@ gamma, gamma_u, gamma_v, eta_u, eta_v = s.gamma, s.gamma_u, s.gamma_v, s.eta_u, 
 G_u, G_v, E, B, C = s.G_u, s.G_v, s.E, s.B, s.C
 
 ONE = sp.Integer(1)
-HAT_G_v = m / n * G_v  # Table 1: the hatted average counts a personal gradient with the rate at which it is updated.
 NOISE = sigma_u**2 / m + m * sigma_v**2 / n
 # Symbols before the bracket: SymPy multiplies a number into a sum at once, 4*(n - m) -> -4*m + 4*n.
 SAMPLING = 4 * K * b**2 * (n - m) / (m * n)
@@ -72,6 +71,7 @@ def _averaged(weights: Mapping[str, sp.Expr], latex: str, trivial: sp.Expr) -> M
 # What smoothness alone gives: G_u + w*G_v <= 2L(1+w)F at every point. The blockwise Lipschitz constants give
 # inf f <= f(u+du, v+dv) <= f + <g_u,du> + (1/n) sum <g_i,dv_i> + (L/2n) sum (|du|+|dv_i|)^2; take du = -g_u/(L(1+w))
 # and dv_i = -w*g_i/(L(1+w)). It is attained (n=1, f = L(u+v)^2/2), so no smaller number would do.
+# Table 1: the hatted average counts a personal gradient at the rate m/n at which its variable is updated.
 SAMPLED_GRADIENTS = _averaged(
     {"G_u": ONE, "G_v": m / n},
     r"\left(\mathcal{G}_u^t+\hat{\mathcal{G}}_{\mathbf{v}}^t\right)",

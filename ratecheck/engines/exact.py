@@ -26,14 +26,13 @@ from threadpoolctl import threadpool_limits
 from ratecheck.engines.affine import AffineRounds
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
+from ratecheck.kernels.rounds import RECORDS as RECORDS  # noqa: PLC0414  # what `expect` records, as the step engine does
 from ratecheck.participation import Uniform
 from ratecheck.problems import Quadratic
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 
-# The quantities that `expect` records.
-RECORDS = ("G_u", "G_v", "B")
 _EPS = float(np.finfo(float).eps)
 # Round maps kept per set of participants: bounds the memory on long given traces.
 _KEPT_MAPS = 64

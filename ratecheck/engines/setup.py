@@ -27,7 +27,6 @@ _LARGEST_RUN = 2**31
 class Setup:
     """A run, ready for an engine.
 
-    ``maps[c]`` are the algorithm's coefficients for c participants (index 0: nobody, the server stays as it is).
     ``point`` (n, d) holds (u0, v0_i) per client, ``noise`` (d,) the standard deviation per coordinate.
     """
 

@@ -51,10 +51,6 @@ class Constants(Mapping[str, Constant]):
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def replaced(self, *constants: Constant) -> Constants:
-        """The same constants with the given ones put in the place of those of the same name."""
-        return Constants(*(self._by_name | {c.name: c for c in constants}).values())
-
     def __repr__(self) -> str:
         rows = (f"{c.name}={c.value:.6g} ({c.certificate.value}: {c.reason})" for c in self.values())
         return f"Constants({'; '.join(rows)})"
