@@ -8,7 +8,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.random import NOISE, counter_tag, normals, philox
-from ratecheck.kernels.rounds import combine, quadratic_gradient
+from ratecheck.kernels.rounds import combine, gather_members, quadratic_gradient
 
 
 @kernel
@@ -80,15 +80,7 @@ def run_leaps(
         total[:, :] = 0.0
         participants[:] = 0
         for i in range(n):
-            lanes = 0
-            for lane in range(B):
-                if masks[t, i, lane]:
-                    members[lanes] = lane
-                    participants[lane] += 1
-                    packed[0, lanes], packed[1, lanes] = keys[0, lane], keys[1, lane]
-                    delays[lanes] = first_round + t - last[i, lane]
-                    last[i, lane] = first_round + t
-                    lanes += 1
+            lanes = gather_members(masks[t, i], first_round + t, last[i], keys, members, participants, packed, delays)
             if lanes == 0:
                 continue
             for row in range(S):

@@ -286,19 +286,11 @@ def run_rounds(
         total[:, :, :] = 0.0
         participants[:] = 0
         for i in range(n):
-            lanes = 0
-            for lane in range(B):
-                if masks[t, i, lane]:
-                    members[lanes] = lane
-                    participants[lane] += 1
-                    lanes += 1
+            lanes = gather_members(
+                masks[t, i], first_round + t, last[i], keys, members, participants, packed_keys, delays
+            )
             if lanes == 0:
                 continue
-            for lane in range(lanes):
-                packed_keys[0, lane] = keys[0, members[lane]]
-                packed_keys[1, lane] = keys[1, members[lane]]
-                delays[lane] = first_round + t - last[i, members[lane]]
-                last[i, members[lane]] = first_round + t
             for row in range(d):
                 gather(server, client[i], row, members, inputs, lanes)
                 combine(begin[0 if row < d_u else 1], inputs, outputs, lanes)
@@ -326,6 +318,22 @@ def run_rounds(
                     for lane in range(lanes):
                         total[o, row, members[lane]] += outputs[clients + o, lane]
         aggregate_round(aggregate, d_u, participants, server, total, outputs)
+
+
+@kernel
+def gather_members(mask, t, last, keys, members, participants, packed_keys, delays):
+    """Put the replicates in which a client takes part, their keys and their delays into the first lanes; how many."""
+    lanes = 0
+    for lane in range(len(mask)):
+        if mask[lane]:
+            members[lanes] = lane
+            participants[lane] += 1
+            packed_keys[0, lanes] = keys[0, lane]
+            packed_keys[1, lanes] = keys[1, lane]
+            delays[lanes] = t - last[lane]
+            last[lane] = t
+            lanes += 1
+    return lanes
 
 
 @kernel
