@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels import rounds as kernels
+from ratecheck.kernels.oracle import LOGISTIC, QUADRATIC
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.rounds import RECORDS as RECORDS  # noqa: PLC0414  # exported
 from ratecheck.problems import Logistic, Quadratic
@@ -126,6 +127,6 @@ def _problem_arrays(setup: Setup) -> tuple[object, ...]:
     problem = setup.problem
     none2, none3 = np.zeros((1, 1)), np.zeros((1, 1, 1))
     if isinstance(problem, Quadratic):
-        return kernels.QUADRATIC, problem.H, problem.g, none3, 0.0, problem.d_u, 0
+        return QUADRATIC, problem.H, problem.g, none3, 0.0, problem.d_u, 0
     assert isinstance(problem, Logistic)
-    return kernels.LOGISTIC, none3, none2, problem.A, float(problem.rho), problem.d_u, int(problem.batch or 0)
+    return LOGISTIC, none3, none2, problem.A, float(problem.rho), problem.d_u, int(problem.batch or 0)
