@@ -7,8 +7,8 @@ iterate.
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.random import NOISE, counter_tag, normals, philox
 from ratecheck.kernels.oracle import quadratic_gradient
+from ratecheck.kernels.random import NOISE, counter_tag, normals, philox
 from ratecheck.kernels.rounds import combine, gather_members
 
 
