@@ -42,7 +42,7 @@ import ratecheck
 from bounds.statement import Over, Statement, number
 from bounds.symbols import Role, all_quantities
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.base import Space
+from ratecheck.algorithms.base import Group
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.show import latex_lines
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
@@ -351,6 +351,8 @@ def methods() -> str:
 
 
 def _blocks(method: Method) -> str:
+    if "bilevel" in method.algorithm.problem_kinds:
+        return "upper, lower and system"
     return " and ".join(name for name, has in (("shared", method.shared), ("personal", method.personal)) if has)
 
 
@@ -364,8 +366,8 @@ def variables() -> str:
     return table(("algorithm", "server", "client", "local", "message"), rows)
 
 
-def _group(group: Mapping[str, Space]) -> str:
-    return ", ".join(f"{code(name)} ({space.name.lower()})" for name, space in group.items())
+def _group(group: Group) -> str:
+    return ", ".join(f"{code(name)} (on {block})" for name, block in group.items())
 
 
 def dials() -> str:

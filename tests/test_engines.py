@@ -81,7 +81,8 @@ def twin_of(algorithm, problem, matrix, start, K, steps):
 def ready(algorithm, problem, trace, **options):
     """A prepared setup, for tests that call an engine directly."""
     steps = {name: options.pop(name) for name in ("gamma_u", "gamma_v", "eta_u", "eta_v") if name in options}
-    return preparation.prepare(algorithm, problem, trace, step_sizes=steps, **options)
+    noise = {name: options.pop(name) for name in ("sigma", "sigma_u", "sigma_v") if name in options}
+    return preparation.prepare(algorithm, problem, trace, noise=noise, step_sizes=steps, **options)
 
 
 def assert_close(found, expected, rtol=1e-10):
@@ -103,7 +104,7 @@ def final_state(monkeypatch):
 
     def simulate(setup, **options):
         ends = []
-        original = step.kernels.run_rounds
+        original = step.run_rounds
 
         def spy(*arguments):
             original(*arguments)
@@ -112,7 +113,7 @@ def final_state(monkeypatch):
                 ends.append((server, client))
 
         with monkeypatch.context() as patch:
-            patch.setattr(step.kernels, "run_rounds", spy)
+            patch.setattr(step, "run_rounds", spy)
             patch.setattr(step, "LANES", 1024)
             step.simulate(setup, threads=1, **options)
         return tuple(np.concatenate(parts, axis=-1) for parts in zip(*ends, strict=True))

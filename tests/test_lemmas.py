@@ -85,7 +85,7 @@ def simulate(algorithm, trace, sigma, rng):
 def expected(algorithm, trace, sigma):
     """The same from the exact engine."""
     ready = setup.prepare(
-        algorithm, PROBLEM, trace, K=K, T=T, sigma_u=sigma, sigma_v=sigma, step_sizes=STEPS
+        algorithm, PROBLEM, trace, K=K, T=T, noise={"sigma_u": sigma, "sigma_v": sigma}, step_sizes=STEPS
     )  # fmt: skip
     return lemmas.expect(ready).records
 

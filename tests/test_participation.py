@@ -125,7 +125,7 @@ def test_replicates_of_a_simulation_do_not_depend_on_blocks_chunks_or_threads(mo
     """A pattern with memory, in one block and one chunk, in chunks of one round, and started at replicate 60."""
     problem, pattern = Quadratic.synthetic(5, 3, 1), PATTERNS["markov, slow"]
     steps = {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.0, "eta_v": 1.0}
-    ready = rc.engines.setup.prepare("fedavg-p", problem, pattern, K=2, T=15, sigma_u=0.3, step_sizes=steps)
+    ready = rc.engines.setup.prepare("fedavg-p", problem, pattern, K=2, T=15, noise={"sigma_u": 0.3}, step_sizes=steps)
     whole = step.simulate(ready, seed=2, replicates=70, threads=1)
     monkeypatch.setattr(step, "_CHUNK_ENTRIES", 1)
     part = step.simulate(ready, seed=2, first_replicate=60, replicates=10, threads=2)

@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ratecheck.algorithms.base import Algorithm, check_step_sizes
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ratecheck.algorithms.base import Algorithm, Array, U, V
+from ratecheck.algorithms.baselines import FedAdmm, FedVarp, Mifa, PFedMe
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.fedsum import FedSum, FedSumB, FedSumCr
+from ratecheck.algorithms.flame import Flame, FlameExact
 from ratecheck.algorithms.scaffold_p import ScaffoldP
+from ratecheck.algorithms.simfbo import ShroFbo, SimFbo
 from ratecheck.errors import InputError, did_you_mean
+from ratecheck.inputs import floats, positive
 
 
 @dataclass(frozen=True)
@@ -33,27 +40,54 @@ class Method:
 
     @property
     def step_sizes(self) -> tuple[str, ...]:
-        """The step sizes that the caller has to give."""
+        """The step sizes that the caller may give."""
         return tuple(name for name in self.algorithm.step_sizes if name not in self.fixed)
 
-    def resolve(self, given: Mapping[str, float]) -> dict[str, float]:
-        """The given step sizes with the fixed ones; raises `InputError` for missing, unknown or contradicting ones."""
+    def resolve(self, given: Mapping[str, ArrayLike], n: int) -> dict[str, float | Array]:
+        """The given step sizes, those with a default and the fixed ones; an array (n,) where one differs by client.
+
+        Raises `InputError` for missing, unknown, contradicting or nonpositive ones.
+        """
         for name, value in given.items():
             if name not in self.algorithm.step_sizes:
                 raise InputError(f"{self.name} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
             if name in self.fixed and self.fixed[name] != value:
-                raise InputError(f"{name}={value:g} contradicts {self.name}, which sets {name} to {self.fixed[name]:g}")
-        check_step_sizes(self.name, self.step_sizes, given)
-        return {**self.fixed, **given}
+                raise InputError(f"{name}={value!r} contradicts {self.name}, which sets {name} to {self.fixed[name]:g}")
+        values: dict[str, float | Array] = {**self.fixed}
+        for name in self.step_sizes:
+            if name in given:
+                values[name] = self._checked(name, given[name], n)
+            elif name in self.algorithm.optional:
+                values[name] = self.algorithm.optional[name](n)
+            else:
+                raise InputError(f"{self.name} needs the step size {name}: give {name}=...")
+        return values
 
-    def check_problem(self, d_u: int, d_v: int, K: int) -> None:
-        """Raise `InputError` where the problem has variables that the method lacks, or K is not the method's."""
+    def _checked(self, name: str, value: ArrayLike, n: int) -> float | Array:
+        if name not in self.algorithm.per_client or np.ndim(value) == 0:
+            return positive(name, value)
+        values = floats(name, value)
+        if values.shape != (n,):
+            raise InputError(f"{name} has the shape {values.shape}: give one number, or one per client, {n} in all")
+        for i, number in enumerate(values):
+            positive(f"{name}[{i}]", number)
+        return values
+
+    def check_problem(self, kind: str, layout: Mapping[str, int]) -> None:
+        """Raise `InputError` where the problem is of another kind or has variables that the method lacks."""
+        if kind not in self.algorithm.problem_kinds:
+            wanted = " or ".join(self.algorithm.problem_kinds)
+            raise InputError(f"{self.name} is for {wanted} problems, not for a {kind} one")
+        d_u, d_v = layout.get(U, 0), layout.get(V, 0)
         if not self.personal and d_v:
             raise InputError(
                 f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"
             )
         if not self.shared and d_u:
             raise InputError(f"{self.name} has no shared variable, but the problem has one of size {d_u}: use shared=0")
+
+    def check_steps(self, K: int) -> None:
+        """Raise `InputError` where the method fixes another number of local steps."""
         if self.fixed.get("K", K) != K:
             raise InputError(f"K={K} contradicts {self.name}, which takes K={self.fixed['K']:g} local step per round")
 
@@ -73,6 +107,14 @@ METHODS: dict[str, Method] = {
         Method("fedsum-b", "FedSUM-B", FedSumB(), personal=False),
         Method("fedsum", "FedSUM", FedSum(), personal=False),
         Method("fedsum-cr", "FedSUM-CR", FedSumCr(), personal=False),
+        Method("flame", "FLAME", Flame(), personal=False),
+        Method("flame-exact", "FLAME, exact inner solution", FlameExact(), fixed={"K": 1.0}, personal=False),
+        Method("simfbo", "SimFBO", SimFbo()),
+        Method("shrofbo", "ShroFBO", ShroFbo()),
+        Method("mifa", "MIFA", Mifa(), personal=False),
+        Method("fedvarp", "FedVARP", FedVarp(), personal=False),
+        Method("fedadmm", "FedADMM", FedAdmm(), personal=False),
+        Method("pfedme", "pFedMe", PFedMe(), personal=False),
         Method("parallel-sgd", "parallel SGD", FedAvgP(), fixed={**_NO_SHARED, "K": 1.0}, shared=False, full=True),
     )
 }

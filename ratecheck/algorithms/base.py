@@ -1,9 +1,9 @@
 """What an algorithm is: four small functions between server, client and local variables.
 
 Given the oracle's outputs, every function of every method here is linear and acts on each coordinate alike, so a
-function is written once for "the variable" and works on numbers, vectors and SymPy symbols. `linear_maps` reads off its
-coefficients by evaluating it on unit vectors; all engines run on those coefficients, never on a second copy of the
-method.
+function is written once for "the variable" and works on numbers, vectors and SymPy symbols. `LinearMaps` holds its
+coefficients, read off by evaluating it on unit vectors; all engines run on those coefficients, never on a second copy
+of the method.
 """
 
 from __future__ import annotations
@@ -17,44 +17,102 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.errors import InputError
-from ratecheck.inputs import positive
-
 Array = NDArray[np.float64]
 Variables = dict[str, Any]
 Parameters = Mapping[str, float]
+# The variables of a group, each with the block of the problem's coordinates on which it lives.
+Group = Mapping[str, str]
+
+# The blocks of a problem with shared variables u and personal variables v_i.
+U, V = "u", "v"
+# What is recorded of a method on such a problem unless asked otherwise.
+RECORDS = ("G_u", "G_v", "B")
 
 
-class Space(IntEnum):
-    """The coordinates on which a variable lives: those of the shared variable u or those of a personal v_i."""
+class Over(IntEnum):
+    """How a recorded term is taken over the clients."""
 
-    SHARED = 0
-    PERSONAL = 1
+    CLIENTS = 0
+    """(1/n) sum_i <left_i, right_i>"""
+    MEANS = 1
+    """<(1/n) sum_i left_i, (1/n) sum_i right_i>"""
+    VALUES = 2
+    """(1/n) sum_i f_i at the client's recorded point"""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A summand of a recorded quantity: ``factor`` times the product of two linear functions of the state."""
+
+    over: Over
+    factor: float = 1.0
+    left: Any = None
+    right: Any = None
+
+
+def square(vector: Any, factor: float = 1.0) -> Term:
+    """(1/n) sum_i ||vector_i||^2."""
+    return Term(Over.CLIENTS, factor, vector, vector)
+
+
+def square_of_mean(vector: Any, factor: float = 1.0) -> Term:
+    """||(1/n) sum_i vector_i||^2."""
+    return Term(Over.MEANS, factor, vector, vector)
+
+
+def inner(left: Any, right: Any, factor: float = 1.0) -> Term:
+    """(1/n) sum_i <left_i, right_i>."""
+    return Term(Over.CLIENTS, factor, left, right)
+
+
+def value(factor: float = 1.0) -> Term:
+    """(1/n) sum_i f_i at the recorded point."""
+    return Term(Over.VALUES, factor)
 
 
 class Algorithm(ABC):
     """One federated method.
 
-    Class attributes name the variables and the space of each: ``server`` and ``client`` state, ``local`` variables,
-    ``message`` sent by a client. In each space the first local variable is the point at which gradients are taken.
-    ``step_sizes`` are the parameters beside n, m (clients in this round, for ``aggregate``), K and delay (rounds since
-    the client's last one, t + 1 before its first, for ``begin``). ``averages``: the server averages over participants,
-    so that a round without any leaves it as it is. ``uses_delay``: ``begin`` depends on the delay, affinely in its
-    inverse.
+    Class attributes name the variables of each group and the block of each variable: ``server`` and ``client`` state,
+    ``local`` variables, ``message`` sent by a client. In each of the ``blocks`` the first local variable is the point
+    at which the oracle is asked, and ``point`` names the variable at which quantities are recorded, by default the
+    first server variable of the block or, where there is none, the first client variable.
+
+    ``step_sizes`` are the parameters beside n, m (clients in this round, for ``aggregate``), K (local steps), weight
+    (of this local step, for ``step``), norm (sum of the weights of the client's steps), mean_norm (the average of the
+    norms, with the clients' p), p (the client's weight in the objective) and delay (rounds since the client's last
+    one, t + 1 before its first, for ``begin``). ``per_client`` are those that may differ by client, ``optional`` those
+    with a default, a function of n.
+
+    ``oracle`` is what a local step asks for, "gradient" or "prox" (the minimiser of f_i + lambda/2 ||. - point||^2),
+    and ``record_oracle`` what quantities are recorded of.
+    ``averages``: the server averages over participants, so that a round without any leaves it as it is.
+    ``uses_delay``: ``begin`` depends on the delay, affinely in its inverse. ``weighs``: ``step`` depends on the weight,
+    affinely. ``projects``: the server variable that is projected on the ball of radius r after every round.
 
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
-    ``point`` and ``gradient`` have the entries "u" and "v".
+    ``point`` and ``gradient`` have one entry per block.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     step_sizes: ClassVar[tuple[str, ...]]
+    optional: ClassVar[Mapping[str, Callable[[int], float]]] = {}
+    per_client: ClassVar[tuple[str, ...]] = ()
+    problem_kinds: ClassVar[tuple[str, ...]] = ("quadratic", "logistic")
+    blocks: ClassVar[tuple[str, ...]] = (U, V)
+    oracle: ClassVar[str] = "gradient"
+    record_oracle: ClassVar[str] = "gradient"
     averages: ClassVar[bool] = True
     uses_delay: ClassVar[bool] = False
-    server: ClassVar[dict[str, Space]]
-    client: ClassVar[dict[str, Space]]
-    local: ClassVar[dict[str, Space]]
-    message: ClassVar[dict[str, Space]]
+    weighs: ClassVar[bool] = False
+    projects: ClassVar[str | None] = None
+    server: ClassVar[Group]
+    client: ClassVar[Group]
+    local: ClassVar[Group]
+    message: ClassVar[Group]
+    point: ClassVar[Group | None] = None
+    recorded: ClassVar[tuple[str, ...]] = RECORDS
 
     @abstractmethod
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
@@ -82,140 +140,215 @@ class Algorithm(ABC):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """New server state from the sum of the messages of the m clients of this round."""
 
+    def score(self, client: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """The vector whose norm ranks clients in a biased selection, from a stochastic gradient at their point."""
+        return dict(gradient)
+
+    def records(
+        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
+    ) -> dict[str, tuple[Term, ...]]:
+        """Quantities that can be recorded before a round, ``gradient`` being that of f_i at the recorded point.
+
+        Here: G_u = ||mean_i grad_u f_i||^2, G_v = mean_i ||grad_v f_i||^2, B = sum_i ||grad_u f_i||^2 and f.
+        """
+        return {
+            "G_u": (square_of_mean(gradient[U]),),
+            "G_v": (square(gradient[V]),),
+            "B": (square(gradient[U], p["n"]),),
+            "f": (value(),),
+        }
+
+    def metric(self, rate: float, n: int) -> dict[str, float]:
+        """Weights of the records in the quantity that the method's theorems bound; ``rate`` is the share of clients."""
+        return {"G_u": 1.0, "G_v": rate}
+
 
 @dataclass(frozen=True)
 class Counts:
-    """How many variables a group has in each space; ``slots`` is the larger number."""
+    """How many variables a group has in each block; ``slots`` is the largest number."""
 
-    shared: int
-    personal: int
+    by_block: tuple[int, ...]
 
     @property
     def slots(self) -> int:
         """Width of the group in the padded coefficient tables."""
-        return max(self.shared, self.personal)
+        return max(self.by_block)
 
     @staticmethod
-    def of(variables: Mapping[str, Space]) -> Counts:
+    def of(variables: Group, blocks: tuple[str, ...]) -> Counts:
         """Count the variables of a group."""
-        shared = sum(space is Space.SHARED for space in variables.values())
-        return Counts(shared, len(variables) - shared)
+        return Counts(tuple(sum(where == block for where in variables.values()) for block in blocks))
+
+
+class LinearMaps:
+    """Coefficients of an algorithm's functions at given parameters, per block (first axis).
+
+    Columns are the inputs in the order named: ``begin`` (server, client), ``step`` (local, gradient), ``finish``
+    (server, client, local), ``aggregate`` (server, message total), ``start_client`` (point, gradient),
+    ``start_server`` (point, client average) and ``score`` (client, gradient). Rows are the outputs; those of
+    ``finish`` are (client, message). Variables are numbered within their block and padded with zeros to the largest
+    count.
+
+    A method raises `TypeError` where the function is not linear, mixes blocks or forgets an output: an error of the
+    algorithm's definition.
+    """
+
+    def __init__(self, algorithm: Algorithm) -> None:
+        self.algorithm = algorithm
+        self.server, self.client, self.local, self.message = (
+            Counts.of(group, algorithm.blocks)
+            for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
+        )
+        self._point = {block: block for block in algorithm.blocks}
+
+    def start_client(self, p: Parameters) -> Array:
+        """See `Algorithm.start_client`."""
+        a = self.algorithm
+        return self._read(lambda x, g: a.start_client(x, g, p), (self._point, self._point), (a.client,))
+
+    def start_server(self, p: Parameters) -> Array:
+        """See `Algorithm.start_server`."""
+        a = self.algorithm
+        return self._read(lambda x, c: a.start_server(x, c, p), (self._point, a.client), (a.server,))
+
+    def begin(self, p: Parameters) -> Array:
+        """See `Algorithm.begin`."""
+        a = self.algorithm
+        return self._read(lambda s, c: a.begin(s, c, p), (a.server, a.client), (a.local,))
+
+    def step(self, p: Parameters) -> Array:
+        """See `Algorithm.step`."""
+        a = self.algorithm
+        return self._read(lambda x, g: a.step(x, g, p), (a.local, self._point), (a.local,))
+
+    def finish(self, p: Parameters) -> Array:
+        """See `Algorithm.finish`."""
+        a = self.algorithm
+
+        def call(server: Variables, client: Variables, local: Variables) -> Variables:
+            new, sent = a.finish(server, client, local, p)
+            return {f"client {k}": v for k, v in new.items()} | {f"message {k}": v for k, v in sent.items()}
+
+        outputs = {f"client {k}": v for k, v in a.client.items()}, {f"message {k}": v for k, v in a.message.items()}
+        return self._read(call, (a.server, a.client, a.local), outputs)
+
+    def aggregate(self, p: Parameters) -> Array:
+        """See `Algorithm.aggregate`."""
+        a = self.algorithm
+        return self._read(lambda s, t: a.aggregate(s, t, p), (a.server, a.message), (a.server,))
+
+    def score(self, p: Parameters) -> Array:
+        """See `Algorithm.score`."""
+        a = self.algorithm
+        return self._read(lambda c, g: a.score(c, g, p), (a.client, self._point), (self._point,))
+
+    def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
+        """The terms of the named quantities as coefficients on (server, client, gradient)."""
+        a = self.algorithm
+        inputs = (a.server, a.client, self._point)
+        reader = _Reader(inputs, a.blocks)
+        (s, c, g), (s_, c_, g_) = reader.arguments(reader.units), reader.arguments(reader.probe)
+        units, probed = a.records(s, c, g, p), a.records(s_, c_, g_, p)
+        result: dict[str, list[TermMap]] = {}
+        for name in names:
+            result[name] = []
+            for term, check in zip(units[name], probed[name], strict=True):
+                if term.over is Over.VALUES:
+                    none = np.zeros(reader.width)
+                    result[name].append(TermMap(term.over, term.factor, 0, none, none))
+                    continue
+                block, left = reader.vector(f"{name}, left", term.left, check.left)
+                other, right = reader.vector(f"{name}, right", term.right, check.right)
+                if block != other and left.any() and right.any():
+                    raise TypeError(f"{name!r} multiplies variables of different blocks")
+                result[name].append(TermMap(term.over, term.factor, block, left, right))
+        return result
+
+    def point(self) -> list[tuple[str, int]]:
+        """For each block the group ("server" or "client") and slot of the variable at which quantities are recorded."""
+        a = self.algorithm
+        found = []
+        for block in a.blocks:
+            for group, variables in (("server", a.server), ("client", a.client)):
+                names = [name for name, where in variables.items() if where == block]
+                wanted = names[0] if names and a.point is None else (a.point or {}).get(block)
+                if wanted in names:
+                    found.append((group, names.index(wanted)))
+                    break
+            else:
+                found.append(("server", -1))
+        return found
+
+    def _read(self, function: Callable[..., Variables], inputs: tuple[Group, ...], outputs: tuple[Group, ...]) -> Array:
+        """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
+        reader = _Reader(inputs, self.algorithm.blocks)
+        result, probed = function(*reader.arguments(reader.units)), function(*reader.arguments(reader.probe))
+        slots, height = _positions(outputs, self.algorithm.blocks)
+        table = np.zeros((len(self.algorithm.blocks), height, reader.width))
+        for group, variables in enumerate(outputs):
+            for name, block in variables.items():
+                if name not in result:
+                    raise TypeError(f"the function does not return {name!r}")
+                found, row = reader.vector(name, result[name], probed[name])
+                if row.any() and self.algorithm.blocks[found] != block:
+                    raise TypeError(f"{name!r} mixes blocks")
+                table[self.algorithm.blocks.index(block), slots[group][name]] = row
+        return table
 
 
 @dataclass(frozen=True)
-class LinearMaps:
-    """Coefficients of the four functions and of the start, per space (first axis, see `Space`).
+class TermMap:
+    """A `Term` with coefficients on the slots (server, client, gradient) of one block."""
 
-    Columns are the inputs in the order named: ``begin`` (server, client), ``step`` (local, gradient), ``finish``
-    (server, client, local), ``aggregate`` (server, message total), ``start_client`` (point, gradient) and
-    ``start_server`` (point, client average). Rows are the outputs; those of ``finish`` are (client, message).
-    Variables are numbered within their space and padded with zeros to the larger of the two counts.
-    """
-
-    server: Counts
-    client: Counts
-    local: Counts
-    message: Counts
-    start_client: Array
-    start_server: Array
-    begin: Array
-    step: Array
-    finish: Array
-    aggregate: Array
+    over: Over
+    factor: float
+    block: int
+    left: Array
+    right: Array
 
 
-_POINT = {"u": Space.SHARED, "v": Space.PERSONAL}
-
-
-def linear_maps(algorithm: Algorithm, p: Parameters) -> LinearMaps:
-    """The coefficients of the algorithm's functions at given parameters.
-
-    Raises `TypeError` where a function is not linear, mixes the two spaces or forgets an output: an error of the
-    algorithm's definition.
-    """
-    server, client, local, message = algorithm.server, algorithm.client, algorithm.local, algorithm.message
-
-    def finish(s: Variables, c: Variables, x: Variables) -> Variables:
-        new, sent = algorithm.finish(s, c, x, p)
-        return {f"client {k}": v for k, v in new.items()} | {f"message {k}": v for k, v in sent.items()}
-
-    finished = {f"client {k}": v for k, v in client.items()} | {f"message {k}": v for k, v in message.items()}
-    return LinearMaps(
-        server=Counts.of(server),
-        client=Counts.of(client),
-        local=Counts.of(local),
-        message=Counts.of(message),
-        start_client=_coefficients(lambda x, g: algorithm.start_client(x, g, p), (_POINT, _POINT), (client,)),
-        start_server=_coefficients(lambda x, c: algorithm.start_server(x, c, p), (_POINT, client), (server,)),
-        begin=_coefficients(lambda s, c: algorithm.begin(s, c, p), (server, client), (local,)),
-        step=_coefficients(lambda x, g: algorithm.step(x, g, p), (local, _POINT), (local,)),
-        finish=_coefficients(finish, (server, client, local), _split(finished)),
-        aggregate=_coefficients(lambda s, t: algorithm.aggregate(s, t, p), (server, message), (server,)),
-    )
-
-
-def _split(finished: Mapping[str, Space]) -> tuple[dict[str, Space], dict[str, Space]]:
-    new = {k: v for k, v in finished.items() if k.startswith("client ")}
-    return new, {k: v for k, v in finished.items() if k not in new}
-
-
-def _slots(variables: Mapping[str, Space]) -> int:
-    return Counts.of(variables).slots
-
-
-def _positions(groups: tuple[Mapping[str, Space], ...]) -> list[dict[str, int]]:
-    """Slot of each variable: groups one after the other, numbered within their space."""
+def _positions(groups: tuple[Group, ...], blocks: tuple[str, ...]) -> tuple[list[dict[str, int]], int]:
+    """Slot of each variable, groups one after the other and numbered within their block, and how many slots."""
     positions, offset = [], 0
     for group in groups:
-        count = dict.fromkeys(Space, 0)
+        count = dict.fromkeys(blocks, 0)
         position = {}
-        for name, space in group.items():
-            position[name] = offset + count[space]
-            count[space] += 1
+        for name, block in group.items():
+            position[name] = offset + count[block]
+            count[block] += 1
         positions.append(position)
-        offset += _slots(group)
-    return positions
+        offset += Counts.of(group, blocks).slots
+    return positions, offset
 
 
-def _coefficients(
-    function: Callable[..., Variables],
-    inputs: tuple[Mapping[str, Space], ...],
-    outputs: tuple[Mapping[str, Space], ...],
-) -> Array:
-    """Coefficients (space, output slot, input slot) of a linear function, by evaluation on unit vectors."""
-    names = [(group, name) for group, variables in enumerate(inputs) for name in variables]
-    units = np.eye(len(names))
+class _Reader:
+    """Reads linear functions of some groups of variables off their values on unit vectors."""
 
-    def call(values: Array) -> Variables:
-        arguments: list[Variables] = [{} for _ in inputs]
-        for (group, name), value in zip(names, values, strict=True):
-            arguments[group][name] = value
-        return function(*arguments)
+    def __init__(self, inputs: tuple[Group, ...], blocks: tuple[str, ...]) -> None:
+        self._inputs, self._blocks = inputs, blocks
+        self._names = [(group, name) for group, variables in enumerate(inputs) for name in variables]
+        self._slots, self.width = _positions(inputs, blocks)
+        self.units = np.eye(len(self._names))
+        self.probe = np.random.default_rng(0).standard_normal((len(self._names), 3))
 
-    result = call(units)
-    probe = np.random.default_rng(0).standard_normal((len(names), 3))
-    probed = call(probe)
-    in_slots, out_slots = _positions(inputs), _positions(outputs)
-    shape = (len(Space), sum(map(_slots, outputs)), sum(map(_slots, inputs)))
-    coefficients = np.zeros(shape)
-    for group, variables in enumerate(outputs):
-        for name, space in variables.items():
-            if name not in result:
-                raise TypeError(f"the function does not return {name!r}")
-            row = np.broadcast_to(np.asarray(result[name], dtype=float), (len(names),))
-            if not np.allclose(row @ probe, probed[name], rtol=1e-9, atol=1e-12 * (1 + np.abs(row).max(initial=0.0))):
-                raise TypeError(f"{name!r} is not a linear function of the variables")
-            for column, (source, variable) in enumerate(names):
-                if inputs[source][variable] is space:
-                    coefficients[space, out_slots[group][name], in_slots[source][variable]] = row[column]
-                elif row[column] != 0.0:
-                    raise TypeError(f"{name!r} mixes the shared and the personal coordinates")
-    return coefficients
+    def arguments(self, values: Array) -> list[Variables]:
+        """The groups with these values, a row of ``values`` per variable."""
+        arguments: list[Variables] = [{} for _ in self._inputs]
+        for (group, name), entry in zip(self._names, values, strict=True):
+            arguments[group][name] = entry
+        return arguments
 
-
-def check_step_sizes(algorithm: str, needed: tuple[str, ...], given: Mapping[str, float]) -> None:
-    """Raise `InputError` unless every needed step size is given, finite and positive."""
-    for name in needed:
-        if name not in given:
-            raise InputError(f"{algorithm} needs the step size {name}: give {name}=...")
-        positive(name, given[name])
+    def vector(self, name: object, on_units: Any, on_probe: Any) -> tuple[int, Array]:
+        """Block and coefficients by slot of one output."""
+        row = np.broadcast_to(np.asarray(on_units, dtype=float), (len(self._names),))
+        if not np.allclose(row @ self.probe, on_probe, rtol=1e-9, atol=1e-12 * (1 + np.abs(row).max(initial=0.0))):
+            raise TypeError(f"{name!r} is not a linear function of the variables")
+        slots, block = np.zeros(self.width), None
+        for coefficient, (group, variable) in zip(row, self._names, strict=True):
+            if coefficient != 0.0:
+                where = self._inputs[group][variable]
+                if block not in (None, where):
+                    raise TypeError(f"{name!r} mixes blocks")
+                block = where
+                slots[self._slots[group][variable]] = coefficient
+        return 0 if block is None else self._blocks.index(block), slots

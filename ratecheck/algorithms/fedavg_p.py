@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Parameters, Space, Variables
+from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, V, Variables
 
 
 class FedAvgP(Algorithm):
@@ -13,10 +13,10 @@ class FedAvgP(Algorithm):
     name: ClassVar[str] = "fedavg-p"
     title: ClassVar[str] = "FedAvg-P"
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "gamma_v", "eta_u", "eta_v")
-    server: ClassVar[dict[str, Space]] = {"u": Space.SHARED}
-    client: ClassVar[dict[str, Space]] = {"v": Space.PERSONAL}
-    local: ClassVar[dict[str, Space]] = {"u": Space.SHARED, "v": Space.PERSONAL}
-    message: ClassVar[dict[str, Space]] = {"u": Space.SHARED}
+    server: ClassVar[Group] = {"u": U}
+    client: ClassVar[Group] = {"v": V}
+    local: ClassVar[Group] = {"u": U, "v": V}
+    message: ClassVar[Group] = {"u": U}
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Input of the algorithm: v_i^0."""

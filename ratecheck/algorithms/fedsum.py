@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Parameters, Space, Variables
+from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, Variables
 
 
 class FedSumB(Algorithm):
@@ -20,10 +20,10 @@ class FedSumB(Algorithm):
     title: ClassVar[str] = "FedSUM-B"
     step_sizes: ClassVar[tuple[str, ...]] = ("eta_g", "eta_l")
     averages: ClassVar[bool] = False
-    server: ClassVar[dict[str, Space]] = {"x": Space.SHARED, "y": Space.SHARED}
-    client: ClassVar[dict[str, Space]] = {"h": Space.SHARED}
-    local: ClassVar[dict[str, Space]] = {"x": Space.SHARED, "total": Space.SHARED}
-    message: ClassVar[dict[str, Space]] = {"delta": Space.SHARED}
+    server: ClassVar[Group] = {"x": U, "y": U}
+    client: ClassVar[Group] = {"h": U}
+    local: ClassVar[Group] = {"x": U, "total": U}
+    message: ClassVar[Group] = {"delta": U}
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Line 1: h_i^0 = 0."""
@@ -59,7 +59,7 @@ class FedSum(FedSumB):
 
     name: ClassVar[str] = "fedsum"
     title: ClassVar[str] = "FedSUM"
-    local: ClassVar[dict[str, Space]] = {"x": Space.SHARED, "correction": Space.SHARED}
+    local: ClassVar[Group] = {"x": U, "correction": U}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """Lines 5 and 6."""
@@ -84,7 +84,7 @@ class FedSumCr(FedSum):
     name: ClassVar[str] = "fedsum-cr"
     title: ClassVar[str] = "FedSUM-CR"
     uses_delay: ClassVar[bool] = True
-    client: ClassVar[dict[str, Space]] = {"h": Space.SHARED, "z": Space.SHARED}
+    client: ClassVar[Group] = {"h": U, "z": U}
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Line 1: z_i^0 = x^0; a_i^0 = -1 makes the first delay t + 1."""

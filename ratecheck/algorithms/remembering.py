@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ratecheck.algorithms.base import Algorithm, Parameters, Space, Variables
+from ratecheck.algorithms.base import Algorithm, Parameters, U, V, Variables
 
 
 class Remembering(Algorithm):
@@ -17,8 +17,8 @@ class Remembering(Algorithm):
         self.inner = inner
         self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
         self.server, self.message = inner.server, inner.message  # type: ignore[misc]
-        self.client = {**inner.client, "last_u": Space.SHARED, "last_v": Space.PERSONAL}  # type: ignore[misc]
-        self.local = {**inner.local, "sum_u": Space.SHARED, "sum_v": Space.PERSONAL}  # type: ignore[misc]
+        self.client = {**inner.client, "last_u": U, "last_v": V}  # type: ignore[misc]
+        self.local = {**inner.local, "sum_u": U, "sum_v": V}  # type: ignore[misc]
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The starting point counts as K local iterates."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Parameters, Space, Variables
+from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, V, Variables
 
 
 class ScaffoldP(Algorithm):
@@ -13,10 +13,10 @@ class ScaffoldP(Algorithm):
     name: ClassVar[str] = "scaffold-p"
     title: ClassVar[str] = "Scaffold-P"
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "gamma_v", "eta_u", "eta_v")
-    server: ClassVar[dict[str, Space]] = {"u": Space.SHARED, "c": Space.SHARED}
-    client: ClassVar[dict[str, Space]] = {"c_i": Space.SHARED, "v": Space.PERSONAL}
-    local: ClassVar[dict[str, Space]] = {"u": Space.SHARED, "correction": Space.SHARED, "v": Space.PERSONAL}
-    message: ClassVar[dict[str, Space]] = {"u": Space.SHARED, "c_change": Space.SHARED}
+    server: ClassVar[Group] = {"u": U, "c": U}
+    client: ClassVar[Group] = {"c_i": U, "v": V}
+    local: ClassVar[Group] = {"u": U, "correction": U, "v": V}
+    message: ClassVar[Group] = {"u": U, "c_change": U}
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Input of the algorithm: c_i^0 is the mean of K stochastic gradients at the start."""

@@ -23,7 +23,7 @@ from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, Progress, verify
 from ratecheck.errors import InputError
-from ratecheck.problems import Problem
+from ratecheck.problems import SingleLevel
 
 Array = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class Survey:
 
 def survey(
     statement: Statement,
-    problem: Problem,
+    problem: SingleLevel,
     given: Mapping[str, float],
     options: Options = DEFAULTS,
     *,
@@ -243,7 +243,7 @@ class _Runner:
     """Verifies at one setting after the other and keeps count of them."""
 
     statement: Statement
-    problem: Problem
+    problem: SingleLevel
     options: Options
     name: str
     progress: Progress | None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bounds.statement import Assumption, Claim, Over, Relation, Statement, compiled
 from bounds.symbols import Role, all_quantities, quantity
 from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
@@ -19,7 +20,7 @@ from ratecheck.engines import exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Trace
-from ratecheck.problems import Certificate, Constant, Problem, Quadratic
+from ratecheck.problems import Certificate, Constant, Quadratic, SingleLevel
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -64,7 +65,7 @@ class Options:
 
 def verify(
     statement: Statement,
-    problem: Problem,
+    problem: SingleLevel,
     given: Mapping[str, float],
     options: Options = Options(),
     *,
@@ -92,7 +93,7 @@ def verify(
 @dataclass
 class _Check:
     statement: Statement
-    problem: Problem
+    problem: SingleLevel
     given: dict[str, float]
     options: Options
     name: str
@@ -118,7 +119,9 @@ class _Check:
     def _check_shape(self) -> None:
         problem, given = self.problem, self.given
         if self.statement.algorithm is not None:
-            METHODS[self.statement.algorithm].check_problem(problem.d_u, problem.d_v, int(given.get("K", 1)))
+            chosen = METHODS[self.statement.algorithm]
+            chosen.check_problem(problem.kind, problem.layout)
+            chosen.check_steps(int(given.get("K", 1)))
         if given.setdefault("n", problem.n) != problem.n:
             raise InputError(f"n={given['n']:g} does not fit the problem, which has {problem.n} clients")
         for setting in ("m", "K", "T"):
@@ -247,8 +250,7 @@ class _Check:
             Trace.uniform(self.problem.n, int(values["m"])),
             K=int(values["K"]),
             T=int(values["T"]) if "T" in values else int(given["T"]),
-            sigma_u=given.get("sigma_u", 0.0),
-            sigma_v=given.get("sigma_v", 0.0),
+            noise={name: given.get(name, 0.0) for name in ("sigma_u", "sigma_v")},
             step_sizes={name: values[name] for name in chosen.step_sizes if name in values},
         )
 
@@ -263,7 +265,7 @@ class _Check:
 
     def _by_exact(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
         needed = _measured(self.statement)
-        if needed <= set(exact.RECORDS):
+        if needed <= set(RECORDS):
             result = exact.expect(ready, progress=self.progress)
         else:
             result = lemmas.expect(ready, progress=self.progress)
@@ -286,7 +288,7 @@ class _Check:
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        missing = _measured(self.statement) - set(step.RECORDS)
+        missing = _measured(self.statement) - set(RECORDS)
         base = replace(base, engine="step")
         if missing:
             reason = (

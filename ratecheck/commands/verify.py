@@ -26,7 +26,7 @@ from ratecheck.commands.arguments import (
     threads_option,
 )
 from ratecheck.errors import InputError
-from ratecheck.problems import Problem
+from ratecheck.problems import SingleLevel
 from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
 from ratecheck.views.text import values_text, verdict_table, verdict_text
@@ -124,7 +124,9 @@ def _verify(statement: Statement, problem_name: str, given: dict[str, float], op
         return verify(statement, problem, values, options, name=name, progress=report)
 
 
-def prepare(statement: Statement, problem_name: str, given: dict[str, float]) -> tuple[Problem, dict[str, float], str]:
+def prepare(
+    statement: Statement, problem_name: str, given: dict[str, float]
+) -> tuple[SingleLevel, dict[str, float], str]:
     """The problem, the statement's values with defaults, and a line that names the problem."""
     request = divide(given, dials(problem_name))
     # A problem from a file brings its own number of clients.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -20,34 +21,46 @@ def run_steps(
     problem: Problem,
     trace: Participation,
     *,
-    K: int,
+    K: int | Sequence[int],
     T: int | None = None,
     x0: ArrayLike | None = None,
+    y0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     sigma: float | None = None,
     sigma_u: float = 0.0,
     sigma_v: float = 0.0,
+    sigma_f: float = 0.0,
+    sigma_g: float = 0.0,
+    weights: ArrayLike | None = None,
+    records: Sequence[str] | None = None,
     seed: int = 0,
     replicates: int = 1,
     engine: str = "step",
     threads: int | None = None,
     progress: step.Progress | None = None,
-    **step_sizes: float,
+    **step_sizes: ArrayLike,
 ) -> step.Run:
     """Simulate T rounds of K local steps; `Run.metric` is (replicates, T).
 
-    ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default. ``sigma_u``, ``sigma_v`` are the total noise of
-    each block, E||noise||^2 = sigma^2; ``sigma`` serves where the problem has one block only. ``trace`` reaches over T
-    rounds; a given matrix says T itself. ``engine`` is "step" or, on quadratics, "leap", whose cost does not depend on
-    K. Step sizes are keywords, such as gamma_u, gamma_v, eta_u, eta_v. Raises `InputError` for unusable input.
+    ``x0`` (d_u,) and ``v0`` (n, d_v) are the start, zeros by default; on bilevel problems ``x0`` (d_x,), ``y0`` (d_y,)
+    and ``v0`` (d_y,). ``K`` is one number or one per client. Noise is additive and Gaussian, a sigma being its total,
+    E||noise||^2 = sigma^2: ``sigma_u`` and ``sigma_v`` by block, ``sigma`` where the problem has one block only,
+    ``sigma_f`` and ``sigma_g`` of the gradients of f_i and g_i on bilevel problems. ``weights`` are the coefficients
+    a_i^(k) of the methods that weigh their local steps, (n,), (K,) or (n, K). ``records`` names what to record: by
+    default what the method's theorems are about; also f, gap (f - inf f) and distance2 (to the minimiser).
+
+    ``trace`` reaches over T rounds; a given matrix says T itself. ``engine`` is "step" or, on quadratics, "leap", whose
+    cost does not depend on K. Step sizes are keywords, such as gamma_u, gamma_v, eta_u, eta_v. Raises `InputError` for
+    unusable input.
     """
     if engine not in ENGINES:
         raise InputError(f"no engine {engine!r} for simulation; {did_you_mean(engine, ENGINES)}")
     replicates = whole("replicates", replicates, 1)
     threads = None if threads is None else whole("threads", threads, 1)
     ready = setup.prepare(
-        algorithm, problem, trace, K=K, T=T, x0=x0, v0=v0,
-        sigma=sigma, sigma_u=sigma_u, sigma_v=sigma_v, step_sizes=step_sizes,
+        algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,
+        noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
+        step_sizes=step_sizes,
     )  # fmt: skip
     kernel = leap.LeapKernel(ready) if engine == "leap" else None
     return step.simulate(
@@ -60,23 +73,29 @@ def exact_moments(
     problem: Problem,
     trace: Participation,
     *,
-    K: int,
+    K: int | Sequence[int],
     T: int | None = None,
     x0: ArrayLike | None = None,
+    y0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     sigma: float | None = None,
     sigma_u: float = 0.0,
     sigma_v: float = 0.0,
+    sigma_f: float = 0.0,
+    sigma_g: float = 0.0,
+    weights: ArrayLike | None = None,
+    records: Sequence[str] | None = None,
     progress: step.Progress | None = None,
-    **step_sizes: float,
+    **step_sizes: ArrayLike,
 ) -> exact.Expectation:
     """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).
 
     Arguments as for ``simulate``. Raises `InputError` also where the run is not affine (problem not quadratic).
     """
     ready = setup.prepare(
-        algorithm, problem, trace, K=K, T=T, x0=x0, v0=v0,
-        sigma=sigma, sigma_u=sigma_u, sigma_v=sigma_v, step_sizes=step_sizes,
+        algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,
+        noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
+        step_sizes=step_sizes,
     )  # fmt: skip
     return exact.expect(ready, progress=progress)
 

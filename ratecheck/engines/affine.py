@@ -1,60 +1,59 @@
 """One round of one client as an affine map with Gaussian noise, derived from the algorithm's four functions.
 
 On a quadratic f_i the oracle is affine, so K local steps are one affine map: for the vector y = (server, client, 1),
-client' and message are W y + noise with covariance N. The cost of W and N is O(log K).
+client' and message are W y + noise with covariance N. The cost of W and N is O(log K), or O(K) where the local steps
+have weights of their own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.base import Counts, Space
+from ratecheck.algorithms.base import Counts
 from ratecheck.engines.setup import Setup
-from ratecheck.problems import Quadratic
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A group of variables as one vector: its shared ones (d_u entries each), then its personal ones (d_v each)."""
+    """A group of variables as one vector: block by block, in each its variables, with ``sizes`` entries each."""
 
     counts: Counts
-    d_u: int
-    d_v: int
+    sizes: tuple[int, ...]
 
     @property
-    def cut(self) -> int:
-        """Where the personal variables begin."""
-        return self.counts.shared * self.d_u
+    def starts(self) -> NDArray[np.intp]:
+        """Where each block begins, and the end."""
+        lengths = [count * size for count, size in zip(self.counts.by_block, self.sizes, strict=True)]
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
 
     @property
     def size(self) -> int:
         """Entries in all."""
-        return self.cut + self.counts.personal * self.d_v
+        return int(self.starts[-1])
+
+    def variable(self, block: int, slot: int) -> NDArray[np.intp]:
+        """Positions of a variable."""
+        return self.starts[block] + slot * self.sizes[block] + np.arange(self.sizes[block])
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """Positions of the first shared and the first personal variable, where the group has them."""
-        shared = np.arange(self.d_u if self.counts.shared else 0)
-        personal = np.arange(self.d_v if self.counts.personal else 0)
-        return np.concatenate([shared, self.cut + personal])
+        """Positions of the first variable of every block that has one."""
+        parts = [self.variable(block, 0) for block, count in enumerate(self.counts.by_block) if count]
+        return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
 
     def expand(self, coefficients: Array, columns: Layout, *, row: int = 0, column: int = 0) -> Array:
-        """The matrix of a coefficient table (space, outputs, inputs), read from its slots (row, column) on."""
+        """The matrix of a coefficient table (block, outputs, inputs), read from its slots (row, column) on."""
         matrix = np.zeros((self.size, columns.size))
-        for space, rows, inputs, d in (
-            (Space.SHARED, self.counts.shared, columns.counts.shared, self.d_u),
-            (Space.PERSONAL, self.counts.personal, columns.counts.personal, self.d_v),
-        ):
-            block = np.kron(coefficients[space, row : row + rows, column : column + inputs], np.eye(d))
-            if space is Space.SHARED:
-                matrix[: self.cut, : columns.cut] = block
-            else:
-                matrix[self.cut :, columns.cut :] = block
+        for block, (rows, inputs) in enumerate(zip(self.counts.by_block, columns.counts.by_block, strict=True)):
+            part = coefficients[block, row : row + rows, column : column + inputs]
+            here = slice(*self.starts[block : block + 2]), slice(*columns.starts[block : block + 2])
+            matrix[here] = np.kron(part, np.eye(self.sizes[block]))
         return matrix
 
 
@@ -74,42 +73,49 @@ class ClientRound:
 
 
 class AffineRounds:
-    """Affine maps of all clients for one setup on a quadratic problem."""
+    """Affine maps of all clients for one setup on a problem whose oracle is affine."""
 
     def __init__(self, setup: Setup) -> None:
-        problem = setup.problem
-        assert isinstance(problem, Quadratic)
-        self.problem = problem
-        self.setup, self.maps = setup, setup.maps(problem.n)
-        self._begin = setup.begin()
-        self._kept: dict[int, tuple[Array, Array]] = {}
-        d_u, d_v = problem.d_u, problem.d_v
-        self.server = Layout(self.maps.server, d_u, d_v)
-        self.client = Layout(self.maps.client, d_u, d_v)
-        self.local = Layout(self.maps.local, d_u, d_v)
-        self.message = Layout(self.maps.message, d_u, d_v)
-        self.point = Layout(Counts(1, 1), d_u, d_v)
+        self.setup, maps = setup, setup.maps
+        self.M, self.c = setup.operator(setup.algorithm.oracle)
+        self._slots = maps.server.slots, maps.client.slots
+        self._alike = setup.alike
+        self._powers_of: dict[int, tuple[Array, Array]] = {}
+        self._tables: dict[tuple[str, int], Any] = {}
+        sizes = tuple(setup.sizes.values())
+        self.server, self.client, self.local, self.message, self.point = (
+            Layout(counts, sizes)
+            for counts in (maps.server, maps.client, maps.local, maps.message, Counts((1,) * len(sizes)))
+        )
 
-    def local_step(self, i: int) -> tuple[Array, Array]:
-        """One local step of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
-        H, g = self.problem.H[i], self.problem.g[i]
-        size, slots = self.local.size, self.maps.local.slots
-        gradient = self.local.expand(self.maps.step, self.point, column=slots)
+    def _table(self, name: str, i: int) -> Any:
+        """A coefficient table of client i, read once."""
+        key = name, 0 if self._alike else i
+        if key not in self._tables:
+            self._tables[key] = getattr(self.setup, name)(key[1])
+        return self._tables[key]
+
+    def local_step(self, i: int, k: int = 0) -> tuple[Array, Array]:
+        """Local step k of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
+        size, slots = self.local.size, self.setup.maps.local.slots
+        table = self._table("steps", i)[k]
+        gradient = self.local.expand(table, self.point, column=slots)
         step = np.zeros((size + 1, size + 1))
-        step[:size, :size] = self.local.expand(self.maps.step, self.local)
-        step[:size, self.local.first] += gradient @ H
-        step[:size, size] = -gradient @ g
+        step[:size, :size] = self.local.expand(table, self.local)
+        step[:size, self.local.first] += gradient @ self.M[i]
+        step[:size, size] = -gradient @ self.c[i]
         step[size, size] = 1.0
         noise = np.zeros((size + 1, size + 1))
         noise[:size, :size] = (gradient * self.setup.noise**2) @ gradient.T
         return step, noise
 
-    def begin(self, delay: float = np.inf) -> Array:
+    def begin(self, i: int, delay: float = np.inf) -> Array:
         """The matrix of ``begin`` from y to (local, 1) at a delay; infinity drops what depends on it."""
-        table = self._begin[0] + self._begin[1] / delay
+        fixed, rate = self._table("begin", i)
+        table = fixed + rate / delay
         matrix = np.zeros((self.local.size + 1, self.inputs))
         matrix[:-1, : self.server.size] = self.local.expand(table, self.server)
-        matrix[:-1, self.server.size : -1] = self.local.expand(table, self.client, column=self.maps.server.slots)
+        matrix[:-1, self.server.size : -1] = self.local.expand(table, self.client, column=self._slots[0])
         matrix[-1, -1] = 1.0
         return matrix
 
@@ -121,49 +127,61 @@ class AffineRounds:
     def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
         """The whole round of client i at a delay."""
         power, covariance = self._powers(i)
-        local = (power @ self.begin(delay))[:-1]
-        client, from_client, client_size = self._finish(self.client, 0, local)
-        message, from_message, message_size = self._finish(self.message, self.maps.client.slots, local)
+        local = (power @ self.begin(i, delay))[:-1]
+        client, from_client, client_size = self._finish(i, self.client, 0, local)
+        message, from_message, message_size = self._finish(i, self.message, self._slots[1], local)
         load = np.vstack([from_client, from_message])
         return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T, client_size, message_size)
 
     def _powers(self, i: int) -> tuple[Array, Array]:
-        if i not in self._kept:
-            self._kept[i] = _repeat(*self.local_step(i), self.setup.K)
-        return self._kept[i]
+        if i not in self._powers_of:
+            steps = int(self.setup.local_steps[i])
+            if len(self._table("steps", i)) == 1:
+                self._powers_of[i] = _repeat(*self.local_step(i), steps)
+            else:
+                power, covariance = np.eye(self.local.size + 1), np.zeros((self.local.size + 1,) * 2)
+                for k in range(steps):
+                    step, noise = self.local_step(i, k)
+                    power, covariance = step @ power, step @ covariance @ step.T + noise
+                self._powers_of[i] = power, covariance
+        return self._powers_of[i]
 
-    def _finish(self, outputs: Layout, row: int, local: Array) -> tuple[Array, Array, Array]:
+    def _finish(self, i: int, outputs: Layout, row: int, local: Array) -> tuple[Array, Array, Array]:
         """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size."""
-        servers, clients = self.maps.server.slots, self.maps.client.slots
-        from_local = outputs.expand(self.maps.finish, self.local, row=row, column=servers + clients)
+        servers, clients = self._slots
+        table = self._table("finish", i)
+        from_local = outputs.expand(table, self.local, row=row, column=servers + clients)
         direct = np.zeros((outputs.size, self.inputs))
-        direct[:, : self.server.size] = outputs.expand(self.maps.finish, self.server, row=row)
-        direct[:, self.server.size : -1] = outputs.expand(self.maps.finish, self.client, row=row, column=servers)
+        direct[:, : self.server.size] = outputs.expand(table, self.server, row=row)
+        direct[:, self.server.size : -1] = outputs.expand(table, self.client, row=row, column=servers)
         return from_local @ local + direct, from_local, np.abs(from_local) @ np.abs(local) + np.abs(direct)
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
         table = self.setup.aggregate(participants)
         keep = self.server.expand(table, self.server)
-        return keep, self.server.expand(table, self.message, column=self.maps.server.slots)
+        return keep, self.server.expand(table, self.message, column=self._slots[0])
 
     def start(self) -> tuple[Array, Array, list[Array], list[Array]]:
         """Mean of the server state, its coefficients on each client's start noise, and the same for the clients.
 
-        The start noise of client i is the mean of K oracle noises, of covariance diag(noise^2)/K.
+        The start noise of client i is the mean of K_i oracle noises, of covariance diag(noise^2)/K_i; it loads the
+        client by its root and the server by ``server_clients`` @ root / n, client by client.
         """
-        problem, K = self.problem, self.setup.K
-        from_point = self.client.expand(self.maps.start_client, self.point)
-        from_gradient = self.client.expand(self.maps.start_client, self.point, column=1)
-        root = from_gradient * (self.setup.noise / np.sqrt(K))
-        means = [
-            from_point @ point + from_gradient @ (H @ point - g)
-            for point, H, g in zip(self.setup.point, problem.H, problem.g, strict=True)
-        ]
-        server_point = self.server.expand(self.maps.start_server, self.point)
-        server_clients = self.server.expand(self.maps.start_server, self.client, column=1)
-        server = server_point @ self.setup.point[0] + server_clients @ np.mean(means, axis=0)
-        return server, server_clients @ root / problem.n, means, [root] * problem.n
+        setup = self.setup
+        means, roots = [], []
+        for i, (M, c) in enumerate(zip(self.M, self.c, strict=True)):
+            table = setup.maps.start_client(setup.parameters(i))
+            from_point = self.client.expand(table, self.point)
+            from_gradient = self.client.expand(table, self.point, column=1)
+            point = setup.point[i]
+            means.append(from_point @ point + from_gradient @ (M @ point - c))
+            roots.append(from_gradient * (setup.noise / np.sqrt(setup.local_steps[i])))
+        table = setup.maps.start_server(setup.parameters())
+        server_point = self.server.expand(table, self.point)
+        server_clients = self.server.expand(table, self.client, column=1)
+        server = server_point @ setup.point[0] + server_clients @ np.mean(means, axis=0)
+        return server, server_clients / setup.problem.n, means, roots
 
 
 def _repeat(step: Array, noise: Array, times: int) -> tuple[Array, Array]:

@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from ratecheck.algorithms.base import Over, TermMap
 from ratecheck.engines.affine import AffineRounds
+from ratecheck.engines.records import plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.rounds import RECORDS as RECORDS  # noqa: PLC0414  # what `expect` records, as the step engine does
 from ratecheck.participation import Uniform
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Logistic
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -42,23 +43,24 @@ _KEPT_MAPS = 64
 class Expectation:
     """Expected per-round quantities: ``records`` maps a name to an array (T,), ``errors`` to bounds of its rounding.
 
-    ``metric`` (T,) is the expectation of G_u + rate*G_v and ``rounding`` (T,) the rounding error of that. The bounds
-    are of first order in the unit of rounding: they assume that a round does not amplify earlier errors.
+    ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds are of first
+    order in the unit of rounding: they assume that a round does not amplify earlier errors.
     """
 
     records: dict[str, Array]
     errors: dict[str, Array]
+    weights: dict[str, float]
     rate: float
 
     @property
     def metric(self) -> Array:
-        """E[G_u + rate*G_v] per round."""
-        return self.records["G_u"] + self.rate * self.records["G_v"]
+        """The expectation of what the method's theorems bound, per round: such as E[G_u + rate*G_v]."""
+        return weighted(self.records, self.weights)
 
     @property
     def rounding(self) -> Array:
         """Rounding error of the metric per round."""
-        return self.errors["G_u"] + self.rate * self.errors["G_v"]
+        return weighted(self.errors, self.weights)
 
     @property
     def diverged(self) -> bool:
@@ -116,13 +118,13 @@ class Moment:
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
-    if not isinstance(setup.problem, Quadratic):
+    if isinstance(setup.problem, Logistic):
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     if setup.trace.fixed(setup.T) is not None:
         return
     if not isinstance(setup.trace, Uniform):
         raise InputError("the exact engine needs uniform sampling or a fixed pattern: use engine=step, or draw a trace")
-    if setup.method.algorithm.uses_delay:
+    if setup.algorithm.uses_delay:
         raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
 
 
@@ -134,40 +136,91 @@ def single_threaded() -> threadpool_limits:
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
-    values, errors = np.empty((len(RECORDS), setup.T)), np.empty((len(RECORDS), setup.T))
     # An overflow is a result here: the run diverges.
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(setup)
         recorder = Recorder(moments)
+        values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
         for t, (moment, _) in enumerate(moments.rounds()):
             values[:, t], errors[:, t] = recorder.record(moment)
             if progress is not None and t % 64 == 0:
                 progress(t / setup.T)
-    records, rounding = (dict(zip(RECORDS, rows, strict=True)) for rows in (values, errors))
-    return Expectation(records=records, errors=rounding, rate=setup.trace.rate)
+    records, rounding = (dict(zip(recorder.names, rows, strict=True)) for rows in (values, errors))
+    return Expectation(records, rounding, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 
 
 class Recorder:
-    """G_u, G_v and B of a moment: weighted sums of E(row z)^2 over rows of gradients."""
+    """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
 
     def __init__(self, moments: Moments) -> None:
-        d_u = moments.setup.problem.d_u
-        gradients = [moments.gradient_rows(i) for i in range(moments.n)]
-        mean_u = np.mean([rows[:d_u] for rows in gradients], axis=0)
-        shared, personal = (np.concatenate([rows[part] for rows in gradients]) for part in (np.s_[:d_u], np.s_[d_u:]))
-        blocks = ((mean_u, 1.0), (personal, 1.0 / moments.n), (shared, 1.0))
-        self._rows = np.concatenate([np.sqrt(weight) * rows for rows, weight in blocks])
+        recorded = plan(moments.setup)
+        self.names = recorded.names
+        size, n = moments.size, moments.n
+        rows, weights, owners = [np.zeros((0, size))], [np.zeros(0)], [np.zeros(0, dtype=int)]
+        self._products: list[tuple[int, float, Array, Array]] = []
+        self._constants = np.array([record.constant for record in recorded.records])
+
+        def square(owner: int, matrix: Array, weight: float) -> None:
+            rows.append(matrix)
+            weights.append(np.full(len(matrix), weight))
+            owners.append(np.full(len(matrix), owner))
+
+        for q, record in enumerate(recorded.records):
+            if len(record.rows):
+                matrix = record.rows @ moments.point_rows(0)
+                matrix[:, -1] -= record.offset
+                square(q, matrix, 1.0)
+            for column in record.terms:
+                over = column[0].over
+                if over is Over.VALUES:
+                    for i, term in enumerate(column):
+                        gradient = moments.gradient_rows(i)
+                        gradient[:, -1] -= moments.measured[1][i]
+                        self._products.append((q, term.factor / (2 * n), moments.point_rows(i), gradient))
+                    continue
+                sides = [_sides(moments, i, term, recorded.anchor[i]) for i, term in enumerate(column)]
+                if over is Over.MEANS:
+                    left, right = (np.mean([side[k] for side in sides], axis=0) for k in (0, 1))
+                    sides, factors = [(left, right)], [column[0].factor]
+                else:
+                    factors = [term.factor / n for term in column]
+                for (left, right), factor in zip(sides, factors, strict=True):
+                    if np.array_equal(left, right):
+                        square(q, left, factor)
+                    else:
+                        self._products.append((q, factor, left, right))
+        self._rows, weight, owner = np.concatenate(rows), np.concatenate(weights), np.concatenate(owners)
         self._sizes = np.abs(self._rows)
-        self._forms = np.stack([(weight * rows.T @ rows).ravel() for rows, weight in blocks])
-        self._owner = np.repeat(np.eye(len(blocks)), [len(rows) for rows, _ in blocks], axis=1)
+        self._owner = np.zeros((len(self.names), len(self._rows)))
+        self._owner[owner, np.arange(len(owner))] = weight
+        self._forms = np.stack(
+            [((self._rows * self._owner[q][:, None]).T @ self._rows).ravel() for q in range(len(self.names))]
+        )
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
-        """Values in the order of `RECORDS`, and their rounding errors."""
-        gradients = self._rows @ moment.mean
+        """Values in the order of ``names``, and their rounding errors."""
+        means = self._rows @ moment.mean
         deltas = self._sizes @ (moment.mean_error + _EPS * np.abs(moment.mean))
         scatter = (self._sizes @ moment.root_error) ** 2
-        values = self._owner @ gradients**2 + self._forms @ moment.covariance.ravel()
-        return values, self._owner @ ((2 * np.abs(gradients) + deltas) * deltas + scatter)
+        values = self._constants + self._owner @ means**2 + self._forms @ moment.covariance.ravel()
+        errors = _EPS * np.abs(self._constants) + np.abs(self._owner) @ (
+            (2 * np.abs(means) + deltas) * deltas + scatter
+        )
+        for q, factor, left, right in self._products:
+            value, error = moment.inner(left, right)
+            values[q] += factor * value
+            errors[q] += abs(factor) * error
+        return values, errors
+
+
+def _sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Array, Array]:
+    """Both factors of a term of client i as maps of z."""
+    slots = moments.slot_rows(i, term.block)
+    starts = np.concatenate([[0], np.cumsum(list(moments.setup.sizes.values()))]).astype(int)
+    # The last slot is the displacement of the point from its anchor.
+    slots[-1][:, -1] -= anchor[starts[term.block] : starts[term.block + 1]]
+    left, right = (sum(c * rows for c, rows in zip(side, slots, strict=True)) for side in (term.left, term.right))
+    return np.asarray(left), np.asarray(right)
 
 
 Part = tuple[Array, tuple[Any, ...], tuple[Any, ...]]
@@ -220,6 +273,7 @@ class Moments:
         self.n = setup.problem.n
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
         self.size = self.server + self.n * self.client + 1
+        self.measured = setup.operator(setup.algorithm.record_oracle)
         self.fixed = setup.trace.fixed(setup.T)
         self.last = np.full(self.n, -1)
         self._maps: dict[bytes, RoundMap] = {}
@@ -235,11 +289,11 @@ class Moments:
 
     def start(self) -> Moment:
         """Mean and covariance of the starting state."""
-        server, server_noise, means, noises = self.rounds_of.start()
+        server, from_clients, means, noises = self.rounds_of.start()
         covariance = np.zeros((self.size, self.size))
         for i, noise in enumerate(noises):
             rows = self.outputs(i)
-            loading = np.vstack([server_noise, noise])
+            loading = np.vstack([from_clients @ noise, noise])
             covariance[np.ix_(rows, rows)] += loading @ loading.T
         mean = np.concatenate([server, *means, [1.0]])
         return Moment(mean, covariance, self.size * _EPS * np.abs(mean), np.sqrt(_EPS * np.diagonal(covariance)))
@@ -272,7 +326,7 @@ class Moments:
         if self.fixed is None:
             return self._kept(b"", self._uniform)
         members = np.flatnonzero(self.fixed[t])
-        delays = t - self.last[members] if self.setup.method.algorithm.uses_delay else np.ones(len(members), dtype=int)
+        delays = t - self.last[members] if self.setup.algorithm.uses_delay else np.ones(len(members), dtype=int)
         self.last[members] = t
         key = members.tobytes() + b"/" + delays.tobytes()
         return self._kept(key, lambda: self._given(members, delays))
@@ -321,15 +375,42 @@ class Moments:
         return total, sizes, noise, parts
 
     def gradient_rows(self, i: int) -> Array:
-        """Grad f_i at (u, v_i) as a matrix (d, size) on z."""
-        problem = self.rounds_of.problem
-        rows = np.zeros((problem.d, self.size))
-        rows[:, self.point(i)] = problem.H[i]
-        rows[:, -1] = -problem.g[i]
+        """What client i's measured oracle returns at the recorded point, as a matrix (d, size) on z."""
+        M, c = self.measured
+        rows = M[i] @ self.point_rows(i)
+        rows[:, -1] -= c[i]
+        return rows
+
+    def point_rows(self, i: int) -> Array:
+        """The recorded point of client i as a matrix (d, size) on z."""
+        rows = np.zeros((self.setup.problem.d, self.size))
+        at = self.point(i)
+        kept = at >= 0
+        rows[np.flatnonzero(kept), at[kept]] = 1.0
         return rows
 
     def point(self, i: int) -> NDArray[np.intp]:
-        """Positions of (u, v_i) in z: the server's first shared variable and the client's first personal one."""
-        d_u, server, client = self.setup.problem.d_u, self.rounds_of.server, self.rounds_of.client
-        start = self.server + i * self.client + client.cut
-        return np.concatenate([server.first[:d_u], start + np.arange(self.setup.problem.d_v)])
+        """Positions in z of the point at which client i's quantities are recorded, -1 where there is none."""
+        parts = []
+        for block, (group, slot) in enumerate(self.setup.maps.point()):
+            if slot < 0:
+                parts.append(np.full(self.rounds_of.server.sizes[block], -1, dtype=np.intp))
+            elif group == "server":
+                parts.append(self.rounds_of.server.variable(block, slot))
+            else:
+                parts.append(self.server + i * self.client + self.rounds_of.client.variable(block, slot))
+        return np.concatenate(parts)
+
+    def slot_rows(self, i: int, block: int) -> list[Array]:
+        """Maps of z for the slots (server, client, gradient, point) of one block, in the order of a `TermMap`."""
+        size = self.setup.sizes[self.setup.algorithm.blocks[block]]
+        starts = np.concatenate([[0], np.cumsum(list(self.setup.sizes.values()))]).astype(int)
+        rows = []
+        for layout, offset in ((self.rounds_of.server, 0), (self.rounds_of.client, self.server + i * self.client)):
+            for slot in range(layout.counts.slots):
+                part = np.zeros((size, self.size))
+                if slot < layout.counts.by_block[block]:
+                    part[np.arange(size), offset + layout.variable(block, slot)] = 1.0
+                rows.append(part)
+        here = slice(starts[block], starts[block + 1])
+        return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]

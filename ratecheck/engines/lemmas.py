@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algorithms.base import RECORDS
 from ratecheck.algorithms.remembering import Remembering
 from ratecheck.engines.exact import (
-    RECORDS,
     Expectation,
     Moment,
     Moments,
@@ -26,7 +26,7 @@ from ratecheck.engines.exact import (
 )
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Trace
-from ratecheck.problems import Problem
+from ratecheck.problems import Quadratic, SingleLevel
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -38,20 +38,21 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
-    method = replace(setup.method, algorithm=Remembering(setup.method.algorithm))
+    method = replace(setup.method, algorithm=Remembering(setup.algorithm))
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        probe = _Probe(Moments(replace(setup, method=method)))
+        probe = _Probe(Moments(replace(setup, method=method, records=RECORDS)))
         for t, (moment, round_map) in enumerate(probe.moments.rounds()):
             rows.append(probe.quantities(moment, round_map, t))
             if progress is not None:
                 progress(t / setup.T)
     records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in (0, 1))
+    weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
     # The local iterates add K products to the rounding of every quantity.
-    return Expectation(records, {name: setup.K * error for name, error in errors.items()}, rate=setup.trace.rate)
+    return Expectation(records, {name: setup.K * error for name, error in errors.items()}, weights, setup.trace.rate)
 
 
-def sampling(problem: Problem, m: int) -> Expectation:
+def sampling(problem: SingleLevel, m: int) -> Expectation:
     """E||mean of m sampled X_i||^2, E||mean||^2 and sum_i ||X_i - mean||^2 for the gradients X_i at the origin."""
     n = problem.n
     X = np.concatenate(problem.gradients(np.zeros(problem.d_u), np.zeros((n, problem.d_v))), axis=1)
@@ -61,7 +62,7 @@ def sampling(problem: Problem, m: int) -> Expectation:
     values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
     records = {name: np.array([float(value)]) for name, value in values.items()}
     errors = {name: 8 * n * float(np.finfo(float).eps) * np.abs(value) for name, value in records.items()}
-    return Expectation(records, errors, rate=one)
+    return Expectation(records, errors, {}, one)
 
 
 # A value and its rounding error.
@@ -97,7 +98,8 @@ class _Probe:
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         self.setup = moments.setup
-        self.problem = moments.rounds_of.problem
+        assert isinstance(moments.setup.problem, Quadratic)
+        self.problem = moments.setup.problem
         self.locals = [self._local(i) for i in range(moments.n)]
         self.gradients = [moments.gradient_rows(i) for i in range(moments.n)]
         self.points = [self._point_rows(i) for i in range(moments.n)]
@@ -110,7 +112,7 @@ class _Probe:
     def _local(self, i: int) -> _Local:
         d, K = self.problem.d, self.setup.K
         step, noise = self.moments.rounds_of.local_step(i)
-        power, at = self.moments.rounds_of.begin(), self.moments.rounds_of.local.first
+        power, at = self.moments.rounds_of.begin(i), self.moments.rounds_of.local.first
         start = power[at]
         covariance = np.zeros_like(noise)
         accumulated, total_noise = np.zeros_like(step), np.zeros((d, d))
@@ -135,7 +137,7 @@ class _Probe:
 
     def _point_rows(self, i: int) -> Array:
         """The iterate (u, v_i) as a map of z."""
-        return np.eye(self.moments.size)[self.moments.point(i)]
+        return self.moments.point_rows(i)
 
     def _gradient_sum(self, i: int) -> Array:
         """Mean of sum_k grad f_i(l_ik) as a map of y_i."""
@@ -151,20 +153,19 @@ class _Probe:
 
     def _last_rows(self, i: int) -> Array:
         """The remembered sum of local iterates as a map of z: the client's last variable of each space."""
-        d_u, d_v = self.problem.d_u, self.problem.d_v
         client = self.moments.rounds_of.client
         start = self.moments.server + i * self.moments.client
         columns = np.concatenate(
-            [start + client.cut - d_u + np.arange(d_u), start + client.size - d_v + np.arange(d_v)]
+            [client.variable(block, count - 1) for block, count in enumerate(client.counts.by_block)]
         )
-        rows = np.zeros((d_u + d_v, self.moments.size))
-        rows[np.arange(d_u + d_v), columns] = 1.0
+        rows = np.zeros((self.problem.d, self.moments.size))
+        rows[np.arange(self.problem.d), start + columns] = 1.0
         return rows
 
     def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
         """All quantities of round t from the moment before it; call in order of t."""
         n, d_u, rate = self.moments.n, self.problem.d_u, self.setup.trace.rate
-        steps = self.setup.step_sizes
+        steps = self.setup.parameters()
         gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
         mean_u = np.mean([rows[:d_u] for rows in self.gradients], axis=0)
         total = np.sum([rows[:d_u] for rows in self.sums], axis=0)

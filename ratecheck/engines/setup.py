@@ -3,66 +3,157 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
-from ratecheck.algorithms.base import LinearMaps, linear_maps
-from ratecheck.errors import InputError
-from ratecheck.inputs import floats, nonnegative, whole
+from ratecheck.algorithms.base import Algorithm, LinearMaps
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.inputs import floats, nonnegative, positive, whole
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Problem
+from ratecheck.problems import Bilevel, Logistic, Problem
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 # Local steps and rounds are counted in 32 bits of the random streams.
 _LARGEST_RUN = 2**31
+# Largest table of local weights.
+_LARGEST_TABLE = 10**7
 
 
 @dataclass(frozen=True)
 class Setup:
     """A run, ready for an engine.
 
-    ``point`` (n, d) holds (u0, v0_i) per client, ``noise`` (d,) the standard deviation per coordinate.
+    ``local_steps`` (n,) counts the local steps of each client and ``weights`` (n, 1) or (n, K) weighs them. ``sizes``
+    maps a block to its number of coordinates, ``point`` (n, d) holds the start per client and ``noise`` (d,) the
+    standard deviation per coordinate. ``records`` names what is recorded.
     """
 
     method: Method
     problem: Problem
     trace: Participation
     T: int
-    K: int
-    step_sizes: dict[str, float]
+    local_steps: Integers
+    weights: Array
+    step_sizes: dict[str, float | Array]
     point: Array
     noise: Array
+    records: tuple[str, ...]
 
-    def maps(self, participants: int, delay: float = 1.0) -> LinearMaps:
-        """The algorithm's coefficients for that many participants and, in ``begin``, that delay."""
-        settings = {"n": self.problem.n, "m": max(participants, 1), "K": self.K, "delay": delay}
-        return linear_maps(self.method.algorithm, {**settings, **self.step_sizes})
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm that runs."""
+        return self.method.algorithm
 
-    def begin(self) -> tuple[Array, Array]:
+    @property
+    def K(self) -> int:
+        """The largest number of local steps."""
+        return int(self.local_steps.max())
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of coordinates of each block, in the order of the algorithm's blocks."""
+        return {block: self.problem.layout[block] for block in self.algorithm.blocks}
+
+    @cached_property
+    def maps(self) -> LinearMaps:
+        """Reads off the algorithm's coefficients."""
+        return LinearMaps(self.algorithm)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all clients have the same parameters."""
+        steps = self.local_steps
+        values = (value for value in self.step_sizes.values() if isinstance(value, np.ndarray))
+        return (
+            bool((steps == steps[0]).all())
+            and bool((self.weights == self.weights[0]).all())
+            and bool((self.shares == self.shares[0]).all())
+            and all((value == value[0]).all() for value in values)
+        )
+
+    @cached_property
+    def shares(self) -> Array:
+        """The clients' weights p_i in the objective."""
+        return self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)
+
+    @cached_property
+    def norms(self) -> Array:
+        """Sum of the weights of each client's local steps."""
+        if self.weights.shape[1] == 1:
+            return self.weights[:, 0] * self.local_steps
+        used = np.arange(self.weights.shape[1]) < self.local_steps[:, None]
+        return np.asarray((self.weights * used).sum(axis=1))
+
+    def parameters(
+        self, i: int = 0, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
+    ) -> dict[str, float]:
+        """What the algorithm's functions receive as ``p`` for client i."""
+        sizes = {k: float(v[i]) if isinstance(v, np.ndarray) else v for k, v in self.step_sizes.items()}
+        return {
+            "n": self.problem.n,
+            "m": max(participants, 1),
+            "K": int(self.local_steps[i]),
+            "delay": delay,
+            "weight": weight,
+            "p": float(self.shares[i]),
+            "norm": float(self.norms[i]),
+            "mean_norm": float(self.shares @ self.norms),
+            **sizes,
+        }
+
+    def begin(self, i: int) -> tuple[Array, Array]:
         """Coefficients of ``begin`` as (fixed, rate): at a delay they are fixed + rate/delay.
 
         Raises `TypeError` where they are not of that form: an error of the algorithm's definition.
         """
-        fixed = self.maps(1, np.inf).begin
-        rate = self.maps(1, 1.0).begin - fixed
-        if not np.allclose(self.maps(1, 3.0).begin, fixed + rate / 3.0, rtol=1e-12):
+        read = self.maps.begin
+        fixed = read(self.parameters(i, delay=np.inf))
+        if not self.algorithm.uses_delay:
+            return fixed, np.zeros_like(fixed)
+        rate = read(self.parameters(i, delay=1.0)) - fixed
+        if not np.allclose(read(self.parameters(i, delay=3.0)), fixed + rate / 3.0, rtol=1e-12):
             raise TypeError(f"{self.method.name}: begin is not affine in 1/delay")
-        return fixed, rate if self.method.algorithm.uses_delay else np.zeros_like(rate)
+        return fixed, rate
+
+    def steps(self, i: int) -> Array:
+        """Coefficients of ``step`` for each weight of client i, (1 or K, block, ...)."""
+        weights = self.weights[i]
+        read = self.maps.step
+        if not self.algorithm.weighs or len(weights) == 1:
+            return read(self.parameters(i, weight=float(weights[0])))[None]
+        fixed, once = (read(self.parameters(i, weight=w)) for w in (0.0, 1.0))
+        if not np.allclose(read(self.parameters(i, weight=3.0)), fixed + 3.0 * (once - fixed), rtol=1e-12):
+            raise TypeError(f"{self.method.name}: step is not affine in the weight")
+        return fixed + weights[:, None, None, None] * (once - fixed)
+
+    def finish(self, i: int) -> Array:
+        """Coefficients of ``finish``."""
+        return self.maps.finish(self.parameters(i))
 
     def aggregate(self, participants: int) -> Array:
         """Coefficients of ``aggregate``; a server that averages stays as it is without participants."""
-        table = self.maps(participants).aggregate
-        if participants or not self.method.algorithm.averages:
+        table = self.maps.aggregate(self.parameters(participants=participants))
+        if participants or not self.algorithm.averages:
             return table
         idle = np.zeros_like(table)
         idle[:, :, : table.shape[1]] = np.eye(table.shape[1])
         return idle
+
+    def operator(self, oracle: str) -> tuple[Array, Array]:
+        """(M, c) with M_i x - c_i what that oracle returns at x, noise aside; for problems that are affine."""
+        assert not isinstance(self.problem, Logistic)
+        if oracle == "gradient":
+            return self.problem.operator()
+        assert not isinstance(self.problem, Bilevel)
+        return self.problem.proximal(float(self.step_sizes["lambda_"]))
 
 
 def prepare(
@@ -70,14 +161,15 @@ def prepare(
     problem: Problem,
     trace: Participation,
     *,
-    K: int,
+    K: int | Sequence[int],
     T: int | None = None,
     x0: ArrayLike | None = None,
+    y0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
-    sigma: float | None = None,
-    sigma_u: float = 0.0,
-    sigma_v: float = 0.0,
-    step_sizes: Mapping[str, float],
+    noise: Mapping[str, float | None] | None = None,
+    weights: ArrayLike | None = None,
+    records: Sequence[str] | None = None,
+    step_sizes: Mapping[str, ArrayLike],
 ) -> Setup:
     """Check every argument and put the run together; raises `InputError` with one line for anything unusable."""
     chosen = method(algorithm)
@@ -85,48 +177,117 @@ def prepare(
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")
-    K, T = whole("K", K, 1, _LARGEST_RUN), whole("T", T, 1, _LARGEST_RUN)
+    T = whole("T", T, 1, _LARGEST_RUN)
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
     if chosen.full and trace.rate < 1:
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
-    chosen.check_problem(problem.d_u, problem.d_v, K)
-    return Setup(
+    chosen.check_problem(problem.kind, problem.layout)
+    local_steps = _local_steps(chosen, K, problem.n)
+    sigmas = {name: value for name, value in (noise or {}).items() if value}
+    if sigmas and chosen.algorithm.oracle == "prox":
+        raise InputError(f"{chosen.name} solves its inner problems exactly, so that its oracle has no noise")
+    ready = Setup(
         method=chosen,
         problem=problem,
         trace=trace,
         T=T,
-        K=K,
-        step_sizes=chosen.resolve(step_sizes),
-        point=_start(problem, x0, v0),
-        noise=_noise(problem, *_sigmas(problem, sigma, sigma_u, sigma_v)),
+        local_steps=local_steps,
+        weights=_weights(chosen, weights, local_steps),
+        step_sizes=chosen.resolve(step_sizes, problem.n),
+        point=_start(problem, {"x0": x0, "y0": y0, "v0": v0}),
+        noise=_noise(problem, sigmas),
+        records=chosen.algorithm.recorded if records is None else tuple(records),
     )
+    if chosen.algorithm.oracle == "prox":
+        assert not isinstance(problem, Logistic | Bilevel)
+        problem.proximal(float(ready.step_sizes["lambda_"]))
+    return ready
 
 
-def _sigmas(problem: Problem, sigma: float | None, sigma_u: float, sigma_v: float) -> tuple[float, float]:
-    if sigma is not None:
+def _local_steps(chosen: Method, K: int | Sequence[int], n: int) -> Integers:
+    if np.ndim(K) == 0:
+        steps = whole("K", K, 1, _LARGEST_RUN)
+        chosen.check_steps(steps)
+        return np.full(n, steps)
+    given = list(K)  # type: ignore[arg-type]
+    if len(given) != n:
+        raise InputError(f"K has {len(given)} entries: give one number, or one per client, {n} in all")
+    counts = [whole(f"K[{i}]", k, 1, _LARGEST_RUN) for i, k in enumerate(given)]
+    for k in counts:
+        chosen.check_steps(k)
+    return np.array(counts)
+
+
+def _weights(chosen: Method, weights: ArrayLike | None, steps: Integers) -> Array:
+    """Weights of the local steps as (n, 1) or (n, K)."""
+    n = len(steps)
+    if weights is None:
+        return np.ones((n, 1))
+    if not chosen.algorithm.weighs:
+        raise InputError(f"{chosen.name} does not weigh its local steps: leave out weights")
+    values = floats("weights", weights)
+    K = int(steps.max())
+    if values.shape == (n,):
+        values = values[:, None]
+    elif values.shape == (K,):
+        values = np.repeat(values[None], n, axis=0)
+    if values.shape not in ((n, 1), (n, K)):
+        raise InputError(
+            f"weights have the shape {np.shape(weights)}: needed are one per client (n,) = ({n},), one per local step "
+            f"(K,) = ({K},), or both (n, K)"
+        )
+    if n * K > _LARGEST_TABLE and values.shape[1] > 1:
+        raise InputError(f"n*K={n * K:g} weights are too many: give one per client")
+    for i, row in enumerate(values):
+        for k in range(min(int(steps[i]), len(row))):
+            positive(f"weights[{i}, {k}]", row[k])
+    return values
+
+
+def _noise(problem: Problem, sigmas: Mapping[str, float | None]) -> Array:
+    """Standard deviation per coordinate; a sigma is the total, E||noise||^2 = sigma^2, of what it is about."""
+    known = ("sigma_f", "sigma_g") if isinstance(problem, Bilevel) else ("sigma", "sigma_u", "sigma_v")
+    for name in sigmas:
+        if name not in known:
+            raise InputError(f"a {problem.kind} problem has no noise {name!r}; {did_you_mean(name, known)}")
+    totals = {name: nonnegative(name, sigmas.get(name) or 0.0) for name in known}
+    if isinstance(problem, Bilevel):
+        # grad f_i has d_x + d_y entries, of which x and v each see a part; of grad g_i only the part by y is asked.
+        upper = totals["sigma_f"] / math.sqrt(problem.d_x + problem.d_y)
+        lower = totals["sigma_g"] / math.sqrt(problem.d_y)
+        return np.repeat([upper, lower, upper], [problem.d_x, problem.d_y, problem.d_y])
+    if totals["sigma"]:
         if problem.d_u and problem.d_v:
             raise InputError("sigma is for problems with one block of variables; here give sigma_u and sigma_v")
-        sigma_u, sigma_v = (sigma, 0.0) if problem.d_u else (0.0, sigma)
-    return nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
-
-
-def _noise(problem: Problem, sigma_u: float, sigma_v: float) -> Array:
-    """Standard deviation per coordinate: sigma is the total, E||noise||^2 = sigma^2."""
+        totals["sigma_u" if problem.d_u else "sigma_v"] = totals["sigma"]
     noise = np.zeros(problem.d)
-    noise[: problem.d_u] = sigma_u / math.sqrt(max(problem.d_u, 1))
-    noise[problem.d_u :] = sigma_v / math.sqrt(max(problem.d_v, 1))
+    noise[: problem.d_u] = totals["sigma_u"] / math.sqrt(max(problem.d_u, 1))
+    noise[problem.d_u :] = totals["sigma_v"] / math.sqrt(max(problem.d_v, 1))
     return noise
 
 
-def _start(problem: Problem, x0: ArrayLike | None, v0: ArrayLike | None) -> Array:
-    u = np.zeros(problem.d_u) if x0 is None else floats("x0", x0)
-    v = np.zeros((problem.n, problem.d_v)) if v0 is None else floats("v0", v0)
-    for name, array, shape in (("x0", u, (problem.d_u,)), ("v0", v, (problem.n, problem.d_v))):
+def _start(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:
+    """The starting point (n, d) from x0, y0 and v0, zeros where they are not given."""
+    n = problem.n
+    shapes: dict[str, tuple[int, ...]]
+    if isinstance(problem, Bilevel):
+        shapes = {"x0": (problem.d_x,), "y0": (problem.d_y,), "v0": (problem.d_y,)}
+    else:
+        shapes = {"x0": (problem.d_u,), "v0": (n, problem.d_v)}
+    parts = []
+    for name, value in given.items():
+        if name not in shapes:
+            if value is not None:
+                raise InputError(f"a {problem.kind} problem has no start {name}")
+            continue
+        shape = shapes[name]
+        array = np.zeros(shape) if value is None else floats(name, value)
         if array.shape != shape:
             raise InputError(f"{name} has the shape {array.shape}, the problem needs {shape}")
         if not np.isfinite(array).all():
             entry = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
             raise InputError(f"{name}{list(entry)} is {array[entry]}: every entry has to be a finite number")
-    return np.ascontiguousarray(np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1))
+        parts.append(np.broadcast_to(array, (n, shape[-1])))
+    return np.ascontiguousarray(np.concatenate(parts, axis=1))

@@ -1,15 +1,37 @@
 """The leap kernel: a client's K local steps as one affine map and one Gaussian draw of the same law.
 
-State is flat: server (S, B) and client (n, C, B), the B replicates last; the ``first`` arrays say which rows are the
-iterate.
+State is flat: server (S, B) and client (n, C, B), the B replicates last.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.oracle import quadratic_gradient
 from ratecheck.kernels.random import NOISE, counter_tag, normals, philox
+from ratecheck.kernels.records import record_round
 from ratecheck.kernels.rounds import combine, gather_members
+
+
+class Leap(NamedTuple):
+    """A round as arrays.
+
+    ``rows`` (n, C+M, S+C+1) maps (server, client, 1) to (client', message), plus ``rates``/delay; ``factors``
+    (n, C+M, r) times r normals is the noise; ``keep`` (n+1, S, S) and ``to_server`` (n+1, S, M) aggregate, by the
+    number of participants. ``block`` (d,) and the places (slots, d) say where a variable's coordinates are in the flat
+    state; ``projected`` lists the server's rows that are kept in the ball of ``radius``.
+    """
+
+    rows: Any
+    rates: Any
+    factors: Any
+    keep: Any
+    to_server: Any
+    block: Any
+    server_place: Any
+    client_place: Any
+    projected: Any
+    radius: Any
 
 
 @kernel
@@ -30,46 +52,16 @@ def fill_normals(z, t, client, keys, words, floats, bits, pair, lanes):
 
 
 @kernel
-def record_point(H, g, d_u, first_server, first_client, server, client, x, out, mean_u, record):
-    """The records of `rounds.record_round` from flat state."""
-    n, _, lanes = client.shape
-    d = g.shape[1]
-    mean_u[:, :] = 0.0
-    record[:, :] = 0.0
-    for i in range(n):
-        for row in range(d_u):
-            x[row, :] = server[first_server[row]]
-        for row in range(d_u, d):
-            x[row, :] = client[i, first_client[row - d_u]]
-        quadratic_gradient(H[i], g[i], x, out, lanes)
-        for row in range(d):
-            for lane in range(lanes):
-                square = out[row, lane] * out[row, lane]
-                if row < d_u:
-                    mean_u[row, lane] += out[row, lane] / n
-                    record[2, lane] += square
-                else:
-                    record[1, lane] += square / n
-    for row in range(d_u):
-        for lane in range(lanes):
-            record[0, lane] += mean_u[row, lane] * mean_u[row, lane]
-
-
-@kernel
-def run_leaps(
-    H, g, d_u, first_server, first_client, rows, rates, factors, keep, to_server,
-    server, client, last, keys, masks, first_round, record,
-):  # fmt: skip
-    """Advance flat state by len(masks) rounds.
-
-    ``rows`` (n, C+M, S+C+1) maps (server, client, 1) to (client', message), plus ``rates``/delay; ``factors``
-    (n, C+M, r) times r normals is the noise; ``keep`` (n+1, S, S) and ``to_server`` (n+1, S, M) aggregate, by the
-    number of participants.
-    """
+def run_leaps(measured, leap, records, server, client, last, keys, masks, first_round, record):
+    """Advance flat state by len(masks) rounds; ``record`` is (rounds, names, B)."""
     n, C, B = client.shape
+    rows, rates, factors, keep, to_server = leap.rows, leap.rates, leap.factors, leap.keep, leap.to_server
     S, M = to_server.shape[1], to_server.shape[2]
-    d, rank = g.shape[1], factors.shape[2]
-    x, out, mean_u = np.empty((d, B)), np.empty((d, B)), np.empty((d, B))
+    rank = factors.shape[2]
+    d = len(leap.block)
+    wide_server = np.zeros((leap.server_place.shape[0], d, B))
+    wide_client = np.zeros((n, leap.client_place.shape[0], d, B))
+    scratch = np.empty((4, B))
     inputs, outputs, part = np.empty((S + C + 1, B)), np.empty((C + M, B)), np.empty((C + M, B))
     z, total, new = np.empty((rank, B)), np.empty((M, B)), np.empty((S, B))
     floats, pair, delays = np.empty(B), np.empty((2, B)), np.empty(B)
@@ -77,7 +69,10 @@ def run_leaps(
     members, participants = np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
     delayed = np.any(rates != 0.0)
     for t in range(masks.shape[0]):
-        record_point(H, g, d_u, first_server, first_client, server, client, x, out, mean_u, record[t])
+        unfold(leap.server_place, server, wide_server)
+        for i in range(n):
+            unfold(leap.client_place, client[i], wide_client[i])
+        record_round(measured, records, leap.block, wide_server, wide_client, scratch, record[t])
         total[:, :] = 0.0
         participants[:] = 0
         for i in range(n):
@@ -119,3 +114,27 @@ def run_leaps(
                     value += to_server[count, row, k] * total[k, lane]
                 new[row, lane] = value
         server[:, :] = new
+        project_rows(leap.projected, leap.radius, server)
+
+
+@kernel
+def unfold(place, flat, wide):
+    """Copy flat state (S, B) to (slots, d, B); ``place`` (slots, d) says from which row, -1 from none."""
+    for slot in range(place.shape[0]):
+        for row in range(place.shape[1]):
+            if place[slot, row] >= 0:
+                wide[slot, row] = flat[place[slot, row]]
+
+
+@kernel
+def project_rows(projected, radius, server):
+    """Multiply the rows ``projected`` by min(1, radius/their norm)."""
+    if radius == np.inf:
+        return
+    for lane in range(server.shape[1]):
+        square = 0.0
+        for row in projected:
+            square += server[row, lane] * server[row, lane]
+        if square > radius * radius:
+            for row in projected:
+                server[row, lane] *= radius / np.sqrt(square)

@@ -4,51 +4,34 @@ Points and gradients are (d, B) arrays, the B lanes innermost; only the first ``
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.product import affine
 from ratecheck.kernels.random import BATCH, NOISE, counter_tag, normals, philox
 
-QUADRATIC = 0
+AFFINE = 0
 LOGISTIC = 1
 
 
-@kernel
-def quadratic_gradient(H, g, x, out, lanes):
-    """Fill out with H x - g for the first lanes of x (d, B).
+class Oracle(NamedTuple):
+    """What a client answers at a point x (d,).
 
-    Two rows and four columns at a time: most of the cost is moving numbers, and so each is moved less often.
+    ``kind`` AFFINE: M_i x - c_i, with M (n, d, d) and c (n, d). LOGISTIC: the gradient of a logistic client with rows
+    c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
+    coordinates and on the others. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
     """
-    d = g.shape[0]
-    for row in range(0, d - 1, 2):
-        first, second = out[row], out[row + 1]
-        for lane in range(lanes):
-            first[lane] = -g[row]
-            second[lane] = -g[row + 1]
-        column = 0
-        while column + 4 <= d:
-            a0, a1, a2, a3 = H[row, column], H[row, column + 1], H[row, column + 2], H[row, column + 3]
-            b0, b1, b2, b3 = H[row + 1, column], H[row + 1, column + 1], H[row + 1, column + 2], H[row + 1, column + 3]
-            x0, x1, x2, x3 = x[column], x[column + 1], x[column + 2], x[column + 3]
-            for lane in range(lanes):
-                first[lane] += (a0 * x0[lane] + a1 * x1[lane]) + (a2 * x2[lane] + a3 * x3[lane])
-                second[lane] += (b0 * x0[lane] + b1 * x1[lane]) + (b2 * x2[lane] + b3 * x3[lane])
-            column += 4
-        while column < d:
-            a0, b0, x0 = H[row, column], H[row + 1, column], x[column]
-            for lane in range(lanes):
-                first[lane] += a0 * x0[lane]
-                second[lane] += b0 * x0[lane]
-            column += 1
-    if d % 2:
-        first = out[d - 1]
-        for lane in range(lanes):
-            first[lane] = -g[d - 1]
-        for column in range(d):
-            a0, x0 = H[d - 1, column], x[column]
-            for lane in range(lanes):
-                first[lane] += a0 * x0[lane]
+
+    kind: Any
+    M: Any
+    c: Any
+    A: Any
+    rho: Any
+    d_u: Any
+    batch: Any
+    noise: Any
 
 
 @kernel
@@ -122,26 +105,33 @@ def logistic_batch_gradient(A, rho, d_u, batch, x, out, margin, words, keys, t, 
 
 
 @kernel
-def exact_gradient(kind, H, g, A, rho, d_u, i, x, out, margin, lanes):
-    """Gradient of f_i."""
-    if kind == QUADRATIC:
-        quadratic_gradient(H[i], g[i], x, out, lanes)
+def exact_gradient(source, i, x, out, margin, lanes):
+    """What client i answers without noise, over all samples."""
+    if source.kind == AFFINE:
+        affine(source.M[i], source.c[i], x, out, lanes)
     else:
-        logistic_gradient(A[i], rho, d_u, x, out, margin, lanes)
+        logistic_gradient(source.A[i], source.rho, source.d_u, x, out, margin, lanes)
 
 
 @kernel
-def oracle(kind, H, g, A, rho, d_u, batch, noise, i, t, k, x, out, margin, words, floats, bits, pair, keys, lanes):
-    """One stochastic gradient per lane: mini-batch where ``batch`` > 0, plus Gaussian noise (d,) per coordinate."""
+def oracle(source, i, t, k, x, out, scratch, words, keys, lanes):
+    """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus Gaussian noise per coordinate.
+
+    ``scratch`` is (4, B) and ``words`` (4, B).
+    """
     d = x.shape[0]
-    if kind == LOGISTIC and batch > 0:
-        logistic_batch_gradient(A[i], rho, d_u, batch, x, out, margin, words, keys, t, i, k, lanes)
+    if source.kind == LOGISTIC and source.batch > 0:
+        logistic_batch_gradient(
+            source.A[i], source.rho, source.d_u, source.batch, x, out, scratch[0], words, keys, t, i, k, lanes
+        )
     else:
-        exact_gradient(kind, H, g, A, rho, d_u, i, x, out, margin, lanes)
+        exact_gradient(source, i, x, out, scratch[0], lanes)
+    floats = scratch[1]
+    bits = floats.view(np.int64)
     for block in range((d + 3) // 4):
         silent = True
         for row in range(4 * block, min(4 * block + 4, d)):
-            silent = silent and noise[row] == 0.0
+            silent = silent and source.noise[row] == 0.0
         if silent:
             continue
         philox(block, k, t, counter_tag(NOISE, i), keys, words, lanes)
@@ -149,9 +139,38 @@ def oracle(kind, H, g, A, rho, d_u, batch, noise, i, t, k, x, out, margin, words
             row = 4 * block + 2 * half
             if row >= d:
                 break
-            normals(words, 2 * half, 2 * half + 1, floats, bits, pair[0], pair[1], lanes)
+            normals(words, 2 * half, 2 * half + 1, floats, bits, scratch[2], scratch[3], lanes)
             for lane in range(lanes):
-                out[row, lane] += noise[row] * pair[0, lane]
+                out[row, lane] += source.noise[row] * scratch[2, lane]
             if row + 1 < d:
                 for lane in range(lanes):
-                    out[row + 1, lane] += noise[row + 1] * pair[1, lane]
+                    out[row + 1, lane] += source.noise[row + 1] * scratch[3, lane]
+
+
+@kernel
+def values(source, i, x, gradient, out, scratch, lanes):
+    """Fill out (B,) with f_i at x, whose exact gradient is given; ``scratch`` is (B,)."""
+    out[:lanes] = 0.0
+    if source.kind == AFFINE:
+        # With gradient M x - c, f = x'M x/2 - c'x = x'(gradient - c)/2.
+        for row in range(x.shape[0]):
+            for lane in range(lanes):
+                out[lane] += 0.5 * x[row, lane] * (gradient[row, lane] - source.c[i, row])
+        return
+    A = source.A[i]
+    N, d = A.shape
+    for sample in range(N):
+        scratch[:lanes] = 0.0
+        for column in range(d):
+            for lane in range(lanes):
+                scratch[lane] += A[sample, column] * x[column, lane]
+        for lane in range(lanes):
+            z = scratch[lane]
+            out[lane] += (math.log1p(math.exp(-abs(z))) + max(-z, 0.0)) / N
+    for first, last in ((0, source.d_u), (source.d_u, d)):
+        scratch[:lanes] = 0.0
+        for row in range(first, last):
+            for lane in range(lanes):
+                scratch[lane] += x[row, lane] * x[row, lane]
+        for lane in range(lanes):
+            out[lane] += source.rho * scratch[lane] / (1.0 + scratch[lane])

@@ -1,43 +1,43 @@
 """The Monte Carlo kernel: rounds of any algorithm (as linear maps) on any problem, replicates innermost.
 
 Arrays end with an axis of B replicates ("lanes"). State is stored per variable slot and coordinate: server
-(slots, d, B), client (n, slots, d, B). The first d_u coordinates use the coefficients of the shared space, the others
-those of the personal one. In a round the replicates that sampled client i are gathered into the first lanes of the
+(slots, d, B), client (n, slots, d, B). ``block[row]`` says to which block of variables a coordinate belongs, and so
+which coefficients it uses. In a round the replicates that sampled client i are gathered into the first lanes of the
 local arrays, so that the K local steps run on contiguous lanes.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.oracle import exact_gradient, oracle
+from ratecheck.kernels.oracle import oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
-
-# Per-round records.
-RECORDS = ("G_u", "G_v", "B")
+from ratecheck.kernels.records import record_round
 
 
-@kernel
-def record_round(kind, H, g, A, rho, d_u, server, client, x, out, margin, mean_u, record):
-    """Fill record (len(RECORDS), B): ||mean_i grad_u f_i||^2, mean_i ||grad_v f_i||^2, sum_i ||grad_u f_i||^2."""
-    n, _, d, lanes = client.shape
-    mean_u[:, :] = 0.0
-    record[:, :] = 0.0
-    for i in range(n):
-        for row in range(d_u):
-            x[row, :] = server[0, row]
-        for row in range(d_u, d):
-            x[row, :] = client[i, 0, row]
-        exact_gradient(kind, H, g, A, rho, d_u, i, x, out, margin, lanes)
-        for row in range(d_u):
-            for lane in range(lanes):
-                mean_u[row, lane] += out[row, lane] / n
-                record[2, lane] += out[row, lane] * out[row, lane]
-        for row in range(d_u, d):
-            for lane in range(lanes):
-                record[1, lane] += out[row, lane] * out[row, lane] / n
-    for row in range(d_u):
-        for lane in range(lanes):
-            record[0, lane] += mean_u[row, lane] * mean_u[row, lane]
+class Method(NamedTuple):
+    """An algorithm's coefficients, of client i on the first axis.
+
+    ``block`` (d,), ``K`` (n,), ``begin`` and ``begin_rate`` (n, blocks, locals, server + client) for the coefficients
+    begin + begin_rate/delay, ``step`` (n, 1 or K, blocks, locals, locals + 1), ``finish`` (n, blocks, client + message,
+    server + client + locals), ``aggregate`` (n + 1, blocks, server, server + message) by the number of participants,
+    ``projected`` the slot and block of the server variable that is kept in the ball of ``radius``, ``select`` how many
+    of the participants stay when the ones with the largest scores are chosen (0: all), and ``score`` (n, blocks,
+    client + 1).
+    """
+
+    block: Any
+    K: Any
+    begin: Any
+    begin_rate: Any
+    step: Any
+    finish: Any
+    aggregate: Any
+    projected: Any
+    radius: Any
+    select: Any
+    score: Any
 
 
 @kernel
@@ -65,31 +65,30 @@ def add_delayed(coefficients, inputs, delays, outputs, lanes):
 
 
 @kernel
-def start_state(kind, H, g, A, rho, d_u, batch, noise, K, start_client, start_server, point, server, client, keys):
-    """Fill server and client state from point (n, d) and, where a method needs it, the mean of K gradients there."""
+def start_state(source, method, start_client, start_server, point, server, client, keys):
+    """Fill server and client state from point (n, d) and, where a method needs it, the mean of K gradients there.
+
+    ``start_client`` is (n, blocks, client, 2), ``start_server`` (blocks, server, 1 + client).
+    """
     n, clients, d, lanes = client.shape
     x, out, total = np.empty((d, lanes)), np.empty((d, lanes)), np.zeros((d, lanes))
-    margin, floats, pair = np.empty(lanes), np.empty(lanes), np.empty((2, lanes))
+    scratch = np.empty((4, lanes))
     words = np.empty((4, lanes), dtype=np.uint64)
     inputs, outputs = np.zeros((max(2, 1 + clients), lanes)), np.empty((max(clients, server.shape[0]), lanes))
-    needs_gradient = np.any(start_client[:, :, 1] != 0.0)
+    needs_gradient = np.any(start_client[:, :, :, 1] != 0.0)
     mean = np.zeros((clients, d, lanes))
     for i in range(n):
         for row in range(d):
             x[row, :] = point[i, row]
         total[:, :] = 0.0
         if needs_gradient:
-            for k in range(K):
-                oracle(
-                    kind, H, g, A, rho, d_u, batch, noise, i, BEFORE_FIRST_ROUND, k,
-                    x, out, margin, words, floats, floats.view(np.int64), pair, keys, lanes,
-                )  # fmt: skip
-                total += out / K
+            for k in range(method.K[i]):
+                oracle(source, i, BEFORE_FIRST_ROUND, k, x, out, scratch, words, keys, lanes)
+                total += out / method.K[i]
         for row in range(d):
-            space = 0 if row < d_u else 1
             inputs[0, :] = x[row]
             inputs[1, :] = total[row]
-            combine(start_client[space], inputs, outputs, lanes)
+            combine(start_client[i, method.block[row]], inputs, outputs, lanes)
             for o in range(clients):
                 client[i, o, row, :] = outputs[o]
                 mean[o, row, :] += outputs[o] / n
@@ -97,38 +96,35 @@ def start_state(kind, H, g, A, rho, d_u, batch, noise, K, start_client, start_se
         inputs[0, :] = point[0, row]
         for o in range(clients):
             inputs[1 + o, :] = mean[o, row]
-        combine(start_server[0 if row < d_u else 1], inputs, outputs, lanes)
+        combine(start_server[method.block[row]], inputs, outputs, lanes)
         for o in range(server.shape[0]):
             server[o, row, :] = outputs[o]
 
 
 @kernel
-def run_rounds(
-    kind, H, g, A, rho, d_u, batch, noise, K, locals_, begin, begin_rate, step, finish, aggregate,
-    server, client, last, keys, masks, first_round, record,
-):  # fmt: skip
+def run_rounds(source, measured, method, records, server, client, last, keys, masks, first_round, record):
     """Advance the state by len(masks) rounds, recording each round's quantities before it is played.
 
-    ``masks`` (rounds, n, B) says who takes part and ``last`` (n, B) in which round a client last did (-1: in none). The
-    coefficients of ``begin`` are begin + begin_rate/delay; ``aggregate`` (n+1, 2, server, server+message) holds those
-    of the server by the number of participants; ``record`` is (rounds, len(RECORDS), B).
+    ``source`` is the oracle of the local steps, ``measured`` that of the records. ``masks`` (rounds, n, B) says who
+    takes part and ``last`` (n, B) in which round a client last did (-1: in none); ``record`` is (rounds, names, B).
     """
     n, clients, d, B = client.shape
-    servers = server.shape[0]
-    messages = finish.shape[1] - clients
+    servers, locals_ = server.shape[0], method.step.shape[3]
+    messages = method.finish.shape[2] - clients
     local = np.empty((locals_, d, B))
     packed_keys = np.empty((2, B), dtype=np.uint64)
-    x, out, total = np.empty((d, B)), np.empty((d, B)), np.empty((messages, d, B))
-    margin, floats, pair = np.empty(B), np.empty(B), np.empty((2, B))
-    bits = floats.view(np.int64)
+    out, total = np.empty((d, B)), np.empty((messages, d, B))
+    scratch = np.empty((4, B))
     words = np.empty((4, B), dtype=np.uint64)
     inputs = np.empty((servers + clients + locals_ + messages + 1, B))
     outputs = np.empty((servers + clients + locals_ + messages, B))
     delays = np.empty(B)
-    delayed = np.any(begin_rate != 0.0)
+    delayed = np.any(method.begin_rate != 0.0)
     members, participants = np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
     for t in range(masks.shape[0]):
-        record_round(kind, H, g, A, rho, d_u, server, client, x, out, margin, local[0], record[t])
+        record_round(measured, records, method.block, server, client, scratch, record[t])
+        if method.select > 0:
+            select_largest(source, method, first_round + t, client, keys, masks[t])
         total[:, :, :] = 0.0
         participants[:] = 0
         for i in range(n):
@@ -138,32 +134,31 @@ def run_rounds(
             if lanes == 0:
                 continue
             for row in range(d):
+                block = method.block[row]
                 gather(server, client[i], row, members, inputs, lanes)
-                combine(begin[0 if row < d_u else 1], inputs, outputs, lanes)
+                combine(method.begin[i, block], inputs, outputs, lanes)
                 if delayed:
-                    add_delayed(begin_rate[0 if row < d_u else 1], inputs, delays, outputs, lanes)
+                    add_delayed(method.begin_rate[i, block], inputs, delays, outputs, lanes)
                 for o in range(locals_):
                     for lane in range(lanes):
                         local[o, row, lane] = outputs[o, lane]
-            for k in range(K):
-                oracle(
-                    kind, H, g, A, rho, d_u, batch, noise, i, first_round + t, k,
-                    local[0], out, margin, words, floats, bits, pair, packed_keys, lanes,
-                )  # fmt: skip
-                local_step(step, d_u, local, out, outputs, lanes)
+            for k in range(method.K[i]):
+                oracle(source, i, first_round + t, k, local[0], out, scratch, words, packed_keys, lanes)
+                local_step(method.step[i, min(k, method.step.shape[1] - 1)], method.block, local, out, outputs, lanes)
             for row in range(d):
                 gather(server, client[i], row, members, inputs, lanes)
                 for o in range(locals_):
                     for lane in range(lanes):
                         inputs[servers + clients + o, lane] = local[o, row, lane]
-                combine(finish[0 if row < d_u else 1], inputs, outputs, lanes)
+                combine(method.finish[i, method.block[row]], inputs, outputs, lanes)
                 for o in range(clients):
                     for lane in range(lanes):
                         client[i, o, row, members[lane]] = outputs[o, lane]
                 for o in range(messages):
                     for lane in range(lanes):
                         total[o, row, members[lane]] += outputs[clients + o, lane]
-        aggregate_round(aggregate, d_u, participants, server, total, outputs)
+        aggregate_round(method.aggregate, method.block, participants, server, total, outputs)
+        project(method.projected, method.radius, method.block, server, scratch)
 
 
 @kernel
@@ -194,11 +189,11 @@ def gather(server, client, row, members, inputs, lanes):
 
 
 @kernel
-def local_step(step, d_u, local, gradient, outputs, lanes):
+def local_step(step, block, local, gradient, outputs, lanes):
     """One local step in place."""
     slots, d, _ = local.shape
     for row in range(d):
-        coefficients = step[0 if row < d_u else 1]
+        coefficients = step[block[row]]
         for o in range(slots):
             c = coefficients[o, slots]
             for lane in range(lanes):
@@ -214,15 +209,14 @@ def local_step(step, d_u, local, gradient, outputs, lanes):
 
 
 @kernel
-def aggregate_round(aggregate, d_u, participants, server, total, outputs):
+def aggregate_round(aggregate, block, participants, server, total, outputs):
     """New server state; every replicate with the coefficients of its own number of participants."""
     servers, d, B = server.shape
     messages = total.shape[0]
     for row in range(d):
-        space = 0 if row < d_u else 1
         for o in range(servers):
             for lane in range(B):
-                coefficients = aggregate[participants[lane], space, o]
+                coefficients = aggregate[participants[lane], block[row], o]
                 value = 0.0
                 for k in range(servers):
                     value += coefficients[k] * server[k, row, lane]
@@ -232,3 +226,57 @@ def aggregate_round(aggregate, d_u, participants, server, total, outputs):
         for o in range(servers):
             for lane in range(B):
                 server[o, row, lane] = outputs[o, lane]
+
+
+@kernel
+def project(projected, radius, block, server, scratch):
+    """Multiply the projected server variable by min(1, radius/its norm)."""
+    if radius == np.inf:
+        return
+    _, d, B = server.shape
+    slot, where = projected
+    norms = scratch[0]
+    norms[:] = 0.0
+    for row in range(d):
+        if block[row] == where:
+            norms += server[slot, row] ** 2
+    for lane in range(B):
+        norm = np.sqrt(norms[lane])
+        if norm > radius:
+            for row in range(d):
+                if block[row] == where:
+                    server[slot, row, lane] *= radius / norm
+
+
+@kernel
+def select_largest(source, method, t, client, keys, masks):
+    """Keep of each replicate's participants those with the largest scores; the first ones where scores are equal.
+
+    A score is the norm of the method's vector at a stochastic gradient of its own, drawn as if it were one more local
+    step.
+    """
+    n, clients, d, B = client.shape
+    scores = np.full((n, B), -1.0)
+    x, out, scratch = np.empty((d, B)), np.empty((d, B)), np.empty((4, B))
+    words = np.empty((4, B), dtype=np.uint64)
+    for i in range(n):
+        x[:, :] = client[i, 0]
+        oracle(source, i, t, method.K[i], x, out, scratch, words, keys, B)
+        for lane in range(B):
+            if masks[i, lane]:
+                total = 0.0
+                for row in range(d):
+                    coefficients = method.score[i, method.block[row]]
+                    entry = coefficients[0, clients] * out[row, lane]
+                    for c in range(clients):
+                        entry += coefficients[0, c] * client[i, c, row, lane]
+                    total += entry * entry
+                scores[i, lane] = total
+    for lane in range(B):
+        for i in range(n):
+            if masks[i, lane]:
+                ahead = 0
+                for j in range(n):
+                    if scores[j, lane] > scores[i, lane] or (scores[j, lane] == scores[i, lane] and j < i):
+                        ahead += 1
+                masks[i, lane] = ahead < method.select

@@ -5,6 +5,7 @@ from ratecheck.participation.bernoulli import Bernoulli
 from ratecheck.participation.biased import Biased
 from ratecheck.participation.cyclic import Cyclic
 from ratecheck.participation.independent import Independent
+from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
 from ratecheck.participation.pattern import Participation
 from ratecheck.participation.reshuffled import Reshuffled
@@ -17,6 +18,7 @@ __all__ = [
     "Biased",
     "Cyclic",
     "Independent",
+    "Largest",
     "Markov",
     "Participation",
     "Reshuffled",

@@ -16,6 +16,7 @@ from ratecheck.participation.bernoulli import Bernoulli, Probability
 from ratecheck.participation.biased import Biased
 from ratecheck.participation.cyclic import Cyclic
 from ratecheck.participation.files import read_matrix
+from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
 from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
 from ratecheck.participation.reshuffled import Reshuffled
@@ -63,6 +64,11 @@ class Trace(Participation):
     def biased(n: int = 100, group: int = 11, first: float = 0.5, step: float = 0.05) -> Biased:
         """Every client on its own, with a probability that falls from group to group: see `Biased`."""
         return Biased(n, group, first, step)
+
+    @staticmethod
+    def largest(n: int, s: int, c: int | None = None) -> Largest:
+        """Of c uniformly drawn candidates the s with the largest gradients: see `Largest`."""
+        return Largest(n, s, c)
 
     @staticmethod
     def markov(join: ArrayLike, leave: ArrayLike, n: int | None = None, *, start: ArrayLike | None = None) -> Markov:

@@ -1,9 +1,12 @@
 """Problem instances with certified constants."""
 
+from ratecheck.problems.bilevel import Bilevel
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.quadratic import Quadratic
 
-Problem = Quadratic | Logistic
+# With one objective, and with a lower level.
+SingleLevel = Quadratic | Logistic
+Problem = SingleLevel | Bilevel
 
-__all__ = ["Certificate", "Constant", "Constants", "Logistic", "Problem", "Quadratic"]
+__all__ = ["Bilevel", "Certificate", "Constant", "Constants", "Logistic", "Problem", "Quadratic", "SingleLevel"]

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Problem, datasets
+from ratecheck.problems import SingleLevel, datasets
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.quadratic import Quadratic
 
 Options = Mapping[str, Any]
 
 
-def build(name: str, options: Options) -> Problem:
+def build(name: str, options: Options) -> SingleLevel:
     """The problem of that name with its dials set.
 
     Names: ``quadratic`` and ``logistic`` (synthetic), ``digits`` and ``breast_cancer`` (scikit-learn's tables as
@@ -29,7 +29,7 @@ def build(name: str, options: Options) -> Problem:
         return _from_table(lambda: datasets.libsvm(path), options, name)
     if name.endswith(".npz"):
         return _from_file(Path(name), options)
-    builders: dict[str, Callable[[], Problem]] = {
+    builders: dict[str, Callable[[], SingleLevel]] = {
         "quadratic": lambda: _call(Quadratic.synthetic, options, name),
         "logistic": lambda: _call(Logistic.synthetic, options, name),
         "digits": lambda: _from_table(datasets.digits, options, name),
@@ -44,7 +44,7 @@ def dials(name: str) -> tuple[str, ...]:
     """The dials that a problem of that name has."""
     if name.endswith(".npz"):
         return ("shared",)
-    makers: dict[str, Callable[..., Problem]] = {"quadratic": Quadratic.synthetic, "logistic": Logistic.synthetic}
+    makers: dict[str, Callable[..., SingleLevel]] = {"quadratic": Quadratic.synthetic, "logistic": Logistic.synthetic}
     return tuple(_parameters(makers.get(name, Logistic.from_table)))
 
 
@@ -59,11 +59,11 @@ def features(name: str, options: Options) -> int:
     return build(name, options).d
 
 
-def _parameters(function: Callable[..., Problem]) -> list[str]:
+def _parameters(function: Callable[..., SingleLevel]) -> list[str]:
     return [name for name in inspect.signature(function).parameters if name not in ("cls", "table")]
 
 
-def _call(function: Callable[..., Problem], options: Options, name: str, *arguments: object) -> Problem:
+def _call(function: Callable[..., SingleLevel], options: Options, name: str, *arguments: object) -> SingleLevel:
     known = _parameters(function)
     for option in options:
         if option not in known:
@@ -71,11 +71,11 @@ def _call(function: Callable[..., Problem], options: Options, name: str, *argume
     return function(*arguments, **options)
 
 
-def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> Problem:
+def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> SingleLevel:
     return _call(Logistic.from_table, options, name, load())
 
 
-def _from_file(path: Path, options: Options) -> Problem:
+def _from_file(path: Path, options: Options) -> SingleLevel:
     try:
         with np.load(path) as stored:
             arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}

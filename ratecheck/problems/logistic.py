@@ -109,6 +109,11 @@ class Logistic:
         batch = "" if self.batch is None else f", batch={self.batch}"
         return f"Logistic(n={self.n}, N={self.N}, d_u={self.d_u}, d_v={self.d_v}, rho={self.rho:g}{batch})"
 
+    @property
+    def layout(self) -> dict[str, int]:
+        """Number of coordinates of u and of each v_i."""
+        return {"u": self.d_u, "v": self.d_v}
+
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
         """``f(u, v)`` with ``u`` of shape (d_u,) and ``v`` of shape (n, d_v).
 

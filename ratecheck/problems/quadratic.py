@@ -72,6 +72,43 @@ class Quadratic:
         g[:, :shared] = g[:, :shared].mean(axis=0) + _spread(g[:, :shared], heterogeneity)
         return cls(H, g, shared)
 
+    @property
+    def layout(self) -> dict[str, int]:
+        """Number of coordinates of u and of each v_i."""
+        return {"u": self.d_u, "v": self.d_v}
+
+    def operator(self) -> tuple[Array, Array]:
+        """H (n, d, d) and g (n, d): the gradient of f_i is H_i w - g_i."""
+        return self.H, self.g
+
+    def proximal(self, lambda_: float) -> tuple[Array, Array]:
+        """(M, c) with M_i w - c_i = argmin_theta f_i(theta) + (lambda/2) ||theta - w||^2.
+
+        Raises `InputError` unless every H_i + lambda I is positive definite, so that there is one minimiser.
+        """
+        lowest = np.linalg.eigvalsh(self.H)[:, 0]
+        worst = int(np.argmin(lowest))
+        if not lowest[worst] + lambda_ > 0:
+            raise InputError(
+                f'lambda_={lambda_:g} breaks "lambda + smallest eigenvalue of H_i > 0": {lambda_:g} + '
+                f"{lowest[worst]:g} for client {worst}, so that the proximal map does not exist"
+            )
+        inverse = np.linalg.inv(self.H + lambda_ * np.eye(self.d))
+        return np.asarray(lambda_ * inverse), -np.einsum("iab,ib->ia", inverse, self.g)
+
+    def minimizer(self) -> tuple[Array, Array] | None:
+        """(u, v) of least norm at which f attains its infimum, v of shape (n, d_v); None where f is unbounded below."""
+        if math.isinf(self.infimum()):
+            return None
+        n, d_u, d_v = self.n, self.d_u, self.d_v
+        joint, slope = np.zeros((d_u + n * d_v, d_u + n * d_v)), np.zeros(d_u + n * d_v)
+        for i in range(n):
+            at = np.concatenate([np.arange(d_u), d_u + i * d_v + np.arange(d_v)])
+            joint[np.ix_(at, at)] += self.H[i]
+            slope[at] += self.g[i]
+        point = np.linalg.lstsq(joint, slope, rcond=_ZERO)[0]
+        return point[:d_u], point[d_u:].reshape(n, d_v)
+
     def blocks(self) -> tuple[Array, Array, Array]:
         """H_uu (n, d_u, d_u), H_uv (n, d_u, d_v) and H_vv (n, d_v, d_v)."""
         u = slice(None, self.d_u)

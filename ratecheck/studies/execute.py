@@ -10,11 +10,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ratecheck.algorithms.base import RECORDS
 from ratecheck.engines import step
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
-from ratecheck.problems import Problem
+from ratecheck.problems import SingleLevel
 from ratecheck.problems.build import build
 from ratecheck.studies.store import Records, Store, cell_key, merged
 from ratecheck.studies.study import Curve, Study
@@ -70,7 +71,7 @@ def run_study(study: Study, store: Store, *, threads: int | None = None, progres
 
 def cells_of(study: Study) -> list[Cell]:
     """Every curve of the study, checked and ready; raises `InputError` naming file, figure and curve."""
-    problems: dict[str, Problem] = {}
+    problems: dict[str, SingleLevel] = {}
     cells = []
     for curve in study.curves:
         name = repr((curve.problem, sorted(curve.dials.items())))
@@ -90,7 +91,7 @@ def curve_seed(study: Study, curve: Curve) -> int:
     return int.from_bytes(hashlib.sha256(axes.encode()).digest()[:7], "big")
 
 
-def _problem(curve: Curve) -> Problem:
+def _problem(curve: Curve) -> SingleLevel:
     try:
         return build(curve.problem, curve.dials)
     except InputError:
@@ -99,15 +100,15 @@ def _problem(curve: Curve) -> Problem:
         raise InputError(f"problem {curve.problem!r}: {' '.join(str(error).split())}") from None
 
 
-def _setup(curve: Curve, problem: Problem) -> Setup:
+def _setup(curve: Curve, problem: SingleLevel) -> Setup:
     return prepare(
         curve.algorithm, problem, Trace.uniform(problem.n, curve.m), K=curve.K, T=curve.T,
-        sigma_u=curve.sigma_u, sigma_v=curve.sigma_v, step_sizes=curve.step_sizes,
+        noise={"sigma_u": curve.sigma_u, "sigma_v": curve.sigma_v}, step_sizes=curve.step_sizes,
     )  # fmt: skip
 
 
 def _lacking(cell: Cell, found: Records | None) -> bool:
-    return found is None or len(found[step.RECORDS[0]]) < cell.curve.replicates
+    return found is None or len(found[RECORDS[0]]) < cell.curve.replicates
 
 
 class _StoppedError(Exception):
@@ -152,7 +153,7 @@ def _collect(waiting: set[Future[None]]) -> set[Future[None]]:
 def _run_cell(cell: Cell, store: Store, report: Progress) -> None:
     """Compute the replicates that the store lacks and store all of them."""
     wanted, found = cell.curve.replicates, store.load(cell.key, cell.curve.replicates)
-    first = 0 if found is None else len(found[step.RECORDS[0]])
+    first = 0 if found is None else len(found[RECORDS[0]])
     run = step.simulate(
         cell.setup,
         seed=cell.seed,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms import Method
-from ratecheck.engines import step
+from ratecheck.algorithms.base import RECORDS
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.compile import cache_folder
@@ -95,7 +95,7 @@ class Store:
         try:
             # Opened here, because NumPy leaves a file that is no archive open.
             with self.path(key).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                return {name: stored[name][:replicates] for name in step.RECORDS}
+                return {name: stored[name][:replicates] for name in RECORDS}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from bounds.symbols import all_quantities
 from ratecheck.algorithms import METHODS
-from ratecheck.engines.step import RECORDS
+from ratecheck.algorithms.base import RECORDS
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems.build import dials
 from ratecheck.studies.reading import Fields, read_toml
@@ -341,9 +341,10 @@ def _step_sizes(run: Fields, algorithm: str) -> dict[str, float]:
             raise run.error(name, f"gamma is given too, and sets {name} = gamma / {outer}")
         sizes[name] = gamma / sizes[outer]
     try:
-        return method.resolve(sizes)
+        method.resolve(sizes, 1)
     except InputError as error:
         raise InputError(f"{run.place}: {error}") from None
+    return {**method.fixed, **sizes}
 
 
 def _claim(fields: Fields, study: Study) -> Claim:

@@ -1,0 +1,117 @@
+"""FLAME: ADMM on the Moreau-envelope formulation of personalised federated learning.
+
+Source: "Personalized Federated Learning via ADMM with Moreau Envelope", Algorithm 1 and equations (8)-(13).
+
+A client keeps its personal model theta_i, its local model w_i, the dual variable pi_i and the message z_i it last sent;
+the server's w is the average of all z_i, whether their clients are selected or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, U, Variables, inner, square, square_of_mean
+from ratecheck.algorithms.base import value as f_value
+
+
+class Flame(Algorithm):
+    """Algorithm 1 with H = K gradient steps on the inner problem (9), started at the client's last theta_i."""
+
+    name: ClassVar[str] = "flame"
+    title: ClassVar[str] = "FLAME"
+    step_sizes: ClassVar[tuple[str, ...]] = ("eta", "rho", "lambda_", "alpha")
+    per_client: ClassVar[tuple[str, ...]] = ("alpha",)
+    optional: ClassVar[Mapping[str, Callable[[int], float]]] = {"alpha": lambda n: 1 / n}
+    blocks: ClassVar[tuple[str, ...]] = (U,)
+    averages: ClassVar[bool] = False
+    server: ClassVar[Group] = {"w": U}
+    client: ClassVar[Group] = {"theta": U, "w_i": U, "pi": U, "z": U}
+    local: ClassVar[Group] = {"theta": U, "anchor": U}
+    message: ClassVar[Group] = {"z_change": U}
+    point: ClassVar[Group | None] = {U: "theta"}
+    recorded: ClassVar[tuple[str, ...]] = ("grad_L2", "grad_theta2")
+
+    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Line 1 with theta_i^0 = w_i^0 and pi_i^0 = 0, so that z_i^0 = w_i^0."""
+        return {"theta": point[U], "w_i": point[U], "pi": 0 * point[U], "z": point[U]}
+
+    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
+        """Line 5 of round 0."""
+        return {"w": clients["z"]}
+
+    def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
+        """The inner problem holds w_i^t fixed."""
+        return {"theta": client["theta"], "anchor": client["w_i"]}
+
+    def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Line 14."""
+        slope = gradient[U] + p["lambda_"] * (local["theta"] - local["anchor"])
+        return {"theta": local["theta"] - p["eta"] * slope, "anchor": local["anchor"]}
+
+    def finish(
+        self, server: Variables, client: Variables, local: Variables, p: Parameters
+    ) -> tuple[Variables, Variables]:
+        """Lines 16-19. Line 15 prints theta^{t,H-1}; the last inner iterate is theta^{t,H}."""
+        return self._update(server, client, local["theta"], p)
+
+    def _update(self, server: Variables, client: Variables, theta: Any, p: Parameters) -> tuple[Variables, Variables]:
+        weight, rho = p["lambda_"] * p["alpha"], p["rho"]
+        w_i = (weight * theta + rho * server["w"] - client["pi"]) / (weight + rho)
+        pi = client["pi"] + rho * (w_i - server["w"])
+        z = w_i + pi / rho
+        return {"theta": theta, "w_i": w_i, "pi": pi, "z": z}, {"z_change": z - client["z"]}
+
+    def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
+        """Equation (12): the average of all z_i, of which those that changed were sent."""
+        return {"w": server["w"] + total["z_change"] / p["n"]}
+
+    def score(self, client: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Line 31 at (theta_i^t, w_i^t); its theta^{t,h} belongs to the inner loop, which has not begun."""
+        return {U: gradient[U] + p["lambda_"] * (client["theta"] - client["w_i"])}
+
+    def records(
+        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
+    ) -> dict[str, tuple[Term, ...]]:
+        """The squared gradient of the Lagrangian (8), its part by theta, and the Lagrangian.
+
+        ``grad_L2`` = ||grad_w L||^2 + sum_i (||grad_theta_i L||^2 + ||grad_w_i L||^2 + ||grad_pi_i L||^2), as defined
+        with Theorem 2, ``grad_theta2`` = sum_i ||grad_theta_i L||^2, ``lagrangian`` = L.
+        """
+        n, alpha, weight, rho = p["n"], p["alpha"], p["lambda_"] * p["alpha"], p["rho"]
+        apart, split = client["w_i"] - server["w"], client["theta"] - client["w_i"]
+        pull = client["pi"] + rho * apart
+        by_theta = square(alpha * gradient[U] + weight * split, n)
+        return {
+            "grad_L2": (square_of_mean(pull, n * n), by_theta, square(pull - weight * split, n), square(apart, n)),
+            "grad_theta2": (by_theta,),
+            "lagrangian": (
+                f_value(n * alpha),
+                square(split, n * weight / 2),
+                inner(client["pi"], apart, n),
+                square(apart, n * rho / 2),
+            ),
+        }
+
+    def metric(self, rate: float, n: int) -> dict[str, float]:
+        """||grad L||^2 / m, the left side of (19)."""
+        return {"grad_L2": 1.0 / n}
+
+
+class FlameExact(Flame):
+    """Algorithm 1 with the inner problem (9) solved exactly: theta_i = argmin f_i + lambda/2 ||. - w_i||^2."""
+
+    name: ClassVar[str] = "flame-exact"
+    title: ClassVar[str] = "FLAME, exact inner solution"
+    step_sizes: ClassVar[tuple[str, ...]] = ("rho", "lambda_", "alpha")
+    problem_kinds: ClassVar[tuple[str, ...]] = ("quadratic",)
+    oracle: ClassVar[str] = "prox"
+    local: ClassVar[Group] = {"anchor": U, "theta": U}
+
+    def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
+        """The proximal map is asked at w_i^t."""
+        return {"anchor": client["w_i"], "theta": client["theta"]}
+
+    def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Equation (9)."""
+        return {"anchor": local["anchor"], "theta": gradient[U]}

@@ -1,0 +1,223 @@
+"""What is recorded before each round, in the form that all engines share.
+
+A quantity is a sum of two kinds of parts: ``rows``, the square of an affine map of the point that the server holds, and
+``terms``, products of linear functions of server, client and gradient taken over the clients. Where the recorded point
+is the server's alone and the problem is affine, terms become rows, so that the cost does not grow with the clients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.algorithms.base import Over, TermMap
+from ratecheck.engines.setup import Setup
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.problems import Bilevel, Logistic, Quadratic
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A quantity: ``constant`` + ||rows @ point - offset||^2 + the sum of ``terms``, each given client by client.
+
+    ``rows`` is (r, d) on the server's point, ``terms`` a list of one `TermMap` per client each, with coefficients on
+    the slots (server, client, gradient, displacement); the displacement is that from ``anchor`` (n, d).
+    """
+
+    name: str
+    rows: Array
+    offset: Array
+    terms: tuple[tuple[TermMap, ...], ...] = ()
+    constant: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All records of a run.
+
+    ``groups`` and ``slots`` say for each block where the recorded point is: in the server's state (0) or the client's
+    (1). ``anchor`` (n, d) is the point from which displacements are measured.
+    """
+
+    records: tuple[Record, ...]
+    groups: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    anchor: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names in order."""
+        return tuple(record.name for record in self.records)
+
+
+def weighted(records: Mapping[str, Array], weights: Mapping[str, float]) -> Array:
+    """The weighted sum of records; raises `InputError` where one of them was not recorded."""
+    missing = [name for name in weights if name not in records]
+    if missing:
+        raise InputError(f"the metric needs {', '.join(missing)}, which the caller chose not to record")
+    return np.asarray(sum(weight * records[name] for name, weight in weights.items()))
+
+
+def plan(setup: Setup) -> Plan:
+    """The plan of a setup; raises `InputError` for a quantity that the method or the problem does not have."""
+    own = _own(setup)
+    problem_records = _of_problem(setup)
+    known = [*own, *problem_records]
+    for name in setup.records:
+        if name not in known:
+            raise InputError(f"{setup.method.name} does not record {name!r}; {did_you_mean(name, known)}")
+    point = setup.maps.point()
+    groups = np.array([0 if group == "server" else 1 for group, _ in point])
+    slots = np.array([slot for _, slot in point])
+    records = []
+    for name in setup.records:
+        record = problem_records[name]() if name in problem_records else _terms(setup, name)
+        records.append(_on_server(setup, record, groups, slots))
+    return Plan(tuple(records), groups, slots, _anchor(setup))
+
+
+def _own(setup: Setup) -> list[str]:
+    """Names that the algorithm defines."""
+    server, client = (dict.fromkeys(group, np.zeros(1)) for group in (setup.algorithm.server, setup.algorithm.client))
+    gradient = dict.fromkeys(setup.algorithm.blocks, np.zeros(1))
+    return list(setup.algorithm.records(server, client, gradient, setup.parameters()))
+
+
+def _terms(setup: Setup, name: str) -> Record:
+    """A quantity of the algorithm."""
+    clients = range(1) if setup.alike else range(setup.problem.n)
+    by_client = [setup.maps.records((name,), setup.parameters(i))[name] for i in clients]
+    by_client = by_client * (setup.problem.n // len(by_client))
+    terms = tuple(tuple(_padded(term) for term in column) for column in zip(*by_client, strict=True))
+    return Record(name, np.zeros((0, setup.problem.d)), np.zeros(0), terms)
+
+
+def _padded(term: TermMap) -> TermMap:
+    """With a coefficient on the displacement."""
+    left, right = (np.append(vector, 0.0) for vector in (term.left, term.right))
+    return TermMap(term.over, term.factor, term.block, left, right)
+
+
+def _anchor(setup: Setup) -> Array:
+    problem = setup.problem
+    if "distance2" not in setup.records or not isinstance(problem, Quadratic):
+        return np.zeros((problem.n, problem.d))
+    found = problem.minimizer()
+    if found is None:
+        raise InputError("there is no distance to a minimiser: f is unbounded below")
+    u, v = found
+    return np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
+
+
+def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
+    """Quantities that the problem defines, at the recorded point."""
+    problem = setup.problem
+    if isinstance(problem, Bilevel):
+        found: dict[str, Callable[[], Record]] = {}
+        # The objective weighs clients by p; with unequal local steps SimFBO solves the one that weighs them by w.
+        for mark, weights in (("", setup.shares), ("_w", setup.shares * setup.norms / (setup.shares @ setup.norms))):
+            found |= _of_bilevel(problem, mark, weights)
+        return found
+    if not isinstance(problem, Quadratic) or setup.algorithm.record_oracle != "gradient":
+        return {}
+    return {"gap": lambda: _function_gap(setup, problem), "distance2": lambda: _distance(setup)}
+
+
+def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callable[[], Record]]:
+    """||grad Phi(x)||^2, ||y - y*(x)||^2, ||v - v*(x)||^2 and Phi(x) - inf Phi, for clients weighed like this."""
+    x, y, v = np.split(np.eye(problem.d), [problem.d_x, problem.d_x + problem.d_y])
+
+    def error(name: str, variable: Array, solution: tuple[Array, Array]) -> Record:
+        return Record(name, variable - solution[0] @ x, solution[1])
+
+    def gradient() -> Record:
+        P, r = problem.hypergradient_map(weights)
+        return Record(f"grad_Phi{mark}2", P @ x, r)
+
+    def gap() -> Record:
+        P, r = problem.hypergradient_map(weights)
+        if math.isinf(problem.infimum(weights)):
+            raise InputError("there is no gap: Phi is unbounded below")
+        root = _root(P / 2)
+        return Record(f"Phi{mark}_gap", root @ x, root @ np.linalg.lstsq(P, r, rcond=1e-12)[0])
+
+    return {
+        f"grad_Phi{mark}2": gradient,
+        f"y_error{mark}2": lambda: error(f"y_error{mark}2", y, problem.y_map(weights)),
+        f"v_error{mark}2": lambda: error(f"v_error{mark}2", v, problem.v_map(weights)),
+        f"Phi{mark}_gap": gap,
+    }
+
+
+def _function_gap(setup: Setup, problem: Quadratic) -> Record:
+    """F - inf f."""
+    infimum = problem.infimum()
+    if math.isinf(infimum):
+        raise InputError("there is no gap: f is unbounded below")
+    if problem.d_v == 0 and setup.algorithm.point is None:
+        H, g = problem.H.mean(axis=0), problem.g.mean(axis=0)
+        root = _root(H / 2)
+        return Record("gap", root, root @ np.linalg.lstsq(H, g, rcond=1e-12)[0])
+    slots = setup.maps.server.slots + setup.maps.client.slots + 2
+    term = TermMap(Over.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
+    none = np.zeros((0, problem.d))
+    return Record("gap", none, np.zeros(0), ((term,) * problem.n,), -infimum)
+
+
+def _distance(setup: Setup) -> Record:
+    """||u - u*||^2 + (1/n) sum_i ||v_i - v_i*||^2, to the minimiser of least norm."""
+    slots = setup.maps.server.slots + setup.maps.client.slots + 2
+    away = np.eye(slots)[-1]
+    terms = [TermMap(Over.CLIENTS, 1.0, block, away, away) for block in range(len(setup.algorithm.blocks))]
+    none = np.zeros((0, setup.problem.d))
+    return Record("distance2", none, np.zeros(0), tuple((term,) * setup.problem.n for term in terms))
+
+
+def _root(matrix: Array) -> Array:
+    """A square root R, R'R = matrix, of a positive semidefinite matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+
+def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: NDArray[np.int64]) -> Record:
+    """The record with its terms as rows, where all of them are squares that depend on the server's point alone."""
+    problem = setup.problem
+    present = [size > 0 for size in setup.sizes.values()]
+    if isinstance(problem, Logistic) or not record.terms or any(groups[k] for k in range(len(groups)) if present[k]):
+        return record
+    M, c = setup.operator(setup.algorithm.record_oracle)
+    anchor = _anchor(setup)
+    servers, clients = setup.maps.server.slots, setup.maps.client.slots
+    starts = np.concatenate([[0], np.cumsum(list(setup.sizes.values()))]).astype(int)
+    n, parts = problem.n, []
+    for term in record.terms:
+        block = term[0].block
+        here = slice(starts[block], starts[block + 1])
+        rows, offsets = [], []
+        for i, map_ in enumerate(term):
+            state = np.delete(map_.left[: servers + clients], slots[block])
+            same = np.array_equal(map_.left, map_.right)
+            if map_.over is Over.VALUES or not same or map_.factor < 0 or state.any():
+                return record
+            on_point, on_gradient, on_displacement = map_.left[slots[block]], map_.left[-2], map_.left[-1]
+            root = math.sqrt(map_.factor)
+            identity = np.eye(problem.d)[here]
+            rows.append(root * (on_gradient * M[i, here] + (on_point + on_displacement) * identity))
+            offsets.append(root * (on_gradient * c[i, here] + on_displacement * anchor[i, here]))
+        if term[0].over is Over.MEANS:
+            parts.append(np.column_stack([np.mean(rows, axis=0), np.mean(offsets, axis=0)]))
+        else:
+            parts.append(np.column_stack([np.concatenate(rows), np.concatenate(offsets)]) / math.sqrt(n))
+    joint = np.concatenate([record.rows, *(part[:, :-1] for part in parts)])
+    offset = np.concatenate([record.offset, *(part[:, -1] for part in parts)])
+    if len(joint) > problem.d + 1:
+        # The same squares from the triangular factor, which has fewer rows.
+        factor = np.asarray(np.linalg.qr(np.column_stack([joint, offset]), mode="r"))
+        joint, offset = factor[:, :-1], factor[:, -1]
+    return Record(record.name, np.ascontiguousarray(joint), np.ascontiguousarray(offset), (), record.constant)

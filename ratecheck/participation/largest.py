@@ -1,0 +1,42 @@
+"""Biased client selection: of some uniformly drawn candidates, those with the largest gradients."""
+
+from __future__ import annotations
+
+from ratecheck.errors import InputError
+from ratecheck.inputs import whole
+from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.uniform import Uniform
+
+
+class Largest(Participation):
+    """Of c uniformly drawn candidates the s clients whose score is largest, anew in every round.
+
+    The score is the method's own: for FLAME the norm of grad f_i(theta_i; xi) + lambda (theta_i - w_i) (Algorithm 1,
+    lines 25-33), for others that of a stochastic gradient at the client's state. It depends on the state of the run, so
+    that the pattern alone knows the candidates only: `masks` returns those, and the step engine, which follows the
+    state, chooses among them. Where scores are equal the client of the lower index goes first.
+
+    Raises `InputError` unless 1 <= s <= c <= n.
+    """
+
+    def __init__(self, n: int, s: int, c: int | None = None) -> None:
+        self.n = whole("n", n, 1)
+        self.c = self.n if c is None else whole("c", c, 1, self.n, "there are that many clients")
+        self.s = whole("s", s, 1, self.c, "there are that many candidates")
+        self._candidates = Uniform(self.n, self.c)
+
+    @property
+    def rate(self) -> float:
+        """s/n."""
+        return self.s / self.n
+
+    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
+        """The candidates of each round; see `Participation.masks`."""
+        return self._candidates.masks(first_round, rounds, keys)
+
+    def check_rounds(self, T: int) -> None:
+        """Any number of rounds will do."""
+
+    def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
+        """Raises `InputError`: who takes part depends on the run."""
+        raise InputError("the clients with the largest gradients are known in a run only: simulate with engine=step")
