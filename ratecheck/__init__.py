@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bounds import get
     from ratecheck import participation, problems
+    from ratecheck.engines import exact_average
     from ratecheck.engines import exact_moments as exact
     from ratecheck.engines import run_steps as simulate
     from ratecheck.errors import InputError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _PUBLIC: dict[str, tuple[str, str | None]] = {
     "InputError": ("ratecheck.errors", "InputError"),
     "exact": ("ratecheck.engines", "exact_moments"),
+    "exact_average": ("ratecheck.engines", "exact_average"),
     "get": ("bounds", "get"),
     "participation": ("ratecheck.participation", None),
     "problems": ("ratecheck.problems", None),
@@ -44,4 +46,4 @@ def __getattr__(name: str) -> Any:
     return loaded if attribute is None else getattr(loaded, attribute)
 
 
-__all__ = ["InputError", "exact", "get", "participation", "problems", "simulate"]
+__all__ = ["InputError", "exact", "exact_average", "get", "participation", "problems", "simulate"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ratecheck.engines import exact, leap, setup, step
+from ratecheck.engines import averages, exact, leap, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
 from ratecheck.participation import Participation
@@ -100,4 +100,36 @@ def exact_moments(
     return exact.expect(ready, progress=progress)
 
 
-__all__: list[Any] = ["ENGINES", "exact_moments", "run_steps"]
+def exact_average(
+    algorithm: str,
+    problem: Problem,
+    trace: Participation,
+    *,
+    K: int | Sequence[int],
+    T: int | None = None,
+    x0: ArrayLike | None = None,
+    y0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    sigma: float | None = None,
+    sigma_u: float = 0.0,
+    sigma_v: float = 0.0,
+    sigma_f: float = 0.0,
+    sigma_g: float = 0.0,
+    weights: ArrayLike | None = None,
+    records: Sequence[str] | None = None,
+    **step_sizes: ArrayLike,
+) -> averages.Average:
+    """Averages over T rounds of what ``exact`` computes, for any T: the cost grows with log T and log K.
+
+    `Average.metric` is a number. Arguments as for ``simulate``; every round has to have the same law (uniform sampling,
+    constant probabilities, full participation) and the state to be small (at most `averages.LARGEST` second moments).
+    """
+    ready = setup.prepare(
+        algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,
+        noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
+        step_sizes=step_sizes,
+    )  # fmt: skip
+    return averages.average(ready)
+
+
+__all__: list[Any] = ["ENGINES", "exact_average", "exact_moments", "run_steps"]

@@ -15,9 +15,9 @@ would lose them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from ratecheck.engines.affine import AffineRounds
 from ratecheck.engines.records import plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation import Uniform
+from ratecheck.participation import Bernoulli, Independent, Uniform
 from ratecheck.problems import Logistic
 
 Array = NDArray[np.float64]
@@ -120,10 +120,19 @@ def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
     if isinstance(setup.problem, Logistic):
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
-    if setup.trace.fixed(setup.T) is not None:
+    fixed = setup.trace.fixed(setup.T) is not None
+    if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
+        raise InputError(
+            "a projection is not affine: the exact engine can leave it out only where nothing is random and it never "
+            "acts; use engine=step, or r=inf"
+        )
+    if fixed:
         return
-    if not isinstance(setup.trace, Uniform):
-        raise InputError("the exact engine needs uniform sampling or a fixed pattern: use engine=step, or draw a trace")
+    if not isinstance(setup.trace, Uniform | Independent):
+        raise InputError(
+            "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
+            "trace"
+        )
     if setup.algorithm.uses_delay:
         raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
 
@@ -143,6 +152,7 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
         values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
         for t, (moment, _) in enumerate(moments.rounds()):
             values[:, t], errors[:, t] = recorder.record(moment)
+            moments.check_projection(moment, t)
             if progress is not None and t % 64 == 0:
                 progress(t / setup.T)
     records, rounding = (dict(zip(recorder.names, rows, strict=True)) for rows in (values, errors))
@@ -212,6 +222,14 @@ class Recorder:
             errors[q] += abs(factor) * error
         return values, errors
 
+    def of_second_moment(self, second: Array, shift: Array) -> Array:
+        """Values from E[x x'] where the state is z = shift x."""
+        rows = self._rows @ shift
+        values = self._constants + self._owner @ np.einsum("ra,ab,rb->r", rows, second, rows)
+        for q, factor, left, right in self._products:
+            values[q] += factor * float(np.sum((left @ shift @ second) * (right @ shift)))
+        return values
+
 
 def _sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Array, Array]:
     """Both factors of a term of client i as maps of z."""
@@ -223,35 +241,36 @@ def _sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Arra
     return np.asarray(left), np.asarray(right)
 
 
-Part = tuple[Array, tuple[Any, ...], tuple[Any, ...]]
+@dataclass(frozen=True)
+class Fluctuation:
+    """``weight`` * F M F' is added to the covariance at ``rows``, M being the second moment of z at ``columns``."""
+
+    weight: float
+    matrix: Array
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class RoundMap:
     """One round: z' = (mean + fluctuation) z + noise.
 
-    ``size`` bounds the terms that were added up to ``mean``. ``between`` weighs Bbar M Bbar' and ``within`` the single
-    B_i M B_i' of ``parts``; both vanish without sampling.
+    ``size`` bounds the terms that were added up to ``mean``. ``fluctuations`` are uncorrelated with one another, of
+    mean zero, and come from who was sampled.
     """
 
     mean: Array
     size: Array
     noise: Array
-    total: Array | None = None
-    parts: Sequence[Part] = ()
-    between: float = 0.0
-    within: float = 0.0
+    fluctuations: Sequence[Fluctuation] = ()
 
     def spread(self, moment: Moment) -> Array:
         """Second moment of what is not mean: noise, and which clients were sampled."""
         spread = self.noise.copy()
-        if self.total is not None:
-            C, z = moment.covariance, moment.mean
-            shift = self.total @ z
-            spread += self.between * (self.total @ C @ self.total.T + np.outer(shift, shift))
-            for B, rows, columns in self.parts:
-                shift = B @ z[columns[1].ravel()]
-                spread[rows] += self.within * (B @ C[columns] @ B.T + np.outer(shift, shift))
+        for part in self.fluctuations:
+            shift = part.matrix @ moment.mean[part.columns]
+            square = part.matrix @ moment.covariance[np.ix_(part.columns, part.columns)] @ part.matrix.T
+            spread[np.ix_(part.rows, part.rows)] += part.weight * (square + np.outer(shift, shift))
         return spread
 
     def advance(self, moment: Moment) -> Moment:
@@ -309,6 +328,19 @@ class Moments:
         size = np.vstack([np.abs(to_server) @ part.message_size, part.client_size])
         return np.vstack([to_server @ part.message_rows, change]), size, load @ part.noise @ load.T
 
+    def check_projection(self, moment: Moment, t: int) -> None:
+        """Raise `InputError` where the projection would have acted on the state of round t."""
+        if self.setup.algorithm.projects is None or t == 0:
+            return
+        radius = float(self.setup.step_sizes["r"])
+        slot, block = self.setup.projected
+        norm = float(np.linalg.norm(moment.mean[self.rounds_of.server.variable(block, slot)]))
+        if norm > radius * (1 + 1e-12):
+            raise InputError(
+                f"the projection on the ball of radius {radius:g} acts in round {t} (norm {norm:.6g}), which is not "
+                "affine: use engine=step or leap, or a larger r"
+            )
+
     def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
         """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""
         moment = self.start()
@@ -321,10 +353,23 @@ class Moments:
                     nothing = np.full_like(moment.mean, np.nan)
                     moment = Moment(nothing, np.full_like(moment.covariance, np.nan), nothing, nothing)
 
+    @property
+    def constant(self) -> bool:
+        """Whether every round has the same map."""
+        if self.fixed is not None:
+            return not self.setup.algorithm.uses_delay and bool((self.fixed == self.fixed[0]).all())
+        trace = self.setup.trace
+        return isinstance(trace, Uniform) or (isinstance(trace, Bernoulli) and trace.p.ndim == 1)
+
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; call in order of t. Maps are kept per participants and their delays."""
+        trace = self.setup.trace
+        if self.fixed is None and isinstance(trace, Uniform):
+            return self._kept(b"", lambda: self._sampled({trace.m: (1.0, *trace.inclusion)}))
         if self.fixed is None:
-            return self._kept(b"", self._uniform)
+            assert isinstance(trace, Independent)
+            p = trace.probabilities(t, 1)[0]
+            return self._kept(p.tobytes(), lambda: self._independent(p))
         members = np.flatnonzero(self.fixed[t])
         delays = t - self.last[members] if self.setup.algorithm.uses_delay else np.ones(len(members), dtype=int)
         self.last[members] = t
@@ -343,16 +388,6 @@ class Moments:
         A_0[: self.server, : self.server] = keep
         return A_0
 
-    def _uniform(self) -> RoundMap:
-        trace = self.setup.trace
-        assert isinstance(trace, Uniform)
-        one, two = trace.inclusion
-        keep, to_server = self.rounds_of.aggregate(trace.m)
-        A_0 = self._base(keep)
-        Bbar, size, noise, parts = self._sum([(i, np.inf) for i in range(self.n)], to_server)
-        mean, size = A_0 + one * Bbar, np.abs(A_0) + one * size
-        return RoundMap(mean, size, one * noise, Bbar, parts, two - one * one, one - two)
-
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
         A_0 = self._base(keep)
@@ -361,7 +396,72 @@ class Moments:
         )
         return RoundMap(A_0 + B, np.abs(A_0) + size, noise)
 
-    def _sum(self, members: Iterable[tuple[int, float]], to_server: Array) -> tuple[Array, Array, Array, list[Part]]:
+    def _sampled(self, counts: Mapping[int, tuple[float, float, float]]) -> RoundMap:
+        """Exchangeable sampling: ``counts`` maps |S| to P(|S|), pi_1 = P(i in S given |S|) and pi_2 = P(i, j in S).
+
+        Given |S|, the indicators have the covariance (pi_2 - pi_1^2) 11' + (pi_1 - pi_2) I.
+        """
+        whole = np.arange(self.size)
+        maps, fluctuations = [], []
+        for count, (probability, one, two) in counts.items():
+            keep, to_server = self.rounds_of.aggregate(count)
+            A_0 = self._base(keep)
+            Bbar, size, noise, parts = self._sum([(i, np.inf) for i in range(self.n)], to_server)
+            maps.append((probability, A_0 + one * Bbar, np.abs(A_0) + one * size, one * noise))
+            fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
+            fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
+        return _mixture(maps, fluctuations)
+
+    def _independent(self, p: Array) -> RoundMap:
+        """Every client on its own, client i with probability p[i]."""
+        tables = [self.rounds_of.aggregate(count) for count in range(self.n + 1)]
+        if all((a == b).all() for table in tables for a, b in zip(table, tables[0], strict=True)):
+            return self._by_client(p, *tables[0])
+        if (p == p[0]).all():
+            counts = range(self.n + 1)
+            probabilities = _count_probabilities(p)
+            pairs = max(self.n * (self.n - 1), 1)
+            return self._sampled({c: (probabilities[c], c / self.n, c * (c - 1) / pairs) for c in counts})
+        return self._unequal(p, tables)
+
+    def _by_client(self, p: Array, keep: Array, to_server: Array) -> RoundMap:
+        """Where the server does not divide by how many came, each client's coin is a fluctuation of its own."""
+        A_0 = self._base(keep)
+        mean, size, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0)
+        fluctuations = []
+        for i in range(self.n):
+            B, sizes, N, (part,) = self._sum([(i, np.inf)], to_server)
+            mean, size, noise = mean + p[i] * B, size + p[i] * sizes, noise + p[i] * N
+            fluctuations.append(replace(part, weight=p[i] * (1 - p[i])))
+        return RoundMap(mean, size, noise, fluctuations)
+
+    def _unequal(self, p: Array, tables: Sequence[tuple[Array, Array]]) -> RoundMap:
+        """Different probabilities and a server that divides by |S|: given |S|, along the indicators' covariance."""
+        whole = np.arange(self.size)
+        count_probability, one, two = _inclusion_by_count(p)
+        maps, fluctuations = [], []
+        for count, (keep, to_server) in enumerate(tables):
+            if count_probability[count] == 0.0:
+                continue
+            A_0 = self._base(keep)
+            clients = [self._sum([(i, np.inf)], to_server)[:3] for i in range(self.n)]
+            given = one[count] / count_probability[count]
+            mean, size, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0)
+            for share, (B, sizes, N) in zip(given, clients, strict=True):
+                mean, size, noise = mean + share * B, size + share * sizes, noise + share * N
+            maps.append((float(count_probability[count]), mean, size, noise))
+            covariance = two[count] / count_probability[count] - np.outer(given, given)
+            values, vectors = np.linalg.eigh(covariance)
+            for value, vector in zip(values, vectors.T, strict=True):
+                if abs(value) > _EPS:
+                    B = sum((entry * client[0] for entry, client in zip(vector, clients, strict=True)), np.zeros(()))
+                    weight = float(count_probability[count] * value)
+                    fluctuations.append(Fluctuation(weight, np.asarray(B), whole, whole))
+        return _mixture(maps, fluctuations)
+
+    def _sum(
+        self, members: Iterable[tuple[int, float]], to_server: Array
+    ) -> tuple[Array, Array, Array, list[Fluctuation]]:
         """Sums over (client, delay) of B_i, of its size and of the noise covariance, and the B_i one by one."""
         total, sizes, noise = (np.zeros((self.size, self.size)) for _ in range(3))
         parts = []
@@ -371,7 +471,7 @@ class Moments:
             total[np.ix_(rows, columns)] += B
             sizes[np.ix_(rows, columns)] += size
             noise[np.ix_(rows, rows)] += N
-            parts.append((B, np.ix_(rows, rows), np.ix_(columns, columns)))
+            parts.append(Fluctuation(1.0, B, rows, columns))
         return total, sizes, noise, parts
 
     def gradient_rows(self, i: int) -> Array:
@@ -414,3 +514,59 @@ class Moments:
                 rows.append(part)
         here = slice(starts[block], starts[block + 1])
         return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+
+
+def _mixture(maps: Sequence[tuple[float, Array, Array, Array]], fluctuations: Sequence[Fluctuation]) -> RoundMap:
+    """The round map of a mixture of (probability, mean, size, noise), whose parts fluctuate as given."""
+    mean, size, noise = (sum(part[0] * part[k] for part in maps) for k in (1, 2, 3))
+    whole = np.arange(len(maps[0][1]))
+    apart = [Fluctuation(part[0], part[1] - mean, whole, whole) for part in maps if len(maps) > 1]
+    kept = [part for part in (*fluctuations, *apart) if part.weight != 0.0]
+    return RoundMap(np.asarray(mean), np.asarray(size), np.asarray(noise), _compressed(kept))
+
+
+def _compressed(fluctuations: Sequence[Fluctuation]) -> list[Fluctuation]:
+    """The same sum of weight * F M F' from fewer matrices.
+
+    Matrices in the same place that are combinations of few (such as multiples of one another) are replaced by those:
+    with G = (sqrt(weight_k) F_k)_k, the sum over k is unchanged by an orthogonal transformation of the F_k.
+    """
+    groups: dict[tuple[bytes, bytes, bool], list[Fluctuation]] = {}
+    for part in fluctuations:
+        groups.setdefault((part.rows.tobytes(), part.columns.tobytes(), part.weight > 0), []).append(part)
+    result = []
+    for (_, _, positive), parts in groups.items():
+        if len(parts) == 1:
+            result += parts
+            continue
+        G = np.stack([math.sqrt(abs(part.weight)) * part.matrix.ravel() for part in parts], axis=1)
+        values, vectors = np.linalg.eigh(G.T @ G)
+        shape, weight = parts[0].matrix.shape, 1.0 if positive else -1.0
+        for k in np.flatnonzero(values > _EPS * values[-1]):
+            matrix = np.ascontiguousarray((G @ vectors[:, k]).reshape(shape))
+            result.append(Fluctuation(weight, matrix, parts[0].rows, parts[0].columns))
+    return result
+
+
+def _count_probabilities(p: Array) -> Array:
+    """P(|S| = c) for c = 0 ... n, clients being independent."""
+    counts = np.zeros(len(p) + 1)
+    counts[0] = 1.0
+    for probability in p:
+        counts[1:] = (1 - probability) * counts[1:] + probability * counts[:-1]
+        counts[0] *= 1 - probability
+    return counts
+
+
+def _inclusion_by_count(p: Array) -> tuple[Array, Array, Array]:
+    """P(|S| = c), P(i in S, |S| = c) and P(i, j in S, |S| = c): arrays (n+1,), (n+1, n) and (n+1, n, n)."""
+    n = len(p)
+    one, two = np.zeros((n + 1, n)), np.zeros((n + 1, n, n))
+    for i in range(n):
+        rest = np.delete(p, i)
+        one[1:, i] = p[i] * _count_probabilities(rest)
+        two[:, i, i] = one[:, i]
+        for j in range(i):
+            both = p[i] * p[j] * _count_probabilities(np.delete(rest, j))
+            two[2:, i, j] = two[2:, j, i] = both
+    return _count_probabilities(p), one, two

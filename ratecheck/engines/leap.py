@@ -15,7 +15,7 @@ from ratecheck.engines.affine import AffineRounds, Layout
 from ratecheck.engines.exact import single_threaded
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.step import oracle, projected, record_arrays
+from ratecheck.engines.step import oracle, record_arrays
 from ratecheck.errors import InputError
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
@@ -56,7 +56,7 @@ class LeapKernel:
             tables = [affine.aggregate(count) for count in range(n + 1)]
             factors = _factors([r.noise for r in rounds])
         keep, to_server = (np.ascontiguousarray(np.stack(part)) for part in zip(*tables, strict=True))
-        slot, block = projected(setup)
+        slot, block = setup.projected
         self.leap = Leap(
             rows=rows,
             rates=rates,

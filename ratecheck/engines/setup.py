@@ -147,6 +147,16 @@ class Setup:
         idle[:, :, : table.shape[1]] = np.eye(table.shape[1])
         return idle
 
+    @property
+    def projected(self) -> tuple[int, int]:
+        """Slot and block of the server variable that is projected, (-1, -1) without."""
+        algorithm = self.algorithm
+        if algorithm.projects is None:
+            return -1, -1
+        where = algorithm.server[algorithm.projects]
+        names = [name for name, block in algorithm.server.items() if block == where]
+        return names.index(algorithm.projects), algorithm.blocks.index(where)
+
     def operator(self, oracle: str) -> tuple[Array, Array]:
         """(M, c) with M_i x - c_i what that oracle returns at x, noise aside; for problems that are affine."""
         assert not isinstance(self.problem, Logistic)

@@ -128,7 +128,7 @@ class StepKernel:
             step=step,
             finish=finish,
             aggregate=np.stack([setup.aggregate(count) for count in range(setup.problem.n + 1)]),
-            projected=projected(setup),
+            projected=setup.projected,
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
             select=setup.trace.s if isinstance(setup.trace, Largest) else 0,
             score=score,
@@ -152,16 +152,6 @@ class StepKernel:
             )  # fmt: skip
             report(first + rounds)
         return record
-
-
-def projected(setup: Setup) -> tuple[int, int]:
-    """Slot and block of the server variable that is projected, (-1, -1) without."""
-    algorithm = setup.algorithm
-    if algorithm.projects is None:
-        return -1, -1
-    where = algorithm.server[algorithm.projects]
-    names = [name for name, block in algorithm.server.items() if block == where]
-    return names.index(algorithm.projects), algorithm.blocks.index(where)
 
 
 def oracle(setup: Setup, name: str) -> Oracle:
