@@ -1,0 +1,126 @@
+"""Time averages by repeated squaring, and exact moments under independent participation."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_lyapunov
+
+import ratecheck as rc
+from ratecheck.participation import Trace
+from ratecheck.problems import Quadratic
+
+METHODS = {
+    "fedavg": {"gamma_u": 0.1, "eta_u": 1.2},
+    "scaffold": {"gamma_u": 0.1, "eta_u": 1.2},
+    "fedsum": {"eta_g": 1.0, "eta_l": 0.1},
+    "flame": {"eta": 0.1, "rho": 1.0, "lambda_": 2.0},
+    "mifa": {"eta_g": 0.5, "eta_l": 0.1},
+    "fedavg-p": {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.2, "eta_v": 0.9},
+    "scaffold-p": {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.2, "eta_v": 0.9},
+}
+PATTERNS = {
+    "full": Trace.full(2),
+    "uniform": Trace.uniform(2, 1),
+    "independent": Trace.bernoulli([0.3, 0.8]),
+}
+
+
+def noise_of(name, sigma):
+    """Noise arguments of a method."""
+    return {"sigma_u": sigma, "sigma_v": sigma} if name.endswith("-p") else {"sigma": sigma}
+
+
+def problem_of(name, n=2, d=2, seed=2):
+    """A quadratic with the blocks that a method needs."""
+    shared = d // 2 if name.endswith("-p") else d
+    return Quadratic.synthetic(n, d, shared, coupling=0.4, curvature=1.0, seed=seed)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+def test_the_average_is_that_of_the_rounds(name, pattern, sigma):
+    """Both ways to the same number, within the error that the fast one reports."""
+    run = {"T": 300, "K": 7, **noise_of(name, sigma), **METHODS[name]}
+    slow = rc.exact(name, problem_of(name), PATTERNS[pattern], **run)
+    fast = rc.exact_average(name, problem_of(name), PATTERNS[pattern], **run)
+    assert fast.rounding < 1e-7 * fast.metric
+    assert abs(fast.metric - slow.metric.mean()) <= fast.rounding + slow.rounding.mean()
+    for record, values in slow.records.items():
+        assert abs(fast.records[record] - values.mean()) <= fast.errors[record] + slow.errors[record].mean()
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 7, 8, 9, 1023, 1024, 1025])
+def test_any_number_of_rounds(T):
+    """Every pattern of binary digits of T."""
+    run = {"T": T, "K": 3, "sigma": 0.2, **METHODS["fedavg"]}
+    slow = rc.exact("fedavg", problem_of("fedavg"), Trace.uniform(2, 1), **run).metric.mean()
+    assert rc.exact_average("fedavg", problem_of("fedavg"), Trace.uniform(2, 1), **run).metric == pytest.approx(
+        slow, rel=1e-12
+    )
+
+
+def test_a_billion_rounds_of_a_million_local_steps():
+    """The average tends to the stationary variance, which a Lyapunov equation gives independently."""
+    problem, K, T, sigma = problem_of("fedavg"), 10**6, 10**9, 0.3
+    gamma = 1e-7
+    found = rc.exact_average("fedavg", problem, Trace.full(2), K=K, T=T, sigma=sigma, gamma_u=gamma, eta_u=1.0)
+    # One round: u' = mean_i (P_i u + q_i) + noise, P_i = (I - gamma H_i)^K, by eigenvalues.
+    A, a, N = np.zeros((2, 2)), np.zeros(2), np.zeros((2, 2))
+    for H, g in zip(problem.H, problem.g, strict=True):
+        values, vectors = np.linalg.eigh(H)
+        power = np.exp(K * np.log1p(-gamma * values))
+        A += (vectors * power) @ vectors.T / 2
+        a += (vectors * ((1 - power) / values)) @ vectors.T @ g / 2
+        squares = -np.expm1(2 * K * np.log1p(-gamma * values)) / (values * (2 - gamma * values)) * gamma
+        N += (vectors * squares) @ vectors.T * sigma**2 / 2 / 4
+    C, u = solve_discrete_lyapunov(A, N), np.linalg.solve(np.eye(2) - A, a)
+    H, g = problem.H.mean(axis=0), problem.g.mean(axis=0)
+    stationary = np.sum((H @ u - g) ** 2) + np.trace(H @ C @ H)
+    assert found.metric == pytest.approx(stationary, rel=1e-6)
+    assert found.rounding < 1e-6 * found.metric
+
+
+def test_errors_of_the_average():
+    """Patterns whose rounds differ, and large states, are refused with what to use instead."""
+    with pytest.raises(rc.InputError, match="round by round"):
+        rc.exact_average("fedavg", problem_of("fedavg"), Trace.cyclic(2, 1), T=5, K=1, **METHODS["fedavg"])
+    large = Quadratic.synthetic(4, 60, 60)
+    with pytest.raises(rc.InputError, match="more than 1000"):
+        rc.exact_average("fedavg", large, Trace.full(4), T=5, K=1, **METHODS["fedavg"])
+
+
+@pytest.mark.parametrize("p", [[0.3, 0.3, 0.3], [0.2, 0.9, 0.5], [1.0, 0.4, 1.0]])
+@pytest.mark.parametrize("name", METHODS)
+def test_independent_participation_is_the_sum_over_all_traces(name, p):
+    """The expectation over all 2^(nT) participation matrices, weighed by their probabilities."""
+    n, T = 3, 2
+    problem = problem_of(name, n, 4)
+    run = {"K": 2, **noise_of(name, 0.3), **METHODS[name]}
+    total = 0.0
+    for entries in itertools.product([False, True], repeat=n * T):
+        matrix = np.reshape(entries, (T, n))
+        probability = np.prod(np.where(matrix, p, 1 - np.array(p)))
+        if probability > 0:
+            given = rc.exact(name, problem, Trace(matrix), **run)
+            total = total + probability * np.array(list(given.records.values()))
+    found = rc.exact(name, problem, Trace.bernoulli(p), T=T, **run)
+    values, errors = (np.array(list(part.values())) for part in (found.records, found.errors))
+    np.testing.assert_allclose(values, total, rtol=1e-12)
+    assert (np.abs(values - total) <= errors + 1e-14 * total).all()
+
+
+def test_probabilities_that_vary_by_round():
+    """The sine pattern and a table p_i^t agree with the step engine's mean."""
+    problem = problem_of("fedavg", 4, 3)
+    run = {"T": 12, "K": 3, "sigma": 0.4, **METHODS["fedavg"]}
+    table = np.random.default_rng(5).uniform(0.1, 1.0, (12, 4))
+    for pattern in (Trace.sine(4, 2), Trace.bernoulli(table)):
+        exact = rc.exact("fedavg", problem, pattern, **run).metric
+        metric = rc.simulate("fedavg", problem, pattern, replicates=4000, seed=3, **run).metric
+        error = metric.std(axis=0, ddof=1) / np.sqrt(4000)
+        assert (np.abs(metric.mean(axis=0) - exact) <= 4.5 * error + 1e-12).all()
+        # The comparison would notice a wrong probability.
+        wrong = rc.exact("fedavg", problem, Trace.bernoulli(0.9, 4), **run).metric
+        assert (np.abs(metric.mean(axis=0) - wrong) > 4.5 * error).any()
