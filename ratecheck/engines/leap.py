@@ -92,10 +92,9 @@ class LeapKernel:
         server_mean, from_clients, means, noises = self.affine.start()
         server = np.repeat(server_mean[:, None], lanes, axis=1)
         client = np.stack([np.repeat(mean[:, None], lanes, axis=1) for mean in means])
-        words, floats, pair = np.empty((4, lanes), dtype=np.uint64), np.empty(lanes), np.empty((2, lanes))
         z = np.empty((noises[0].shape[1], lanes))
         for i in range(n):
-            fill_normals(z, BEFORE_FIRST_ROUND, i, keys, words, floats, floats.view(np.int64), pair, lanes)
+            fill_normals(z, BEFORE_FIRST_ROUND, i, keys, lanes)
             client[i] += noises[i] @ z
             server += from_clients @ (noises[i] @ z)
         return np.ascontiguousarray(server), np.ascontiguousarray(client)

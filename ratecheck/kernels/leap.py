@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.random import NOISE, counter_tag, normals, philox
+from ratecheck.kernels.random import NOISE, add_normals, counter_tag
 from ratecheck.kernels.records import record_round
 from ratecheck.kernels.rounds import combine, gather_members
 
@@ -35,20 +35,11 @@ class Leap(NamedTuple):
 
 
 @kernel
-def fill_normals(z, t, client, keys, words, floats, bits, pair, lanes):
+def fill_normals(z, t, client, keys, lanes):
     """Standard normals in the rows of z, from the stream of round t and one client."""
-    rows = z.shape[0]
-    for block in range((rows + 3) // 4):
-        philox(block, 0, t, counter_tag(NOISE, client), keys, words, lanes)
-        for half in range(2):
-            row = 4 * block + 2 * half
-            if row < rows:
-                normals(words, 2 * half, 2 * half + 1, floats, bits, pair[0], pair[1], lanes)
-                for lane in range(lanes):
-                    z[row, lane] = pair[0, lane]
-                if row + 1 < rows:
-                    for lane in range(lanes):
-                        z[row + 1, lane] = pair[1, lane]
+    z[:, :lanes] = 0.0
+    for row in range(0, z.shape[0], 4):
+        add_normals(row // 4, 0, t, counter_tag(NOISE, client), keys, 1.0, 1.0, 1.0, 1.0, row, z, lanes)
 
 
 @kernel
@@ -64,8 +55,7 @@ def run_leaps(measured, leap, records, server, client, last, keys, masks, first_
     scratch = np.empty((4, B))
     inputs, outputs, part = np.empty((S + C + 1, B)), np.empty((C + M, B)), np.empty((C + M, B))
     z, total, new = np.empty((rank, B)), np.empty((M, B)), np.empty((S, B))
-    floats, pair, delays = np.empty(B), np.empty((2, B)), np.empty(B)
-    words, packed = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
+    delays, packed = np.empty(B), np.empty((2, B), dtype=np.uint64)
     members, participants = np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
     delayed = np.any(rates != 0.0)
     for t in range(masks.shape[0]):
@@ -93,7 +83,7 @@ def run_leaps(measured, leap, records, server, client, last, keys, masks, first_
                     for lane in range(lanes):
                         outputs[row, lane] += part[row, lane] / delays[lane]
             if rank:
-                fill_normals(z, first_round + t, i, packed, words, floats, floats.view(np.int64), pair, lanes)
+                fill_normals(z, first_round + t, i, packed, lanes)
                 combine(factors[i], z, part, lanes)
                 for row in range(C + M):
                     for lane in range(lanes):

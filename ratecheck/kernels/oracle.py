@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.product import affine
-from ratecheck.kernels.random import BATCH, NOISE, counter_tag, normals, philox
+from ratecheck.kernels.lanes import INDEX, Table, add_multiples, lanewise, total
+from ratecheck.kernels.product import add_product, affine
+from ratecheck.kernels.random import BATCH, NOISE, add_normals, counter_tag, philox
 
 AFFINE = 0
 LOGISTIC = 1
+
+# Samples whose weights are computed at a time: they stay in the cache.
+SAMPLES = 32
 
 
 class Oracle(NamedTuple):
@@ -34,74 +38,59 @@ class Oracle(NamedTuple):
     noise: Any
 
 
-@kernel
-def add_regulariser(rho, x, out, first, last, scratch, lanes):
+@lanewise
+def add_regulariser(rho, x, out, first, last):
     """Add the gradient of rho*s/(1+s), s the squared norm of coordinates first ... last-1."""
-    for lane in range(lanes):
-        scratch[lane] = 1.0
-    for row in range(first, last):
-        for lane in range(lanes):
-            scratch[lane] += x[row, lane] * x[row, lane]
-    for lane in range(lanes):
-        scratch[lane] = 2.0 * rho / (scratch[lane] * scratch[lane])
-    for row in range(first, last):
-        for lane in range(lanes):
-            out[row, lane] += scratch[lane] * x[row, lane]
+    one_plus = total(x[0].all(1.0), first, last, lambda square, row: square.plus_product(x[row], x[row]))
+    add_multiples(out, x, one_plus.all(rho) * 2.0 / (one_plus * one_plus), first, last)
+
+
+@lanewise
+def weigh(factor, row, margins):
+    """Put factor/(1+exp(z)) in place of the margins z in one row; the derivative of log(1+exp(-z)) has factor -1."""
+    margins[row] = margins[row].all(factor) / (margins[row].exp() + 1.0)
 
 
 @kernel
-def logistic_weight(z):
-    """Derivative of log(1+exp(-z)), without overflow."""
-    if z >= 0.0:
-        e = math.exp(-z)
-        return -e / (1.0 + e)
-    return -1.0 / (1.0 + math.exp(z))
-
-
-@kernel
-def logistic_gradient(A, rho, d_u, x, out, margin, lanes):
+def logistic_gradient(A, rho, d_u, x, out, margin, lanes):  # noqa: ARG001
     """Full gradient of a logistic client with rows c_l*(a_l, b_l) in A (N, d)."""
     N, d = A.shape
-    for row in range(d):
-        for lane in range(lanes):
-            out[row, lane] = 0.0
-    for sample in range(N):
-        for lane in range(lanes):
-            margin[lane] = 0.0
-        for column in range(d):
-            a = A[sample, column]
-            for lane in range(lanes):
-                margin[lane] += a * x[column, lane]
-        for lane in range(lanes):
-            margin[lane] = logistic_weight(margin[lane]) / N
-        for column in range(d):
-            a = A[sample, column]
-            for lane in range(lanes):
-                out[column, lane] += a * margin[lane]
-    add_regulariser(rho, x, out, 0, d_u, margin, lanes)
-    add_regulariser(rho, x, out, d_u, d, margin, lanes)
+    weights, zero = np.empty((min(N, SAMPLES), x.shape[1])), np.zeros(min(N, SAMPLES))
+    out[:, :lanes] = 0.0
+    for first in range(0, N, SAMPLES):
+        part = A[first : first + SAMPLES]
+        affine(part, zero, x, weights, lanes)
+        for row in range(len(part)):
+            weigh(-1.0 / N, row, weights, lanes)
+        add_product(part.T, weights, out, lanes)
+    add_regulariser(rho, x, out, 0, d_u, lanes)
+    add_regulariser(rho, x, out, d_u, d, lanes)
+
+
+@lanewise
+def add_sample(factor, draw, words, A: Table, x, sample, out):
+    """Add factor times the gradient at one sample of A (N, d), drawn for every lane by a row of words.
+
+    ``sample`` (d, B) is scratch.
+    """
+    A.copy_rows(((words[draw] & 0xFFFFFFFF) * A.rows) >> 32, sample)
+    none, d = INDEX(0), A.columns
+    margin = total(x[0].all(0.0), none, d, lambda z, row: z.plus_product(sample[row], x[row]))
+    add_multiples(out, sample, margin.all(factor) / (margin.exp() + 1.0), none, d)
 
 
 @kernel
-def logistic_batch_gradient(A, rho, d_u, batch, x, out, margin, words, keys, t, i, k, lanes):
+def logistic_batch_gradient(A, rho, d_u, batch, x, out, margin, words, keys, t, i, k, lanes):  # noqa: ARG001
     """Gradient over ``batch`` samples drawn uniformly with replacement, for every lane its own."""
-    N, d = A.shape
-    for row in range(d):
-        for lane in range(lanes):
-            out[row, lane] = 0.0
+    d = A.shape[1]
+    sample = np.empty_like(x)
+    out[:, :lanes] = 0.0
     for draw in range(batch):
         if draw % 4 == 0:
             philox(draw // 4, k, t, counter_tag(BATCH, i), keys, words, lanes)
-        for lane in range(lanes):
-            sample = np.int64((words[draw % 4, lane] * np.uint64(N)) >> np.uint64(32))
-            z = 0.0
-            for column in range(d):
-                z += A[sample, column] * x[column, lane]
-            weight = logistic_weight(z) / batch
-            for column in range(d):
-                out[column, lane] += weight * A[sample, column]
-    add_regulariser(rho, x, out, 0, d_u, margin, lanes)
-    add_regulariser(rho, x, out, d_u, d, margin, lanes)
+        add_sample(-1.0 / batch, draw % 4, words, A, x, sample, out, lanes)
+    add_regulariser(rho, x, out, 0, d_u, lanes)
+    add_regulariser(rho, x, out, d_u, d, lanes)
 
 
 @kernel
@@ -111,6 +100,12 @@ def exact_gradient(source, i, x, out, margin, lanes):
         affine(source.M[i], source.c[i], x, out, lanes)
     else:
         logistic_gradient(source.A[i], source.rho, source.d_u, x, out, margin, lanes)
+
+
+@kernel
+def entry(numbers, place):
+    """An entry, or 0 beyond the last one."""
+    return numbers[place] if place < len(numbers) else 0.0
 
 
 @kernel
@@ -126,25 +121,11 @@ def oracle(source, i, t, k, x, out, scratch, words, keys, lanes):
         )
     else:
         exact_gradient(source, i, x, out, scratch[0], lanes)
-    floats = scratch[1]
-    bits = floats.view(np.int64)
-    for block in range((d + 3) // 4):
-        silent = True
-        for row in range(4 * block, min(4 * block + 4, d)):
-            silent = silent and source.noise[row] == 0.0
-        if silent:
-            continue
-        philox(block, k, t, counter_tag(NOISE, i), keys, words, lanes)
-        for half in range(2):
-            row = 4 * block + 2 * half
-            if row >= d:
-                break
-            normals(words, 2 * half, 2 * half + 1, floats, bits, scratch[2], scratch[3], lanes)
-            for lane in range(lanes):
-                out[row, lane] += source.noise[row] * scratch[2, lane]
-            if row + 1 < d:
-                for lane in range(lanes):
-                    out[row + 1, lane] += source.noise[row + 1] * scratch[3, lane]
+    noise = source.noise
+    for row in range(0, d, 4):
+        s0, s1, s2, s3 = entry(noise, row), entry(noise, row + 1), entry(noise, row + 2), entry(noise, row + 3)
+        if s0 != 0.0 or s1 != 0.0 or s2 != 0.0 or s3 != 0.0:
+            add_normals(row // 4, k, t, counter_tag(NOISE, i), keys, s0, s1, s2, s3, row, out, lanes)
 
 
 @kernel

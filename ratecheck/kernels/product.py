@@ -14,13 +14,11 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.lanes import BYTE, DOUBLE, INDEX, WIDTH, multiply_add, spread, wanted_lanes
 
-# Lanes per vector, vectors per tile, and rows per tile (of one vector: thin): as many sums as fit into the registers.
-WIDTH = 8
+# Vectors per tile, and rows per tile (of one vector: thin): as many sums as fit into the registers.
 VECTORS = 4 if binding.get_host_cpu_features().get("avx512f", False) else 1
 _TILE_ROWS, _THIN_ROWS = (4, 3, 2, 1), (8, 4, 3, 2, 1) if VECTORS > 1 else (4, 3, 2, 1)
-
-_BYTE, _INDEX, _DOUBLE = ir.IntType(8), ir.IntType(64), ir.DoubleType()
 
 
 class _Matrix:
@@ -31,20 +29,12 @@ class _Matrix:
         self.start = start
         self.strides = strides
 
-    def at(self, row, column, kind=_DOUBLE):
+    def at(self, row, column, kind=DOUBLE):
         """Pointer to ``kind`` at an entry."""
-        offset = _INDEX(0)
+        offset = INDEX(0)
         for index, stride in zip((row, column), self.strides, strict=True):
             offset = self.builder.add(offset, self.builder.mul(index, stride))
         return self.builder.bitcast(self.builder.gep(self.start, [offset]), kind.as_pointer())
-
-
-def _spread(builder, number, width):
-    """A vector with the same number in every element."""
-    vector = ir.VectorType(number.type, width)
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width)
-    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
 
 
 def _emit_tile(builder, operands, row_of, lane_of, width, stored=None):
@@ -53,44 +43,39 @@ def _emit_tile(builder, operands, row_of, lane_of, width, stored=None):
     Of the lanes only stored[0] ... stored[1]-1 are written, where ``stored`` is given.
     """
     M, start, x, out, columns, offset = operands
-    vector = ir.VectorType(_DOUBLE, width)
-    signature = ir.FunctionType(vector, [vector] * 3)
-    fma = cgutils.get_or_insert_function(builder.module, signature, f"llvm.fmuladd.v{width}f64")
+    vector = ir.VectorType(DOUBLE, width)
     places = [(row, lane) for row in row_of for lane in lane_of]
     sums = [cgutils.alloca_once(builder, vector) for _ in places]
     for (row, lane), total in zip(places, sums, strict=True):
         if offset:
-            first = _spread(builder, builder.fneg(builder.load(start.at(row, _INDEX(0)))), width)
+            first = spread(builder, builder.fneg(builder.load(start.at(row, INDEX(0)))), width)
         else:
             first = builder.load(start.at(row, lane, vector), align=8)
         builder.store(first, total)
     with cgutils.for_range(builder, columns) as loop:
         inputs = [builder.load(x.at(loop.index, lane, vector), align=8) for lane in lane_of]
-        factors = [_spread(builder, builder.load(M.at(row, loop.index)), width) for row in row_of]
+        factors = [spread(builder, builder.load(M.at(row, loop.index)), width) for row in row_of]
         terms = [(factor, values) for factor in factors for values in inputs]
         for (factor, values), total in zip(terms, sums, strict=True):
-            builder.store(builder.call(fma, [factor, values, builder.load(total)]), total)
+            builder.store(multiply_add(builder, factor, values, builder.load(total)), total)
     for (row, lane), total in zip(places, sums, strict=True):
         place, result = out.at(row, lane, vector), builder.load(total)
         if stored is not None:
-            numbers = ir.Constant(ir.VectorType(_INDEX, width), list(range(width)))
-            numbers = builder.add(numbers, _spread(builder, builder.sub(lane, stored[0]), width))
-            # Unsigned: lanes before the first wrap around to large numbers.
-            wanted = builder.icmp_unsigned("<", numbers, _spread(builder, builder.sub(stored[1], stored[0]), width))
+            wanted = wanted_lanes(builder, width, lane, *stored)
             result = builder.select(wanted, result, builder.load(place, align=8))
         builder.store(result, place, align=8)
 
 
 def _emit_rows(builder, operands, rows, lane_of, width, stored=None):
     """LLVM code for all rows, on the given vectors of lanes: the largest tiles as often as they fit, then smaller."""
-    beyond = _INDEX(0)
+    beyond = INDEX(0)
     for size in _TILE_ROWS if len(lane_of) > 1 else _THIN_ROWS:
-        count = builder.udiv(builder.sub(rows, beyond), _INDEX(size))
+        count = builder.udiv(builder.sub(rows, beyond), INDEX(size))
         with cgutils.for_range(builder, count) as loop:
-            row = builder.add(beyond, builder.mul(loop.index, _INDEX(size)))
-            row_of = [builder.add(row, _INDEX(r)) for r in range(size)]
+            row = builder.add(beyond, builder.mul(loop.index, INDEX(size)))
+            row_of = [builder.add(row, INDEX(r)) for r in range(size)]
             _emit_tile(builder, operands, row_of, lane_of, width, stored)
-        beyond = builder.add(beyond, builder.mul(count, _INDEX(size)))
+        beyond = builder.add(beyond, builder.mul(count, INDEX(size)))
 
 
 def _routine(module, name, offset, contiguous):
@@ -99,33 +84,33 @@ def _routine(module, name, offset, contiguous):
     It is a function of its own, of pointers and numbers instead of arrays: Numba does not remove the counting of
     references around code with many branches, and that costs more than a small product.
     """
-    pointer = _BYTE.as_pointer()
-    kinds = [pointer] * 4 + [_INDEX] * 9
+    pointer = BYTE.as_pointer()
+    kinds = [pointer] * 4 + [INDEX] * 9
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
     function.linkage = "linkonce_odr"
     M, start, x, out, M_row, M_column, start_row, x_row, out_row, rows, columns, lanes, B = function.args
     builder = ir.IRBuilder(function.append_basic_block())
-    step = _INDEX(8)
+    step = INDEX(8)
     M_column = step if contiguous else M_column
     operands = (
         _Matrix(builder, M, (M_row, M_column)), _Matrix(builder, start, (start_row, step)),
         _Matrix(builder, x, (x_row, step)), _Matrix(builder, out, (out_row, step)), columns, offset,
     )  # fmt: skip
     tile = VECTORS * WIDTH
-    tiles = builder.udiv(lanes, _INDEX(tile))
+    tiles = builder.udiv(lanes, INDEX(tile))
     with cgutils.for_range(builder, tiles) as loop:
-        lane_of = [builder.add(builder.mul(loop.index, _INDEX(tile)), _INDEX(v * WIDTH)) for v in range(VECTORS)]
+        lane_of = [builder.add(builder.mul(loop.index, INDEX(tile)), INDEX(v * WIDTH)) for v in range(VECTORS)]
         _emit_rows(builder, operands, rows, lane_of, WIDTH)
-    done = builder.mul(tiles, _INDEX(tile))
-    fits = builder.icmp_unsigned(">=", B, _INDEX(WIDTH))
-    left = builder.udiv(builder.add(builder.sub(lanes, done), _INDEX(WIDTH - 1)), _INDEX(WIDTH))
-    with cgutils.for_range(builder, builder.select(fits, left, _INDEX(0))) as loop:
-        first = builder.add(done, builder.mul(loop.index, _INDEX(WIDTH)))
+    done = builder.mul(tiles, INDEX(tile))
+    fits = builder.icmp_unsigned(">=", B, INDEX(WIDTH))
+    left = builder.udiv(builder.add(builder.sub(lanes, done), INDEX(WIDTH - 1)), INDEX(WIDTH))
+    with cgutils.for_range(builder, builder.select(fits, left, INDEX(0))) as loop:
+        first = builder.add(done, builder.mul(loop.index, INDEX(WIDTH)))
         # A vector may reach beyond the first lanes, but not beyond the array: there it begins earlier.
-        last_place = builder.sub(B, _INDEX(WIDTH))
+        last_place = builder.sub(B, INDEX(WIDTH))
         begin = builder.select(builder.icmp_unsigned("<", first, last_place), first, last_place)
         _emit_rows(builder, operands, rows, [begin], WIDTH, (first, lanes))
-    with cgutils.for_range(builder, builder.select(fits, _INDEX(0), lanes)) as loop:
+    with cgutils.for_range(builder, builder.select(fits, INDEX(0), lanes)) as loop:
         _emit_rows(builder, operands, rows, [loop.index], 1)
     builder.ret_void()
     return function
@@ -148,7 +133,7 @@ def _product(typing, M, start, x, out, lanes):  # noqa: ARG001  # Numba prescrib
         name = f"ratecheck.product.{int(offset)}.{int(contiguous)}"
         function = builder.module.globals.get(name) or _routine(builder.module, name, offset, contiguous)
         shape, (_, B) = (cgutils.unpack_tuple(builder, views[v].shape) for v in (0, 3))
-        pointers = [builder.bitcast(view.data, _BYTE.as_pointer()) for view in views]
+        pointers = [builder.bitcast(view.data, BYTE.as_pointer()) for view in views]
         numbers = [*strides[0], strides[1][0], strides[2][0], strides[3][0], *shape, arguments[4], B]
         builder.call(function, pointers + numbers)
         return context.get_dummy_value()
