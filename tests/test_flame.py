@@ -1,5 +1,7 @@
 """FLAME on all engines, against a twin written from the paper's Algorithm 1."""
 
+import functools
+
 import numpy as np
 import pytest
 from twins_flame import biased_select, flame, lemma2
@@ -122,7 +124,7 @@ def test_alpha_is_one_over_n_by_default(engine):
     """The weights of the objective, where none are given."""
     plain = {name: size for name, size in SIZES["flame"].items() if name != "alpha"}
     options = {"K": 2, "x0": START, **plain}
-    simulate = rc.exact if engine == "exact" else lambda *a, **k: rc.simulate(*a, engine=engine, **k)
+    simulate = rc.exact if engine == "exact" else functools.partial(rc.simulate, engine=engine)
     found = simulate("flame", PROBLEM, Trace(MATRIX), **options).metric
     same = simulate("flame", PROBLEM, Trace(MATRIX), alpha=np.full(N, 1 / N), **options).metric
     np.testing.assert_allclose(found, same, rtol=1e-12)

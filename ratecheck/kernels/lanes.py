@@ -302,7 +302,7 @@ def lanewise(formula: Callable[..., Any]) -> Callable[..., Any]:
     parameters = inspect.signature(formula).parameters
     tables = [parameter.annotation is Table for parameter in parameters.values()]
     names = ["typing", *parameters, "lanes"]
-    compiled.__signature__ = inspect.Signature(
+    compiled.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names]
     )
 
