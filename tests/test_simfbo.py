@@ -34,7 +34,7 @@ STILL = {"eta_x": 1e-9, "eta_y": 1e-9, "eta_v": 1e-9}
 ERRORS = ("grad_Phi2", "y_error2", "v_error2", "Phi_gap")
 OF_W = ("grad_Phi_w2", "y_error_w2", "v_error_w2", "Phi_w_gap")
 STEPS = ("step_x2", "step_y2", "step_v2")
-RADIUS = 0.4
+RADIUS = 0.8
 BAND = 4.5  # standard errors; with fixed seeds a passing comparison stays passed
 
 methods = pytest.mark.parametrize("algorithm", list(TWINS))
@@ -127,8 +127,8 @@ def test_projection(algorithm, engine):
     path = twin(algorithm, r=RADIUS)
     sizes = np.linalg.norm(path["v"][1:], axis=1)
     assert (sizes <= RADIUS * (1 + 1e-12)).all()
-    assert 3 <= np.isclose(sizes, RADIUS).sum() < len(sizes) or algorithm == "shrofbo"
-    assert np.abs(path["x"] - twin(algorithm)["x"]).max() > 0.01
+    assert 2 <= np.isclose(sizes, RADIUS).sum() < len(sizes)
+    assert np.abs(path["x"] - twin(algorithm)["x"]).max() > 1e-3
     same(run(algorithm, engine, r=RADIUS), measured(path))
 
 
@@ -197,7 +197,7 @@ def test_order_of_weights(engine, first_heavier):
     found = run("simfbo", engine, Trace([[1], [1]]), **sizes, **options, replicates=20000)["grad_Phi2"][:, 1]
     error = found.std(ddof=1) / np.sqrt(len(found))
     assert abs(found.mean() - expected) < BAND * error
-    assert error < 0.01 * expected
+    assert error < 0.02 * expected
 
 
 @engines

@@ -2,8 +2,8 @@
 
 Source: "Personalized Federated Learning via ADMM with Moreau Envelope", Algorithm 1 and equations (8)-(13).
 
-A client keeps its personal model theta_i, its local model w_i, the dual variable pi_i and the message z_i it last sent;
-the server's w is the average of all z_i, whether their clients are selected or not.
+A client keeps its personal model theta_i, its local model w_i and the dual variable pi_i; z_i = w_i + pi_i/rho follows.
+The server's w is the average of all z_i, whether their clients are selected or not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Flame(Algorithm):
     blocks: ClassVar[tuple[str, ...]] = (U,)
     averages: ClassVar[bool] = False
     server: ClassVar[Group] = {"w": U}
-    client: ClassVar[Group] = {"theta": U, "w_i": U, "pi": U, "z": U}
+    client: ClassVar[Group] = {"theta": U, "w_i": U, "pi": U}
     local: ClassVar[Group] = {"theta": U, "anchor": U}
     message: ClassVar[Group] = {"z_change": U}
     point: ClassVar[Group | None] = {U: "theta"}
@@ -34,11 +34,11 @@ class Flame(Algorithm):
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Line 1 with theta_i^0 = w_i^0 and pi_i^0 = 0, so that z_i^0 = w_i^0."""
-        return {"theta": point[U], "w_i": point[U], "pi": 0 * point[U], "z": point[U]}
+        return {"theta": point[U], "w_i": point[U], "pi": 0 * point[U]}
 
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
         """Line 5 of round 0."""
-        return {"w": clients["z"]}
+        return {"w": clients["w_i"] + clients["pi"] / p["rho"]}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """The inner problem holds w_i^t fixed."""
@@ -59,8 +59,8 @@ class Flame(Algorithm):
         weight, rho = p["lambda_"] * p["alpha"], p["rho"]
         w_i = (weight * theta + rho * server["w"] - client["pi"]) / (weight + rho)
         pi = client["pi"] + rho * (w_i - server["w"])
-        z = w_i + pi / rho
-        return {"theta": theta, "w_i": w_i, "pi": pi, "z": z}, {"z_change": z - client["z"]}
+        change = w_i - client["w_i"] + (pi - client["pi"]) / rho
+        return {"theta": theta, "w_i": w_i, "pi": pi}, {"z_change": change}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """Equation (12): the average of all z_i, of which those that changed were sent."""

@@ -86,7 +86,10 @@ class Moment:
         ``size`` bounds the terms that were added up to ``matrix``. The rounding is that of size |z|, so it also covers
         large outer step sizes, whose terms nearly cancel.
         """
-        covariance = matrix @ self.covariance @ matrix.T + spread
+        return self.carried(matrix, size, matrix @ self.covariance @ matrix.T + spread)
+
+    def carried(self, matrix: Array, size: Array, covariance: Array) -> Moment:
+        """As `through`, with the new covariance at hand."""
         covariance = (covariance + covariance.T) / 2
         unit = len(self.mean) * _EPS
         roots = np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
@@ -283,6 +286,65 @@ class RoundMap:
         return moment.through(self.mean - identity, self.size + identity, self.spread(moment))
 
 
+class SampledRound(RoundMap):
+    """A round whose new covariance is put together block by block.
+
+    With Bbar = sum_i B_i the covariance goes to A_0 C A_0' + pi_1 (Bbar C A_0' + its transpose) + pi_2 Bbar C Bbar'
+    plus what the mean and the single clients add. Client i's rows of Bbar touch the server, itself and the constant
+    alone: a product with it costs a fraction of one with a full matrix. ``parts`` are the B_i of the clients that may
+    take part; pi_1 = pi_2 = 1 where all of them do.
+    """
+
+    def __init__(
+        self, general: RoundMap, Bbar: Array, keep: Array, parts: Sequence[Fluctuation], inclusion: tuple[float, float]
+    ) -> None:
+        super().__init__(general.mean, general.size, general.noise, general.fluctuations)
+        servers = len(keep)
+        self._keep, self._inclusion, self._cut = keep, inclusion, servers
+        self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
+        own = self._rows[:, servers:]
+        self._mine = own.ravel()
+        self._server_rows, self._last = Bbar[:servers], Bbar[self._mine, -1:]
+        self._from_server = np.ascontiguousarray(Bbar[self._mine, :servers])
+        self._own = np.ascontiguousarray(Bbar[own[:, :, None], own[:, None, :]])
+        self._matrices = np.stack([part.matrix for part in parts])
+
+    def _product(self, X: Array) -> Array:
+        """Bbar X."""
+        cut, (n, size, _), width = self._cut, self._own.shape, X.shape[1]
+        result = np.zeros_like(X)
+        result[:cut] = self._server_rows @ X
+        mine = np.matmul(self._own, X[self._mine].reshape(n, size, width)).reshape(n * size, width)
+        result[self._mine] = mine + self._from_server @ X[:cut] + self._last * X[-1]
+        return result
+
+    def advance(self, moment: Moment) -> Moment:
+        """The moment after the round."""
+        one, two = self._inclusion
+        C, cut = moment.covariance, self._cut
+        new = C.copy()
+        new[:cut] = self._keep @ new[:cut]
+        new[:, :cut] = new[:, :cut] @ self._keep.T
+        new += self.noise
+        half = self._product(C)
+        new += two * self._product(np.ascontiguousarray(half.T))
+        half[:, :cut] = half[:, :cut] @ self._keep.T
+        new += one * (half + half.T)
+        shift = self._product(moment.mean[:, None])[:, 0]
+        new += (two - one * one) * np.outer(shift, shift)
+        if one == two:
+            return moment.carried(self.mean, self.size, new)
+        second = C[self._columns[:, :, None], self._columns[:, None, :]]
+        means = moment.mean[self._columns]
+        squares = np.matmul(
+            np.matmul(self._matrices, second + means[:, :, None] * means[:, None, :]),
+            self._matrices.transpose(0, 2, 1),
+        )
+        for rows, square in zip(self._rows, squares, strict=True):
+            new[np.ix_(rows, rows)] += (one - two) * square
+        return moment.carried(self.mean, self.size, new)
+
+
 class Moments:
     """The second-moment recursion of one setup."""
 
@@ -391,10 +453,11 @@ class Moments:
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
         A_0 = self._base(keep)
-        B, size, noise, _ = self._sum(
+        B, size, noise, parts = self._sum(
             [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
         )
-        return RoundMap(A_0 + B, np.abs(A_0) + size, noise)
+        general = RoundMap(A_0 + B, np.abs(A_0) + size, noise)
+        return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts else general
 
     def _sampled(self, counts: Mapping[int, tuple[float, float, float]]) -> RoundMap:
         """Exchangeable sampling: ``counts`` maps |S| to P(|S|), pi_1 = P(i in S given |S|) and pi_2 = P(i, j in S).
@@ -410,7 +473,10 @@ class Moments:
             maps.append((probability, A_0 + one * Bbar, np.abs(A_0) + one * size, one * noise))
             fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
             fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
-        return _mixture(maps, fluctuations)
+        general = _mixture(maps, fluctuations)
+        if len(counts) > 1:
+            return general
+        return SampledRound(general, Bbar, keep, parts, (one, two))
 
     def _independent(self, p: Array) -> RoundMap:
         """Every client on its own, client i with probability p[i]."""
