@@ -123,7 +123,6 @@ class PFedMe(Algorithm):
     name: ClassVar[str] = "pfedme"
     title: ClassVar[str] = "pFedMe"
     step_sizes: ClassVar[tuple[str, ...]] = ("eta", "beta", "lambda_")
-    problem_kinds: ClassVar[tuple[str, ...]] = ("quadratic",)
     blocks: ClassVar[tuple[str, ...]] = (U,)
     oracle: ClassVar[str] = "prox"
     record_oracle: ClassVar[str] = "prox"

@@ -104,7 +104,6 @@ class FlameExact(Flame):
     name: ClassVar[str] = "flame-exact"
     title: ClassVar[str] = "FLAME, exact inner solution"
     step_sizes: ClassVar[tuple[str, ...]] = ("rho", "lambda_", "alpha")
-    problem_kinds: ClassVar[tuple[str, ...]] = ("quadratic",)
     oracle: ClassVar[str] = "prox"
     local: ClassVar[Group] = {"anchor": U, "theta": U}
 

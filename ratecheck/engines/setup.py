@@ -15,7 +15,7 @@ from ratecheck.algorithms.base import Algorithm, LinearMaps
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Bilevel, Logistic, Problem
+from ratecheck.problems import Bilevel, Logistic, Moreau, Problem
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -163,7 +163,7 @@ class Setup:
         if oracle == "gradient":
             return self.problem.operator()
         assert not isinstance(self.problem, Bilevel)
-        return self.problem.proximal(float(self.step_sizes["lambda_"]))
+        return Moreau(self.problem, float(self.step_sizes["lambda_"])).proximal_map()
 
 
 def prepare(
@@ -211,8 +211,8 @@ def prepare(
         records=chosen.algorithm.recorded if records is None else tuple(records),
     )
     if chosen.algorithm.oracle == "prox":
-        assert not isinstance(problem, Logistic | Bilevel)
-        problem.proximal(float(ready.step_sizes["lambda_"]))
+        assert not isinstance(problem, Bilevel)
+        Moreau(problem, float(ready.step_sizes["lambda_"]))
     return ready
 
 

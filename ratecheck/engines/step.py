@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.engines.records import Plan, plan, weighted
 from ratecheck.engines.setup import Setup
-from ratecheck.kernels.oracle import AFFINE, LOGISTIC, Oracle
+from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
 from ratecheck.kernels.rounds import Method, run_rounds, start_state
@@ -159,10 +159,11 @@ def oracle(setup: Setup, name: str) -> Oracle:
     problem = setup.problem
     none2, none3 = np.zeros((1, 1)), np.zeros((1, 1, 1))
     if isinstance(problem, Logistic):
+        kind, lambda_ = (PROXIMAL, float(setup.step_sizes["lambda_"])) if name == "prox" else (LOGISTIC, 0.0)
         batch = int(problem.batch or 0)
-        return Oracle(LOGISTIC, none3, none2, problem.A, float(problem.rho), problem.d_u, batch, setup.noise)
+        return Oracle(kind, none3, none2, problem.A, float(problem.rho), problem.d_u, batch, lambda_, setup.noise)
     M, c = (np.ascontiguousarray(array) for array in setup.operator(name))
-    return Oracle(AFFINE, M, c, none3, 0.0, 0, 0, setup.noise)
+    return Oracle(AFFINE, M, c, none3, 0.0, 0, 0, 0.0, setup.noise)
 
 
 def record_arrays(plan: Plan) -> Records:

@@ -11,10 +11,12 @@ import numpy as np
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.lanes import INDEX, Table, add_multiples, lanewise, total
 from ratecheck.kernels.product import add_product, affine
+from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.kernels.random import BATCH, NOISE, add_normals, counter_tag, philox
 
 AFFINE = 0
 LOGISTIC = 1
+PROXIMAL = 2
 
 # Samples whose weights are computed at a time: they stay in the cache.
 SAMPLES = 32
@@ -25,7 +27,8 @@ class Oracle(NamedTuple):
 
     ``kind`` AFFINE: M_i x - c_i, with M (n, d, d) and c (n, d). LOGISTIC: the gradient of a logistic client with rows
     c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
-    coordinates and on the others. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
+    coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. ``noise`` (d,)
+    is the standard deviation of additive Gaussian noise.
     """
 
     kind: Any
@@ -35,6 +38,7 @@ class Oracle(NamedTuple):
     rho: Any
     d_u: Any
     batch: Any
+    lambda_: Any
     noise: Any
 
 
@@ -98,6 +102,8 @@ def exact_gradient(source, i, x, out, margin, lanes):
     """What client i answers without noise, over all samples."""
     if source.kind == AFFINE:
         affine(source.M[i], source.c[i], x, out, lanes)
+    elif source.kind == PROXIMAL:
+        logistic_prox(source.A[i], source.rho, source.lambda_, x, out, lanes)
     else:
         logistic_gradient(source.A[i], source.rho, source.d_u, x, out, margin, lanes)
 

@@ -101,6 +101,15 @@ class Moreau:
         inner = self._quadratics("envelope")
         return Quadratic(inner.envelope_hessians(), inner.shrunk(inner.problem.g), self.d)
 
+    def proximal_map(self) -> tuple[Array, Array]:
+        """(M, c) with M_i w - c_i = prox_i(w) for quadratics, arrays (n, d, d) and (n, d).
+
+        Raises `InputError` for logistic regression, whose proximal map is not affine.
+        """
+        inner = self._quadratics("proximal_map")
+        M = np.einsum("iab,ib,icb->iac", inner.bases, self.lambda_ / (inner.h + self.lambda_), inner.bases)
+        return np.asarray((M + M.transpose(0, 2, 1)) / 2), -inner.shrunk(inner.problem.g) / self.lambda_
+
     def offsets(self) -> Array:
         """``F_i(0) = -g_i'(H_i + lambda I)^-1 g_i/2`` of quadratics, shape (n,).
 

@@ -81,21 +81,6 @@ class Quadratic:
         """H (n, d, d) and g (n, d): the gradient of f_i is H_i w - g_i."""
         return self.H, self.g
 
-    def proximal(self, lambda_: float) -> tuple[Array, Array]:
-        """(M, c) with M_i w - c_i = argmin_theta f_i(theta) + (lambda/2) ||theta - w||^2.
-
-        Raises `InputError` unless every H_i + lambda I is positive definite, so that there is one minimiser.
-        """
-        lowest = np.linalg.eigvalsh(self.H)[:, 0]
-        worst = int(np.argmin(lowest))
-        if not lowest[worst] + lambda_ > 0:
-            raise InputError(
-                f'lambda_={lambda_:g} breaks "lambda + smallest eigenvalue of H_i > 0": {lambda_:g} + '
-                f"{lowest[worst]:g} for client {worst}, so that the proximal map does not exist"
-            )
-        inverse = np.linalg.inv(self.H + lambda_ * np.eye(self.d))
-        return np.asarray(lambda_ * inverse), -np.einsum("iab,ib->ia", inverse, self.g)
-
     def minimizer(self) -> tuple[Array, Array] | None:
         """(u, v) of least norm at which f attains its infimum, v of shape (n, d_v); None where f is unbounded below."""
         if math.isinf(self.infimum()):
