@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+from scipy.optimize import root
 from twins_baselines import fedadmm, fedvarp, mifa, pfedme
 
 import ratecheck as rc
@@ -91,6 +92,25 @@ def test_logistic(algorithm):
     expected = [np.sum(problem.gradients(x, nothing)[0].mean(axis=0) ** 2) for x in path]
     found = run(algorithm, "step", problem=problem, eta_l=0.5)["G_u"]
     np.testing.assert_allclose(found[0], expected, rtol=1e-10)
+
+
+def test_pfedme_on_logistic_losses():
+    """The same for pFedMe, whose proximal maps Newton's method computes."""
+    problem, none, lambda_ = Logistic.synthetic(n=N, N=6, d=D, shared=D, rho=0.1, seed=5), np.zeros((N, 0)), 1.7
+
+    def slope(i, x):
+        return problem.gradients(x, none)[0][i]
+
+    def exact(i, w):
+        found = root(lambda theta: slope(i, theta) + lambda_ * (theta - w), w, tol=1e-14)
+        assert np.abs(found.fun).max() < 1e-12
+        return found.x
+
+    path = pfedme(slope, MATRIX, START, R=K, exact=exact, **SIZES["pfedme"])["w"][:-1]
+    slopes = np.array([[lambda_ * (w - exact(i, w)) for i in range(N)] for w in path])
+    found = run("pfedme", "step", problem=problem)
+    np.testing.assert_allclose(found["grad_F2"][0], np.sum(slopes.mean(axis=1) ** 2, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(found["spread_F2"][0], np.sum(slopes**2, axis=2).mean(axis=1), rtol=1e-9)
 
 
 @methods
@@ -208,7 +228,7 @@ def test_independent_of_threads_and_splits(algorithm, engine):
         ("pfedme", {"sigma": 0.1}, "no noise"),
         ("pfedme", {"lambda_": 0.0}, 'breaks "lambda_ > 0"'),
         ("pfedme", {"records": ("gap",)}, "does not record 'gap'"),
-        ("pfedme", {"problem": Logistic.synthetic(n=N, N=4, d=D)}, "not for a logistic one"),
+        ("pfedme", {"problem": Quadratic(-PROBLEM.H, PROBLEM.g, shared=D), "lambda_": 0.5}, "lambda_=0.5 breaks"),
         ("fedvarp", {"problem": rc.problems.Bilevel.synthetic(N, 2, 2)}, "not for a bilevel one"),
     ],
 )

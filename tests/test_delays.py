@@ -301,3 +301,12 @@ def test_bad_input_is_named_in_one_line(case):
     assert len(message) < 200
     for part in parts:
         assert part in message
+
+
+def test_selection_by_state_has_no_delays_of_its_own():
+    """The candidates' delays would not be those of the participants."""
+    for function in (delays.distribution, delays.expectation):
+        with pytest.raises(rc.InputError, match="state of the run"):
+            function(Trace.largest(5, 2, 3), T=10)
+    with pytest.raises(rc.InputError, match="engine=step"):
+        Trace.largest(5, 2, 3).draw(4)

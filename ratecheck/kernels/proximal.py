@@ -8,7 +8,7 @@ from ratecheck.kernels.compile import kernel
 
 # Newton's method from w needs about six steps; the line search makes all others end.
 STEPS = 60
-HALVINGS = 40
+SMALLEST = 1e-12
 
 
 @kernel
@@ -34,27 +34,28 @@ def logistic_prox(A, rho, lambda_, w, out, lanes):
 @kernel
 def minimise(A, rho, lambda_, centre, theta, trial, slope, hessian):
     """Newton's method from theta, in place; trial, slope (d,) and hessian (d, d) are scratch."""
-    size = derivatives(A, rho, lambda_, centre, theta, slope, hessian)
+    derivatives(A, rho, lambda_, centre, theta, slope, hessian)
+    norm = math.sqrt(np.sum(slope * slope))
     for _ in range(STEPS):
-        norm = math.sqrt(np.sum(slope * slope))
-        if norm <= 1e-15 * size:
-            return
         direction = np.linalg.solve(hessian, slope)
-        descent = np.sum(direction * slope)
-        before = objective(A, rho, lambda_, centre, theta)
-        rate, halvings = 1.0, 0
+        before, descent = objective(A, rho, lambda_, centre, theta), np.sum(direction * slope)
         trial[:] = theta - direction
-        while objective(A, rho, lambda_, centre, trial) > before - 1e-4 * rate * descent and halvings < HALVINGS:
-            rate, halvings = rate / 2.0, halvings + 1
-            trial[:] = theta - rate * direction
-        stuck = halvings == HALVINGS
-        if stuck:
-            # No decrease beyond rounding: full steps as long as they make the gradient smaller.
-            trial[:] = theta - direction
-        size = derivatives(A, rho, lambda_, centre, trial, slope, hessian)
-        if stuck and math.sqrt(np.sum(slope * slope)) >= norm:
-            return
+        derivatives(A, rho, lambda_, centre, trial, slope, hessian)
+        new_norm = math.sqrt(np.sum(slope * slope))
+        # Near the minimiser the gradient tells progress, which the objective's rounding hides.
+        if not new_norm <= norm / 2.0:
+            if descent <= 1e-14 * (1.0 + abs(before)):
+                if new_norm < norm:
+                    theta[:] = trial
+                return
+            rate = 1.0
+            while objective(A, rho, lambda_, centre, trial) > before - 1e-4 * rate * descent and rate > SMALLEST:
+                rate /= 2.0
+                trial[:] = theta - rate * direction
+            derivatives(A, rho, lambda_, centre, trial, slope, hessian)
+            new_norm = math.sqrt(np.sum(slope * slope))
         theta[:] = trial
+        norm = new_norm
 
 
 @kernel
@@ -71,11 +72,10 @@ def objective(A, rho, lambda_, centre, theta):
 
 @kernel
 def derivatives(A, rho, lambda_, centre, theta, slope, hessian):
-    """Fill slope (d,) and hessian (d, d) of the objective; returns the size of the slope's summands."""
+    """Fill slope (d,) and hessian (d, d) of the objective."""
     N, d = A.shape
     one_plus = 1.0 + np.sum(theta * theta)
     first, second = 2.0 * rho / one_plus**2, -8.0 * rho / one_plus**3
-    size = lambda_ * math.sqrt(np.sum(centre * centre))
     for row in range(d):
         slope[row] = first * theta[row] + lambda_ * (theta[row] - centre[row])
         for column in range(d):
@@ -86,9 +86,7 @@ def derivatives(A, rho, lambda_, centre, theta, slope, hessian):
         e = math.exp(-abs(z))
         weight = (e if z >= 0.0 else 1.0) / (1.0 + e)
         curvature = e / (1.0 + e) ** 2
-        size += weight * math.sqrt(np.sum(A[sample] * A[sample])) / N
         for row in range(d):
             slope[row] -= weight * A[sample, row] / N
             for column in range(d):
                 hessian[row, column] += curvature * A[sample, row] * A[sample, column] / N
-    return size

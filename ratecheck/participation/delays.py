@@ -146,6 +146,8 @@ def _standard_error(values: Integers | Array) -> float:
 
 
 def _check_reach(pattern: Participation, T: int) -> None:
+    if pattern.follows_state:
+        raise InputError("who takes part depends on the state of the run: there are no delays without one")
     try:
         pattern.check_rounds(T + 1)
     except InputError as error:

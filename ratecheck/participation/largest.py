@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
 from ratecheck.participation.uniform import Uniform
+
+UNKNOWN = "the clients with the largest gradients are known in a run only, from its state: simulate with engine=step"
 
 
 class Largest(Participation):
@@ -18,6 +22,8 @@ class Largest(Participation):
 
     Raises `InputError` unless 1 <= s <= c <= n.
     """
+
+    follows_state: ClassVar[bool] = True
 
     def __init__(self, n: int, s: int, c: int | None = None) -> None:
         self.n = whole("n", n, 1)
@@ -39,4 +45,4 @@ class Largest(Participation):
 
     def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
         """Raises `InputError`: who takes part depends on the run."""
-        raise InputError("the clients with the largest gradients are known in a run only: simulate with engine=step")
+        raise InputError(UNKNOWN)

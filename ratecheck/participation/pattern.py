@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ class Participation(ABC):
     """
 
     n: int
+    # Whether who takes part depends on the state of the run, so that ``masks`` knows the candidates only.
+    follows_state: ClassVar[bool] = False
 
     @property
     @abstractmethod
