@@ -122,7 +122,7 @@ def test_state_equals_the_twin(followed, algorithm, engine):
 
 @pytest.mark.parametrize("algorithm", ["flame", "flame-exact"])
 def test_on_logistic_losses(algorithm):
-    """The step engine follows the twin on losses that are not quadratic, whose inner problems Newton's method solves."""
+    """Follows the twin on losses that are not quadratic, with inner problems solved by Newton's method."""
     problem, none = Logistic.synthetic(n=N, N=6, d=D, shared=D, rho=0.2, seed=5), np.zeros((N, 0))
 
     def gradient(i, theta):
