@@ -42,8 +42,8 @@ def normals_of(first, second):
     """Two rows of normals from two rows of words; the words stay as they are."""
     words = np.array([first, second], dtype=np.uint64)
     lanes = words.shape[1]
-    floats, out = np.empty(lanes), np.empty((2, lanes))
-    kernels.normals(words, 0, 1, floats, floats.view(np.int64), out[0], out[1], lanes)
+    out = np.empty((2, lanes))
+    kernels.normals(words, 0, 1, out[0], out[1], lanes)
     return out
 
 

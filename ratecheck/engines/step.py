@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ratecheck.engines.records import Plan, plan, weighted
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.lanes import WIDTH
 from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
@@ -88,7 +89,10 @@ def simulate(
     runner = StepKernel(setup) if kernel is None else kernel
 
     def work(block: int) -> Array:
-        return runner.run(stream_keys(seed, blocks[block]), lambda rounds: report(block, rounds))
+        keys = stream_keys(seed, blocks[block])
+        # Whole vectors of lanes are faster than single ones: what is computed too much is left out again.
+        padded = np.pad(keys, ((0, 0), (0, max(0, WIDTH - keys.shape[1]))), mode="edge")
+        return runner.run(np.ascontiguousarray(padded), lambda rounds: report(block, rounds))[..., : keys.shape[1]]
 
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)

@@ -7,13 +7,13 @@ result depends neither on its place nor on the lanes beside it.
 """
 
 import inspect
-from collections.abc import Callable
-from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+
+from ratecheck.kernels.compile import Function
 
 # Lanes per vector; LLVM splits a vector where the machine's registers are narrower.
 WIDTH = 8
@@ -23,10 +23,8 @@ _TWO_TO_52 = 0x4330000000000000  # the bits of 2.0**52
 
 _ROUND = 1.5 * 2.0**52
 _LOG2_E = 1.4426950408889634
-_LOG_2_HIGH, _LOG_2_LOW = (
-    6.93147180369123816490e-01,
-    1.90821492927058770002e-10,
-)  # products of the first with integers are exact
+# Products of the first part of log(2) with the integers that occur are exact.
+_LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # exp(r) for |r| <= log(2)/2, interpolated at Chebyshev nodes: 4e-16 relative.
 _EXPONENTIAL = (
     1.0, 1.0000000000000067, 0.5000000000000006, 0.16666666666554314, 0.041666666666573066, 0.008333333385699212,
@@ -215,56 +213,14 @@ class Table:
         self._start = start
         self._stride = stride
 
-    def copy_rows(self, numbers, rows):
-        """Copy row numbers[lane] of the table to every lane of ``rows``, entry by entry."""
-        builder, width = self.builder, numbers.value.type.count
-        places = [builder.extract_element(numbers.value, INDEX(lane)) for lane in range(width)]
-        starts = [builder.gep(self._start, [builder.mul(place, self._stride)]) for place in places]
-        if width < WIDTH:
-            self._copy_entries(starts, rows)
-            return
-        with builder.if_else(builder.icmp_unsigned(">=", self.columns, INDEX(WIDTH))) as (wide, narrow):
-            with wide:
-                self._copy_squares(starts, rows)
-            with narrow:
-                self._copy_entries(starts, rows)
+    def row(self, number):
+        """Pointer to a row."""
+        return self.builder.gep(self._start, [self.builder.mul(number, self._stride)])
 
-    def _copy_squares(self, starts, rows):
-        """Transpose squares of entries in registers; the last one overlaps the one before where it must."""
-        builder = self.builder
-        squares = builder.udiv(builder.add(self.columns, INDEX(WIDTH - 1)), INDEX(WIDTH))
-        last = builder.sub(self.columns, INDEX(WIDTH))
-        with cgutils.for_range(builder, squares) as loop:
-            column = builder.mul(loop.index, INDEX(WIDTH))
-            column = builder.select(builder.icmp_unsigned("<", column, last), column, last)
-            entries = [builder.load(self._entry(start, column, WIDTH), align=8) for start in starts]
-            for place, value in enumerate(_transposed(builder, entries)):
-                rows[builder.add(column, INDEX(place))] = Lanes(builder, value)
-
-    def _copy_entries(self, starts, rows):
-        builder = self.builder
-        with cgutils.for_range(builder, self.columns) as loop:
-            value = ir.Constant(ir.VectorType(DOUBLE, len(starts)), ir.Undefined)
-            for lane, start in enumerate(starts):
-                value = builder.insert_element(value, builder.load(self._entry(start, loop.index)), INDEX(lane))
-            rows[loop.index] = Lanes(builder, value)
-
-    def _entry(self, row, column, count=None):
-        pointer = self.builder.gep(row, [self.builder.mul(column, INDEX(8))])
-        kind = DOUBLE if count is None else ir.VectorType(DOUBLE, count)
-        return self.builder.bitcast(pointer, kind.as_pointer())
-
-
-def _transposed(builder, vectors):
-    """The transpose of 2**k vectors of 2**k numbers: all of them, one after the other, riffled like cards k times."""
-    count = len(vectors)
-    half = count // 2
-    order = [[place // 2 + first + count * (place % 2) for place in range(count)] for first in (0, half)]
-    masks = [ir.Constant(ir.VectorType(ir.IntType(32), count), part) for part in order]
-    for _ in range(count.bit_length() - 1):
-        pairs = zip(vectors[:half], vectors[half:], strict=True)
-        vectors = [builder.shuffle_vector(a, b, mask) for a, b in pairs for mask in masks]
-    return vectors
+    def row_of_lanes(self, numbers):
+        """Pointers to row numbers[lane] for every lane of numbers (`Lanes`)."""
+        lanes = range(numbers.value.type.count)
+        return [self.row(self.builder.extract_element(numbers.value, INDEX(lane))) for lane in lanes]
 
 
 def total(start, first, last, add):
@@ -283,7 +239,7 @@ def add_multiples(out, x, factor, first, last):
         out[index] = out[index].plus_product(factor, x[index])
 
 
-def lanewise(formula: Callable[..., Any]) -> Callable[..., Any]:
+def lanewise(formula: Function) -> Function:
     """Turn a formula into a function for kernels, with the number of lanes as further argument.
 
     The formula's arguments are numbers (for it: LLVM values), arrays of doubles or 64-bit integers (for it: `Rows`) and
@@ -302,9 +258,8 @@ def lanewise(formula: Callable[..., Any]) -> Callable[..., Any]:
     parameters = inspect.signature(formula).parameters
     tables = [parameter.annotation is Table for parameter in parameters.values()]
     names = ["typing", *parameters, "lanes"]
-    compiled.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names]
-    )
+    named = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    compiled.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
 
     def generate(context, builder, signature, arguments):
         *kinds, _ = signature.args

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import INDEX, Table, add_multiples, lanewise, total
+from ratecheck.kernels.lanes import add_multiples, lanewise, total
 from ratecheck.kernels.product import add_product, affine
 from ratecheck.kernels.proximal import logistic_prox
-from ratecheck.kernels.random import BATCH, NOISE, add_normals, counter_tag, philox
+from ratecheck.kernels.random import BATCH, NOISE, add_normals, counter_tag
+from ratecheck.kernels.samples import batch_gradient, logistic_weight
 
 AFFINE = 0
 LOGISTIC = 1
@@ -43,69 +44,56 @@ class Oracle(NamedTuple):
 
 
 @lanewise
-def add_regulariser(rho, x, out, first, last):
+def add_part(rho, x, out, first, last):
     """Add the gradient of rho*s/(1+s), s the squared norm of coordinates first ... last-1."""
     one_plus = total(x[0].all(1.0), first, last, lambda square, row: square.plus_product(x[row], x[row]))
     add_multiples(out, x, one_plus.all(rho) * 2.0 / (one_plus * one_plus), first, last)
 
 
+@kernel
+def add_regulariser(rho, d_u, x, out, lanes):
+    """Add the gradient of the regulariser: one term for the shared coordinates, one for the personal ones."""
+    if rho != 0.0:
+        add_part(rho, x, out, 0, d_u, lanes)
+        add_part(rho, x, out, d_u, x.shape[0], lanes)
+
+
 @lanewise
 def weigh(factor, row, margins):
-    """Put factor/(1+exp(z)) in place of the margins z in one row; the derivative of log(1+exp(-z)) has factor -1."""
-    margins[row] = margins[row].all(factor) / (margins[row].exp() + 1.0)
+    """Put factor/(1+exp(z)) in place of the margins z in one row."""
+    margins[row] = logistic_weight(factor, margins[row])
 
 
 @kernel
-def logistic_gradient(A, rho, d_u, x, out, margin, lanes):  # noqa: ARG001
+def weigh_rows(factor, margins, lanes):
+    """Put factor/(1+exp(z)) in place of the margins z (N, B)."""
+    for row in range(len(margins)):
+        weigh(factor, row, margins, lanes)
+
+
+@kernel
+def logistic_gradient(A, rho, d_u, x, out, lanes):
     """Full gradient of a logistic client with rows c_l*(a_l, b_l) in A (N, d)."""
-    N, d = A.shape
+    N = A.shape[0]
     weights, zero = np.empty((min(N, SAMPLES), x.shape[1])), np.zeros(min(N, SAMPLES))
     out[:, :lanes] = 0.0
     for first in range(0, N, SAMPLES):
         part = A[first : first + SAMPLES]
         affine(part, zero, x, weights, lanes)
-        for row in range(len(part)):
-            weigh(-1.0 / N, row, weights, lanes)
+        weigh_rows(-1.0 / N, weights[: len(part)], lanes)
         add_product(part.T, weights, out, lanes)
-    add_regulariser(rho, x, out, 0, d_u, lanes)
-    add_regulariser(rho, x, out, d_u, d, lanes)
-
-
-@lanewise
-def add_sample(factor, draw, words, A: Table, x, sample, out):
-    """Add factor times the gradient at one sample of A (N, d), drawn for every lane by a row of words.
-
-    ``sample`` (d, B) is scratch.
-    """
-    A.copy_rows(((words[draw] & 0xFFFFFFFF) * A.rows) >> 32, sample)
-    none, d = INDEX(0), A.columns
-    margin = total(x[0].all(0.0), none, d, lambda z, row: z.plus_product(sample[row], x[row]))
-    add_multiples(out, sample, margin.all(factor) / (margin.exp() + 1.0), none, d)
+    add_regulariser(rho, d_u, x, out, lanes)
 
 
 @kernel
-def logistic_batch_gradient(A, rho, d_u, batch, x, out, margin, words, keys, t, i, k, lanes):  # noqa: ARG001
-    """Gradient over ``batch`` samples drawn uniformly with replacement, for every lane its own."""
-    d = A.shape[1]
-    sample = np.empty_like(x)
-    out[:, :lanes] = 0.0
-    for draw in range(batch):
-        if draw % 4 == 0:
-            philox(draw // 4, k, t, counter_tag(BATCH, i), keys, words, lanes)
-        add_sample(-1.0 / batch, draw % 4, words, A, x, sample, out, lanes)
-    add_regulariser(rho, x, out, 0, d_u, lanes)
-    add_regulariser(rho, x, out, d_u, d, lanes)
-
-
-@kernel
-def exact_gradient(source, i, x, out, margin, lanes):
+def exact_gradient(source, i, x, out, lanes):
     """What client i answers without noise, over all samples."""
     if source.kind == AFFINE:
         affine(source.M[i], source.c[i], x, out, lanes)
     elif source.kind == PROXIMAL:
         logistic_prox(source.A[i], source.rho, source.lambda_, x, out, lanes)
     else:
-        logistic_gradient(source.A[i], source.rho, source.d_u, x, out, margin, lanes)
+        logistic_gradient(source.A[i], source.rho, source.d_u, x, out, lanes)
 
 
 @kernel
@@ -115,18 +103,17 @@ def entry(numbers, place):
 
 
 @kernel
-def oracle(source, i, t, k, x, out, scratch, words, keys, lanes):
+def oracle(source, i, t, k, x, out, words, keys, lanes):
     """One stochastic answer per lane: mini-batch where ``batch`` > 0, plus Gaussian noise per coordinate.
 
-    ``scratch`` is (4, B) and ``words`` (4, B).
+    A batch is drawn uniformly with replacement, for every lane its own. ``words`` (4, B) is scratch.
     """
     d = x.shape[0]
     if source.kind == LOGISTIC and source.batch > 0:
-        logistic_batch_gradient(
-            source.A[i], source.rho, source.d_u, source.batch, x, out, scratch[0], words, keys, t, i, k, lanes
-        )
+        batch_gradient(source.A[i], source.batch, k, t, counter_tag(BATCH, i), keys, words, x, out, lanes)
+        add_regulariser(source.rho, source.d_u, x, out, lanes)
     else:
-        exact_gradient(source, i, x, out, scratch[0], lanes)
+        exact_gradient(source, i, x, out, lanes)
     noise = source.noise
     for row in range(0, d, 4):
         s0, s1, s2, s3 = entry(noise, row), entry(noise, row + 1), entry(noise, row + 2), entry(noise, row + 3)

@@ -36,7 +36,7 @@ def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.frombuffer(b"".join(words), dtype="<u4").reshape(-1, 2).T.astype(np.uint64))
 
 
-def _philox(counter, keys):
+def philox_words(counter, keys):
     """The four words (`Lanes`) at a counter (c0, c1, c2, c3), each in the lower half of 64 bits, and the keys' rows."""
     k0, k1 = keys[0], keys[1]
     x0, x1, x2, x3 = (k0.all(word) for word in counter)
@@ -50,7 +50,7 @@ def _philox(counter, keys):
 @lanewise
 def _fill_words(c0, c1, c2, c3, keys, words):
     """Fill words (4, B) with the Philox output."""
-    for row, word in enumerate(_philox((c0, c1, c2, c3), keys)):
+    for row, word in enumerate(philox_words((c0, c1, c2, c3), keys)):
         words[row] = word
 
 
@@ -117,15 +117,15 @@ def _fill_normals(words, first, second, out_1, out_2):
 
 
 @kernel
-def normals(words, first, second, floats, bits, out_1, out_2, lanes):  # noqa: ARG001
-    """Two rows (B,) of standard normals from two rows of 32-bit words (Box-Muller); floats and bits are not used."""
+def normals(words, first, second, out_1, out_2, lanes):
+    """Two rows (B,) of standard normals from two rows of 32-bit words (Box-Muller)."""
     _fill_normals(words, first, second, out_1, out_2, lanes)
 
 
 @lanewise
 def add_normals(c0, c1, c2, c3, keys, scale_0, scale_1, scale_2, scale_3, row, out):
     """Add the scaled normals of one counter to the (up to) four rows of out (R, B) from ``row`` on."""
-    words = _philox((c0, c1, c2, c3), keys)
+    words = philox_words((c0, c1, c2, c3), keys)
     out = out.since(row)
     for half, scales in enumerate(((scale_0, scale_1), (scale_2, scale_3))):
         with out.has(2 * half):

@@ -83,7 +83,7 @@ def record_terms(source, records, block, server, client, scratch, record):
                 x[row] = server[slot, row]
             else:
                 x[row] = client[i, slot, row]
-        exact_gradient(source, i, x, gradient, scratch[0], lanes)
+        exact_gradient(source, i, x, gradient, lanes)
         for j in range(terms):
             if records.over[j] == VALUES:
                 values(source, i, x, gradient, left, scratch[0], lanes)

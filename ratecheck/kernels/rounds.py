@@ -72,7 +72,6 @@ def start_state(source, method, start_client, start_server, point, server, clien
     """
     n, clients, d, lanes = client.shape
     x, out, total = np.empty((d, lanes)), np.empty((d, lanes)), np.zeros((d, lanes))
-    scratch = np.empty((4, lanes))
     words = np.empty((4, lanes), dtype=np.uint64)
     inputs, outputs = np.zeros((max(2, 1 + clients), lanes)), np.empty((max(clients, server.shape[0]), lanes))
     needs_gradient = np.any(start_client[:, :, :, 1] != 0.0)
@@ -83,7 +82,7 @@ def start_state(source, method, start_client, start_server, point, server, clien
         total[:, :] = 0.0
         if needs_gradient:
             for k in range(method.K[i]):
-                oracle(source, i, BEFORE_FIRST_ROUND, k, x, out, scratch, words, keys, lanes)
+                oracle(source, i, BEFORE_FIRST_ROUND, k, x, out, words, keys, lanes)
                 total += out / method.K[i]
         for row in range(d):
             inputs[0, :] = x[row]
@@ -143,7 +142,7 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                     for lane in range(lanes):
                         local[o, row, lane] = outputs[o, lane]
             for k in range(method.K[i]):
-                oracle(source, i, first_round + t, k, local[0], out, scratch, words, packed_keys, lanes)
+                oracle(source, i, first_round + t, k, local[0], out, words, packed_keys, lanes)
                 local_step(method.step[i, min(k, method.step.shape[1] - 1)], method.block, local, out, outputs, lanes)
             for row in range(d):
                 gather(server, client[i], row, members, inputs, lanes)
@@ -257,11 +256,11 @@ def select_largest(source, method, t, client, keys, masks):
     """
     n, clients, d, B = client.shape
     scores = np.full((n, B), -1.0)
-    x, out, scratch = np.empty((d, B)), np.empty((d, B)), np.empty((4, B))
+    x, out = np.empty((d, B)), np.empty((d, B))
     words = np.empty((4, B), dtype=np.uint64)
     for i in range(n):
         x[:, :] = client[i, 0]
-        oracle(source, i, t, method.K[i], x, out, scratch, words, keys, B)
+        oracle(source, i, t, method.K[i], x, out, words, keys, B)
         for lane in range(B):
             if masks[i, lane]:
                 total = 0.0
