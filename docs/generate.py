@@ -64,6 +64,8 @@ def everything(_: Sphinx | None = None) -> None:
         "variables": variables,
         "dials": dials,
         "constants": constants,
+        "one-core": lambda: measured("one-core"),
+        "two-cores": lambda: measured("two-cores"),
         "tightness": tightness,
     }
     for name, table in tables.items():
@@ -403,6 +405,28 @@ def constants() -> str:
 def _certified(constant: Constant) -> str:
     value = "" if math.isinf(constant.value) else f"{constant.value:.4g}, "
     return f"{value}**{constant.certificate.value}**: {plain(constant.reason)}"
+
+
+def measured(name: str) -> str:
+    """A table of benchmark figures, kept as JSON beside the benchmarks."""
+    cells = json.loads((HERE.parent / "benchmarks" / f"{name}.json").read_text())
+
+    def ratio(cell: dict, engine: str, other: str) -> str:
+        return f"{cell[other] / cell[engine]:.1f}" if cell[engine] else ""
+
+    rows = [
+        (
+            cell["task"],
+            *(str(cell[key]) for key in ("n", "d", "K")),
+            *(f"{cell[key]:.1f}" if cell[key] else "" for key in ("step", "leap", "JAX", "NumPy")),
+            ratio(cell, "step", "JAX"),
+            ratio(cell, "step", "NumPy"),
+            ratio(cell, "leap", "JAX"),
+        )
+        for cell in cells
+    ]
+    times = ("step, ns", "leap, ns", "JAX, ns", "NumPy, ns")
+    return table(("task", "n", "d", "K", *times, "JAX/step", "NumPy/step", "JAX/leap"), rows)
 
 
 # Tightness.

@@ -239,3 +239,25 @@ def test_unusable_input(engine, algorithm, options, message):
         run(algorithm, engine, **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_selection_by_gradients_is_at_the_server_model():
+    """Clients without state, and those whose state is no point, are ranked by their gradients at the server's model."""
+    problem, T = Quadratic.synthetic(5, 3, 3, curvature=1.0, seed=1), 6
+    sizes = {
+        "fedavg": {"gamma_u": 0.1, "eta_u": 1.0},
+        "mifa": {"eta_g": 1.0, "eta_l": 0.1},
+        "fedsum": {"eta_g": 1.0, "eta_l": 0.1},
+        "pfedme": {"eta": 0.1, "beta": 1.0, "lambda_": 2.0},
+    }
+    start = np.array([9.0, -7.0, 8.0])
+    for name, options in sizes.items():
+        run = rc.simulate(name, problem, Trace.largest(5, 2), T=T, K=2, x0=start, **options).metric[0]
+        # The first round's choice by hand; the second metric then tells whether it was the one made.
+        slopes = problem.H @ start - problem.g
+        if name == "pfedme":
+            moreau = rc.problems.Moreau(problem, 2.0)
+            slopes = moreau.gradients(start)
+        chosen = np.isin(np.arange(5), np.argsort(-np.linalg.norm(slopes, axis=1), kind="stable")[:2])
+        given = rc.simulate(name, problem, Trace([chosen, chosen]), K=2, x0=start, **options).metric[0]
+        np.testing.assert_allclose(run[:2], given, rtol=1e-12)

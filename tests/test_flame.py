@@ -264,7 +264,6 @@ def test_lemma_2_holds_in_the_moments(algorithm):
     assert spreads[-1] > 0.1
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="rounding of rho*eps is taken for a nonlinear method")
 @engines
 def test_a_large_penalty(engine):
     """Coefficients of very different size are no reason to refuse a linear method; rounding grows with rho."""
@@ -302,8 +301,6 @@ def test_limit_minimises_the_weighted_envelopes(followed):
 
 # --- Biased selection ---
 
-PROX_AS_GRADIENT = pytest.mark.xfail(strict=True, reason="scores flame-exact by the proximal map as if a gradient")
-
 
 @pytest.mark.parametrize(
     ("algorithm", "s"),
@@ -311,8 +308,8 @@ PROX_AS_GRADIENT = pytest.mark.xfail(strict=True, reason="scores flame-exact by 
         ("flame", 1),
         ("flame", 2),
         ("flame", N),
-        pytest.param("flame-exact", 1, marks=PROX_AS_GRADIENT),
-        pytest.param("flame-exact", 2, marks=PROX_AS_GRADIENT),
+        pytest.param("flame-exact", 1),
+        pytest.param("flame-exact", 2),
         ("flame-exact", N),
     ],
 )

@@ -54,7 +54,15 @@ def words_of(clients, number, key):
     words = np.empty((4, 1), dtype=np.uint64)
     found = []
     for block in range((clients + 3) // 4):
-        kernels.philox(block, 0, number, kernels.counter_tag(kernels.PARTICIPATION, 0), key[:, None], words, 1)
+        kernels.philox(
+            block,
+            0,
+            number,
+            kernels.counter_tag(kernels.PARTICIPATION, 0),
+            np.ascontiguousarray(key[:, None]),
+            words,
+            1,
+        )
         found += [int(word) for word in words[:, 0]]
     return found[:clients]
 

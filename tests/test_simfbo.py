@@ -364,16 +364,26 @@ def test_other_methods_refuse_a_bilevel_problem(engine):
         simulate("fedavg", PROBLEM, Trace(MATRIX), **sizes)
 
 
-@pytest.mark.xfail(strict=True, raises=rc.InputError, reason="r=inf, which a message recommends, is refused")
 @engines
 def test_no_ball(engine):
     """An infinite radius is no projection."""
     same(run("simfbo", engine, r=np.inf), run("simfbo", engine))
 
 
-@pytest.mark.xfail(strict=True, raises=rc.InputError, reason="0*NaN in the sum of a client's weights")
 @engines
 def test_unused_weights_may_be_anything(engine):
     """A table of weights of unequal lengths, padded with NaN."""
     padded = np.where(np.arange(4) < np.array(TAU)[:, None], WEIGHTS, np.nan)
     same(run("simfbo", engine, weights=padded), run("simfbo", engine))
+
+
+def test_an_empty_round_does_not_project():
+    """Without participants the server stays as it is, even outside the ball; on step and leap."""
+    start = {"v0": np.full(PROBLEM.d_y, 5.0)}
+    sizes = {f"{side}_{block}": 0.01 for side in ("eta", "gamma") for block in "xyv"}
+    for engine in ("step", "leap"):
+        run = rc.simulate(
+            "simfbo", PROBLEM, Trace(np.zeros((3, PROBLEM.n))), K=1, r=1.0, engine=engine, records=("v_error2",),
+            **start, **sizes,
+        )  # fmt: skip
+        assert (run.records["v_error2"] == run.records["v_error2"][0, 0]).all()

@@ -64,7 +64,10 @@ class Method:
         return values
 
     def _checked(self, name: str, value: ArrayLike, n: int) -> float | Array:
-        if name not in self.algorithm.per_client or np.ndim(value) == 0:
+        default = self.algorithm.optional.get(name)
+        if default is not None and np.isscalar(value) and value == default(n):
+            return default(n)
+        if name not in self.algorithm.per_client or np.isscalar(value):
             return positive(name, value)
         values = floats(name, value)
         if values.shape != (n,):
@@ -122,8 +125,8 @@ METHODS: dict[str, Method] = {
 
 def method(name: str) -> Method:
     """The method of that name; raises `InputError` with a did-you-mean for an unknown one."""
-    if name not in METHODS:
-        raise InputError(f"no algorithm {name!r}; {did_you_mean(name, METHODS)}")
+    if not isinstance(name, str) or name not in METHODS:
+        raise InputError(f"no algorithm {name!r}; {did_you_mean(str(name), METHODS)}")
     return METHODS[name]
 
 

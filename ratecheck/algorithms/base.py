@@ -88,7 +88,8 @@ class Algorithm(ABC):
     and ``record_oracle`` what quantities are recorded of.
     ``averages``: the server averages over participants, so that a round without any leaves it as it is.
     ``uses_delay``: ``begin`` depends on the delay, affinely in its inverse. ``weighs``: ``step`` depends on the weight,
-    affinely. ``projects``: the server variable that is projected on the ball of radius r after every round.
+    affinely. ``projects``: the server variable that is projected on the ball of radius r after every round with
+    participants.
 
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have one entry per block.
@@ -140,8 +141,8 @@ class Algorithm(ABC):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """New server state from the sum of the messages of the m clients of this round."""
 
-    def score(self, client: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """The vector whose norm ranks clients in a biased selection, from a stochastic gradient at their point."""
+    def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """The vector whose norm ranks clients in a biased selection, ``gradient`` being taken at the recorded point."""
         return dict(gradient)
 
     def records(
@@ -185,7 +186,7 @@ class LinearMaps:
 
     Columns are the inputs in the order named: ``begin`` (server, client), ``step`` (local, gradient), ``finish``
     (server, client, local), ``aggregate`` (server, message total), ``start_client`` (point, gradient),
-    ``start_server`` (point, client average) and ``score`` (client, gradient). Rows are the outputs; those of
+    ``start_server`` (point, client average) and ``score`` (server, client, gradient). Rows are the outputs; those of
     ``finish`` are (client, message). Variables are numbered within their block and padded with zeros to the largest
     count.
 
@@ -240,7 +241,8 @@ class LinearMaps:
     def score(self, p: Parameters) -> Array:
         """See `Algorithm.score`."""
         a = self.algorithm
-        return self._read(lambda c, g: a.score(c, g, p), (a.client, self._point), (self._point,))
+        inputs = (a.server, a.client, self._point)
+        return self._read(lambda s, c, g: a.score(s, c, g, p), inputs, (self._point,))
 
     def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
         """The terms of the named quantities as coefficients on (server, client, gradient)."""

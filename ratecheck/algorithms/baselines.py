@@ -106,7 +106,8 @@ class FedAdmm(Algorithm):
     ) -> tuple[Variables, Variables]:
         """Dual step, and the change of w_i + dual_i/rho as the message."""
         dual = client["dual"] + p["rho"] * (local["w"] - server["x"])
-        change = local["w"] - client["w"] + (dual - client["dual"]) / p["rho"]
+        # The change of dual_i/rho is w_i - x.
+        change = local["w"] - client["w"] + (local["w"] - server["x"])
         return {"w": local["w"], "dual": dual}, {"change": change}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
@@ -164,6 +165,10 @@ class PFedMe(Algorithm):
         """||grad F||^2 for the average F of the envelopes, and the mean of ||grad F_i||^2."""
         slope = p["lambda_"] * (server["w"] - gradient[U])
         return {"grad_F2": (square_of_mean(slope),), "spread_F2": (square(slope),)}
+
+    def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """The envelope's gradient at the server's model."""
+        return {U: p["lambda_"] * (server["w"] - gradient[U])}
 
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """||grad F||^2."""

@@ -58,7 +58,8 @@ class Flame(Algorithm):
     def _update(self, server: Variables, client: Variables, theta: Any, p: Parameters) -> tuple[Variables, Variables]:
         weight, rho = p["lambda_"] * p["alpha"], p["rho"]
         w_i = (weight * theta + rho * server["w"] - client["pi"]) / (weight + rho)
-        pi = client["pi"] + rho * (w_i - server["w"])
+        # (11), pi + rho (w_i - w), with w_i from (10) put in: the same without a difference of large numbers.
+        pi = weight * (theta - w_i)
         change = w_i - client["w_i"] + (pi - client["pi"]) / rho
         return {"theta": theta, "w_i": w_i, "pi": pi}, {"z_change": change}
 
@@ -66,7 +67,7 @@ class Flame(Algorithm):
         """Equation (12): the average of all z_i, of which those that changed were sent."""
         return {"w": server["w"] + total["z_change"] / p["n"]}
 
-    def score(self, client: Variables, gradient: Variables, p: Parameters) -> Variables:
+    def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Line 31 at (theta_i^t, w_i^t); its theta^{t,h} belongs to the inner loop, which has not begun."""
         return {U: gradient[U] + p["lambda_"] * (client["theta"] - client["w_i"])}
 

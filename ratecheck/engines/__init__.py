@@ -55,7 +55,7 @@ def run_steps(
     """
     if engine not in ENGINES:
         raise InputError(f"no engine {engine!r} for simulation; {did_you_mean(engine, ENGINES)}")
-    replicates = whole("replicates", replicates, 1)
+    replicates, seed = whole("replicates", replicates, 1), whole("seed", seed, 0)
     threads = None if threads is None else whole("threads", threads, 1)
     ready = setup.prepare(
         algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,

@@ -206,9 +206,8 @@ class Recorder:
         self._sizes = np.abs(self._rows)
         self._owner = np.zeros((len(self.names), len(self._rows)))
         self._owner[owner, np.arange(len(owner))] = weight
-        self._forms = np.stack(
-            [((self._rows * self._owner[q][:, None]).T @ self._rows).ravel() for q in range(len(self.names))]
-        )
+        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._owner]
+        self._forms = np.array(forms).reshape(len(forms), size * size)
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""

@@ -45,7 +45,7 @@ class LeapKernel:
         self.setup, self.plan = setup, plan(setup)
         self.measured, self.records = oracle(setup, setup.algorithm.record_oracle), record_arrays(self.plan)
         n = setup.problem.n
-        with single_threaded():
+        with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
             self.affine = affine = AffineRounds(setup)
             rounds = [affine.client_round(i) for i in range(n)]
             rows = np.stack([np.vstack([r.client_rows, r.message_rows]) for r in rounds])
@@ -104,6 +104,10 @@ def _factors(covariances: list[Array]) -> Array:
     """Factors F with F F' = covariance, of one common rank."""
     factors = []
     for covariance in covariances:
+        if not np.isfinite(covariance).all():
+            # The local steps diverge: so does the run.
+            factors.append(np.full_like(covariance, np.nan))
+            continue
         values, vectors = np.linalg.eigh(covariance) if covariance.size else (np.zeros(0), covariance)
         kept = values > _RANK * max(float(values.max(initial=0.0)), 1e-300)
         factors.append(vectors[:, kept] * np.sqrt(values[kept]))

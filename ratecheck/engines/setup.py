@@ -90,7 +90,7 @@ class Setup:
         if self.weights.shape[1] == 1:
             return self.weights[:, 0] * self.local_steps
         used = np.arange(self.weights.shape[1]) < self.local_steps[:, None]
-        return np.asarray((self.weights * used).sum(axis=1))
+        return np.asarray(np.where(used, self.weights, 0.0).sum(axis=1))
 
     def parameters(
         self, i: int = 0, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
@@ -183,6 +183,10 @@ def prepare(
 ) -> Setup:
     """Check every argument and put the run together; raises `InputError` with one line for anything unusable."""
     chosen = method(algorithm)
+    if not isinstance(problem, Problem):
+        raise InputError(f"needed a problem, such as problems.Quadratic(H, g, shared), not {type(problem).__name__}")
+    if not isinstance(trace, Participation):
+        raise InputError(f"needed a participation pattern, such as Trace(matrix), not {type(trace).__name__}")
     if T is None and isinstance(trace, Trace):
         T = len(trace.matrix)
     if T is None:
@@ -208,7 +212,7 @@ def prepare(
         step_sizes=chosen.resolve(step_sizes, problem.n),
         point=_start(problem, {"x0": x0, "y0": y0, "v0": v0}),
         noise=_noise(problem, sigmas),
-        records=chosen.algorithm.recorded if records is None else tuple(records),
+        records=chosen.algorithm.recorded if records is None else _names(records),
     )
     if chosen.algorithm.oracle == "prox":
         assert not isinstance(problem, Bilevel)
@@ -216,14 +220,22 @@ def prepare(
     return ready
 
 
+def _names(records: Sequence[str]) -> tuple[str, ...]:
+    names = (records,) if isinstance(records, str) else records
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"records={records!r}: needed names of quantities")
+    return tuple(names)
+
+
 def _local_steps(chosen: Method, K: int | Sequence[int], n: int) -> Integers:
-    if np.ndim(K) == 0:
+    if np.isscalar(K):
         steps = whole("K", K, 1, _LARGEST_RUN)
         chosen.check_steps(steps)
         return np.full(n, steps)
-    given = list(K)  # type: ignore[arg-type]
-    if len(given) != n:
-        raise InputError(f"K has {len(given)} entries: give one number, or one per client, {n} in all")
+    given = floats("K", K)
+    if given.shape != (n,):
+        has = f"{len(given)} entries" if given.ndim == 1 else f"the shape {given.shape}"
+        raise InputError(f"K has {has}: give one number, or one per client, {n} in all")
     counts = [whole(f"K[{i}]", k, 1, _LARGEST_RUN) for i, k in enumerate(given)]
     for k in counts:
         chosen.check_steps(k)

@@ -50,8 +50,8 @@ class Run:
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Whether a replicate's metric ever left the range of floating-point numbers, (replicates,)."""
-        return np.asarray(~np.isfinite(self.metric).all(axis=1))
+        """Whether what was recorded of a replicate ever left the range of floating-point numbers, (replicates,)."""
+        return np.asarray(~np.all([np.isfinite(values).all(axis=1) for values in self.records.values()], axis=0))
 
 
 class BlockKernel(Protocol):

@@ -104,7 +104,7 @@ def run_leaps(measured, leap, records, server, client, last, keys, masks, first_
                     value += to_server[count, row, k] * total[k, lane]
                 new[row, lane] = value
         server[:, :] = new
-        project_rows(leap.projected, leap.radius, server)
+        project_rows(leap.projected, leap.radius, participants, server)
 
 
 @kernel
@@ -117,14 +117,14 @@ def unfold(place, flat, wide):
 
 
 @kernel
-def project_rows(projected, radius, server):
-    """Multiply the rows ``projected`` by min(1, radius/their norm)."""
+def project_rows(projected, radius, participants, server):
+    """Multiply the rows ``projected`` by min(1, radius/their norm), where anybody took part."""
     if radius == np.inf:
         return
     for lane in range(server.shape[1]):
         square = 0.0
         for row in projected:
             square += server[row, lane] * server[row, lane]
-        if square > radius * radius:
+        if square > radius * radius and participants[lane] > 0:
             for row in projected:
                 server[row, lane] *= radius / np.sqrt(square)

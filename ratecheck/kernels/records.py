@@ -75,14 +75,7 @@ def record_terms(source, records, block, server, client, scratch, record):
     left, right = np.empty(lanes), np.empty(lanes)
     means = np.zeros((terms, 2, d, lanes))
     for i in range(n):
-        for row in range(d):
-            slot = records.slot[block[row]]
-            if slot < 0:
-                x[row] = 0.0
-            elif records.group[block[row]] == 0:
-                x[row] = server[slot, row]
-            else:
-                x[row] = client[i, slot, row]
+        recorded_point(records, block, server, client[i], x)
         exact_gradient(source, i, x, gradient, lanes)
         for j in range(terms):
             if records.over[j] == VALUES:
@@ -109,6 +102,19 @@ def record_terms(source, records, block, server, client, scratch, record):
                     record[records.owner[j], lane] += (
                         records.factor[0, j] * means[j, 0, row, lane] * means[j, 1, row, lane]
                     )
+
+
+@kernel
+def recorded_point(records, block, server, client, x):
+    """Fill x (d, B) with the point at which a client's quantities are recorded, 0 where there is none."""
+    for row in range(x.shape[0]):
+        slot = records.slot[block[row]]
+        if slot < 0:
+            x[row] = 0.0
+        elif records.group[block[row]] == 0:
+            x[row] = server[slot, row]
+        else:
+            x[row] = client[slot, row]
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.oracle import oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
-from ratecheck.kernels.records import record_round
+from ratecheck.kernels.records import record_round, recorded_point
 
 
 class Method(NamedTuple):
@@ -24,7 +24,7 @@ class Method(NamedTuple):
     server + client + locals), ``aggregate`` (n + 1, blocks, server, server + message) by the number of participants,
     ``projected`` the slot and block of the server variable that is kept in the ball of ``radius``, ``select`` how many
     of the participants stay when the ones with the largest scores are chosen (0: all), and ``score`` (n, blocks,
-    client + 1).
+    server + client + 1).
     """
 
     block: Any
@@ -123,7 +123,7 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     for t in range(masks.shape[0]):
         record_round(measured, records, method.block, server, client, scratch, record[t])
         if method.select > 0:
-            select_largest(source, method, first_round + t, client, keys, masks[t])
+            select_largest(measured, method, records, first_round + t, server, client, keys, masks[t])
         total[:, :, :] = 0.0
         participants[:] = 0
         for i in range(n):
@@ -157,7 +157,7 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                     for lane in range(lanes):
                         total[o, row, members[lane]] += outputs[clients + o, lane]
         aggregate_round(method.aggregate, method.block, participants, server, total, outputs)
-        project(method.projected, method.radius, method.block, server, scratch)
+        project(method.projected, method.radius, method.block, participants, server, scratch)
 
 
 @kernel
@@ -228,8 +228,8 @@ def aggregate_round(aggregate, block, participants, server, total, outputs):
 
 
 @kernel
-def project(projected, radius, block, server, scratch):
-    """Multiply the projected server variable by min(1, radius/its norm)."""
+def project(projected, radius, block, participants, server, scratch):
+    """Multiply the projected server variable by min(1, radius/its norm), where anybody took part."""
     if radius == np.inf:
         return
     _, d, B = server.shape
@@ -241,41 +241,45 @@ def project(projected, radius, block, server, scratch):
             norms += server[slot, row] ** 2
     for lane in range(B):
         norm = np.sqrt(norms[lane])
-        if norm > radius:
+        if norm > radius and participants[lane] > 0:
             for row in range(d):
                 if block[row] == where:
                     server[slot, row, lane] *= radius / norm
 
 
 @kernel
-def select_largest(source, method, t, client, keys, masks):
+def select_largest(measured, method, records, t, server, client, keys, masks):
     """Keep of each replicate's participants those with the largest scores; the first ones where scores are equal.
 
-    A score is the norm of the method's vector at a stochastic gradient of its own, drawn as if it were one more local
-    step.
+    A score is the norm of the method's vector at a stochastic gradient at the recorded point, drawn as if it were one
+    more local step. What is no number counts as the largest.
     """
-    n, clients, d, B = client.shape
-    scores = np.full((n, B), -1.0)
+    servers, (n, clients, d, B) = server.shape[0], client.shape
+    scores = np.zeros((n, B))
     x, out = np.empty((d, B)), np.empty((d, B))
     words = np.empty((4, B), dtype=np.uint64)
     for i in range(n):
-        x[:, :] = client[i, 0]
-        oracle(source, i, t, method.K[i], x, out, words, keys, B)
+        recorded_point(records, method.block, server, client[i], x)
+        oracle(measured, i, t, method.K[i], x, out, words, keys, B)
+        for row in range(d):
+            coefficients = method.score[i, method.block[row], 0]
+            for lane in range(B):
+                entry = coefficients[servers + clients] * out[row, lane]
+                for s in range(servers):
+                    entry += coefficients[s] * server[s, row, lane]
+                for c in range(clients):
+                    entry += coefficients[servers + c] * client[i, c, row, lane]
+                scores[i, lane] += entry * entry
         for lane in range(B):
-            if masks[i, lane]:
-                total = 0.0
-                for row in range(d):
-                    coefficients = method.score[i, method.block[row]]
-                    entry = coefficients[0, clients] * out[row, lane]
-                    for c in range(clients):
-                        entry += coefficients[0, c] * client[i, c, row, lane]
-                    total += entry * entry
-                scores[i, lane] = total
+            if np.isnan(scores[i, lane]):
+                scores[i, lane] = np.inf
+    chosen = np.zeros(n, dtype=np.bool_)
     for lane in range(B):
         for i in range(n):
-            if masks[i, lane]:
-                ahead = 0
-                for j in range(n):
-                    if scores[j, lane] > scores[i, lane] or (scores[j, lane] == scores[i, lane] and j < i):
-                        ahead += 1
-                masks[i, lane] = ahead < method.select
+            ahead = 0
+            for j in range(n):
+                larger = scores[j, lane] > scores[i, lane] or (scores[j, lane] == scores[i, lane] and j < i)
+                if masks[j, lane] and larger:
+                    ahead += 1
+            chosen[i] = masks[i, lane] and ahead < method.select
+        masks[:, lane] = chosen
