@@ -63,7 +63,11 @@ def _feed(digest: Any, name: str, value: object) -> None:
     elif isinstance(value, Method):
         digest.update(value.name.encode())
     elif isinstance(value, Mapping):
-        digest.update(repr(sorted(value.items())).encode())
+        for key, inner in sorted(value.items()):
+            _feed(digest, f"{name}.{key}", inner)
+    elif isinstance(value, tuple):
+        for position, inner in enumerate(value):
+            _feed(digest, f"{name}.{position}", inner)
     elif isinstance(value, (int, float, str)) or value is None:
         digest.update(repr(value).encode())
     else:
