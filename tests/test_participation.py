@@ -51,10 +51,10 @@ def keys_of(count, seed=1, first=0):
 
 def words_of(clients, number, key):
     """The words (clients,) that round or epoch ``number`` gives to the clients of the replicate with that key."""
-    words = np.empty((4, 1), dtype=np.uint64)
+    words, column = np.empty((4, 1), dtype=np.uint64), np.ascontiguousarray(key[:, None])
     found = []
     for block in range((clients + 3) // 4):
-        kernels.philox(block, 0, number, kernels.counter_tag(kernels.PARTICIPATION, 0), key[:, None], words, 1)
+        kernels.philox(block, 0, number, kernels.counter_tag(kernels.PARTICIPATION, 0), column, words, 1)
         found += [int(word) for word in words[:, 0]]
     return found[:clients]
 
