@@ -35,17 +35,20 @@ class Task:
         return self.m * self.K * self.T * REPLICATES
 
 
-def nanoseconds(contestants: dict[str, Play], steps: int, repeats: int) -> dict[str, float]:
-    """Median time per local step of each contestant, their runs interleaved, after one run each that is not timed."""
-    for play in contestants.values():
+def nanoseconds(contestants: dict[str, tuple[Play, int]], repeats: int) -> dict[str, float]:
+    """Median time per local step of each contestant (with its number of steps), their runs interleaved.
+
+    One run each is not timed: it compiles.
+    """
+    for play, _ in contestants.values():
         play()
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(repeats):
-        for name, play in contestants.items():
+        for name, (play, _) in contestants.items():
             start = time.perf_counter()
             play()
             times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(spent) / steps * 1e9 for name, spent in times.items()}
+    return {name: statistics.median(times[name]) / steps * 1e9 for name, (_, steps) in contestants.items()}
 
 
 def ours(task: Task, engine: str, threads: int) -> Play:
@@ -53,5 +56,5 @@ def ours(task: Task, engine: str, threads: int) -> Play:
     trace = rc.participation.Trace.uniform(task.problem.n, task.m)
     return lambda: rc.simulate(
         "fedavg", task.problem, trace, K=task.K, T=task.T, sigma=task.sigma or None, replicates=REPLICATES,
-        engine=engine, threads=threads, gamma_u=GAMMA, eta_u=1.0,
+        engine=engine, threads=threads, records=("G_u",), gamma_u=GAMMA, eta_u=1.0,
     )  # fmt: skip

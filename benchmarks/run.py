@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -27,12 +28,13 @@ if hasattr(os, "sched_setaffinity"):
 
 import with_jax  # noqa: E402  # the thread counts have to be set first
 import with_numpy  # noqa: E402
-from contest import Task, nanoseconds, ours  # noqa: E402
+from contest import Play, Task, nanoseconds, ours  # noqa: E402
 
 from ratecheck.problems import Logistic, Quadratic  # noqa: E402
 
-# Floating-point operations per contestant and repeat, roughly: what takes JAX about a third of a second.
-WORK = 4e9
+# Floating-point operations per contestant and repeat, roughly.
+WORK = 5e9
+LEAP_ROUNDS = 1000
 
 
 def tasks() -> Iterator[tuple[str, Task]]:
@@ -43,7 +45,7 @@ def tasks() -> Iterator[tuple[str, Task]]:
                 for K in (1, 10, 100):
                     problem = Quadratic.synthetic(n=n, d=d, shared=d, seed=1)
                     step = 64 * n * (2 * d * d + (300 * d if sigma else 0))
-                    yield name, Task(problem, int(n * share), K, max(2, int(WORK / (step * K))), sigma)
+                    yield name, Task(problem, int(n * share), K, max(4, int(WORK / (step * K))), sigma)
     for name, batch in (("logistic, all samples", None), ("logistic, batches of 10", 10)):
         for n in (10, 100):
             for d in (20, 100):
@@ -51,14 +53,20 @@ def tasks() -> Iterator[tuple[str, Task]]:
                     problem = Logistic.synthetic(n=n, N=50, d=d, shared=d, rho=0.1, seed=1, batch=batch)
                     step = 64 * n * 4 * d * ((4 * batch) if batch else 50)
                     rounds = step * K + (64 * n * 4 * d * 50 if batch else 0)
-                    yield name, Task(problem, n, K, max(2, int(WORK / rounds)))
+                    yield name, Task(problem, n, K, max(4, int(WORK / rounds)))
 
 
-def contestants(task: Task) -> dict[str, object]:
-    """Everybody who can play the task."""
-    engines = ["step", "leap"] if isinstance(task.problem, Quadratic) else ["step"]
-    own = {engine: ours(task, engine, ARGUMENTS.cores) for engine in engines}
-    return {**own, **with_jax.contestants(task), **with_numpy.contestants(task)}
+def contestants(task: Task) -> dict[str, tuple[Play, int]]:
+    """Everybody who can play the task, and how many local steps that is.
+
+    Leaps are so fast that a few rounds would say more about preparing a run than about running it: they play longer.
+    """
+    found = {"step": ours(task, "step", ARGUMENTS.cores), **with_jax.contestants(task), **with_numpy.contestants(task)}
+    played = {name: (play, task.steps) for name, play in found.items()}
+    if isinstance(task.problem, Quadratic):
+        longer = replace(task, T=max(task.T, LEAP_ROUNDS))
+        played["leap"] = ours(longer, "leap", ARGUMENTS.cores), longer.steps
+    return played
 
 
 def best(times: dict[str, float], family: str) -> float:
@@ -76,7 +84,7 @@ def main() -> None:
     for name, task in tasks():
         if ARGUMENTS.only not in name:
             continue
-        times = nanoseconds(contestants(task), task.steps, ARGUMENTS.repeats)
+        times = nanoseconds(contestants(task), ARGUMENTS.repeats)
         row = {
             "task": name, "n": task.problem.n, "d": task.problem.d, "K": task.K, "T": task.T, "cores": ARGUMENTS.cores,
             "step": times["step"], "leap": times.get("leap"),

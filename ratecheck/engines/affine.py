@@ -8,6 +8,7 @@ have weights of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ class Layout:
     counts: Counts
     sizes: tuple[int, ...]
 
-    @property
+    @cached_property
     def starts(self) -> NDArray[np.intp]:
         """Where each block begins, and the end."""
         lengths = [count * size for count, size in zip(self.counts.by_block, self.sizes, strict=True)]

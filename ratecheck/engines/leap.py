@@ -55,14 +55,16 @@ class LeapKernel:
                 slow = [affine.client_round(i, 1.0) for i in range(n)]
                 rates = np.stack([np.vstack([r.client_rows, r.message_rows]) for r in slow]) - rows
             noises = [r.noise for r in rounds]
-            factors = _factors(noises)
-            self.start = affine.start()
             # Without client state, the messages of all clients are one affine map of the server's state.
-            whole = [rows[:0].sum(axis=1)[:, :-1], np.zeros(0), np.zeros((0, 0))]
-            if not affine.client.size and not delayed:
+            whole = [np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0))]
+            summed = not affine.client.size and not delayed
+            if summed:
                 added = rows.sum(axis=0)
                 whole = [added[:, :-1], -added[:, -1], _factors([np.sum(noises, axis=0)])[0]]
-        self.together = self._together()
+            self.together = self._together()
+            unused = summed and self.together.all()
+            factors = np.zeros((*rows.shape[:2], 0)) if unused else _factors(noises)
+            self.start = affine.start()
         slot, block = setup.projected
         self.leap = Leap(
             rows=np.ascontiguousarray(rows[:, :, :-1]),
