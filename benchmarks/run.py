@@ -1,6 +1,6 @@
 """The project's engines beside batched NumPy and JAX, all in one run.
 
-    python benchmarks/run.py --cores 1 [--repeats 5] [--only noisy] [--out benchmarks/one-core.json]
+    python benchmarks/run.py --cores 1 [--repeats 5] [--only noisy] [--clients 10] [--out benchmarks/one-core.json]
 
 Prints one row per setting: median times per local step in nanoseconds, and the ratios. JAX comes with the extra
 ``benchmark``. Compilation is not timed.
@@ -19,6 +19,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--cores", type=int, default=1, help="cores for every contestant")
 parser.add_argument("--repeats", type=int, default=5)
 parser.add_argument("--only", default="", help="settings whose name contains this")
+parser.add_argument("--clients", type=int, nargs="+", default=[10, 100])
 parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
 ARGUMENTS = parser.parse_args()
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -40,14 +41,14 @@ LEAP_ROUNDS = 1000
 def tasks() -> Iterator[tuple[str, Task]]:
     """Every cell with its name."""
     for name, sigma, share in (("noise-free", 0.0, 1.0), ("noisy", 0.3, 1.0), ("noisy, half of the clients", 0.3, 0.5)):
-        for n in (10, 100):
+        for n in ARGUMENTS.clients:
             for d in (20, 100):
                 for K in (1, 10, 100):
                     problem = Quadratic.synthetic(n=n, d=d, shared=d, seed=1)
                     step = 64 * n * (2 * d * d + (300 * d if sigma else 0))
                     yield name, Task(problem, int(n * share), K, max(4, int(WORK / (step * K))), sigma)
     for name, batch in (("logistic, all samples", None), ("logistic, batches of 10", 10)):
-        for n in (10, 100):
+        for n in ARGUMENTS.clients:
             for d in (20, 100):
                 for K in (1, 10, 100):
                     problem = Logistic.synthetic(n=n, N=50, d=d, shared=d, rho=0.1, seed=1, batch=batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -82,8 +83,11 @@ def simulate(
 
     ``kernel`` runs a block of them, local step by local step by default.
     """
-    starts = range(first_replicate, first_replicate + replicates, LANES)
-    blocks = [range(start, min(start + LANES, first_replicate + replicates)) for start in starts]
+    # As many blocks as there are threads, of whole vectors and not too large.
+    threads = threads or os.cpu_count() or 1
+    lanes = min(LANES, WIDTH * math.ceil(replicates / threads / WIDTH))
+    starts = range(first_replicate, first_replicate + replicates, lanes)
+    blocks = [range(start, min(start + lanes, first_replicate + replicates)) for start in starts]
     done = [0] * len(blocks)
 
     def report(block: int, rounds: int) -> None:
@@ -99,7 +103,7 @@ def simulate(
         padded = np.pad(keys, ((0, 0), (0, max(0, WIDTH - keys.shape[1]))), mode="edge")
         return runner.run(np.ascontiguousarray(padded), lambda rounds: report(block, rounds))[..., : keys.shape[1]]
 
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
     records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(runner.plan.names)}
     return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
