@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.quadratic import _in_range, _largest_norm, _pseudo_inverse, _spd, _spread, _unit
+from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 
 Array = NDArray[np.float64]
 
@@ -96,18 +96,18 @@ class Bilevel:
         def blend(common: Array, own: Array) -> Array:
             return (1 - curvature) * common + curvature * own
 
-        A = blend(_spd(rng, d_y, condition), np.stack([_spd(rng, d_y, condition) for _ in range(n)]))
-        B = blend(_unit(rng.standard_normal((d_y, d_x))), np.stack([_gaussian(rng, d_y, d_x) for _ in range(n)]))
-        lower = _largest_norm(_lower_hessians(A, B))
+        A = blend(spd(rng, d_y, condition), np.stack([spd(rng, d_y, condition) for _ in range(n)]))
+        B = blend(unit(rng.standard_normal((d_y, d_x))), np.stack([_gaussian(rng, d_y, d_x) for _ in range(n)]))
+        lower = largest_norm(_lower_hessians(A, B))
         A, B = A / lower, B / lower
-        Q = blend(_spd(rng, joint, condition), np.stack([_spd(rng, joint, condition) for _ in range(n)]))
+        Q = blend(spd(rng, joint, condition), np.stack([spd(rng, joint, condition) for _ in range(n)]))
         if not convex:
             Y = np.linalg.solve(A.mean(axis=0), B.mean(axis=0))
             unseen, _ = np.linalg.qr(np.vstack([-Y.T, np.eye(d_y)]))
             Q = Q - 2 * np.outer(unseen[:, 0], unseen[:, 0])
-        Q = np.stack([_unit(each) for each in Q])
+        Q = np.stack([unit(each) for each in Q])
         b, q = rng.standard_normal((n, d_y)), rng.standard_normal((n, joint))
-        b, q = (each.mean(axis=0) + _spread(each, heterogeneity) for each in (b, q))
+        b, q = (each.mean(axis=0) + spread(each, heterogeneity) for each in (b, q))
         return cls(A, B, b, Q, q)
 
     def __repr__(self) -> str:
@@ -184,9 +184,9 @@ class Bilevel:
         P, r = self.hypergradient_map(w)
         Q, q = _mean(w, self.Q), _mean(w, self.q)
         size, length = _norm(Q), _norm(J)
-        inverse = _pseudo_inverse(P, self._rounding() * size * length**2)
+        inverse = pseudo_inverse(P, self._rounding() * size * length**2)
         slope = length * (_norm(q) + size * _norm(shift))
-        if inverse is None or not _in_range(P, inverse, r[:, None], np.array([slope * self._rounding() / _ZERO])):
+        if inverse is None or not in_range(P, inverse, r[:, None], np.array([slope * self._rounding() / _ZERO])):
             return -math.inf
         return self._upper(w, shift) - float(r @ inverse @ r) / 2
 
@@ -281,12 +281,12 @@ class Bilevel:
         if s = 0 and ``beta^2 = 1 + ||N||``. As ``s's <= ||N|| k``, ``beta^2 = 1 + 2 ||N||`` leaves at most 2k.
         """
         A, B = _mean(w, self.A), _mean(w, self.B)
-        if all(_largest_norm(each - mean) <= _ZERO * _largest_norm(each) for each, mean in ((self.A, A), (self.B, B))):
+        if all(largest_norm(each - mean) <= _ZERO * largest_norm(each) for each, mean in ((self.A, A), (self.B, B))):
             spread = float(w @ np.sum((self.b - _mean(w, self.b)) ** 2, axis=1))
             why = "common A_i and B_i"
             return _exact("beta_gh", 1.0, why), _exact("sigma_gh", math.sqrt(spread), f"spread of the b_i; {why}")
         Y, y0 = self.y_map(w)
-        if _largest_norm(self.B - self.A @ Y) > self._rounding() * float(self._spectra.max()) * _norm(Y):
+        if largest_norm(self.B - self.A @ Y) > self._rounding() * float(self._spectra.max()) * _norm(Y):
             why = "the clients' solutions of the lower level depend on x with different slopes A_i^-1 B_i"
             return _absent("beta_gh", why), _absent("sigma_gh", why)
         D, e = np.linalg.solve(A, self.A - A).transpose(0, 2, 1), self.A @ y0 - self.b
@@ -383,7 +383,7 @@ def _check_dials(condition: float, heterogeneity: float, curvature: float) -> No
 
 def _gaussian(rng: np.random.Generator, rows: int, columns: int) -> Array:
     """A Gaussian matrix scaled to norm 1."""
-    return _unit(rng.standard_normal((rows, columns)))
+    return unit(rng.standard_normal((rows, columns)))
 
 
 def _lower_hessians(A: Array, B: Array) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
+from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 
 Array = NDArray[np.float64]
 
@@ -60,16 +61,16 @@ class Quadratic:
         shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
         _check_dials(coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
         rng = np.random.default_rng([seed, n, d, shared])
-        common = _spd(rng, shared, condition)
+        common = spd(rng, shared, condition)
         H = np.zeros((n, d, d))
         for i in range(n):
-            own, personal = _spd(rng, shared, condition), _spd(rng, d - shared, condition)
-            H[i, :shared, :shared] = _unit((1 - curvature) * common + curvature * own)
+            own, personal = spd(rng, shared, condition), spd(rng, d - shared, condition)
+            H[i, :shared, :shared] = unit((1 - curvature) * common + curvature * own)
             H[i, shared:, shared:] = personal
             mix = coupling * _coupling(rng, H[i, :shared, :shared], personal)
             H[i, :shared, shared:], H[i, shared:, :shared] = mix, mix.T
         g = rng.standard_normal((n, d))
-        g[:, :shared] = g[:, :shared].mean(axis=0) + _spread(g[:, :shared], heterogeneity)
+        g[:, :shared] = g[:, :shared].mean(axis=0) + spread(g[:, :shared], heterogeneity)
         return cls(H, g, shared)
 
     @property
@@ -115,20 +116,20 @@ class Quadratic:
         """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
         H_uu, H_uv, H_vv = self.blocks()
         curvature, slope, constant = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0), 0.0
-        size, slope_size = _largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))
+        size, slope_size = largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))
         for i in range(self.n):
             g_v = self.g[i, self.d_u :]
-            inverse = _pseudo_inverse(H_vv[i], 4 * self.d * _EPS * _largest_norm(H_vv[i : i + 1]))
+            inverse = pseudo_inverse(H_vv[i], 4 * self.d * _EPS * largest_norm(H_vv[i : i + 1]))
             columns = np.column_stack([g_v, H_uv[i].T])
-            if inverse is None or not _in_range(H_vv[i], inverse, columns, np.abs(columns).max(axis=0, initial=0.0)):
+            if inverse is None or not in_range(H_vv[i], inverse, columns, np.abs(columns).max(axis=0, initial=0.0)):
                 return -math.inf
             curvature = curvature - H_uv[i] @ inverse @ H_uv[i].T / self.n
             slope = slope - H_uv[i] @ inverse @ g_v / self.n
             constant -= g_v @ inverse @ g_v / (2 * self.n)
         # Elimination subtracts; without coupling there is nothing to subtract.
         share = _ZERO if H_uv.any() else 4 * self.d * _EPS
-        inverse = _pseudo_inverse(curvature, share * size)
-        if inverse is None or not _in_range(curvature, inverse, slope[:, None], np.array([slope_size])):
+        inverse = pseudo_inverse(curvature, share * size)
+        if inverse is None or not in_range(curvature, inverse, slope[:, None], np.array([slope_size])):
             return -math.inf
         return float(constant - slope @ inverse @ slope / 2)
 
@@ -147,7 +148,7 @@ class Quadratic:
         u, v = self._point(u0, v0)
         sigma_u, sigma_v = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         H_uu, H_uv, H_vv = self.blocks()
-        L_u, L_uv, L_v = (_largest_norm(block) for block in (H_uu, H_uv, H_vv))
+        L_u, L_uv, L_v = (largest_norm(block) for block in (H_uu, H_uv, H_vv))
         B_0 = float(np.sum(self.gradients(u, v)[0] ** 2))
         exact = Certificate.EXACT
         return Constants(
@@ -181,10 +182,10 @@ class Quadratic:
 
     def _dissimilarity(self) -> Constant:
         H_uu, H_uv, _ = self.blocks()
-        scale = _ZERO * max(_largest_norm(H_uu), _largest_norm(H_uv), 1e-300)
-        if self.n > 1 and _largest_norm(H_uv) > scale:
+        scale = _ZERO * max(largest_norm(H_uu), largest_norm(H_uv), 1e-300)
+        if self.n > 1 and largest_norm(H_uv) > scale:
             return Constant("b", math.inf, Certificate.ABSENT, "coupling H_uv makes the dissimilarity unbounded")
-        if _largest_norm(H_uu - H_uu.mean(axis=0)) > scale:
+        if largest_norm(H_uu - H_uu.mean(axis=0)) > scale:
             return Constant("b", math.inf, Certificate.ABSENT, "different H_uu,i make the dissimilarity unbounded")
         g_u = self.g[:, : self.d_u]
         b = math.sqrt(float(np.mean(np.sum((g_u - g_u.mean(axis=0)) ** 2, axis=1))))
@@ -223,21 +224,6 @@ def _check_dials(**dials: float) -> None:
             raise InputError(f'{name}={value:g} breaks "{low} <= {name} <= {high}"')
 
 
-def _spd(rng: np.random.Generator, d: int, condition: float) -> Array:
-    """A random positive definite matrix with spectrum from 1/condition to 1, both ends attained where d > 1."""
-    if d == 0:
-        return np.zeros((0, 0))
-    basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
-    spectrum = np.concatenate([[1.0], condition ** -rng.random(max(d - 2, 0)), [1.0 / condition]])[:d]
-    matrix = (basis * spectrum) @ basis.T
-    return (matrix + matrix.T) / 2
-
-
-def _unit(matrix: Array) -> Array:
-    """The matrix scaled to norm 1."""
-    return matrix / np.linalg.norm(matrix, 2) if matrix.size else matrix
-
-
 def _coupling(rng: np.random.Generator, H_uu: Array, H_vv: Array) -> Array:
     """H_uu^(1/2) Q H_vv^(1/2) with ||Q|| = 1: any multiple below 1 keeps the joint matrix positive definite."""
     if 0 in (len(H_uu), len(H_vv)):
@@ -249,36 +235,3 @@ def _coupling(rng: np.random.Generator, H_uu: Array, H_vv: Array) -> Array:
 def _root(matrix: Array) -> Array:
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-
-
-def _spread(g: Array, size: float) -> Array:
-    """Deviations from the mean, rescaled so that the root of their mean square norm is ``size``."""
-    deviation = g - g.mean(axis=0)
-    norm = math.sqrt(float(np.mean(np.sum(deviation**2, axis=1))))
-    return deviation * (size / norm) if norm > 0 else deviation
-
-
-def _largest_norm(blocks: Array) -> float:
-    return float(np.linalg.norm(blocks, 2, axis=(1, 2)).max()) if blocks.size else 0.0
-
-
-def _pseudo_inverse(matrix: Array, cut: float) -> Array | None:
-    """Pseudo-inverse of a positive semidefinite matrix; None where it has an eigenvalue below -cut.
-
-    Eigenvalues of size up to ``cut`` are the zeros that they are without rounding.
-    """
-    if matrix.size == 0:
-        return matrix
-    values, vectors = np.linalg.eigh(matrix)
-    if values[0] < -cut:
-        return None
-    # The inverse of a subnormal number overflows; so does the minimum then, and F_0 does not exist as a float.
-    with np.errstate(over="ignore"):
-        inverted = np.where(values > cut, 1.0 / np.where(values > cut, values, 1.0), 0.0)
-    return (vectors * inverted) @ vectors.T
-
-
-def _in_range(matrix: Array, inverse: Array, columns: Array, sizes: Array) -> bool:
-    """Whether every column lies in the range of the matrix, each measured against its size."""
-    residual = np.abs(columns - matrix @ (inverse @ columns)).max(axis=0, initial=0.0)
-    return bool((residual <= _ZERO * sizes).all())
