@@ -156,6 +156,7 @@ class StepKernel:
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
             select=setup.trace.s if isinstance(setup.trace, Largest) else 0,
             score=score,
+            known_start=known_start(setup, self.plan, self.source, begin, bool(rate.any())),
         )
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
@@ -191,6 +192,19 @@ class StepKernel:
             for slot, variable in enumerate(one):
                 server += table[:, :, 1 + slot].T[:, :, None] * variable / len(client)
         return aligned(server), aligned(client)
+
+
+def known_start(setup: Setup, plan: Plan, source: Oracle, begin: Array, delayed: bool) -> bool:
+    """Whether recording computes the gradients of the first local steps: at the same points, over all samples."""
+    same = setup.algorithm.oracle == setup.algorithm.record_oracle and not source.batch and not delayed
+    if not same or not any(record.terms for record in plan.records):
+        return False
+    for block, size in enumerate(setup.sizes.values()):
+        unit = np.zeros(begin.shape[-1])
+        unit[plan.slots[block] + (setup.maps.server.slots if plan.groups[block] else 0)] = 1.0
+        if size and (plan.slots[block] < 0 or (begin[:, block, 0] != unit).any()):
+            return False
+    return True
 
 
 def aligned(array: Array) -> Array:

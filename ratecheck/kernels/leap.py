@@ -67,14 +67,14 @@ def run_leaps(measured, leap, records, together, server, client, last, keys, mas
     out, z = np.empty((C + M, B)), np.empty((max(leap.factors.shape[2], leap.whole_factor.shape[1]), B))
     total, new, delays, packed = np.empty((M, B)), np.empty((S, B)), np.empty(B), np.empty((2, B), dtype=np.uint64)
     members, participants = np.empty(B, dtype=np.uint64), np.empty(B, dtype=np.int64)
-    client_terms = len(records.owner) > 0
+    client_terms, gradient = len(records.owner) > 0, np.empty((1, d, B))
     for t in range(masks.shape[0]):
         now = first_round + t
         unfold(leap.server_place, server, wide_server)
         if client_terms:
             for i in range(n):
                 unfold(leap.client_place, client[i], wide_client[i])
-        record_round(measured, records, leap.starts, wide_server, wide_client, scratch, record[t])
+        record_round(measured, records, leap.starts, wide_server, wide_client, gradient, scratch, record[t])
         if together[t] and len(leap.whole_offset) > 0:
             participants[:] = n
             last[:, :] = now

@@ -108,14 +108,18 @@ def oracle(source, i, t, k, x, out, words, keys, lanes):
 
     A batch is drawn uniformly with replacement, for every lane its own. ``words`` (4, B) is scratch.
     """
-    d = x.shape[0]
     if source.kind == LOGISTIC and source.batch > 0:
         batch_gradient(source.A[i], source.batch, k, t, counter_tag(BATCH, i), keys, words, x, out, lanes)
         add_regulariser(source.rho, source.d_u, x, out, lanes)
     else:
         exact_gradient(source, i, x, out, lanes)
-    noise = source.noise
-    for row in range(0, d, 4):
+    add_gaussian(source.noise, i, t, k, out, keys, lanes)
+
+
+@kernel
+def add_gaussian(noise, i, t, k, out, keys, lanes):
+    """Add the Gaussian noise of client i's local step k, of standard deviation noise[row], to out (d, B)."""
+    for row in range(0, len(noise), 4):
         s0, s1, s2, s3 = entry(noise, row), entry(noise, row + 1), entry(noise, row + 2), entry(noise, row + 3)
         if s0 != 0.0 or s1 != 0.0 or s2 != 0.0 or s3 != 0.0:
             add_normals(row // 4, k, t, counter_tag(NOISE, i), keys, s0, s1, s2, s3, row, out, lanes)

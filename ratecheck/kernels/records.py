@@ -58,14 +58,18 @@ def add_inner(factor, left, right, first, last, out, q):
 
 
 @kernel
-def record_round(source, records, starts, server, client, scratch, record):
-    """Fill record (names, B)."""
+def record_round(source, records, starts, server, client, gradients, scratch, record):
+    """Fill record (names, B).
+
+    Where there are terms, ``gradients`` (n, d, B) receives the clients' exact answers at their recorded points, or the
+    last one where it is (1, d, B).
+    """
     for q in range(len(records.constant)):
         record[q, :] = records.constant[q]
     if len(records.offset) > 0:
         record_rows(records, starts, server, client, record)
     if len(records.owner) > 0:
-        record_terms(source, records, starts, server, client, scratch, record)
+        record_terms(source, records, starts, server, client, gradients, scratch, record)
 
 
 @kernel
@@ -94,14 +98,15 @@ def record_rows(records, starts, server, client, record):
 
 
 @kernel
-def record_terms(source, records, starts, server, client, scratch, record):
+def record_terms(source, records, starts, server, client, gradients, scratch, record):
     """Products over the clients."""
     n, _, d, lanes = client.shape
     terms, width = len(records.owner), records.left.shape[2]
-    x, gradient, left, right = np.empty((d, lanes)), np.empty((d, lanes)), np.empty((d, lanes)), np.empty((d, lanes))
+    x, left, right = np.empty((d, lanes)), np.empty((d, lanes)), np.empty((d, lanes))
     means = np.zeros((terms, 2, d, lanes))
     for i in range(n):
         recorded_point(records, starts, server, client, i, x)
+        gradient = gradients[i % len(gradients)]
         exact_gradient(source, i, x, gradient, lanes)
         for j in range(terms):
             q, factor = records.owner[j], records.factor[i, j] / n

@@ -12,7 +12,7 @@ import numpy as np
 
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.diagonal import diagonal_steps
-from ratecheck.kernels.oracle import oracle
+from ratecheck.kernels.oracle import add_gaussian, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
 from ratecheck.kernels.variables import (
@@ -40,7 +40,8 @@ class Method(NamedTuple):
     ``aggregate`` (n + 1, blocks, server, server + message) by the number of participants, ``places`` the first rows of
     server and message variables (see `aggregate_round`), ``projected`` the rows of the server's state (slots*d, B) that
     are kept in the ball of ``radius``, ``select`` how many of the participants stay when the ones with the largest
-    scores are chosen (0: all), and ``score`` (n, blocks, 1, server + client + 1).
+    scores are chosen (0: all), and ``score`` (n, blocks, 1, server + client + 1), and
+    ``known_start`` whether the first local step asks for what is recorded: exact gradients at the recorded points.
     """
 
     starts: Any
@@ -59,6 +60,7 @@ class Method(NamedTuple):
     radius: Any
     select: Any
     score: Any
+    known_start: Any
 
 
 @kernel
@@ -101,13 +103,14 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     client_new, new, server_rows = np.empty((clients, d, B)), np.empty((servers * d, B)), server.reshape(servers * d, B)
     point, client_packed, zero = local[0], client_part[0], np.zeros(d)
     out, scratch, delays, factors = np.empty((d, B)), np.empty((4, B)), np.empty(B), np.empty(B)
+    gradients = np.empty((n if method.known_start else 1, d, B))
     words, packed_keys = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
     members, participants = np.empty(B, dtype=np.uint64), np.empty(B, dtype=np.int64)
     # Numba would compile a function anew for every literal argument.
     none, fill, add = np.int64(0), np.int64(SET), np.int64(ADD)
     for t in range(masks.shape[0]):
         now = first_round + t
-        record_round(measured, records, starts, server, client, scratch, record[t])
+        record_round(measured, records, starts, server, client, gradients, scratch, record[t])
         if method.select > 0:
             select_largest(measured, method, records, now, server, client, keys, masks, t)
         clear(total, 0, messages * d, B)
@@ -129,7 +132,11 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                 diagonal_steps(diagonal, i, now, K[i], local, turned, zero, scratch, words_of, lanes)
             else:
                 for k in range(K[i]):
-                    oracle(source, i, now, k, point, out, words, words_of, lanes)
+                    if k == 0 and method.known_start:
+                        known_gradient(gradients[i], members, lanes, out)
+                        add_gaussian(source.noise, i, now, k, out, words_of, lanes)
+                    else:
+                        oracle(source, i, now, k, point, out, words, words_of, lanes)
                     row = (i * weights + min(k, weights - 1)) * blocks
                     for b in range(blocks):
                         first, size = starts[b], starts[b + 1] - starts[b]
@@ -147,6 +154,15 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
                         add_multiple(SET, 1.0, client_new, row, client, i * clients * d + row, size, B)
         aggregate_round(method.aggregate, starts, method.places, participants, server_rows, total, new, factors)
         project(method.projected, method.radius, participants, server_rows, scratch[0])
+
+
+@kernel
+def known_gradient(gradient, members, lanes, out):
+    """Copy the member lanes of gradient (d, B), or all of them, into the first lanes of out (d, B)."""
+    d, B = gradient.shape
+    for row in range(d):
+        for place in range(lanes):
+            out[row, place] = gradient[row, members[place] if lanes < B else np.uint64(place)]
 
 
 @kernel
