@@ -38,6 +38,7 @@ def pages(tmp_path_factory):
     """The built pages as HTML by name; a warning fails the build. A copy, so that everything is generated anew."""
     docs = tmp_path_factory.mktemp("copy") / "docs"
     shutil.copytree(DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "__pycache__"))
+    shutil.copytree(DOCS.parent / "benchmarks", docs.parent / "benchmarks", ignore=shutil.ignore_patterns("*.py"))
     build = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
         env={**os.environ, generate.INSTANCES: "20", "PYTHONPATH": str(DOCS.parent)},
