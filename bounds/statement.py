@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -18,7 +18,7 @@ import sympy as sp
 
 from bounds.display import shown
 from bounds.errors import InputError, did_you_mean
-from bounds.symbols import Role, all_quantities, quantity
+from bounds.symbols import Role, Vocabulary
 
 Values = Mapping[str, float]
 
@@ -83,14 +83,14 @@ class Metric:
     """
 
     latex: str
-    weights: Mapping[str, sp.Expr]
+    weights: Mapping[sp.Symbol, sp.Expr]
     over: Over
     trivial: sp.Expr | None
 
     @property
     def expr(self) -> sp.Expr:
         """The combination as one expression in the per-round quantities."""
-        return sp.Add(*(weight * quantity(name).symbol for name, weight in self.weights.items()))
+        return sp.Add(*(weight * symbol for symbol, weight in self.weights.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,6 +308,7 @@ class Statement:
     key: str
     title: str
     source: Source
+    vocabulary: Vocabulary
     algorithm: str | None
     assumptions: tuple[Assumption, ...]
     claims: tuple[Claim, ...]
@@ -330,7 +331,7 @@ class Statement:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """Every parameter that occurs in a bound, condition or step rule, in the order of `bounds.symbols`."""
+        """Every parameter that occurs in a bound, condition or step rule, in the order of the vocabulary."""
         exprs = [claim.bound for claim in self.claims]
         exprs += [weight for claim in self.claims for weight in claim.metric.weights.values()]
         exprs += [side for condition in self.hypotheses for side in (condition.left, condition.right)]
@@ -338,7 +339,7 @@ class Statement:
         names |= {s.name for expr in self.settings.values() for s in expr.free_symbols}
         for product in self.step_products:
             names |= product.names
-        return tuple(sorted(names, key=_registry_order))
+        return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -356,10 +357,10 @@ class Statement:
         they are given. Raises `InputError` for an unknown parameter, a value outside
         its domain, a contradiction with ``settings`` or between the step sizes.
         """
-        self._check_names(given)
+        self.check_names(given)
         values = {name: as_float(name, value) for name, value in given.items()}
         for name, value in values.items():
-            quantity(name).check(value)
+            self.vocabulary[name].check(value)
         for name, expr in self.settings.items():
             self._fix(values, name, expr)
         if {"n", "m"} <= values.keys() and values["m"] > values["n"]:
@@ -376,7 +377,7 @@ class Statement:
                 if rule.at_least is at_least and known and name not in values:
                     values[name] = number(rule.value, values)
             self._fill_products(values)
-        values = {name: values[name] for name in sorted(values, key=_registry_order)}
+        values = {name: values[name] for name in sorted(values, key=self.vocabulary.order.__getitem__)}
         return values, tuple(name for name in values if name not in given)
 
     def unused(self, given: Values) -> tuple[str, ...]:
@@ -397,8 +398,9 @@ class Statement:
         values, defaulted = self.complete(given)
         missing = [name for name in self.required if name not in values]
         if missing:
-            listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
-            hint = "; 'ratecheck stepsize' tells what is admissible" if set(missing) & _STEP_SIZES else ""
+            listed = ", ".join(f"{name} ({self.vocabulary[name].meaning})" for name in missing)
+            steps = any(self.vocabulary[name].role is Role.STEP_SIZE for name in missing)
+            hint = "; 'ratecheck stepsize' tells what is admissible" if steps else ""
             raise InputError(f"{self.key} needs a value for {listed}: give {missing[0]}=...{hint}")
         terms = {c.name: {label: number(expr, values) for label, expr in c.terms.items()} for c in self.claims}
         return Evaluation(
@@ -421,11 +423,12 @@ class Statement:
             return None
         return number(trivial, values)
 
-    def _check_names(self, given: Values) -> None:
-        # A symbol of the catalogue that this statement does not use is harmless (users pass one set of numbers to
-        # several statements); a name that no statement knows is a slip.
+    def check_names(self, given: Iterable[str]) -> None:
+        """Raise `InputError` for a name that is no symbol of the paper."""
+        # A symbol of the paper that this statement does not use is harmless: users pass one set of numbers to several
+        # statements.
         for name in given:
-            if name not in _ORDER:
+            if name not in self.vocabulary:
                 raise InputError(f"{self.key} has no parameter {name!r}; {did_you_mean(name, self.parameters)}")
 
     def _fill_products(self, values: dict[str, float]) -> None:
@@ -439,11 +442,3 @@ class Statement:
         if values.setdefault(name, fixed) != fixed:
             formula = f"{name} = {expr}" + ("" if expr.is_number else f" = {fixed:g}")
             raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which takes {formula}")
-
-
-_ORDER = {q.name: position for position, q in enumerate(all_quantities())}
-_STEP_SIZES = {q.name for q in all_quantities() if q.role is Role.STEP_SIZE}
-
-
-def _registry_order(name: str) -> int:
-    return _ORDER[name]

@@ -1,5 +1,8 @@
 """Every symbol of the catalogue, once: its ASCII name, what it means, where it may lie, and how it scales.
 
+Papers use the same letter for different things. A `Vocabulary` holds the symbols of one paper; what it does not define
+itself it takes from the one it is based on.
+
 Scaling degrees. Multiplying every objective by ``a`` (f -> a*f) and measuring the variables in other units
 (x -> c*x, so that the new objective at c*x has the value of the old one at x) multiplies a quantity by
 ``a**f_degree * c**x_degree``. A gradient has degrees (1, -1), a smoothness constant (1, -2), a step size (-1, 2).
@@ -9,8 +12,10 @@ A correct bound is homogeneous: both of its sides have the same degrees, whateve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import sympy as sp
 
@@ -90,25 +95,40 @@ class Quantity:
         raise InputError(f'{self.name}={value:g} breaks "{self.domain.condition(self.name)}": {what}')
 
 
-_REGISTRY: dict[str, Quantity] = {}
+class Vocabulary:
+    """Symbols by name, in the order of definition: those of ``base`` first, unless they are defined anew."""
+
+    def __init__(self, base: Vocabulary | None = None) -> None:
+        self._quantities = {} if base is None else {quantity.name: quantity for quantity in base}
+
+    def define(
+        self, name: str, latex: str, meaning: str, domain: Domain, role: Role, f_degree: int, x_degree: int
+    ) -> sp.Symbol:
+        """Add a symbol, in place of one of the base's by the same name; returns the SymPy symbol."""
+        quantity = Quantity(
+            name=name, latex=latex, meaning=meaning, domain=domain, role=role, f_degree=f_degree, x_degree=x_degree
+        )
+        self._quantities[name] = quantity
+        return quantity.symbol
+
+    def __getitem__(self, name: str) -> Quantity:
+        return self._quantities[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._quantities
+
+    def __iter__(self) -> Iterator[Quantity]:
+        return iter(self._quantities.values())
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """Position of each name; ask once all symbols are defined."""
+        return {name: position for position, name in enumerate(self._quantities)}
 
 
-def _define(name: str, latex: str, meaning: str, domain: Domain, role: Role, f_degree: int, x_degree: int) -> sp.Symbol:
-    quantity = Quantity(
-        name=name, latex=latex, meaning=meaning, domain=domain, role=role, f_degree=f_degree, x_degree=x_degree
-    )
-    _REGISTRY[name] = quantity
-    return quantity.symbol
-
-
-def quantity(name: str) -> Quantity:
-    """The registered quantity of that name; `KeyError` where there is none."""
-    return _REGISTRY[name]
-
-
-def all_quantities() -> tuple[Quantity, ...]:
-    """Every registered quantity, in the order of definition."""
-    return tuple(_REGISTRY.values())
+# The partial-personalisation paper's symbols, which the others build on.
+PFL = Vocabulary()
+_define = PFL.define
 
 
 _INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
@@ -254,3 +274,6 @@ sampled2 = _define(
     0,
     2,
 )
+
+# The symbols of every paper of the catalogue.
+VOCABULARIES: dict[str, Vocabulary] = {"pfl": PFL}

@@ -40,7 +40,7 @@ from sphinx.util.docutils import SphinxDirective
 import bounds
 import ratecheck
 from bounds.statement import Over, Statement, number
-from bounds.symbols import Role, all_quantities
+from bounds.symbols import VOCABULARIES, Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
 from ratecheck.checks.verify import Options, verify
@@ -220,17 +220,24 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def notation() -> str:
-    """Every symbol, by who supplies its value."""
-    parts = []
-    header = ("name", "symbol", "meaning", "domain", "degree in $f$", "degree in $x$")
-    for role in Role:
-        rows = [
-            (code(q.name), f"${q.latex}$", plain(q.meaning), q.domain.value, str(q.f_degree), str(q.x_degree))
-            for q in all_quantities()
-            if q.role is role
-        ]
-        parts += [f"## {_PLURAL[role]}", "", table(header, rows)]
+    """Every symbol of every paper, by who supplies its value; what papers share is listed with the first of them."""
+    parts: list[str] = []
+    listed: set[Quantity] = set()
+    for paper, vocabulary in VOCABULARIES.items():
+        own = [quantity for quantity in vocabulary if quantity not in listed]
+        listed.update(own)
+        parts += [f"## {bounds.statements(paper)[0].source.paper}", ""]
+        for role in Role:
+            rows = [_defined(quantity) for quantity in own if quantity.role is role]
+            parts += [f"### {_PLURAL[role]}", "", table(_NOTATION, rows)] if rows else []
     return "\n".join(parts)
+
+
+_NOTATION = ("name", "symbol", "meaning", "domain", "degree in $f$", "degree in $x$")
+
+
+def _defined(q: Quantity) -> tuple[str, ...]:
+    return code(q.name), f"${q.latex}$", plain(q.meaning), q.domain.value, str(q.f_degree), str(q.x_degree)
 
 
 _PLURAL = {

@@ -1,5 +1,6 @@
 """The command line: exit codes, JSON fields, one-line errors, and what is imported when."""
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -7,8 +8,11 @@ import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import bounds
+from bounds.symbols import PFL, Domain, Role, Vocabulary
+from ratecheck.commands import verify
 
 SETTING = ["n=10", "m=9", "K=25", "T=400"]
 CONSTANTS = ["L=1.93", "F_0=1.2", "b=0.41", "sigma_u=0.3", "sigma_v=0.3"]
@@ -120,6 +124,20 @@ def test_verify_several():
     assert result.returncode == 1
     table = result.stdout.splitlines()[-3:]
     assert [row.split()[:2] for row in table[1:]] == [["pfl/lemma-a.2", "VIOLATED"], ["pfl/theorem-4.5", "HOLDS"]]
+
+
+def test_verify_checks_names_per_statement(monkeypatch):
+    """A name that one of the papers has is refused for the statements of the others, and for these alone."""
+    own = Vocabulary(PFL)
+    own.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
+    statement = bounds.get("pfl/theorem-4.5")
+    other = dataclasses.replace(statement, key="other/theorem", vocabulary=own)
+    monkeypatch.setattr(verify, "select", lambda _: [statement, other])
+    words = [statement.key, other.key, "n=4", "m=3", "K=3", "T=20", "d=4", "rho=0.5", "--json"]
+    result = CliRunner().invoke(verify.command, words, standalone_mode=False)
+    refused, held = json.loads(result.stdout)
+    assert (refused["verdict"], held["verdict"]) == ("NOT_APPLICABLE", "HOLDS")
+    assert "no parameter or problem dial 'rho'" in refused["reasons"][0]
 
 
 def test_verify_a_file(tmp_path):

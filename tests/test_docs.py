@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import bounds
-from bounds.symbols import all_quantities
+from bounds.symbols import VOCABULARIES
 from ratecheck.algorithms import METHODS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -105,10 +105,12 @@ def test_every_page_is_in_the_map(pages):
 
 
 def test_notation_lists_every_quantity(pages):
-    """Name, meaning and domain of every registered symbol."""
+    """Name, meaning and domain of every symbol of every paper."""
     shown = text(pages["notation"])
-    assert len(all_quantities()) > 20
-    for quantity in all_quantities():
+    assert set(VOCABULARIES) == set(bounds.PAPERS)
+    quantities = [quantity for vocabulary in VOCABULARIES.values() for quantity in vocabulary]
+    assert len(quantities) > 20
+    for quantity in quantities:
         assert f'<span class="pre">{quantity.name}</span>' in pages["notation"], quantity.name
         for part in (quantity.meaning, quantity.domain.value):
             assert " ".join(part.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").split()) in shown, quantity.name

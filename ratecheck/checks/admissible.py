@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 
 from bounds.statement import Condition, Statement, as_float, number
-from bounds.symbols import Role, quantity
+from bounds.symbols import Role
 from ratecheck.errors import InputError
 
 _TOLERANCE = 1e-12
@@ -103,7 +103,7 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
     values, _ = replace(statement, step_rules=(), step_products=()).complete(constants)
     fixed = {name: as_float(name, value) for name, value in given.items() if name in names}
     for name, value in fixed.items():
-        quantity(name).check(value)
+        statement.vocabulary[name].check(value)
     rules: list[_Rule] = [_Condition.of(condition) for condition in statement.hypotheses]
     _require(statement, rules, values, names)
     rules += [_Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
@@ -121,7 +121,7 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
 
 
 def _step_names(statement: Statement) -> tuple[str, ...]:
-    return tuple(name for name in statement.parameters if quantity(name).role is Role.STEP_SIZE)
+    return tuple(name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE)
 
 
 Intervals = dict[str, Interval]
@@ -246,7 +246,7 @@ def _require(statement: Statement, rules: list[_Rule], values: dict[str, float],
     needed = {name for rule in rules for name in rule.symbols if name not in names}
     missing = sorted(needed - values.keys())
     if missing:
-        listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
+        listed = ", ".join(f"{name} ({statement.vocabulary[name].meaning})" for name in missing)
         raise InputError(f"the conditions of {statement.key} need a value for {listed}; give it as {missing[0]}=...")
 
 
@@ -301,7 +301,8 @@ def _with_optimum(answer: StepSizes) -> StepSizes:
     bound, outers = _with_fixed_products(answer)
     free = [s.name for s in sorted(bound.free_symbols, key=str) if s.name in answer.admissible]
     missing = tuple(sorted({s.name for s in bound.free_symbols} - answer.values.keys() - set(free)))
-    measured = any(quantity(s.name).role is Role.MEASURED for s in bound.free_symbols)
+    vocabulary = answer.statement.vocabulary
+    measured = any(vocabulary[s.name].role is Role.MEASURED for s in bound.free_symbols)
     if not free or measured or answer.statement.order_only:
         return answer
     if missing:

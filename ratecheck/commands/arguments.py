@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bounds.symbols import Role, all_quantities
+from bounds.symbols import Role, Vocabulary
 from ratecheck.errors import InputError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -80,15 +80,14 @@ class Request:
     dials: dict[str, Any]
 
 
-def divide(values: Mapping[str, Any], dials: tuple[str, ...]) -> Request:
+def divide(values: Mapping[str, Any], dials: tuple[str, ...], vocabulary: Vocabulary) -> Request:
     """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
-    symbols = {quantity.name for quantity in all_quantities()}
     for name in values:
-        if name not in symbols and name not in dials:
-            given = {quantity.name for quantity in all_quantities() if quantity.role is not Role.MEASURED}
+        if name not in vocabulary and name not in dials:
+            given = {quantity.name for quantity in vocabulary if quantity.role is not Role.MEASURED}
             raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, given | set(dials))}")
     return Request(
-        values={k: v for k, v in values.items() if k in symbols},
+        values={k: v for k, v in values.items() if k in vocabulary},
         dials={k: v for k, v in values.items() if k in dials},
     )
 

@@ -10,7 +10,6 @@ import sympy as sp
 
 from bounds.display import shown
 from bounds.statement import Evaluation, Relation, Statement, StepRule
-from bounds.symbols import quantity
 from ratecheck.checks.admissible import Interval, StepSizes
 
 _RELATIONS = {Relation.AT_MOST: "<=", Relation.EQUAL: "=", Relation.ORDER: "= O of"}
@@ -221,9 +220,10 @@ def catalogue_text(statements: Iterable[Statement]) -> str:
     return table(rows)
 
 
-def symbols_text(names: Iterable[str]) -> str:
+def symbols_text(statement: Statement) -> str:
     """What the parameters of a statement mean."""
-    rows = [(name, quantity(name).meaning, quantity(name).domain.value) for name in names]
+    symbols = [statement.vocabulary[name] for name in statement.parameters]
+    rows = [(symbol.name, symbol.meaning, symbol.domain.value) for symbol in symbols]
     return table(rows) if rows else ""
 
 
