@@ -119,8 +119,9 @@ def _L_vx_repaired(*, L_1: float, L_2: float, L_3: float, mu_g: float, **p: floa
     vanishes.  So (16) loses the terms with the Jacobian of y*: F_yy y*' and v*^T G_yyy y*', and with them L_yx.
     From (14): G_yy v*' = F_yx + F_yy y*' - v*^T (G_yyx + G_yyy y*'), with |y*'| <= L_y, |v*'| <= L_v, |F_yy| <= L_1,
     |G_yyy| <= L_2; differences of each factor give the sum below.  The printed constant fails for instance for
-    f = L_f y and g(x, y) = G(y) - a x y with G'' = mu_g plus a small sharp bump: the true constant tends to
-    r L_3 L_y^2 / mu_g, the printed one to 2 r L_3 (1 + L_y^2)^(1/2) / mu_g, which is smaller from L_y = 2.2 on.
+    f = L_f y and g(x, y) = G(y) - a x y with G'' = mu_g + eps (1 - cos(y (L_3 / eps)^(1/2))), eps -> 0: the true
+    constant tends to r L_3 (L_y^2 - L_y) / mu_g, the printed one to 2 r L_3 (1 + L_y^2)^(1/2) / mu_g, which is smaller
+    from L_y = 3.2 on (checked at L_y = 5.5: 25 against 11.2).
     """
     r, L_v, L_y = _r(mu_g=mu_g, **p), _L_v(L_1=L_1, L_2=L_2, mu_g=mu_g, **p), L_1 / mu_g
     L_yx = _L_yx(L_1=L_1, L_2=L_2, mu_g=mu_g)
@@ -335,15 +336,15 @@ def _stepsize_terms(
 ) -> dict[str, float]:
     """Return the twelve terms of the minimum in (39), in the printed order.
 
-    Uses: Lemmas 7-10; the terms make the coefficients of gap_v, gap_y and mean_x in (41) nonpositive and are used
-    again in M_3.  What each is for (s = rho gamma_x, A = L_1^2 + r^2 L_2^2):
+    Silently mu_g <= L_1.  Uses Lemmas 7-10; the terms make the coefficients of gap_v, gap_y and mean_x in (41)
+    nonpositive and are used again in M_3.  What each is for (s = rho gamma_x, A = L_1^2 + r^2 L_2^2):
 
     1.  gap_v: -9/2 + 3/2 + 3 = 0 times L_1^2 s.  Exact.
     2.  gap_y: share of the aggregate of v, A s.
     3.  gap_y: share of the curvature of v~*, A s.
     4.  gap_y: share of the curvature of Phi~, A s / 2.
     5.  mean_x: needs s L_Phi^2 / 2 <= 1/8, that is s <= 1 / (4 L_Phi^2).  Printed 4 / L_Phi^2, and 17/4 in M_3 is
-        computed with the printed value.  A slip; the other terms do not imply the needed one.
+        computed with the printed value.  A slip; the other terms do not imply the needed one (random search).
     6., 7.  used for 16 and 24 K_2 c_gamma_v in M_3.  mu_g is not missing as far as delta <= 1 goes: terms 1 and 8
         already give delta, delta' <= 1/48.
     8.  gap_y: share of the aggregate of y, K_1 c_gamma_y mu_g s / 6.
@@ -1112,8 +1113,8 @@ def _lemma_10_y_repaired(
     covariance of at most (rho gamma_y)^2 aggregate_y + L_y^2 (rho gamma_x)^2 aggregate_x; hence 2 + delta_t and
     2 L_y^2.  For the remainder |x^(t+1) - x^(t)|^2 <= beta_max^2 2 (r_max^2 L_1^2 + L_f^2) (rho gamma_x)^2 has to hold
     surely (each sampled surrogate bounded), hence delta_t = delta_{t,1} + L_yx beta_max^2 (...) (rho gamma_x)^2.
-    Counterexamples to the printed form: L_yx = 0 and L_y = 40 (the missing square); n = 2, P = 1, y^(t) = y~*, no
-    noise, no drift, opposite client gradients (the correlation).
+    Counterexamples to the printed form: L_yx near 0 and L_y about 40 (the missing square); n = 2, P = 1,
+    y^(t) = y~*, no noise, no drift, opposite client gradients (the correlation).
     """
     q = {"mu_g": mu_g, "L_1": L_1, **p}
     s, step = rho * gamma_x, rho * gamma_y
@@ -1367,7 +1368,8 @@ def _theorem_1(**p: float) -> float:
     + 6 ((eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2) M_3.
 
     Left side: min_t E |grad Phi~(x^(t))|^2, t < T; the weights are w, so Phi~ is not the given objective.  The leading
-    2 of (46) is (a): rho^(t) >= rho_bar / 2.  Names Assumptions 1-3, uses 4, (38), (39) and
+    2 of (46) is (a): rho^(t) >= rho_bar / 2; for the minimum over t it is not needed, since the rho^(t) / rho_bar
+    average to 1.  Names Assumptions 1-3, uses 4, (38), (39) and
     rho^(t) in [rho_bar / 2, 3 rho_bar / 2].  Silently: psi_gap bounded (Phi~ bounded below); T so large that
     gamma_x of order sqrt(P / (tau_bar T)) meets (39), that is T of order P tau_bar at least.  Follows from (45).
     """
