@@ -82,6 +82,7 @@ class AffineRounds:
         self._alike = setup.alike
         self._powers_of: dict[int, tuple[Array, Array]] = {}
         self._tables: dict[tuple[str, int], Any] = {}
+        self._matrices: dict[tuple[Any, ...], Array] = {}
         sizes = tuple(setup.sizes.values())
         self.server, self.client, self.local, self.message, self.point = (
             Layout(counts, sizes)
@@ -95,13 +96,37 @@ class AffineRounds:
             self._tables[key] = getattr(self.setup, name)(key[1])
         return self._tables[key]
 
+    def _matrix(
+        self,
+        name: str,
+        i: int,
+        rows: Layout,
+        columns: Layout,
+        *,
+        part: int | None = None,
+        row: int = 0,
+        column: int = 0,
+    ) -> Array:
+        """A coefficient table of client i, or that part of several, as a matrix (see `Layout.expand`).
+
+        Where all clients are alike it is built once, unless there is one for every local step.
+        """
+        table = self._table(name, i)
+        keep = self._alike and (name != "steps" or len(table) == 1)
+        key = name, part, rows, columns, row, column
+        if not keep or key not in self._matrices:
+            matrix = rows.expand(table if part is None else table[part], columns, row=row, column=column)
+            if not keep:
+                return matrix
+            self._matrices[key] = matrix
+        return self._matrices[key]
+
     def local_step(self, i: int, k: int = 0) -> tuple[Array, Array]:
         """Local step k of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
         size, slots = self.local.size, self.setup.maps.local.slots
-        table = self._table("steps", i)[k]
-        gradient = self.local.expand(table, self.point, column=slots)
+        gradient = self._matrix("steps", i, self.local, self.point, part=k, column=slots)
         step = np.zeros((size + 1, size + 1))
-        step[:size, :size] = self.local.expand(table, self.local)
+        step[:size, :size] = self._matrix("steps", i, self.local, self.local, part=k)
         step[:size, self.local.first] += gradient @ self.M[i]
         step[:size, size] = -gradient @ self.c[i]
         step[size, size] = 1.0
@@ -111,11 +136,11 @@ class AffineRounds:
 
     def begin(self, i: int, delay: float = np.inf) -> Array:
         """The matrix of ``begin`` from y to (local, 1) at a delay; infinity drops what depends on it."""
-        fixed, rate = self._table("begin", i)
-        table = fixed + rate / delay
         matrix = np.zeros((self.local.size + 1, self.inputs))
-        matrix[:-1, : self.server.size] = self.local.expand(table, self.server)
-        matrix[:-1, self.server.size : -1] = self.local.expand(table, self.client, column=self._slots[0])
+        for part, share in ((0, 1.0), (1, 1.0 / delay)):
+            from_client = self._matrix("begin", i, self.local, self.client, part=part, column=self._slots[0])
+            matrix[:-1, : self.server.size] += share * self._matrix("begin", i, self.local, self.server, part=part)
+            matrix[:-1, self.server.size : -1] += share * from_client
         matrix[-1, -1] = 1.0
         return matrix
 
@@ -149,11 +174,10 @@ class AffineRounds:
     def _finish(self, i: int, outputs: Layout, row: int, local: Array) -> tuple[Array, Array, Array]:
         """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size."""
         servers, clients = self._slots
-        table = self._table("finish", i)
-        from_local = outputs.expand(table, self.local, row=row, column=servers + clients)
+        from_local = self._matrix("finish", i, outputs, self.local, row=row, column=servers + clients)
         direct = np.zeros((outputs.size, self.inputs))
-        direct[:, : self.server.size] = outputs.expand(table, self.server, row=row)
-        direct[:, self.server.size : -1] = outputs.expand(table, self.client, row=row, column=servers)
+        direct[:, : self.server.size] = self._matrix("finish", i, outputs, self.server, row=row)
+        direct[:, self.server.size : -1] = self._matrix("finish", i, outputs, self.client, row=row, column=servers)
         return from_local @ local + direct, from_local, np.abs(from_local) @ np.abs(local) + np.abs(direct)
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
@@ -171,9 +195,8 @@ class AffineRounds:
         setup = self.setup
         means, roots = [], []
         for i, (M, c) in enumerate(zip(self.M, self.c, strict=True)):
-            table = setup.maps.start_client(setup.parameters(i))
-            from_point = self.client.expand(table, self.point)
-            from_gradient = self.client.expand(table, self.point, column=1)
+            from_point = self._matrix("start_client", i, self.client, self.point)
+            from_gradient = self._matrix("start_client", i, self.client, self.point, column=1)
             point = setup.point[i]
             means.append(from_point @ point + from_gradient @ (M @ point - c))
             roots.append(from_gradient * (setup.noise / np.sqrt(setup.local_steps[i])))

@@ -15,9 +15,10 @@ from ratecheck.engines.affine import AffineRounds, Layout
 from ratecheck.engines.exact import single_threaded
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.step import oracle, record_arrays
+from ratecheck.engines.step import aggregate_tables, aligned, block_starts, oracle, record_arrays
 from ratecheck.errors import InputError
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
+from ratecheck.kernels.product import add_product
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.participation import Largest
 from ratecheck.problems import Logistic
@@ -49,26 +50,42 @@ class LeapKernel:
             self.affine = affine = AffineRounds(setup)
             rounds = [affine.client_round(i) for i in range(n)]
             rows = np.stack([np.vstack([r.client_rows, r.message_rows]) for r in rounds])
-            rates = np.zeros_like(rows)
-            if setup.algorithm.uses_delay:
+            rates, delayed = np.zeros_like(rows), setup.algorithm.uses_delay
+            if delayed:
                 slow = [affine.client_round(i, 1.0) for i in range(n)]
                 rates = np.stack([np.vstack([r.client_rows, r.message_rows]) for r in slow]) - rows
-            tables = [affine.aggregate(count) for count in range(n + 1)]
-            factors = _factors([r.noise for r in rounds])
-        keep, to_server = (np.ascontiguousarray(np.stack(part)) for part in zip(*tables, strict=True))
+            noises = [r.noise for r in rounds]
+            factors = _factors(noises)
+            self.start = affine.start()
+            # Without client state, the messages of all clients are one affine map of the server's state.
+            whole = [rows[:0].sum(axis=1)[:, :-1], np.zeros(0), np.zeros((0, 0))]
+            if not affine.client.size and not delayed:
+                added = rows.sum(axis=0)
+                whole = [added[:, :-1], -added[:, -1], _factors([np.sum(noises, axis=0)])[0]]
+        self.together = self._together()
         slot, block = setup.projected
         self.leap = Leap(
-            rows=rows,
-            rates=rates,
+            rows=np.ascontiguousarray(rows[:, :, :-1]),
+            offset=np.ascontiguousarray(-rows[:, :, -1]),
+            rates=np.ascontiguousarray(rates[:, :, :-1]),
+            delayed=delayed,
             factors=factors,
-            keep=keep,
-            to_server=to_server,
-            block=np.repeat(np.arange(len(setup.sizes)), list(setup.sizes.values())),
+            whole_rows=np.ascontiguousarray(whole[0]),
+            whole_offset=np.ascontiguousarray(whole[1]),
+            whole_factor=np.ascontiguousarray(whole[2]),
+            aggregate=aggregate_tables(setup),
+            places=np.concatenate([_starts(affine.server), _starts(affine.message)], axis=1),
+            starts=block_starts(setup),
             server_place=_places(affine.server),
             client_place=_places(affine.client),
             projected=affine.server.variable(block, slot) if slot >= 0 else np.zeros(0, dtype=np.intp),
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
         )
+
+    def _together(self) -> NDArray[np.bool_]:
+        """(T,): whether everybody takes part in that round in every replicate, so that no result depends on others."""
+        fixed = self.setup.trace.fixed(self.setup.T)
+        return np.zeros(self.setup.T, dtype=np.bool_) if fixed is None else np.asarray(fixed.all(axis=1))
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
@@ -80,7 +97,7 @@ class LeapKernel:
             rounds = min(_CHUNK, setup.T - first)
             masks = np.require(setup.trace.masks(first, rounds, keys), requirements=("C", "W"))
             run_leaps(
-                self.measured, self.leap, self.records,
+                self.measured, self.leap, self.records, self.together[first : first + rounds],
                 server, client, last, keys, masks, first, record[first : first + rounds],
             )  # fmt: skip
             report(first + rounds)
@@ -88,16 +105,17 @@ class LeapKernel:
 
     def _start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
         """Server and client state before round 0, with the noise of the first gradients."""
-        lanes, n = keys.shape[1], self.setup.problem.n
-        server_mean, from_clients, means, noises = self.affine.start()
-        server = np.repeat(server_mean[:, None], lanes, axis=1)
-        client = np.stack([np.repeat(mean[:, None], lanes, axis=1) for mean in means])
+        lanes = keys.shape[1]
+        server_mean, from_clients, means, noises = self.start
+        server = aligned(np.repeat(server_mean[:, None], lanes, axis=1))
+        client = aligned(np.repeat(np.stack(means)[:, :, None], lanes, axis=2))
         z = np.empty((noises[0].shape[1], lanes))
-        for i in range(n):
-            fill_normals(z, BEFORE_FIRST_ROUND, i, keys, lanes)
-            client[i] += noises[i] @ z
-            server += from_clients @ (noises[i] @ z)
-        return np.ascontiguousarray(server), np.ascontiguousarray(client)
+        for i, noise in enumerate(noises):
+            if noise.any():
+                fill_normals(z, BEFORE_FIRST_ROUND, i, keys, lanes)
+                add_product(noise, z, client[i], lanes)
+                add_product(from_clients @ noise, z, server, lanes)
+        return server, client
 
 
 def _factors(covariances: list[Array]) -> Array:
@@ -113,6 +131,15 @@ def _factors(covariances: list[Array]) -> Array:
         factors.append(vectors[:, kept] * np.sqrt(values[kept]))
     rank = max((factor.shape[1] for factor in factors), default=0)
     return np.stack([np.pad(factor, ((0, 0), (0, rank - factor.shape[1]))) for factor in factors])
+
+
+def _starts(layout: Layout) -> NDArray[np.int64]:
+    """(blocks, slots): the first row of each variable in the flat state, -1 where there is none."""
+    starts = np.full((len(layout.sizes), layout.counts.slots), -1, dtype=np.int64)
+    for block, count in enumerate(layout.counts.by_block):
+        for slot in range(count):
+            starts[block, slot] = layout.starts[block] + slot * layout.sizes[block]
+    return starts
 
 
 def _places(layout: Layout) -> NDArray[np.int64]:

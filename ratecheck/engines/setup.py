@@ -63,6 +63,11 @@ class Setup:
         return {block: self.problem.layout[block] for block in self.algorithm.blocks}
 
     @cached_property
+    def block_of(self) -> Integers:
+        """(d,): the number of each coordinate's block."""
+        return np.repeat(np.arange(len(self.sizes)), list(self.sizes.values()))
+
+    @cached_property
     def maps(self) -> LinearMaps:
         """Reads off the algorithm's coefficients."""
         return LinearMaps(self.algorithm)
@@ -137,6 +142,10 @@ class Setup:
     def finish(self, i: int) -> Array:
         """Coefficients of ``finish``."""
         return self.maps.finish(self.parameters(i))
+
+    def start_client(self, i: int) -> Array:
+        """Coefficients of ``start_client``."""
+        return self.maps.start_client(self.parameters(i))
 
     def aggregate(self, participants: int) -> Array:
         """Coefficients of ``aggregate``; a server that averages stays as it is without participants."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,13 +12,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algorithms.base import Counts
+from ratecheck.engines.exact import single_threaded
 from ratecheck.engines.records import Plan, plan, weighted
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.lanes import WIDTH
 from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
-from ratecheck.kernels.rounds import Method, run_rounds, start_state
+from ratecheck.kernels.rounds import Method, run_rounds, start_gradients
+from ratecheck.kernels.variables import SLOTS
 from ratecheck.participation import Largest
 from ratecheck.problems import Logistic
 
@@ -115,24 +120,35 @@ class StepKernel:
                 *setup.begin(i),
                 setup.steps(i),
                 setup.finish(i),
-                setup.maps.start_client(setup.parameters(i)),
+                setup.start_client(i),
                 setup.maps.score(setup.parameters(i)),
             )
             for i in clients
         ] * (setup.problem.n // len(clients))
-        begin, rate, step, finish, start, score = (
+        begin, rate, step, finish, self.start_client, score = (
             np.ascontiguousarray(np.stack(tables)) for tables in zip(*per_client, strict=True)
         )
-        self.start = start, setup.maps.start_server(setup.parameters())
+        maps, starts = setup.maps, block_starts(setup)
+        if maps.local.slots > SLOTS:
+            raise TypeError(
+                f"{setup.method.name}: more than {SLOTS} local variables in a block; see kernels/variables.py"
+            )
+        slot, block = setup.projected
         self.method = Method(
-            block=np.repeat(np.arange(len(setup.sizes)), list(setup.sizes.values())),
+            starts=starts,
+            counts=np.array([group.by_block for group in (maps.server, maps.client, maps.local, maps.message)]),
             K=setup.local_steps,
             begin=begin,
             begin_rate=rate,
-            step=step,
+            delayed=bool(rate.any()),
+            # Columns (local, gradient, 1): nothing is added that does not depend on them.
+            step=_flat(np.concatenate([step, np.zeros_like(step[..., :1])], axis=-1)),
+            weights=step.shape[1],
+            diagonal=diagonal(setup, self.source, step),
             finish=finish,
-            aggregate=np.stack([setup.aggregate(count) for count in range(setup.problem.n + 1)]),
-            projected=setup.projected,
+            aggregate=aggregate_tables(setup),
+            places=np.concatenate([_places(maps.server, starts), _places(maps.message, starts)], axis=1),
+            projected=slot * setup.problem.d + np.arange(*starts[block : block + 2]) if slot >= 0 else np.arange(0),
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
             select=setup.trace.s if isinstance(setup.trace, Largest) else 0,
             score=score,
@@ -140,10 +156,8 @@ class StepKernel:
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
-        setup, maps, problem, lanes = self.setup, self.setup.maps, self.setup.problem, keys.shape[1]
-        server = np.zeros((maps.server.slots, problem.d, lanes))
-        client = np.zeros((problem.n, maps.client.slots, problem.d, lanes))
-        start_state(self.source, self.method, *self.start, setup.point, server, client, keys)
+        setup, problem, lanes = self.setup, self.setup.problem, keys.shape[1]
+        server, client = self._start(keys)
         last = np.full((problem.n, lanes), -1)
         record = np.empty((setup.T, len(self.plan.records), lanes))
         chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
@@ -156,6 +170,84 @@ class StepKernel:
             )  # fmt: skip
             report(first + rounds)
         return record
+
+    def _start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
+        """Server (slots, d, lanes) and client state (n, slots, d, lanes) before round 0."""
+        point, lanes, blocks = self.setup.point, keys.shape[1], self.setup.block_of
+        mean = np.zeros((*point.shape, lanes))
+        if self.start_client[..., 1].any():
+            start_gradients(self.source, self.method.K, point, keys, mean)
+        on_point, on_gradient = np.moveaxis(self.start_client[:, blocks], -1, 0)
+        client = on_point.swapaxes(1, 2)[..., None] * point[:, None, :, None]
+        client = client + on_gradient.swapaxes(1, 2)[..., None] * mean[:, None]
+        table = self.setup.maps.start_server(self.setup.parameters())[blocks]
+        server = np.repeat((table[:, :, 0].T * point[0])[:, :, None], lanes, axis=2)
+        # One after the other: NumPy's own sums depend on the number of lanes.
+        for one in client:
+            for slot, variable in enumerate(one):
+                server += table[:, :, 1 + slot].T[:, :, None] * variable / len(client)
+        return aligned(server), aligned(client)
+
+
+def aligned(array: Array) -> Array:
+    """A copy at an address that is a multiple of 64: rows of lanes then are whole cache lines."""
+    room = np.empty(array.size + 8)
+    first = -room.ctypes.data % 64 // 8
+    copy = room[first : first + array.size].reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def diagonal(setup: Setup, source: Oracle, step: Array) -> Diagonal:
+    """Local steps in eigenbases, for every client that takes enough of them to repay the two changes of basis.
+
+    The coefficients ``step`` (n, 1 or K, blocks, locals, locals + 1) must be the same in every step, the matrices
+    symmetric without entries between blocks, and the noise equal within each block.
+    """
+    n, slots = setup.problem.n, step.shape[3]
+    none = Diagonal(np.zeros(n, dtype=np.bool_), np.zeros((n, 0, 0)), np.zeros((n, 0, 0)), noisy=False)
+    used, blocks, starts = setup.local_steps > 2 * slots, setup.block_of, block_starts(setup)
+    if source.kind != AFFINE or step.shape[1] > 1 or not used.any():
+        return none
+    apart = blocks[:, None] != blocks
+    if np.any(source.M.swapaxes(1, 2) != source.M) or source.M[:, apart].any():
+        return none
+    if any(np.ptp(setup.noise[blocks == block]) for block in set(blocks)):
+        return none
+    basis, values = np.zeros_like(source.M), np.zeros_like(source.c)
+    with single_threaded():
+        for first, last in itertools.pairwise(starts):
+            here = slice(first, last)
+            values[:, here], basis[:, here, here] = np.linalg.eigh(source.M[:, here, here])
+    # The gradient in a coordinate is value * point - c + noise * normal.
+    table = np.zeros((n, setup.problem.d, slots, slots + 2))
+    steps = step[:, 0][:, blocks]
+    table[..., :-2], on_gradient = steps[..., :-1], steps[..., -1]
+    table[..., 0] += on_gradient * values[..., None]
+    table[..., -2] = on_gradient * setup.noise[:, None]
+    table[..., -1] = -on_gradient * (basis.swapaxes(1, 2) @ source.c[..., None])
+    return Diagonal(used, basis, _flat(table), noisy=bool(setup.noise.any()))
+
+
+def _flat(tables: Array) -> Array:
+    """Tables (..., outputs, inputs) as rows (..., outputs*inputs)."""
+    return np.ascontiguousarray(tables.reshape(*tables.shape[:-2], -1))
+
+
+def block_starts(setup: Setup) -> NDArray[np.int64]:
+    """(blocks + 1,): where the coordinates of each block begin, and their number."""
+    return np.concatenate([[0], np.cumsum(list(setup.sizes.values()))]).astype(np.int64)
+
+
+def aggregate_tables(setup: Setup) -> Array:
+    """Coefficients of ``aggregate``, (n + 1, ...) by the number of participants."""
+    return np.stack([setup.aggregate(count) for count in range(setup.problem.n + 1)])
+
+
+def _places(counts: Counts, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(blocks, slots): in which row of an array (slots*d, B) each variable begins, -1 where there is none."""
+    slots = np.arange(counts.slots)
+    return np.where(slots < np.array(counts.by_block)[:, None], slots * starts[-1] + starts[:-1, None], -1)
 
 
 def oracle(setup: Setup, name: str) -> Oracle:
@@ -185,15 +277,15 @@ def record_arrays(plan: Plan) -> Records:
     return Records(
         rows=np.concatenate([record.rows for record in plan.records] or [np.zeros((0, d))]),
         offset=np.concatenate([record.offset for record in plan.records] or [np.zeros(0)]),
-        row_owner=np.repeat(np.arange(len(plan.records)), [len(record.rows) for record in plan.records]),
+        row_starts=np.cumsum([0, *(len(record.rows) for record in plan.records)]),
         group=plan.groups,
         slot=plan.slots,
         over=np.array([int(column[0].over) for _, column in terms], dtype=np.int64),
         owner=np.array([q for q, _ in terms], dtype=np.int64),
         block=np.array([column[0].block for _, column in terms], dtype=np.int64),
-        factor=np.array([[term.factor for term in column] for _, column in terms]).reshape(len(terms), n).T.copy(),
+        factor=np.array([[float(term.factor) for term in column] for _, column in terms]).reshape(-1, n).T.copy(),
         left=coefficients("left"),
         right=coefficients("right"),
         anchor=np.ascontiguousarray(plan.anchor),
-        constant=np.array([record.constant for record in plan.records]),
+        constant=np.array([float(record.constant) for record in plan.records]),
     )

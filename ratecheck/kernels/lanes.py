@@ -162,7 +162,7 @@ class Lanes:
 
 
 class Rows:
-    """An array (R, B) or (B,), a row of lanes each, while LLVM code is being written."""
+    """An array (..., B) as rows of lanes, while LLVM code is being written."""
 
     def __init__(self, builder, element, start, stride, count):
         self.builder = builder
@@ -213,6 +213,12 @@ class Table:
         self._start = start
         self._stride = stride
 
+    def __getitem__(self, place):
+        """An entry (LLVM value), by row and column."""
+        row, column = (INDEX(index) if isinstance(index, int) else index for index in place)
+        pointer = self.builder.gep(self.row(row), [self.builder.mul(column, INDEX(8))])
+        return self.builder.load(self.builder.bitcast(pointer, DOUBLE.as_pointer()))
+
     def row(self, number):
         """Pointer to a row."""
         return self.builder.gep(self._start, [self.builder.mul(number, self._stride)])
@@ -243,16 +249,17 @@ def lanewise(formula: Function) -> Function:
     """Turn a formula into a function for kernels, with the number of lanes as further argument.
 
     The formula's arguments are numbers (for it: LLVM values), arrays of doubles or 64-bit integers (for it: `Rows`) and
-    matrices of doubles that have no lanes (for it: `Table`, and annotated so).
+    arrays of doubles that have no lanes (for it: `Table`, and annotated so). All axes but the last one count as rows.
     It is compiled as a function of its own: Numba does not remove the counting of references around code with many
     branches, which costs more than a small formula.
     """
 
     def compiled(typing, *kinds):  # noqa: ARG001  # Numba prescribes the first argument
         for kind in kinds:
-            if isinstance(kind, types.Array) and (kind.layout != "C" or kind.dtype.bitwidth != 64 or kind.ndim > 2):
+            if isinstance(kind, types.Array) and (kind.layout != "C" or kind.dtype.bitwidth != 64):
                 raise TypingError(f"needed contiguous rows of 64-bit numbers, not {kind}")
-        return types.void(*kinds), generate
+        # One function for all numbers: a literal number would otherwise be a type of its own.
+        return types.void(*map(types.unliteral, kinds)), generate
 
     # Numba needs to see each argument.
     parameters = inspect.signature(formula).parameters
@@ -268,13 +275,15 @@ def lanewise(formula: Function) -> Function:
         for kind, operand, table in zip(kinds, operands, tables, strict=True):
             if isinstance(kind, types.Array):
                 view = context.make_array(kind)(context, builder, operand)
-                strides, shape = (cgutils.unpack_tuple(builder, part) for part in (view.strides, view.shape))
-                stride, count = (strides[0], shape[0]) if kind.ndim == 2 else (INDEX(0), INDEX(1))
-                values += [builder.bitcast(view.data, BYTE.as_pointer()), stride, count]
+                *rows, columns = cgutils.unpack_tuple(builder, view.shape)
+                count = INDEX(1)
+                for length in rows:
+                    count = builder.mul(count, length)
+                values += [builder.bitcast(view.data, BYTE.as_pointer()), builder.mul(columns, INDEX(8)), count]
                 if table:
-                    values.append(shape[1])
+                    values.append(columns)
                 else:
-                    widths.append(shape[-1])
+                    widths.append(columns)
             else:
                 wide = types.float64 if isinstance(kind, types.Float) else types.int64
                 values.append(context.cast(builder, operand, kind, wide))
@@ -296,6 +305,7 @@ def _routine(module, name, formula, kinds, tables, value_kinds):
     """The LLVM function of a formula: a loop over whole vectors, and the lanes that are left."""
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), value_kinds), name)
     function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")  # a copy at every call would be as fast, but take long to compile
     *values, lanes, B = function.args
     builder = ir.IRBuilder(function.append_basic_block())
     rest, operands = iter(values), []

@@ -16,9 +16,12 @@ from numba.extending import intrinsic
 from ratecheck.kernels.compile import kernel
 from ratecheck.kernels.lanes import BYTE, DOUBLE, INDEX, WIDTH, multiply_add, spread, wanted_lanes
 
-# Vectors per tile, and rows per tile (of one vector: thin): as many sums as fit into the registers.
+# Vectors per tile, and rows per tile (of one vector: thin): as many sums as fit into the registers, and enough to hide
+# how long an addition takes. Every size is code to compile.
 VECTORS = 4 if binding.get_host_cpu_features().get("avx512f", False) else 1
-_TILE_ROWS, _THIN_ROWS = (4, 3, 2, 1), (8, 4, 3, 2, 1) if VECTORS > 1 else (4, 3, 2, 1)
+_TILE_ROWS, _THIN_ROWS = (4, 1), (8, 4, 1) if VECTORS > 1 else (4, 1)
+
+_NAME = "ratecheck.product"
 
 
 class _Matrix:
@@ -46,12 +49,14 @@ def _emit_tile(builder, operands, row_of, lane_of, width, stored=None):
     vector = ir.VectorType(DOUBLE, width)
     places = [(row, lane) for row in row_of for lane in lane_of]
     sums = [cgutils.alloca_once(builder, vector) for _ in places]
-    for (row, lane), total in zip(places, sums, strict=True):
-        if offset:
-            first = spread(builder, builder.fneg(builder.load(start.at(row, INDEX(0)))), width)
-        else:
-            first = builder.load(start.at(row, lane, vector), align=8)
-        builder.store(first, total)
+    with builder.if_else(offset) as (minus_c, plus):
+        with minus_c:
+            for (row, _), total in zip(places, sums, strict=True):
+                number = builder.fneg(builder.load(start.at(row, INDEX(0))))
+                builder.store(spread(builder, number, width), total)
+        with plus:
+            for (row, lane), total in zip(places, sums, strict=True):
+                builder.store(builder.load(start.at(row, lane, vector), align=8), total)
     with cgutils.for_range(builder, columns) as loop:
         inputs = [builder.load(x.at(loop.index, lane, vector), align=8) for lane in lane_of]
         factors = [spread(builder, builder.load(M.at(row, loop.index)), width) for row in row_of]
@@ -78,20 +83,20 @@ def _emit_rows(builder, operands, rows, lane_of, width, stored=None):
         beyond = builder.add(beyond, builder.mul(count, INDEX(size)))
 
 
-def _routine(module, name, offset, contiguous):
-    """LLVM function for out = M x - c (with ``offset``) or out += M x.
+def _routine(module, name):
+    """LLVM function for out = M x - c (with ``offset``) or out = M x + start.
 
     It is a function of its own, of pointers and numbers instead of arrays: Numba does not remove the counting of
     references around code with many branches, and that costs more than a small product.
     """
     pointer = BYTE.as_pointer()
-    kinds = [pointer] * 4 + [INDEX] * 9
+    kinds = [pointer] * 4 + [INDEX] * 9 + [ir.IntType(1)]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
     function.linkage = "linkonce_odr"
-    M, start, x, out, M_row, M_column, start_row, x_row, out_row, rows, columns, lanes, B = function.args
+    function.attributes.add("noinline")
+    M, start, x, out, M_row, M_column, start_row, x_row, out_row, rows, columns, lanes, B, offset = function.args
     builder = ir.IRBuilder(function.append_basic_block())
     step = INDEX(8)
-    M_column = step if contiguous else M_column
     operands = (
         _Matrix(builder, M, (M_row, M_column)), _Matrix(builder, start, (start_row, step)),
         _Matrix(builder, x, (x_row, step)), _Matrix(builder, out, (out_row, step)), columns, offset,
@@ -129,12 +134,11 @@ def _product(typing, M, start, x, out, lanes):  # noqa: ARG001  # Numba prescrib
         kinds = signature.args[:4]
         views = [context.make_array(k)(context, builder, a) for k, a in zip(kinds, arguments[:4], strict=True)]
         strides = [cgutils.unpack_tuple(builder, view.strides) for view in views]
-        offset, contiguous = kinds[1].ndim == 1, kinds[0].layout == "C"
-        name = f"ratecheck.product.{int(offset)}.{int(contiguous)}"
-        function = builder.module.globals.get(name) or _routine(builder.module, name, offset, contiguous)
+        function = builder.module.globals.get(_NAME) or _routine(builder.module, _NAME)
+        offset = ir.IntType(1)(kinds[1].ndim == 1)
         shape, (_, B) = (cgutils.unpack_tuple(builder, views[v].shape) for v in (0, 3))
         pointers = [builder.bitcast(view.data, BYTE.as_pointer()) for view in views]
-        numbers = [*strides[0], strides[1][0], strides[2][0], strides[3][0], *shape, arguments[4], B]
+        numbers = [*strides[0], strides[1][0], strides[2][0], strides[3][0], *shape, arguments[4], B, offset]
         builder.call(function, pointers + numbers)
         return context.get_dummy_value()
 

@@ -3,10 +3,13 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core import cgutils
 
 from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.lanes import Table, lanewise, total
 from ratecheck.kernels.oracle import exact_gradient, values
 from ratecheck.kernels.product import affine
+from ratecheck.kernels.variables import ADD, SET, add_multiple, clear
 
 # How a term is taken over the clients: see `ratecheck.algorithms.base.Over`.
 MEANS = 1
@@ -16,16 +19,16 @@ VALUES = 2
 class Records(NamedTuple):
     """What is recorded, as arrays.
 
-    Record ``row_owner[r]`` gains the square of row r of ``rows`` (R, d) @ point - ``offset`` (R,), the point being the
-    server's. ``group`` and ``slot`` (blocks,) say where the recorded point is, in server (0) or client (1) state. Term
-    j adds to record ``owner[j]``, over the clients as ``over[j]`` says, ``factor[i, j]`` times the product of two
-    vectors in block ``block[j]``, combined by ``left`` and ``right`` (n, J, server + client + 2) from state, gradient
-    and the displacement from ``anchor`` (n, d). ``constant`` is added to each record.
+    Record q gains the squares of rows row_starts[q] ... row_starts[q+1]-1 of ``rows`` (R, d) @ point - ``offset``
+    (R,), the point being the server's. ``group`` and ``slot`` (blocks,) say where the recorded point is, in server (0)
+    or client (1) state. Term j adds to record ``owner[j]``, over the clients as ``over[j]`` says, ``factor[i, j]``
+    times the product of two vectors in block ``block[j]``, combined by ``left`` and ``right`` (n, J, server + client +
+    2) from state, gradient and the displacement from ``anchor`` (n, d). ``constant`` is added to each record.
     """
 
     rows: Any
     offset: Any
-    row_owner: Any
+    row_starts: Any
     group: Any
     slot: Any
     over: Any
@@ -38,97 +41,107 @@ class Records(NamedTuple):
     constant: Any
 
 
+@lanewise
+def add_displacement(factor, x, anchor: Table, i, out, first, count):
+    """Add factor times x - anchor[i] to rows first ... first+count-1 of out (d, B), for anchor (n, d)."""
+    builder = out.builder
+    with cgutils.for_range(builder, count) as loop:
+        row = builder.add(first, loop.index)
+        out[row] = out[row].plus_product(x[row] - anchor[i, row], factor)
+
+
+@lanewise
+def add_inner(factor, left, right, first, last, out, q):
+    """Add factor times the inner product of rows first ... last-1 of left and right (d, B) to row q of out."""
+    inner = total(left[0].all(0.0), first, last, lambda part, row: part.plus_product(left[row], right[row]))
+    out[q] = out[q].plus_product(inner, factor)
+
+
 @kernel
-def record_round(source, records, block, server, client, scratch, record):
+def record_round(source, records, starts, server, client, scratch, record):
     """Fill record (names, B)."""
     for q in range(len(records.constant)):
         record[q, :] = records.constant[q]
-    if len(records.row_owner) > 0:
-        record_rows(records, block, server, record)
+    if len(records.offset) > 0:
+        record_rows(records, starts, server, client, record)
     if len(records.owner) > 0:
-        record_terms(source, records, block, server, client, scratch, record)
+        record_terms(source, records, starts, server, client, scratch, record)
 
 
 @kernel
-def record_rows(records, block, server, record):
+def recorded_point(records, starts, server, client, i, x):
+    """Fill x (d, B) with client i's recorded point, zero where there is none."""
+    d, lanes = x.shape
+    for block in range(len(starts) - 1):
+        first, size, slot = starts[block], starts[block + 1] - starts[block], records.slot[block]
+        if slot < 0:
+            clear(x, first, size, lanes)
+        elif records.group[block] == 0:
+            add_multiple(SET, 1.0, server, slot * d + first, x, first, size, lanes)
+        else:
+            add_multiple(SET, 1.0, client, (i * client.shape[1] + slot) * d + first, x, first, size, lanes)
+
+
+@kernel
+def record_rows(records, starts, server, client, record):
     """Squares of affine maps of the server's point."""
     _, d, lanes = server.shape
-    x, out = np.empty((d, lanes)), np.empty((len(records.row_owner), lanes))
-    for row in range(d):
-        if records.slot[block[row]] >= 0:
-            x[row] = server[records.slot[block[row]], row]
-        else:
-            x[row] = 0.0
+    x, out = np.empty((d, lanes)), np.empty((len(records.offset), lanes))
+    recorded_point(records, starts, server, client, 0, x)
     affine(records.rows, records.offset, x, out, lanes)
-    for row in range(len(records.row_owner)):
-        q = records.row_owner[row]
-        for lane in range(lanes):
-            record[q, lane] += out[row, lane] * out[row, lane]
+    for q in range(len(record)):
+        add_inner(1.0, out, out, records.row_starts[q], records.row_starts[q + 1], record, q, lanes)
 
 
 @kernel
-def record_terms(source, records, block, server, client, scratch, record):
+def record_terms(source, records, starts, server, client, scratch, record):
     """Products over the clients."""
     n, _, d, lanes = client.shape
-    terms = len(records.owner)
-    x, gradient = np.empty((d, lanes)), np.empty((d, lanes))
-    left, right = np.empty(lanes), np.empty(lanes)
+    terms, width = len(records.owner), records.left.shape[2]
+    x, gradient, left, right = np.empty((d, lanes)), np.empty((d, lanes)), np.empty((d, lanes)), np.empty((d, lanes))
     means = np.zeros((terms, 2, d, lanes))
     for i in range(n):
-        recorded_point(records, block, server, client[i], x)
+        recorded_point(records, starts, server, client, i, x)
         exact_gradient(source, i, x, gradient, lanes)
         for j in range(terms):
+            q, factor = records.owner[j], records.factor[i, j] / n
             if records.over[j] == VALUES:
-                values(source, i, x, gradient, left, scratch[0], lanes)
-                for lane in range(lanes):
-                    record[records.owner[j], lane] += records.factor[i, j] * left[lane] / n
+                values(source, i, x, gradient, scratch[1], scratch[0], lanes)
+                add_multiple(ADD, factor, scratch, 1, record, q, 1, lanes)
                 continue
-            for row in range(d):
-                if block[row] != records.block[j]:
-                    continue
-                vector(records.left[i, j], row, server, client[i], gradient, x, records.anchor[i], left)
-                vector(records.right[i, j], row, server, client[i], gradient, x, records.anchor[i], right)
-                if records.over[j] == MEANS:
-                    for lane in range(lanes):
-                        means[j, 0, row, lane] += left[lane] / n
-                        means[j, 1, row, lane] += right[lane] / n
-                else:
-                    for lane in range(lanes):
-                        record[records.owner[j], lane] += records.factor[i, j] * left[lane] * right[lane] / n
+            first, last = starts[records.block[j]], starts[records.block[j] + 1]
+            vector(records.left, i, j, records.anchor, first, last, server, client, gradient, x, left)
+            same, other = True, left
+            for k in range(width):
+                same = same and records.left[i, j, k] == records.right[i, j, k]
+            if not same:
+                other = right
+                vector(records.right, i, j, records.anchor, first, last, server, client, gradient, x, right)
+            if records.over[j] == MEANS:
+                add_multiple(ADD, 1.0 / n, left, first, means, 2 * j * d + first, last - first, lanes)
+                add_multiple(ADD, 1.0 / n, other, first, means, (2 * j + 1) * d + first, last - first, lanes)
+            else:
+                add_inner(factor, left, other, first, last, record, q, lanes)
     for j in range(terms):
         if records.over[j] == MEANS:
-            for row in range(d):
-                for lane in range(lanes):
-                    record[records.owner[j], lane] += (
-                        records.factor[0, j] * means[j, 0, row, lane] * means[j, 1, row, lane]
-                    )
+            add_inner(records.factor[0, j], means[j, 0], means[j, 1], 0, d, record, records.owner[j], lanes)
 
 
 @kernel
-def recorded_point(records, block, server, client, x):
-    """Fill x (d, B) with the point at which a client's quantities are recorded, 0 where there is none."""
-    for row in range(x.shape[0]):
-        slot = records.slot[block[row]]
-        if slot < 0:
-            x[row] = 0.0
-        elif records.group[block[row]] == 0:
-            x[row] = server[slot, row]
+def vector(table, i, j, anchor, first, last, server, client, gradient, x, out):
+    """Coordinates first ... last-1 of a term's combination of client i's state, gradient and displacement."""
+    d, lanes = x.shape
+    servers, clients, size = server.shape[0], client.shape[1], last - first
+    clear(out, first, size, lanes)
+    for k in range(servers + clients + 2):
+        factor = table[i, j, k]
+        if factor == 0.0:
+            continue
+        if k < servers:
+            add_multiple(ADD, factor, server, k * d + first, out, first, size, lanes)
+        elif k < servers + clients:
+            add_multiple(ADD, factor, client, (i * clients + k - servers) * d + first, out, first, size, lanes)
+        elif k == servers + clients:
+            add_multiple(ADD, factor, gradient, first, out, first, size, lanes)
         else:
-            x[row] = client[slot, row]
-
-
-@kernel
-def vector(coefficients, row, server, client, gradient, x, anchor, out):
-    """One coordinate of a combination of state, gradient and displacement."""
-    servers, clients = server.shape[0], client.shape[0]
-    out[:] = 0.0
-    for k in range(servers):
-        if coefficients[k] != 0.0:
-            out += coefficients[k] * server[k, row]
-    for k in range(clients):
-        if coefficients[servers + k] != 0.0:
-            out += coefficients[servers + k] * client[k, row]
-    if coefficients[servers + clients] != 0.0:
-        out += coefficients[servers + clients] * gradient[row]
-    if coefficients[servers + clients + 1] != 0.0:
-        out += coefficients[servers + clients + 1] * (x[row] - anchor[row])
+            add_displacement(factor, x, anchor, i, out, first, size, lanes)

@@ -1,9 +1,9 @@
 """The Monte Carlo kernel: rounds of any algorithm (as linear maps) on any problem, replicates innermost.
 
 Arrays end with an axis of B replicates ("lanes"). State is stored per variable slot and coordinate: server
-(slots, d, B), client (n, slots, d, B). ``block[row]`` says to which block of variables a coordinate belongs, and so
-which coefficients it uses. In a round the replicates that sampled client i are gathered into the first lanes of the
-local arrays, so that the K local steps run on contiguous lanes.
+(slots, d, B), client (n, slots, d, B). Rows starts[b] ... starts[b+1]-1 are block b of the coordinates, which use the
+same coefficients. In a round the replicates that sampled client i are gathered into the first lanes of the local
+arrays, so that the K local steps run on contiguous lanes.
 """
 
 from typing import Any, NamedTuple
@@ -11,29 +11,50 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.diagonal import diagonal_steps
 from ratecheck.kernels.oracle import oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
+from ratecheck.kernels.variables import (
+    ADD,
+    SET,
+    add_delayed,
+    add_multiple,
+    advance,
+    aggregate_round,
+    clear,
+    combine,
+    gather,
+    project,
+    scatter,
+)
 
 
 class Method(NamedTuple):
     """An algorithm's coefficients, of client i on the first axis.
 
-    ``block`` (d,), ``K`` (n,), ``begin`` and ``begin_rate`` (n, blocks, locals, server + client) for the coefficients
-    begin + begin_rate/delay, ``step`` (n, 1 or K, blocks, locals, locals + 1), ``finish`` (n, blocks, client + message,
-    server + client + locals), ``aggregate`` (n + 1, blocks, server, server + message) by the number of participants,
-    ``projected`` the slot and block of the server variable that is kept in the ball of ``radius``, ``select`` how many
-    of the participants stay when the ones with the largest scores are chosen (0: all), and ``score`` (n, blocks,
-    server + client + 1).
+    ``starts`` (blocks + 1,), ``counts`` (4, blocks) the numbers of server, client, local and message variables, ``K``
+    (n,), ``begin`` and, where ``delayed``, ``begin_rate`` (n, blocks, locals, server + client) for the coefficients
+    begin + begin_rate/delay, ``step`` (n, ``weights`` = 1 or K, blocks, locals*(locals + 2)) on (local, gradient, 1),
+    output by output, ``diagonal`` a `Diagonal`, ``finish`` (n, blocks, client + message, server + client + locals),
+    ``aggregate`` (n + 1, blocks, server, server + message) by the number of participants, ``places`` the first rows of
+    server and message variables (see `aggregate_round`), ``projected`` the rows of the server's state (slots*d, B) that
+    are kept in the ball of ``radius``, ``select`` how many of the participants stay when the ones with the largest
+    scores are chosen (0: all), and ``score`` (n, blocks, 1, server + client + 1).
     """
 
-    block: Any
+    starts: Any
+    counts: Any
     K: Any
     begin: Any
     begin_rate: Any
+    delayed: Any
     step: Any
+    weights: Any
+    diagonal: Any
     finish: Any
     aggregate: Any
+    places: Any
     projected: Any
     radius: Any
     select: Any
@@ -41,63 +62,20 @@ class Method(NamedTuple):
 
 
 @kernel
-def combine(coefficients, inputs, outputs, lanes):
-    """Outputs = coefficients @ inputs, over the first lanes."""
-    for o in range(coefficients.shape[0]):
-        for lane in range(lanes):
-            outputs[o, lane] = 0.0
-        for k in range(coefficients.shape[1]):
-            c = coefficients[o, k]
-            if c != 0.0:
-                for lane in range(lanes):
-                    outputs[o, lane] += c * inputs[k, lane]
-
-
-@kernel
-def add_delayed(coefficients, inputs, delays, outputs, lanes):
-    """Add (coefficients @ inputs) / delays to outputs, over the first lanes."""
-    for o in range(coefficients.shape[0]):
-        for k in range(coefficients.shape[1]):
-            c = coefficients[o, k]
-            if c != 0.0:
-                for lane in range(lanes):
-                    outputs[o, lane] += c * inputs[k, lane] / delays[lane]
-
-
-@kernel
-def start_state(source, method, start_client, start_server, point, server, client, keys):
-    """Fill server and client state from point (n, d) and, where a method needs it, the mean of K gradients there.
-
-    ``start_client`` is (n, blocks, client, 2), ``start_server`` (blocks, server, 1 + client).
-    """
-    n, clients, d, lanes = client.shape
-    x, out, total = np.empty((d, lanes)), np.empty((d, lanes)), np.zeros((d, lanes))
-    words = np.empty((4, lanes), dtype=np.uint64)
-    inputs, outputs = np.zeros((max(2, 1 + clients), lanes)), np.empty((max(clients, server.shape[0]), lanes))
-    needs_gradient = np.any(start_client[:, :, :, 1] != 0.0)
-    mean = np.zeros((clients, d, lanes))
+def start_gradients(source, K, point, keys, mean):
+    """Fill mean (n, d, B) with each client's mean of K[i] stochastic gradients at its row of point (n, d)."""
+    n, d, B = mean.shape
+    x, out = np.empty((d, B)), np.empty((d, B))
+    words = np.empty((4, B), dtype=np.uint64)
+    mean[:, :, :] = 0.0
     for i in range(n):
         for row in range(d):
             x[row, :] = point[i, row]
-        total[:, :] = 0.0
-        if needs_gradient:
-            for k in range(method.K[i]):
-                oracle(source, i, BEFORE_FIRST_ROUND, k, x, out, words, keys, lanes)
-                total += out / method.K[i]
-        for row in range(d):
-            inputs[0, :] = x[row]
-            inputs[1, :] = total[row]
-            combine(start_client[i, method.block[row]], inputs, outputs, lanes)
-            for o in range(clients):
-                client[i, o, row, :] = outputs[o]
-                mean[o, row, :] += outputs[o] / n
-    for row in range(d):
-        inputs[0, :] = point[0, row]
-        for o in range(clients):
-            inputs[1 + o, :] = mean[o, row]
-        combine(start_server[method.block[row]], inputs, outputs, lanes)
-        for o in range(server.shape[0]):
-            server[o, row, :] = outputs[o]
+        for k in range(K[i]):
+            oracle(source, i, BEFORE_FIRST_ROUND, k, x, out, words, keys, B)
+            for row in range(d):
+                for lane in range(B):
+                    mean[i, row, lane] += out[row, lane] / K[i]
 
 
 @kernel
@@ -108,178 +86,132 @@ def run_rounds(source, measured, method, records, server, client, last, keys, ma
     takes part and ``last`` (n, B) in which round a client last did (-1: in none); ``record`` is (rounds, names, B).
     """
     n, clients, d, B = client.shape
-    servers, locals_ = server.shape[0], method.step.shape[3]
-    messages = method.finish.shape[2] - clients
-    local = np.empty((locals_, d, B))
-    packed_keys = np.empty((2, B), dtype=np.uint64)
-    out, total = np.empty((d, B)), np.empty((messages, d, B))
-    scratch = np.empty((4, B))
-    words = np.empty((4, B), dtype=np.uint64)
-    inputs = np.empty((servers + clients + locals_ + messages + 1, B))
-    outputs = np.empty((servers + clients + locals_ + messages, B))
-    delays = np.empty(B)
-    delayed = np.any(method.begin_rate != 0.0)
-    members, participants = np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
+    servers, locals_, messages = server.shape[0], method.begin.shape[2], method.finish.shape[2] - clients
+    # Taken out of the tuple once: every time costs the counting of a reference.
+    begin, begin_rate, finish, K = method.begin, method.begin_rate, method.finish, method.K
+    step, weights, diagonal, turns = method.step, method.weights, method.diagonal, method.diagonal.used
+    starts, server_counts, client_counts = method.starts, method.counts[0], method.counts[1]
+    local_counts, message_counts, blocks = method.counts[2], method.counts[3], len(starts) - 1
+    local, turned, total = np.zeros((locals_, d, B)), np.empty((locals_, d, B)), np.zeros((messages, d, B))
+    server_part, client_part, message = (
+        np.empty((servers, d, B)),
+        np.empty((1, clients, d, B)),
+        np.empty((messages, d, B)),
+    )
+    client_new, new, server_rows = np.empty((clients, d, B)), np.empty((servers * d, B)), server.reshape(servers * d, B)
+    point, client_packed, zero = local[0], client_part[0], np.zeros(d)
+    out, scratch, delays, factors = np.empty((d, B)), np.empty((4, B)), np.empty(B), np.empty(B)
+    words, packed_keys = np.empty((4, B), dtype=np.uint64), np.empty((2, B), dtype=np.uint64)
+    members, participants = np.empty(B, dtype=np.uint64), np.empty(B, dtype=np.int64)
+    # Numba would compile a function anew for every literal argument.
+    none, fill, add = np.int64(0), np.int64(SET), np.int64(ADD)
     for t in range(masks.shape[0]):
-        record_round(measured, records, method.block, server, client, scratch, record[t])
+        now = first_round + t
+        record_round(measured, records, starts, server, client, scratch, record[t])
         if method.select > 0:
-            select_largest(measured, method, records, first_round + t, server, client, keys, masks[t])
-        total[:, :, :] = 0.0
+            select_largest(measured, method, records, now, server, client, keys, masks, t)
+        clear(total, 0, messages * d, B)
         participants[:] = 0
         for i in range(n):
-            lanes = gather_members(
-                masks[t, i], first_round + t, last[i], keys, members, participants, packed_keys, delays
-            )
+            lanes = gather_members(masks, t, i, now, last, keys, members, participants, packed_keys, delays)
             if lanes == 0:
                 continue
-            for row in range(d):
-                block = method.block[row]
-                gather(server, client[i], row, members, inputs, lanes)
-                combine(method.begin[i, block], inputs, outputs, lanes)
-                if delayed:
-                    add_delayed(method.begin_rate[i, block], inputs, delays, outputs, lanes)
-                for o in range(locals_):
-                    for lane in range(lanes):
-                        local[o, row, lane] = outputs[o, lane]
-            for k in range(method.K[i]):
-                oracle(source, i, first_round + t, k, local[0], out, words, packed_keys, lanes)
-                local_step(method.step[i, min(k, method.step.shape[1] - 1)], method.block, local, out, outputs, lanes)
-            for row in range(d):
-                gather(server, client[i], row, members, inputs, lanes)
-                for o in range(locals_):
-                    for lane in range(lanes):
-                        inputs[servers + clients + o, lane] = local[o, row, lane]
-                combine(method.finish[i, method.block[row]], inputs, outputs, lanes)
-                for o in range(clients):
-                    for lane in range(lanes):
-                        client[i, o, row, members[lane]] = outputs[o, lane]
-                for o in range(messages):
-                    for lane in range(lanes):
-                        total[o, row, members[lane]] += outputs[clients + o, lane]
-        aggregate_round(method.aggregate, method.block, participants, server, total, outputs)
-        project(method.projected, method.radius, method.block, participants, server, scratch)
+            S, C, own, sent, words_of = server, client, i, total, keys
+            if lanes < B:
+                S, C, own, sent, words_of = server_part, client_part, 0, message, packed_keys
+                gather(starts, server_counts, server, members, server_part, lanes)
+                gather(starts, client_counts, client[i], members, client_packed, lanes)
+                gather(starts, message_counts, total, members, message, lanes)
+            combine(begin, i, starts, local_counts, S, C, own, local, local, none, fill, lanes)
+            if method.delayed:
+                add_delayed(begin_rate, i, starts, local_counts, S, C, own, delays, factors, local, lanes)
+            if turns[i]:
+                diagonal_steps(diagonal, i, now, K[i], local, turned, zero, scratch, words_of, lanes)
+            else:
+                for k in range(K[i]):
+                    oracle(source, i, now, k, point, out, words, words_of, lanes)
+                    row = (i * weights + min(k, weights - 1)) * blocks
+                    for b in range(blocks):
+                        first, size = starts[b], starts[b + 1] - starts[b]
+                        advance(locals_, 1, step, row + b, 0, out, first, local, first, size, d, lanes)
+            combine(finish, i, starts, message_counts, S, C, own, local, sent, clients, add, lanes)
+            combine(finish, i, starts, client_counts, S, C, own, local, client_new, none, fill, lanes)
+            if lanes < B:
+                scatter(starts, message_counts, message, members, total, lanes)
+                scatter(starts, client_counts, client_new, members, client[i], lanes)
+            else:
+                for b in range(blocks):
+                    size = starts[b + 1] - starts[b]
+                    for slot in range(client_counts[b]):
+                        row = slot * d + starts[b]
+                        add_multiple(SET, 1.0, client_new, row, client, i * clients * d + row, size, B)
+        aggregate_round(method.aggregate, starts, method.places, participants, server_rows, total, new, factors)
+        project(method.projected, method.radius, participants, server_rows, scratch[0])
 
 
 @kernel
-def gather_members(mask, t, last, keys, members, participants, packed_keys, delays):
-    """Put the replicates in which a client takes part, their keys and their delays into the first lanes; how many."""
-    lanes = 0
-    for lane in range(len(mask)):
-        if mask[lane]:
-            members[lanes] = lane
+def gather_members(masks, t, i, now, last, keys, members, participants, packed_keys, delays):
+    """Put the replicates in which client i takes part, their keys and delays into the first lanes; how many they are.
+
+    Where it is all of them, members and packed keys are left out: every lane is in its place.
+    """
+    B, lanes = masks.shape[2], 0
+    for lane in range(B):
+        lanes += masks[t, i, lane]
+    if lanes == B:
+        for lane in range(B):
             participants[lane] += 1
-            packed_keys[0, lanes] = keys[0, lane]
-            packed_keys[1, lanes] = keys[1, lane]
-            delays[lanes] = t - last[lane]
-            last[lane] = t
-            lanes += 1
+            delays[lane] = now - last[i, lane]
+            last[i, lane] = now
+        return lanes
+    # Without branches, which the machine could only guess.
+    place = 0
+    for lane in range(B):
+        members[place] = lane
+        place += masks[t, i, lane]
+    for place in range(lanes):
+        lane = members[place]
+        participants[lane] += 1
+        packed_keys[0, place] = keys[0, lane]
+        packed_keys[1, place] = keys[1, lane]
+        delays[place] = now - last[i, lane]
+        last[i, lane] = now
     return lanes
 
 
 @kernel
-def gather(server, client, row, members, inputs, lanes):
-    """Copy one coordinate of server and client state of the member replicates into the first lanes of inputs."""
-    for a in range(server.shape[0]):
-        for lane in range(lanes):
-            inputs[a, lane] = server[a, row, members[lane]]
-    for a in range(client.shape[0]):
-        for lane in range(lanes):
-            inputs[server.shape[0] + a, lane] = client[a, row, members[lane]]
-
-
-@kernel
-def local_step(step, block, local, gradient, outputs, lanes):
-    """One local step in place."""
-    slots, d, _ = local.shape
-    for row in range(d):
-        coefficients = step[block[row]]
-        for o in range(slots):
-            c = coefficients[o, slots]
-            for lane in range(lanes):
-                outputs[o, lane] = c * gradient[row, lane]
-            for k in range(slots):
-                c = coefficients[o, k]
-                if c != 0.0:
-                    for lane in range(lanes):
-                        outputs[o, lane] += c * local[k, row, lane]
-        for o in range(slots):
-            for lane in range(lanes):
-                local[o, row, lane] = outputs[o, lane]
-
-
-@kernel
-def aggregate_round(aggregate, block, participants, server, total, outputs):
-    """New server state; every replicate with the coefficients of its own number of participants."""
-    servers, d, B = server.shape
-    messages = total.shape[0]
-    for row in range(d):
-        for o in range(servers):
-            for lane in range(B):
-                coefficients = aggregate[participants[lane], block[row], o]
-                value = 0.0
-                for k in range(servers):
-                    value += coefficients[k] * server[k, row, lane]
-                for k in range(messages):
-                    value += coefficients[servers + k] * total[k, row, lane]
-                outputs[o, lane] = value
-        for o in range(servers):
-            for lane in range(B):
-                server[o, row, lane] = outputs[o, lane]
-
-
-@kernel
-def project(projected, radius, block, participants, server, scratch):
-    """Multiply the projected server variable by min(1, radius/its norm), where anybody took part."""
-    if radius == np.inf:
-        return
-    _, d, B = server.shape
-    slot, where = projected
-    norms = scratch[0]
-    norms[:] = 0.0
-    for row in range(d):
-        if block[row] == where:
-            norms += server[slot, row] ** 2
-    for lane in range(B):
-        norm = np.sqrt(norms[lane])
-        if norm > radius and participants[lane] > 0:
-            for row in range(d):
-                if block[row] == where:
-                    server[slot, row, lane] *= radius / norm
-
-
-@kernel
-def select_largest(measured, method, records, t, server, client, keys, masks):
+def select_largest(measured, method, records, now, server, client, keys, masks, t):
     """Keep of each replicate's participants those with the largest scores; the first ones where scores are equal.
 
     A score is the norm of the method's vector at a stochastic gradient at the recorded point, drawn as if it were one
     more local step. What is no number counts as the largest.
     """
     servers, (n, clients, d, B) = server.shape[0], client.shape
-    scores = np.zeros((n, B))
-    x, out = np.empty((d, B)), np.empty((d, B))
-    words = np.empty((4, B), dtype=np.uint64)
+    scores, x, out = np.zeros((n, B)), np.empty((d, B)), np.empty((d, B))
+    words, chosen = np.empty((4, B), dtype=np.uint64), np.zeros(n, dtype=np.bool_)
     for i in range(n):
-        recorded_point(records, method.block, server, client[i], x)
-        oracle(measured, i, t, method.K[i], x, out, words, keys, B)
-        for row in range(d):
-            coefficients = method.score[i, method.block[row], 0]
-            for lane in range(B):
-                entry = coefficients[servers + clients] * out[row, lane]
-                for s in range(servers):
-                    entry += coefficients[s] * server[s, row, lane]
-                for c in range(clients):
-                    entry += coefficients[servers + c] * client[i, c, row, lane]
-                scores[i, lane] += entry * entry
+        recorded_point(records, method.starts, server, client, i, x)
+        oracle(measured, i, now, method.K[i], x, out, words, keys, B)
+        for block in range(len(method.starts) - 1):
+            coefficients = method.score[i, block, 0]
+            for row in range(method.starts[block], method.starts[block + 1]):
+                for lane in range(B):
+                    entry = coefficients[servers + clients] * out[row, lane]
+                    for s in range(servers):
+                        entry += coefficients[s] * server[s, row, lane]
+                    for c in range(clients):
+                        entry += coefficients[servers + c] * client[i, c, row, lane]
+                    scores[i, lane] += entry * entry
         for lane in range(B):
             if np.isnan(scores[i, lane]):
                 scores[i, lane] = np.inf
-    chosen = np.zeros(n, dtype=np.bool_)
     for lane in range(B):
         for i in range(n):
             ahead = 0
             for j in range(n):
                 larger = scores[j, lane] > scores[i, lane] or (scores[j, lane] == scores[i, lane] and j < i)
-                if masks[j, lane] and larger:
+                if masks[t, j, lane] and larger:
                     ahead += 1
-            chosen[i] = masks[i, lane] and ahead < method.select
-        masks[:, lane] = chosen
+            chosen[i] = masks[t, i, lane] and ahead < method.select
+        for i in range(n):
+            masks[t, i, lane] = chosen[i]
