@@ -12,7 +12,7 @@ A correct bound is homogeneous: both of its sides have the same degrees, whateve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -68,6 +68,7 @@ class Quantity:
     """One symbol of the field.
 
     ``latex`` is how papers print it; ``f_degree`` and ``x_degree`` are its scaling degrees (module docstring).
+    ``default`` is its value where the caller names none; None for a symbol that has to be given.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Quantity:
     role: Role
     f_degree: int
     x_degree: int
+    default: float | None
 
     @property
     def symbol(self) -> sp.Symbol:
@@ -95,27 +97,68 @@ class Quantity:
         raise InputError(f'{self.name}={value:g} breaks "{self.domain.condition(self.name)}": {what}')
 
 
+@dataclass(frozen=True, kw_only=True)
+class Alias:
+    """Another way to give symbols: each of ``targets`` gets its function of the given numbers.
+
+    A single number counts as a list of one; only with ``many`` may there be more.
+    """
+
+    name: str
+    meaning: str
+    many: bool
+    targets: Mapping[str, Callable[[Sequence[float]], float]]
+
+
 class Vocabulary:
-    """Symbols by name, in the order of definition: those of ``base`` first, unless they are defined anew."""
+    """Symbols by name, in the order of definition: those of ``base`` first, unless they are defined anew.
+
+    ``aliases`` are names that the caller may use for symbols; ``ordered`` lists pairs (smaller, larger) of symbols.
+    """
 
     def __init__(self, base: Vocabulary | None = None) -> None:
         self._quantities = {} if base is None else {quantity.name: quantity for quantity in base}
+        self.aliases: dict[str, Alias] = {} if base is None else dict(base.aliases)
+        self.ordered: list[tuple[str, str]] = [] if base is None else list(base.ordered)
 
     def define(
-        self, name: str, latex: str, meaning: str, domain: Domain, role: Role, f_degree: int, x_degree: int
+        self,
+        name: str,
+        latex: str,
+        meaning: str,
+        domain: Domain,
+        role: Role,
+        f_degree: int,
+        x_degree: int,
+        default: float | None = None,
     ) -> sp.Symbol:
         """Add a symbol, in place of one of the base's by the same name; returns the SymPy symbol."""
         quantity = Quantity(
-            name=name, latex=latex, meaning=meaning, domain=domain, role=role, f_degree=f_degree, x_degree=x_degree
+            name=name,
+            latex=latex,
+            meaning=meaning,
+            domain=domain,
+            role=role,
+            f_degree=f_degree,
+            x_degree=x_degree,
+            default=default,
         )
         self._quantities[name] = quantity
         return quantity.symbol
+
+    def alias(self, name: str, meaning: str, *, many: bool, **targets: Callable[[Sequence[float]], float]) -> None:
+        """Let callers give ``name`` in place of the symbols ``targets``."""
+        self.aliases[name] = Alias(name=name, meaning=meaning, many=many, targets=targets)
+
+    def order_pair(self, smaller: str, larger: str) -> None:
+        """Refuse values with ``smaller > larger``, whatever the statement."""
+        self.ordered.append((smaller, larger))
 
     def __getitem__(self, name: str) -> Quantity:
         return self._quantities[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._quantities
+        return name in self._quantities or name in self.aliases
 
     def __iter__(self) -> Iterator[Quantity]:
         return iter(self._quantities.values())
@@ -144,6 +187,7 @@ n = _define("n", "n", "clients", _INTEGER, _SETTING, 0, 0)
 m = _define("m", "m", "clients sampled per round", _INTEGER, _SETTING, 0, 0)
 K = _define("K", "K", "local steps per round", _INTEGER, _SETTING, 0, 0)
 T = _define("T", "T", "rounds", _INTEGER, _SETTING, 0, 0)
+PFL.order_pair("m", "n")
 
 # Constants of a problem.
 L = _define("L", "L", "smoothness: largest Lipschitz constant of the partial gradients", _POSITIVE, _CONSTANT, 1, -2)
@@ -274,6 +318,3 @@ sampled2 = _define(
     0,
     2,
 )
-
-# The symbols of every paper of the catalogue.
-VOCABULARIES: dict[str, Vocabulary] = {"pfl": PFL}

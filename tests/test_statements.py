@@ -23,10 +23,14 @@ from bounds.errors import InputError
 from bounds.statement import Claim, Condition, Over, Relation, Statement, compiled
 from bounds.symbols import PFL, Domain, Role, Vocabulary
 
-KEYS = bounds.keys()
+# The tests against the second reading, and those that draw values for the symbols, are about the first paper; the
+# others have theirs in test_<paper>_statements.py.
+KEYS = tuple(statement.key for statement in bounds.statements("pfl"))
 VALUED = tuple(key for key in KEYS if not bounds.get(key).order_only)
 ORDER_ONLY = ("pfl/scaffold", "pfl/scaffold-prior")
 every_key = pytest.mark.parametrize("key", KEYS)
+every_key_of_every_paper = pytest.mark.parametrize("key", bounds.keys())
+every_paper = pytest.mark.parametrize("paper", bounds.PAPERS)
 
 # The second reading has both parts of Lemma 3.6 under one key.
 READ_AS = {
@@ -248,7 +252,7 @@ def test_the_second_reading_notices_a_wrong_constant():
     assert not close(terms_of(wrong, values).sum(), expected)
 
 
-@every_key
+@every_key_of_every_paper
 def test_statements_that_a_statement_follows_from_exist(key):
     """``follows_from`` names keys of the catalogue, and no statement follows from itself."""
     followed, reached = list(bounds.get(key).follows_from), set()
@@ -258,6 +262,44 @@ def test_statements_that_a_statement_follows_from_exist(key):
         if name not in reached:
             reached.add(name)
             followed += bounds.get(name).follows_from
+
+
+# --- Every paper ---
+
+
+@every_paper
+def test_every_statement_says_where_it_is_printed(paper):
+    """Keys are unique and begin with the paper's name; number and location are there, and one title for the paper."""
+    statements = bounds.statements(paper)
+    assert statements
+    assert len({statement.key for statement in statements}) == len(statements)
+    assert len({statement.source.paper for statement in statements}) == 1
+    for statement in statements:
+        assert statement.key.startswith(f"{paper}/")
+        assert statement.title
+        assert statement.source.number
+        assert statement.source.location
+        assert statement.vocabulary is bounds.vocabulary(paper)
+        assert bounds.get(statement.key) is statement
+
+
+@every_paper
+def test_what_is_left_out_has_a_reason(paper):
+    """Number and reason, neither empty, and no number twice."""
+    left_out = bounds.left_out(paper)
+    assert all(number and reason for number, reason in left_out)
+    assert len(dict(left_out)) == len(left_out)
+
+
+@every_key_of_every_paper
+def test_an_evaluation_needs_what_is_required(key):
+    """Without any parameter, the message names the first one, or says why there never is a value."""
+    statement = bounds.get(key)
+    if statement.order_only:
+        assert "O(...)" in refusal(key)
+    elif statement.required:
+        first = statement.required[0]
+        assert f"{key} needs a value for {first} ({statement.vocabulary[first].meaning})" in refusal(key)
 
 
 # --- (b) Symbols ---
@@ -281,7 +323,7 @@ def test_a_vocabulary_defines_anew_without_touching_its_base(own):
     assert [*own.order] == [q.name for q in own] == [*PFL.order, "rho"]
 
 
-@every_key
+@every_key_of_every_paper
 def test_every_symbol_of_a_statement_is_of_its_vocabulary(key):
     """Name and domain; a symbol taken from another paper by the same name may differ in both."""
     statement = bounds.get(key)

@@ -20,7 +20,7 @@ from ratecheck.checks.verify import Options, verify
 from ratecheck.errors import InputError
 from ratecheck.problems import Logistic, Quadratic
 
-MEASURABLE = [key for key in bounds.keys() if module._measurable(bounds.get(key))]
+MEASURABLE = [s.key for s in bounds.statements("pfl") if module._measurable(s)]
 CONSTANTS = {"L": 2.0, "F_0": 3.0, "B_0": 5.0, "b": 0.7, "sigma_u": 0.9, "sigma_v": 0.4}
 SETTING = {"m": 3.0, "K": 4.0, "T": 30.0, "sigma_u": 0.3, "sigma_v": 0.3}
 HELD = [(), ("gamma",), ("gamma_u", "eta_u"), ("gamma", "eta_u"), ("gamma_v",)]

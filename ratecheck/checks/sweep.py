@@ -21,7 +21,7 @@ from bounds.statement import Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, Progress, verify
+from ratecheck.checks.verify import Options, Progress, foreign, verify
 from ratecheck.errors import InputError
 from ratecheck.problems import SingleLevel
 
@@ -149,7 +149,8 @@ def check_measurable(statement: Statement) -> None:
     reason = "is known only up to a constant"
     if not statement.order_only:
         reason = f"is about {statement.claims[0].metric.over.value}"
-    others = [other for paper in bounds.PAPERS for other in bounds.statements(paper) if _measurable(other)]
+    known = [other for paper in bounds.PAPERS for other in bounds.statements(paper)]
+    others = [other for other in known if _measurable(other) and not foreign(other)]
     others.sort(key=lambda other: other.algorithm != statement.algorithm)
     raise InputError(
         f"{statement.key} {reason}; a plot needs a bound with a value on a mean over rounds, such as {others[0].key}"

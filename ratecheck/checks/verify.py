@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.statement import Assumption, Claim, Over, Relation, Statement, compiled
+from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement, compiled
+from bounds.symbols import PFL as CERTIFIED
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.base import RECORDS
@@ -65,7 +66,7 @@ class Options:
 def verify(
     statement: Statement,
     problem: SingleLevel,
-    given: Mapping[str, float],
+    given: Given,
     options: Options = Options(),
     *,
     name: str = "",
@@ -80,9 +81,26 @@ def verify(
     where b is found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
     statement.check_names(given)
+    if statement.order_only:
+        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
+    if reasons := foreign(statement):
+        values, _ = statement.complete(given)
+        return Verdict(statement, Outcome.NOT_APPLICABLE, name or problem.kind, "none", values, reasons=reasons)
     numbers = {symbol: real(symbol, value) for symbol, value in given.items()}
     check = _Check(statement, problem, numbers, options, name or problem.kind, progress, observe)
     return check.run()
+
+
+def foreign(statement: Statement) -> tuple[str, ...]:
+    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
+    vocabulary = statement.vocabulary
+    left = {symbol.name for claim in statement.claims for symbol in claim.metric.expr.free_symbols}
+    names = sorted({*statement.parameters, *left}, key=vocabulary.order.__getitem__)
+    unknown = [vocabulary[name] for name in names if name not in CERTIFIED or vocabulary[name] != CERTIFIED[name]]
+    certified = ", ".join(q.name for q in unknown if q.role in (Role.SETTING, Role.CONSTANT))
+    measured = ", ".join(q.name for q in unknown if q.role is Role.MEASURED)
+    found = (("no problem certifies", certified), ("no run measures", measured if not certified else ""))
+    return tuple(f"{what} {listed} yet" for what, listed in found if listed)
 
 
 @dataclass
@@ -96,9 +114,6 @@ class _Check:
     observe: Observe | None
 
     def run(self) -> Verdict:
-        statement = self.statement
-        if statement.order_only:
-            raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
         self._check_shape()
         self.certified = self._certify()
         absent = [c for c in self.certified.values() if c.certificate is Certificate.ABSENT and c.name != "b"]

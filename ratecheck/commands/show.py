@@ -38,7 +38,7 @@ def latex_lines(statement: Statement) -> list[str]:
         right = sp.latex(shown(claim.bound), symbol_names=names)
         right = rf"\left({right}\right)" if claim.relation is Relation.ORDER else right
         lines.append(f"{claim.metric.latex} {_LATEX[claim.relation]} {right}")
-    operators = {"<=": r"\le", ">=": r"\ge", "==": "="}
+    operators = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
     for c in statement.hypotheses:
         sides = (sp.latex(shown(side), symbol_names=names) for side in (c.left, c.right))
         lines.append(f" {operators[c.operator]} ".join(sides))

@@ -8,6 +8,7 @@ import click
 
 import bounds
 from bounds.statement import Statement
+from bounds.symbols import PFL
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
@@ -71,7 +72,7 @@ def command(
     """
     keys, assignments = divide_words(words)
     statements = select(keys)
-    given = parse_values(assignments)
+    given = parse_values(assignments, *(statement.vocabulary for statement in statements))
     # Many checks in one run share one error budget.
     options = Options(
         engine=engine, seed=seed, replicates=replicates, threads=threads, level=level / len(statements), anyway=anyway
@@ -139,8 +140,9 @@ def prepare(
         if not block:
             defaults[sigma] = 0.0
     # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller;
-    # nor are names that its paper does not have.
-    values = {k: v for k, v in defaults.items() if k in statement.vocabulary and k not in statement.settings}
+    # nor are names that its paper does not have or has for something else.
+    shared = {quantity.name for quantity in {*statement.vocabulary} & {*PFL}}
+    values = {k: v for k, v in defaults.items() if k in shared and k not in statement.settings}
     name = f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
     chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})
     return problem, {**values, **request.values}, f"{name}, {chosen}" if chosen else name

@@ -206,7 +206,7 @@ def _mathematics(latex: str, plain: str) -> str:
     r"""LaTeX for matplotlib, whose \frac wants braces; the plain text where it has no way to set it."""
     from matplotlib.mathtext import MathTextParser
 
-    braced = "$" + re.sub(r"\\frac(\w)(\w)", r"\\dfrac{\1}{\2}\\,", latex) + "$"
+    braced = "$" + re.sub(r"\\frac(\w)(\w|\{[^{}]*\})", r"\\dfrac{\1}{\2}\\,", latex) + "$"
     try:
         MathTextParser("path").parse(braced)
     except ValueError:
