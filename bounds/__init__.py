@@ -13,11 +13,12 @@ from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from bounds.statement import Statement
+    from bounds.symbols import Vocabulary
 
 # Lets ratecheck tell this package from an unrelated one of the same name.
 DISTRIBUTION = "ratecheck"
 
-PAPERS: tuple[str, ...] = ("pfl",)
+PAPERS: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo")
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -25,6 +26,18 @@ def statements(paper: str) -> tuple[Statement, ...]:
     if paper not in PAPERS:
         raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, PAPERS)}")
     found: tuple[Statement, ...] = importlib.import_module(f"bounds.{paper}").STATEMENTS
+    return found
+
+
+def vocabulary(paper: str) -> Vocabulary:
+    """The symbols of one paper."""
+    found: Vocabulary = importlib.import_module(f"bounds.{paper}").VOCABULARY
+    return found
+
+
+def left_out(paper: str) -> tuple[tuple[str, str], ...]:
+    """Numbered statements of one paper that are not in the catalogue, each with the reason."""
+    found: tuple[tuple[str, str], ...] = importlib.import_module(f"bounds.{paper}").LEFT_OUT
     return found
 
 

@@ -26,6 +26,7 @@ from bounds.statement import (
     StepRule,
 )
 
+VOCABULARY = s.PFL
 TITLE = "Sharper Convergence Guarantees for Federated Learning with Partial Model Personalization"
 
 n, m, K, T, L, F_0, b = s.n, s.m, s.K, s.T, s.L, s.F_0, s.b
@@ -57,12 +58,12 @@ def _source(number: str, location: str) -> Source:
 
 def _per_round(quantity: str, *, first: bool = True) -> Metric:
     """A single quantity in every round; ``first=False`` where the claim compares with the round before."""
-    latex = next(q.latex for q in s.all_quantities() if q.name == quantity)
+    measured = s.PFL[quantity]
     over = Over.EVERY_ROUND if first else Over.EVERY_ROUND_BUT_FIRST
-    return Metric(latex=latex, weights={quantity: ONE}, over=over, trivial=None)
+    return Metric(latex=measured.latex, weights={measured.symbol: ONE}, over=over, trivial=None)
 
 
-def _averaged(weights: Mapping[str, sp.Expr], latex: str, trivial: sp.Expr) -> Metric:
+def _averaged(weights: Mapping[sp.Symbol, sp.Expr], latex: str, trivial: sp.Expr) -> Metric:
     return Metric(
         latex=rf"\frac1T\sum_{{t=0}}^{{T-1}}{latex}", weights=weights, over=Over.MEAN_OF_ROUNDS, trivial=trivial
     )
@@ -73,15 +74,15 @@ def _averaged(weights: Mapping[str, sp.Expr], latex: str, trivial: sp.Expr) -> M
 # and dv_i = -w*g_i/(L(1+w)). It is attained (n=1, f = L(u+v)^2/2), so no smaller number would do.
 # Table 1: the hatted average counts a personal gradient at the rate m/n at which its variable is updated.
 SAMPLED_GRADIENTS = _averaged(
-    {"G_u": ONE, "G_v": m / n},
+    {G_u: ONE, G_v: m / n},
     r"\left(\mathcal{G}_u^t+\hat{\mathcal{G}}_{\mathbf{v}}^t\right)",
     trivial=2 * L * (1 + m / n) * F_0,
 )
 ALL_GRADIENTS = _averaged(
-    {"G_u": ONE, "G_v": ONE}, r"\left(\mathcal{G}_u^t+\mathcal{G}_{\mathbf{v}}^t\right)", trivial=4 * L * F_0
+    {G_u: ONE, G_v: ONE}, r"\left(\mathcal{G}_u^t+\mathcal{G}_{\mathbf{v}}^t\right)", trivial=4 * L * F_0
 )
-SHARED_GRADIENT = _averaged({"G_u": ONE}, r"\mathbb{E}\|\nabla f(u^t)\|^2", trivial=2 * L * F_0)
-PERSONAL_GRADIENTS = _averaged({"G_v": ONE}, r"\frac1n\sum_i\mathbb{E}\|\nabla f_i(v_i^t)\|^2", trivial=2 * L * F_0)
+SHARED_GRADIENT = _averaged({G_u: ONE}, r"\mathbb{E}\|\nabla f(u^t)\|^2", trivial=2 * L * F_0)
+PERSONAL_GRADIENTS = _averaged({G_v: ONE}, r"\frac1n\sum_i\mathbb{E}\|\nabla f_i(v_i^t)\|^2", trivial=2 * L * F_0)
 
 
 def _lemma(
@@ -104,6 +105,7 @@ def _lemma(
     return Statement(
         key=f"pfl/lemma-{number.lower()}{suffix}",
         title=title,
+        vocabulary=s.PFL,
         source=_source(f"Lemma {number}" + (f", {part}" if part else ""), location),
         algorithm=algorithm,
         assumptions=assumptions,
@@ -137,6 +139,7 @@ def _rate(
     return Statement(
         key=f"pfl/{key}",
         title=title,
+        vocabulary=s.PFL,
         source=_source(number, location),
         algorithm=algorithm,
         assumptions=assumptions,
@@ -580,7 +583,7 @@ _LEMMA_A_2 = _lemma(
         name="main",
         metric=Metric(
             latex=r"\mathbb{E}\|\frac1m\sum_{i\in\mathcal{S}}X_i\|^2",
-            weights={"sampled2": ONE},
+            weights={s.sampled2: ONE},
             over=Over.NO_RUN,
             trivial=None,
         ),
@@ -651,3 +654,6 @@ STATEMENTS: tuple[Statement, ...] = (
     _LEMMA_A_2_REPAIRED,
     _LEMMA_A_3,
 )
+
+# Every numbered statement is in the catalogue.
+LEFT_OUT: tuple[tuple[str, str], ...] = ()

@@ -6,9 +6,10 @@ problems; `Metric` names the per-round quantities of `bounds.symbols` whose comb
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -18,9 +19,11 @@ import sympy as sp
 
 from bounds.display import shown
 from bounds.errors import InputError, did_you_mean
-from bounds.symbols import Role, all_quantities, quantity
+from bounds.symbols import Alias, Role, Vocabulary
 
 Values = Mapping[str, float]
+# What a caller may say: a list of numbers where an alias takes many.
+Given = Mapping[str, float | Sequence[float]]
 
 
 class Assumption(Enum):
@@ -34,6 +37,31 @@ class Assumption(Enum):
     NO_PERSONAL = "no personal variables"
     NO_SHARED = "no shared variable"
     INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
+    LOWER_LEVEL = "every lower-level function strongly convex in y"
+    BILEVEL_LIPSCHITZ = "Lipschitz f_i, gradients and second derivatives of f_i and g_i, third derivatives of g_i"
+    BILEVEL_NOISE = (
+        "unbiased gradients and second derivatives with bounded variance, independent across clients and steps"
+    )
+    LOWER_HETEROGENEITY = "bounded heterogeneity of the lower-level gradients"
+    LOCAL_WEIGHTS = (
+        "coefficients a_i^k from alpha_min to alpha_max, weights w_i at most beta_max/n and the same in every round, "
+        "|a_i|_1 from c_a_prime*tau_bar*alpha_min to c_a*tau_bar*alpha_max, rho^(t) from rho_bar/2 to 3*rho_bar/2"
+    )
+    BALL = "the server's v starts in the ball of radius r = L_f/mu_g"
+    EVERY_SAMPLE = "the bounds mu_g, L_1 and L_f hold for every single sample, not only for the means"
+    UNBIASED_SELECTION = "s of m clients sampled uniformly without replacement, independently of the run so far"
+    SKEWED_SELECTION = "a selection whose relative skew is nowhere below gamma_bar"
+    INNER_ACCURACY = "inner problems solved to a squared gradient of at most eps_max"
+    EXACT_INNER = "inner problems solved exactly"
+    INNER_CONVEXITY = "strongly convex inner problems"
+    DUAL_START = "dual variables that start at pi_i = lambda*alpha_i*(theta_i - w_i)"
+    BOUNDED_BELOW = "a joint objective that is bounded below"
+    TOTAL_NOISE = "unbiased gradients with bounded variance, independent across clients, rounds and steps"
+    OBLIVIOUS_PARTICIPATION = "who takes part does not depend on the noise"
+    UNIFORM_SUBSETS = "S of N clients sampled uniformly without replacement, independently in each round"
+    INDEPENDENT_PARTICIPATION = "clients take part independently, with probability at least delta in each round"
+    RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
+    CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -45,6 +73,16 @@ _ASSUMPTION_CONSTANTS: dict[Assumption, tuple[str, ...]] = {
     Assumption.SMOOTHNESS: ("L",),
     Assumption.NOISE: ("sigma_u", "sigma_v"),
     Assumption.DISSIMILARITY: ("b",),
+    Assumption.LOWER_LEVEL: ("mu_g",),
+    Assumption.BILEVEL_LIPSCHITZ: ("L_f", "L_1", "L_2", "L_3"),
+    Assumption.BILEVEL_NOISE: ("sigma_f", "sigma_g", "sigma_gg"),
+    Assumption.LOWER_HETEROGENEITY: ("beta_gh", "sigma_gh"),
+    Assumption.LOCAL_WEIGHTS: ("alpha_min", "alpha_max", "beta_max", "c_a", "c_a_prime", "tau_bar", "rho_bar"),
+    Assumption.SKEWED_SELECTION: ("gamma_bar",),
+    Assumption.INNER_ACCURACY: ("eps_max",),
+    Assumption.INNER_CONVEXITY: ("mu",),
+    Assumption.TOTAL_NOISE: ("sigma",),
+    Assumption.INDEPENDENT_PARTICIPATION: ("delta",),
 }
 
 
@@ -62,6 +100,7 @@ class Over(Enum):
     MEAN_OF_ROUNDS = "mean over rounds 0 ... T-1"
     EVERY_ROUND = "every round"
     EVERY_ROUND_BUT_FIRST = "every round from the second on"
+    WHOLE_RUN = "the run as a whole"
     NO_RUN = "no run: a claim about any random vectors"
 
 
@@ -83,14 +122,14 @@ class Metric:
     """
 
     latex: str
-    weights: Mapping[str, sp.Expr]
+    weights: Mapping[sp.Symbol, sp.Expr]
     over: Over
     trivial: sp.Expr | None
 
     @property
     def expr(self) -> sp.Expr:
         """The combination as one expression in the per-round quantities."""
-        return sp.Add(*(weight * quantity(name).symbol for name, weight in self.weights.items()))
+        return sp.Add(*(weight * symbol for symbol, weight in self.weights.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +149,7 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A hypothesis about the parameters: ``left <operator> right`` with operator ``<=``, ``>=`` or ``==``."""
+    """A hypothesis about the parameters: ``left <operator> right``; operator ``<=``, ``>=``, ``==``, ``<`` or ``>``."""
 
     name: str
     left: sp.Expr
@@ -140,12 +179,22 @@ class Condition:
 _ROUNDING = 1e-12
 
 
-def as_float(name: str, value: float) -> float:
+def as_float(name: str, value: object) -> float:
     """The value as a float; raises `InputError` for what is no number."""
     try:
-        return float(value)
+        return float(value)  # type: ignore[arg-type]  # what is no number raises
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}={value!r}: it has to be a number") from None
+
+
+def _numbers(alias: Alias, value: object) -> list[float]:
+    """What was given for an alias, as floats; a single number is a list of one."""
+    if not alias.many or isinstance(value, str) or not isinstance(value, Iterable):
+        return [as_float(alias.name, value)]
+    numbers = [as_float(f"{alias.name}[{i}]", each) for i, each in enumerate(value)]
+    if not numbers:
+        raise InputError(f"{alias.name} ({alias.meaning}) is an empty list: give at least one number")
+    return numbers
 
 
 def _holds(left: float, operator: str, right: float) -> bool:
@@ -155,6 +204,11 @@ def _holds(left: float, operator: str, right: float) -> bool:
         return left <= right + slack
     if operator == ">=":
         return left >= right - slack
+    # What is equal but for rounding is not strictly smaller.
+    if operator == "<":
+        return left < right - slack
+    if operator == ">":
+        return left > right + slack
     return left == right or abs(left - right) <= slack
 
 
@@ -197,8 +251,14 @@ class ConditionCheck:
             sides = f"{self.left:.6g} {condition.operator} {self.right:.6g}"
             return f'"{condition.text}" of {self.key} is broken: {sides} is false.'
         sentence = f'{condition.left}={self.left:.6g} breaks "{condition.text}" of {self.key}: {self.limit}'
-        extreme = {"<=": "Largest admissible", ">=": "Smallest admissible", "==": "Prescribed"}[condition.operator]
-        return f"{sentence}. {extreme} {condition.left}: {self.right:.10g}."
+        extreme = {
+            "<=": "Largest admissible {}:",
+            ">=": "Smallest admissible {}:",
+            "==": "Prescribed {}:",
+            "<": "Admissible {}: below",
+            ">": "Admissible {}: above",
+        }[condition.operator]
+        return f"{sentence}. {extreme.format(condition.left)} {self.right:.10g}."
 
     @property
     def limit(self) -> str:
@@ -214,12 +274,14 @@ class ConditionCheck:
 class StepRule:
     """What a statement sets a step size to: exactly ``value``, or any number from ``value`` on (``at_least``).
 
-    With ``at_least`` the smallest admissible value is taken where the caller names none.
+    With ``at_least`` the smallest admissible value is taken where the caller names none. A ``free`` rule is only what
+    is taken where the caller names none, after all others: any other value is as good, as far as the conditions go.
     """
 
     symbol: sp.Symbol
     value: sp.Expr
     at_least: bool
+    free: bool = False
 
     @property
     def condition(self) -> Condition:
@@ -308,6 +370,7 @@ class Statement:
     key: str
     title: str
     source: Source
+    vocabulary: Vocabulary
     algorithm: str | None
     assumptions: tuple[Assumption, ...]
     claims: tuple[Claim, ...]
@@ -326,19 +389,20 @@ class Statement:
     @cached_property
     def hypotheses(self) -> tuple[Condition, ...]:
         """Every condition on parameters: the listed ones and those that the step rules express."""
-        return (*self.conditions, *(rule.condition for rule in self.step_rules))
+        return (*self.conditions, *(rule.condition for rule in self.step_rules if not rule.free))
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """Every parameter that occurs in a bound, condition or step rule, in the order of `bounds.symbols`."""
+        """Every parameter that occurs in a bound, condition or step rule, in the order of the vocabulary."""
         exprs = [claim.bound for claim in self.claims]
         exprs += [weight for claim in self.claims for weight in claim.metric.weights.values()]
         exprs += [side for condition in self.hypotheses for side in (condition.left, condition.right)]
+        exprs += [side for rule in self.step_rules for side in (rule.symbol, rule.value)]
         names = {s.name for expr in exprs for s in sp.sympify(expr).free_symbols} | set(self.settings)
         names |= {s.name for expr in self.settings.values() for s in expr.free_symbols}
         for product in self.step_products:
             names |= product.names
-        return tuple(sorted(names, key=_registry_order))
+        return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -347,43 +411,52 @@ class Statement:
         for rule in reversed(self.step_rules):
             if rule.symbol.name in needed:
                 needed = (needed - {rule.symbol.name}) | {s.name for s in rule.value.free_symbols}
+        needed -= {name for name in needed if self.vocabulary[name].default is not None}
         return tuple(name for name in self.parameters if name in needed and name not in self.settings)
 
-    def complete(self, given: Values) -> tuple[dict[str, float], tuple[str, ...]]:
+    def complete(self, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
         """The given values plus what the statement itself fixes, and the names of what was filled in.
 
-        Fills in ``settings``, prescribed step sizes, smallest admissible ones, and step products whichever way round
-        they are given. Raises `InputError` for an unknown parameter, a value outside
+        Fills in ``settings``, defaults, prescribed step sizes, smallest admissible ones, and step products whichever
+        way round they are given. Raises `InputError` for an unknown parameter, a value outside
         its domain, a contradiction with ``settings`` or between the step sizes.
         """
-        self._check_names(given)
-        values = {name: as_float(name, value) for name, value in given.items()}
-        for name, value in values.items():
-            quantity(name).check(value)
+        self.check_names(given)
+        values = self._resolve(given)
+        named = frozenset(values)
         for name, expr in self.settings.items():
             self._fix(values, name, expr)
-        if {"n", "m"} <= values.keys() and values["m"] > values["n"]:
-            raise InputError(
-                f'm={values["m"]:g} breaks "m <= n": {values["m"]:g} <= {values["n"]:g} is false. '
-                f"Largest admissible m: {values['n']:g}."
-            )
+        for name in self.parameters:
+            default = self.vocabulary[name].default
+            if default is not None:
+                values.setdefault(name, default)
+        for smaller, larger in self.vocabulary.ordered:
+            if {smaller, larger} <= values.keys() and values[smaller] > values[larger]:
+                raise InputError(
+                    f'{smaller}={values[smaller]:g} breaks "{smaller} <= {larger}": '
+                    f"{values[smaller]:g} <= {values[larger]:g} is false. "
+                    f"Largest admissible {smaller}: {values[larger]:g}."
+                )
         self._fill_products(values)
-        # A given local step size and a prescribed product decide the outer one, before the smallest is taken.
-        for at_least in (False, True):
+        # A given local step size and a prescribed product decide the outer one, before the smallest is taken; a free
+        # rule may need either.
+        for kind in ((False, False), (True, False), (False, True)):
             for rule in self.step_rules:
                 name = rule.symbol.name
                 known = {s.name for s in rule.value.free_symbols} <= values.keys()
-                if rule.at_least is at_least and known and name not in values:
-                    values[name] = number(rule.value, values)
+                if (rule.at_least, rule.free) == kind and known and name not in values:
+                    values[name] = self._ruled(rule, values)
             self._fill_products(values)
-        values = {name: values[name] for name in sorted(values, key=_registry_order)}
-        return values, tuple(name for name in values if name not in given)
+        values = {name: values[name] for name in sorted(values, key=self.vocabulary.order.__getitem__)}
+        return values, tuple(name for name in values if name not in named)
 
-    def unused(self, given: Values) -> tuple[str, ...]:
+    def unused(self, given: Given) -> tuple[str, ...]:
         """The given parameters that do not occur in this statement."""
-        return tuple(name for name in given if name not in self.parameters)
+        aliases = self.vocabulary.aliases
+        reach = {name: tuple(aliases[name].targets) if name in aliases else (name,) for name in given}
+        return tuple(name for name, targets in reach.items() if not {*targets} & {*self.parameters})
 
-    def evaluate(self, **given: float) -> Evaluation:
+    def evaluate(self, **given: float | Sequence[float]) -> Evaluation:
         """Right sides, their terms, and every condition with both sides, at the given numbers.
 
         Raises `InputError` for unknown or missing parameters, values outside their domain, and for statements that
@@ -397,8 +470,9 @@ class Statement:
         values, defaulted = self.complete(given)
         missing = [name for name in self.required if name not in values]
         if missing:
-            listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
-            hint = "; 'ratecheck stepsize' tells what is admissible" if set(missing) & _STEP_SIZES else ""
+            listed = ", ".join(f"{name} ({self.vocabulary[name].meaning})" for name in missing)
+            steps = any(self.vocabulary[name].role is Role.STEP_SIZE for name in missing)
+            hint = "; 'ratecheck stepsize' tells what is admissible" if steps else ""
             raise InputError(f"{self.key} needs a value for {listed}: give {missing[0]}=...{hint}")
         terms = {c.name: {label: number(expr, values) for label, expr in c.terms.items()} for c in self.claims}
         return Evaluation(
@@ -421,12 +495,41 @@ class Statement:
             return None
         return number(trivial, values)
 
-    def _check_names(self, given: Values) -> None:
-        # A symbol of the catalogue that this statement does not use is harmless (users pass one set of numbers to
-        # several statements); a name that no statement knows is a slip.
+    def check_names(self, given: Iterable[str]) -> None:
+        """Raise `InputError` for a name that is no symbol of the paper."""
+        # A symbol of the paper that this statement does not use is harmless: users pass one set of numbers to several
+        # statements.
         for name in given:
-            if name not in _ORDER:
+            if name not in self.vocabulary:
                 raise InputError(f"{self.key} has no parameter {name!r}; {did_you_mean(name, self.parameters)}")
+
+    def _resolve(self, given: Given) -> dict[str, float]:
+        """The given values in their domains, with aliases replaced by what they stand for."""
+        values = {}
+        for name, value in given.items():
+            alias = self.vocabulary.aliases.get(name)
+            if alias is None:
+                values[name] = as_float(name, value)
+                self.vocabulary[name].check(values[name])
+                continue
+            numbers = _numbers(alias, value)
+            for target, choose in alias.targets.items():
+                if target in given:
+                    raise InputError(f"{name} and {target} are both given: {name} already says what {target} is")
+                for each in numbers:
+                    dataclasses.replace(self.vocabulary[target], name=name, meaning=alias.meaning).check(each)
+                values[target] = choose(numbers)
+        return values
+
+    def _ruled(self, rule: StepRule, values: Values) -> float:
+        """What a step rule gives; raises `InputError` where it divides by zero."""
+        value = number(rule.value, values)
+        if not math.isfinite(value):
+            names = sorted(symbol.name for symbol in rule.value.free_symbols)
+            named = [name for name in names if values[name] == 0] or names
+            point = ", ".join(f"{name}={values[name]:g}" for name in named)
+            raise InputError(f"{self.key} sets {rule.symbol} to {shown(rule.value)}, which has no value at {point}")
+        return value
 
     def _fill_products(self, values: dict[str, float]) -> None:
         for product in self.step_products:
@@ -439,11 +542,3 @@ class Statement:
         if values.setdefault(name, fixed) != fixed:
             formula = f"{name} = {expr}" + ("" if expr.is_number else f" = {fixed:g}")
             raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which takes {formula}")
-
-
-_ORDER = {q.name: position for position, q in enumerate(all_quantities())}
-_STEP_SIZES = {q.name for q in all_quantities() if q.role is Role.STEP_SIZE}
-
-
-def _registry_order(name: str) -> int:
-    return _ORDER[name]

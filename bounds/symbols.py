@@ -1,5 +1,8 @@
 """Every symbol of the catalogue, once: its ASCII name, what it means, where it may lie, and how it scales.
 
+Papers use the same letter for different things. A `Vocabulary` holds the symbols of one paper; what it does not define
+itself it takes from the one it is based on.
+
 Scaling degrees. Multiplying every objective by ``a`` (f -> a*f) and measuring the variables in other units
 (x -> c*x, so that the new objective at c*x has the value of the old one at x) multiplies a quantity by
 ``a**f_degree * c**x_degree``. A gradient has degrees (1, -1), a smoothness constant (1, -2), a step size (-1, 2).
@@ -9,8 +12,10 @@ A correct bound is homogeneous: both of its sides have the same degrees, whateve
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import sympy as sp
 
@@ -63,6 +68,7 @@ class Quantity:
     """One symbol of the field.
 
     ``latex`` is how papers print it; ``f_degree`` and ``x_degree`` are its scaling degrees (module docstring).
+    ``default`` is its value where the caller names none; None for a symbol that has to be given.
     """
 
     name: str
@@ -72,6 +78,7 @@ class Quantity:
     role: Role
     f_degree: int
     x_degree: int
+    default: float | None
 
     @property
     def symbol(self) -> sp.Symbol:
@@ -90,25 +97,81 @@ class Quantity:
         raise InputError(f'{self.name}={value:g} breaks "{self.domain.condition(self.name)}": {what}')
 
 
-_REGISTRY: dict[str, Quantity] = {}
+@dataclass(frozen=True, kw_only=True)
+class Alias:
+    """Another way to give symbols: each of ``targets`` gets its function of the given numbers.
+
+    A single number counts as a list of one; only with ``many`` may there be more.
+    """
+
+    name: str
+    meaning: str
+    many: bool
+    targets: Mapping[str, Callable[[Sequence[float]], float]]
 
 
-def _define(name: str, latex: str, meaning: str, domain: Domain, role: Role, f_degree: int, x_degree: int) -> sp.Symbol:
-    quantity = Quantity(
-        name=name, latex=latex, meaning=meaning, domain=domain, role=role, f_degree=f_degree, x_degree=x_degree
-    )
-    _REGISTRY[name] = quantity
-    return quantity.symbol
+class Vocabulary:
+    """Symbols by name, in the order of definition: those of ``base`` first, unless they are defined anew.
+
+    ``aliases`` are names that the caller may use for symbols; ``ordered`` lists pairs (smaller, larger) of symbols.
+    """
+
+    def __init__(self, base: Vocabulary | None = None) -> None:
+        self._quantities = {} if base is None else {quantity.name: quantity for quantity in base}
+        self.aliases: dict[str, Alias] = {} if base is None else dict(base.aliases)
+        self.ordered: list[tuple[str, str]] = [] if base is None else list(base.ordered)
+
+    def define(
+        self,
+        name: str,
+        latex: str,
+        meaning: str,
+        domain: Domain,
+        role: Role,
+        f_degree: int,
+        x_degree: int,
+        default: float | None = None,
+    ) -> sp.Symbol:
+        """Add a symbol, in place of one of the base's by the same name; returns the SymPy symbol."""
+        quantity = Quantity(
+            name=name,
+            latex=latex,
+            meaning=meaning,
+            domain=domain,
+            role=role,
+            f_degree=f_degree,
+            x_degree=x_degree,
+            default=default,
+        )
+        self._quantities[name] = quantity
+        return quantity.symbol
+
+    def alias(self, name: str, meaning: str, *, many: bool, **targets: Callable[[Sequence[float]], float]) -> None:
+        """Let callers give ``name`` in place of the symbols ``targets``."""
+        self.aliases[name] = Alias(name=name, meaning=meaning, many=many, targets=targets)
+
+    def order_pair(self, smaller: str, larger: str) -> None:
+        """Refuse values with ``smaller > larger``, whatever the statement."""
+        self.ordered.append((smaller, larger))
+
+    def __getitem__(self, name: str) -> Quantity:
+        return self._quantities[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._quantities or name in self.aliases
+
+    def __iter__(self) -> Iterator[Quantity]:
+        return iter(self._quantities.values())
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """Position of each name; ask once all symbols are defined."""
+        return {name: position for position, name in enumerate(self._quantities)}
 
 
-def quantity(name: str) -> Quantity:
-    """The registered quantity of that name; `KeyError` where there is none."""
-    return _REGISTRY[name]
-
-
-def all_quantities() -> tuple[Quantity, ...]:
-    """Every registered quantity, in the order of definition."""
-    return tuple(_REGISTRY.values())
+# The partial-personalisation paper's symbols, which the others build on.
+PFL = Vocabulary()
+_define = PFL.define
 
 
 _INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
@@ -124,6 +187,7 @@ n = _define("n", "n", "clients", _INTEGER, _SETTING, 0, 0)
 m = _define("m", "m", "clients sampled per round", _INTEGER, _SETTING, 0, 0)
 K = _define("K", "K", "local steps per round", _INTEGER, _SETTING, 0, 0)
 T = _define("T", "T", "rounds", _INTEGER, _SETTING, 0, 0)
+PFL.order_pair("m", "n")
 
 # Constants of a problem.
 L = _define("L", "L", "smoothness: largest Lipschitz constant of the partial gradients", _POSITIVE, _CONSTANT, 1, -2)

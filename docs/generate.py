@@ -40,10 +40,11 @@ from sphinx.util.docutils import SphinxDirective
 import bounds
 import ratecheck
 from bounds.statement import Over, Statement, number
-from bounds.symbols import Role, all_quantities
+from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
 from ratecheck.checks.verify import Options, verify
+from ratecheck.commands.list import count
 from ratecheck.commands.show import latex_lines
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
@@ -60,6 +61,8 @@ def everything(_: Sphinx | None = None) -> None:
     tables: dict[str, Callable[[], str]] = {
         "notation": notation,
         "catalogue": catalogue,
+        "counts": counts,
+        "left-out": left_out,
         "methods": methods,
         "variables": variables,
         "dials": dials,
@@ -220,17 +223,24 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def notation() -> str:
-    """Every symbol, by who supplies its value."""
-    parts = []
-    header = ("name", "symbol", "meaning", "domain", "degree in $f$", "degree in $x$")
-    for role in Role:
-        rows = [
-            (code(q.name), f"${q.latex}$", plain(q.meaning), q.domain.value, str(q.f_degree), str(q.x_degree))
-            for q in all_quantities()
-            if q.role is role
-        ]
-        parts += [f"## {_PLURAL[role]}", "", table(header, rows)]
+    """Every symbol of every paper, by who supplies its value; what papers share is listed with the first of them."""
+    parts: list[str] = []
+    listed: set[Quantity] = set()
+    for paper, vocabulary in ((paper, bounds.vocabulary(paper)) for paper in bounds.PAPERS):
+        own = [quantity for quantity in vocabulary if quantity not in listed]
+        listed.update(own)
+        parts += [f"## {_title(paper)}", ""]
+        for role in Role:
+            rows = [_defined(quantity) for quantity in own if quantity.role is role]
+            parts += [f"### {_PLURAL[role]}", "", table(_NOTATION, rows)] if rows else []
     return "\n".join(parts)
+
+
+_NOTATION = ("name", "symbol", "meaning", "domain", "degree in $f$", "degree in $x$")
+
+
+def _defined(q: Quantity) -> tuple[str, ...]:
+    return code(q.name), f"${q.latex}$", plain(q.meaning), q.domain.value, str(q.f_degree), str(q.x_degree)
 
 
 _PLURAL = {
@@ -250,16 +260,36 @@ def catalogue() -> str:
     """Every statement of every paper."""
     parts = []
     for paper in bounds.PAPERS:
-        statements = bounds.statements(paper)
-        parts += [f"## {statements[0].source.paper}", ""]
-        parts += ["\n".join(_entry(statement)) for statement in statements]
+        parts += [f"## {_title(paper)}", ""]
+        parts += ["\n".join(_entry(statement)) for statement in bounds.statements(paper)]
     return "\n".join(parts)
+
+
+def counts() -> str:
+    """How many statements of each paper there are, as ``ratecheck list --summary`` counts them."""
+    found = {paper: count(paper) for paper in bounds.PAPERS}
+    rows = [(plain(_title(paper)), code(paper), *map(str, row.values())) for paper, row in found.items()]
+    return table(("paper", "prefix", *next(iter(found.values()))), rows)
+
+
+def left_out() -> str:
+    """What of each paper is not in the catalogue, and why."""
+    parts = []
+    for paper in bounds.PAPERS:
+        rows = [(plain(numbered), _linked(reason)) for numbered, reason in bounds.left_out(paper)]
+        parts += [f"## {_title(paper)}", "", table(("in the paper", "why not"), rows) if rows else "Nothing.", ""]
+    return "\n".join(parts)
+
+
+def _title(paper: str) -> str:
+    return bounds.statements(paper)[0].source.paper
 
 
 _OVER = {
     Over.MEAN_OF_ROUNDS: "Claim, for the mean over rounds $0, \\dots, T-1$:",
     Over.EVERY_ROUND: "Claim, for every round $t$:",
     Over.EVERY_ROUND_BUT_FIRST: "Claim, for every round $t \\ge 1$:",
+    Over.WHOLE_RUN: "Claim, for the run as a whole:",
     Over.NO_RUN: "Claim:",
 }
 

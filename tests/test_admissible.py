@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import bounds
+from bounds.symbols import Role
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.errors import InputError
+from ratecheck.views.text import step_sizes_text
 
 CONSTANTS = {"L": 1.7, "F_0": 1.2, "B_0": 3.0, "b": 0.4, "sigma_u": 0.3, "sigma_v": 0.2}
 SETTING = {"n": 10.0, "m": 4.0, "K": 7.0, "T": 300.0}
@@ -115,3 +117,110 @@ def test_statement_without_step_sizes():
     """Pure algebra has no step sizes to choose."""
     with pytest.raises(InputError, match="no step sizes"):
         step_sizes(bounds.get("pfl/lemma-a.2"), {"n": 3, "m": 2})
+
+
+FLAME = {"m": 10, "s": 5, "T": 100, "L": 1, "lambda": 5, "eps_max": 0, "gap": 1, "alpha": 0.1, "gamma_bar": 0.5}
+
+
+def plausible(statement):
+    """Ones for all constants, and a setting of ten clients of which five take part."""
+    sizes = {"n": 10.0, "N": 10.0, "m": 10.0, "s": 5.0, "S": 5.0, "P": 5.0, "T": 1e6}
+    if statement.key.startswith("pfl/"):
+        sizes["m"] = 5.0
+    roles = (Role.SETTING, Role.CONSTANT)
+    names = [name for name in statement.parameters if statement.vocabulary[name].role in roles]
+    return {name: sizes.get(name, 1.0) for name in names if name not in statement.settings}
+
+
+@pytest.mark.parametrize("key", list(bounds.keys()))
+def test_every_statement_has_an_answer(key):
+    """Every key gives intervals that its own optimum and prescriptions lie in, a conflict, or has no step sizes."""
+    statement = bounds.get(key)
+    constants = plausible(statement)
+    try:
+        answer = step_sizes(statement, constants)
+    except InputError as error:
+        assert "no step sizes" in str(error)  # noqa: PT017
+        return
+    assert step_sizes_text(answer)
+    assert not answer.entangled
+    if not answer.feasible:
+        return
+    assert not answer.prescribed.keys() & answer.defaults.keys()
+    for name, value in {**answer.optimal, **answer.defaults}.items():
+        interval = answer.admissible[name]
+        assert interval.low * (1 - 1e-12) <= value <= interval.high * (1 + 1e-12)
+        assert 1e-50 < value < 1e50
+    if answer.optimal:
+        evaluation = statement.evaluate(**constants, **answer.optimal)
+        assert evaluation.applicable
+        assert answer.optimal_bound <= evaluation.value <= 1.0101 * answer.optimal_bound
+
+
+def test_strict_condition_has_an_open_end():
+    """The condition rho > 5 leaves 5 out: in the interval, as a given value, and for the minimiser."""
+    statement = bounds.get("flame/theorem-2-biased-wide-repaired")
+    answer = step_sizes(statement, FLAME)
+    rho = answer.admissible["rho"]
+    assert (rho.low, rho.high, rho.open) == (pytest.approx(5, rel=1e-12), math.inf, (True, True))
+    assert "(5, inf)" in step_sizes_text(answer)
+    # 2*alpha^2*gap*(L + lambda)^2/(T*gamma_bar*s) over alpha*(1 - share)*(lambda - L)/2, the limit for large rho.
+    assert answer.optimal_bound == pytest.approx(2 * 0.01 * 36 / (100 * 0.5 * 5) / (0.1 * 0.5 * 4 / 2), rel=1e-6)
+    assert answer.approached == {"rho": math.inf}
+    assert step_sizes(statement, {**FLAME, "rho": 5 * (1 + 1e-9)}).feasible
+    at_end = step_sizes(statement, {**FLAME, "rho": 5})
+    assert set(at_end.conflict) == {
+        "rho > 2*alpha_max*lambda_**2*(k + 1)/((1 - share)*(-L + lambda_))",
+        "rho == 5 (given)",
+    }
+
+
+def test_end_that_needs_an_inadmissible_other_is_open():
+    """gamma_u reaches the radius of Lemma 3.5 only with gamma_v = 0, which is no step size."""
+    statement = bounds.get("pfl/lemma-3.5")
+    assert step_sizes(statement, given(statement)).admissible["gamma_u"].open == (True, True)
+    fixed = step_sizes(statement, given(statement, gamma_v=1e-3))
+    assert fixed.admissible["gamma_u"].open == (True, False)
+
+
+def test_optimum_at_zero_is_approached():
+    """Where the bound falls towards eta_l = 0, a usable eta_l is given, and said to be one."""
+    statement = bounds.get("fedsum/lemma-d.6")
+    answer = step_sizes(statement, plausible(statement))
+    assert answer.approached == {"eta_l": 0.0}
+    assert 1e-4 < answer.optimal["eta_l"] < 0.1
+    assert "approached as eta_l -> 0;" in step_sizes_text(answer)
+
+
+def test_fixed_outer_step_size_ties_the_others():
+    """With eta_g given, eta = eta_l*eta_g is one choice, not two."""
+    statement = bounds.get("fedsum/lemma-d.6")
+    answer = step_sizes(statement, {**plausible(statement), "eta_g": 0.5})
+    assert answer.optimal["eta"] == pytest.approx(0.5 * answer.optimal["eta_l"], rel=1e-12)
+    assert answer.approached == {}
+    etas = np.geomspace(1e-5, 0.05, 2000)
+    values = [statement.evaluate(**plausible(statement), eta_g=0.5, eta=eta).value for eta in etas]
+    assert answer.optimal_bound == pytest.approx(min(values), rel=1e-4)
+    assert answer.optimal_bound <= min(values)
+
+
+def test_bound_without_minimiser():
+    """A bound that falls to zero has an infimum and no minimiser; a negative pole is no optimum either."""
+    statement = bounds.get("simfbo/proposition-3-repaired")
+    answer = step_sizes(statement, plausible(statement))
+    assert (answer.optimal, answer.optimal_bound, answer.approached) == ({}, 0.0, {"eta_v": 0.0})
+    printed = bounds.get("flame/theorem-2-unbiased")
+    pole = step_sizes(printed, plausible(printed))
+    assert (pole.optimal, pole.optimal_bound) == ({}, -math.inf)
+
+
+def test_free_rules_are_defaults():
+    """What a statement only suggests is no prescription, and follows the step sizes that are given."""
+    statement = bounds.get("simfbo/theorem-1-repaired")
+    answer = step_sizes(statement, plausible(statement))
+    assert set(answer.prescribed) == {"c_gamma_y", "c_gamma_v"}
+    assert set(answer.defaults) == {"gamma_x", "eta_x", "eta_y", "eta_v"}
+    assert answer.defaults["gamma_x"] == pytest.approx(answer.admissible["gamma_x"].high, rel=1e-9)
+    larger = step_sizes(statement, {**plausible(statement), "c_gamma_v": 1e4})
+    assert larger.defaults["gamma_x"] < answer.defaults["gamma_x"]
+    assert "default 0.001" in step_sizes_text(answer)

@@ -1,5 +1,6 @@
 """The command line: exit codes, JSON fields, one-line errors, and what is imported when."""
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -7,8 +8,12 @@ import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import bounds
+from bounds.symbols import PFL, Domain, Role, Vocabulary
+from ratecheck.commands import verify
+from ratecheck.commands.arguments import parse_values
 
 SETTING = ["n=10", "m=9", "K=25", "T=400"]
 CONSTANTS = ["L=1.93", "F_0=1.2", "b=0.41", "sigma_u=0.3", "sigma_v=0.3"]
@@ -52,7 +57,45 @@ def test_bound_imports_sympy_only():
 def test_list_has_every_key():
     """``list`` prints the whole catalogue, and counts it."""
     assert [row["key"] for row in data("list")] == list(bounds.keys())
-    assert data("list", "--summary")["pfl"]["statements"] == len(bounds.keys())
+    summary = data("list", "--summary")
+    assert tuple(summary) == bounds.PAPERS
+    assert sum(counts["statements"] for counts in summary.values()) == len(bounds.keys())
+
+
+def test_summary_counts_repaired_and_left_out():
+    """Per paper: printed and repaired forms, those with a value and orders, and what is left out; as text too."""
+    for paper, counts in data("list", "--summary").items():
+        keys = [statement.key for statement in bounds.statements(paper)]
+        assert counts["repaired"] == sum(key.endswith("-repaired") for key in keys)
+        assert counts["printed"] + counts["repaired"] == counts["statements"] == len(keys)
+        assert counts["with a value"] + counts["order only"] == len(keys)
+        assert counts["left out"] == len(bounds.left_out(paper))
+    head, *rows = run("list", "--summary").stdout.splitlines()
+    assert head.split()[:4] == ["paper", "statements", "printed", "repaired"]
+    assert [row.split()[0] for row in rows] == list(bounds.PAPERS)
+    assert rows[0].split()[1:4] == ["27", "26", "1"]
+
+
+def test_a_list_for_an_alias():
+    """``alpha=0.1,0.2`` is the weights of the clients, whose extremes the bound takes; one number is a scalar."""
+    statement = bounds.get("flame/lemma-2")
+    assert parse_values(("alpha=0.1,0.2",), statement.vocabulary) == {"alpha": [0.1, 0.2]}
+    assert parse_values(("alpha=0.1",), statement.vocabulary) == {"alpha": 0.1}
+    assert parse_values(("alpha=0.1",)) == {"alpha": 0.1}
+
+
+def test_a_list_reaches_the_bound():
+    """The values that went in are the least and the largest of the list."""
+    key = next(s.key for s in bounds.statements("flame") if {"alpha_min", "alpha_max"} <= {*s.required})
+    statement = bounds.get(key)
+    given = [f"{name}=0.5" for name in statement.required if not name.startswith("alpha")]
+    given = [f"{n.partition('=')[0]}=2" if _whole(statement, n.partition("=")[0]) else n for n in given]
+    found = data("bound", key, *given, "alpha=0.3,0.1,0.6")
+    assert (found["values"]["alpha_min"], found["values"]["alpha_max"]) == (0.1, 0.6)
+
+
+def _whole(statement, name):
+    return statement.vocabulary[name].domain is Domain.POSITIVE_INTEGER
 
 
 @pytest.mark.parametrize("key", bounds.keys())
@@ -112,6 +155,10 @@ def test_verify_json_and_exit_codes():
     assert run("verify", "pfl/theorem-3.7", *small).returncode == 0
     assert run("verify", "pfl/lemma-a.2", *small).returncode == 1
     assert run("verify", "pfl/theorem-3.7", *small, "gamma=0.5").returncode == 3
+    foreign = data("verify", "flame/theorem-2-unbiased", "alpha=0.1,0.2")
+    assert (foreign["verdict"], foreign["constants"]) == ("NOT_APPLICABLE", {})
+    assert "no problem certifies m, s, lambda_" in foreign["reasons"][0]
+    assert run("verify", "flame/theorem-2-unbiased").returncode == 3
 
 
 def test_verify_several():
@@ -120,6 +167,20 @@ def test_verify_several():
     assert result.returncode == 1
     table = result.stdout.splitlines()[-3:]
     assert [row.split()[:2] for row in table[1:]] == [["pfl/lemma-a.2", "VIOLATED"], ["pfl/theorem-4.5", "HOLDS"]]
+
+
+def test_verify_checks_names_per_statement(monkeypatch):
+    """A name that one of the papers has is refused for the statements of the others, and for these alone."""
+    own = Vocabulary(PFL)
+    own.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
+    statement = bounds.get("pfl/theorem-4.5")
+    other = dataclasses.replace(statement, key="other/theorem", vocabulary=own)
+    monkeypatch.setattr(verify, "select", lambda _: [statement, other])
+    words = [statement.key, other.key, "n=4", "m=3", "K=3", "T=20", "d=4", "rho=0.5", "--json"]
+    result = CliRunner().invoke(verify.command, words, standalone_mode=False)
+    refused, held = json.loads(result.stdout)
+    assert (refused["verdict"], held["verdict"]) == ("NOT_APPLICABLE", "HOLDS")
+    assert "no parameter or problem dial 'rho'" in refused["reasons"][0]
 
 
 def test_verify_a_file(tmp_path):
@@ -161,6 +222,11 @@ ERRORS = {
     "exact on logistic": (["verify", "pfl/theorem-3.7", "--problem", "logistic", "--engine", "exact"], "engine=step"),
     "one replicate": (["verify", "pfl/theorem-3.7", "--engine", "step", "--replicates", "1"], "replicates=1"),
     "fixed setting": (["verify", "pfl/theorem-3.11", "m=9"], "contradicts pfl/theorem-3.11"),
+    "list for a number": (["bound", "pfl/theorem-3.7", "L=1,2"], "L is one number, not a list"),
+    "list for one symbol": (["bound", "flame/lemma-1", "lambda=1,2"], "lambda is one number, not a list"),
+    "gap in a list": (["bound", "flame/lemma-1", "alpha=0.1,,0.2"], "alpha=0.1,,0.2: '' is not a number"),
+    "infinity in a list": (["bound", "flame/lemma-1", "alpha=0.1,inf"], "it has to be a finite number"),
+    "list to be verified": (["verify", "pfl/theorem-3.7", "alpha=0.1,0.2"], "alpha is one number, not a list"),
 }
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import bounds
-from bounds.symbols import all_quantities
 from ratecheck.algorithms import METHODS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -53,6 +52,12 @@ def pages(tmp_path_factory):
 def text(page):
     """What a reader sees, with whitespace collapsed."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def typeset(plain):
+    """Plain text with the apostrophes and ellipses that the pages have, and whitespace collapsed."""
+    plain = plain.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").replace("...", "\N{HORIZONTAL ELLIPSIS}")
+    return " ".join(plain.split())
 
 
 def test_start_page_commands_end_as_announced(tmp_path):
@@ -101,18 +106,19 @@ def test_no_transcript_is_pasted():
 
 def test_every_page_is_in_the_map(pages):
     """The map on the first page links every other page."""
-    links = set(re.findall(r'href="([a-z]+)\.html"', pages["index"]))
+    links = set(re.findall(r'href="([a-z-]+)\.html"', pages["index"]))
     assert {page.stem for page in DOCS.glob("*.md")} <= links | {"index"}
 
 
 def test_notation_lists_every_quantity(pages):
-    """Name, meaning and domain of every registered symbol."""
+    """Name, meaning and domain of every symbol of every paper."""
     shown = text(pages["notation"])
-    assert len(all_quantities()) > 20
-    for quantity in all_quantities():
+    quantities = [quantity for paper in bounds.PAPERS for quantity in bounds.vocabulary(paper)]
+    assert len(quantities) > 20
+    for quantity in quantities:
         assert f'<span class="pre">{quantity.name}</span>' in pages["notation"], quantity.name
         for part in (quantity.meaning, quantity.domain.value):
-            assert " ".join(part.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").split()) in shown, quantity.name
+            assert typeset(part) in shown, quantity.name
 
 
 def test_catalogue_lists_every_statement(pages):
@@ -120,6 +126,16 @@ def test_catalogue_lists_every_statement(pages):
     for key in bounds.keys():
         assert f'id="{generate.anchor(key)}"' in pages["catalogue"], key
         assert f'<span class="pre">{key}</span>' in pages["catalogue"], key
+
+
+def test_what_is_left_out_is_listed_with_its_reason(pages):
+    """Number and reason of everything that is not in the catalogue, paper by paper."""
+    shown = text(pages["left-out"])
+    for paper in bounds.PAPERS:
+        assert bounds.statements(paper)[0].source.paper in shown
+        for number, reason in bounds.left_out(paper):
+            assert typeset(number) in shown
+            assert typeset(" ".join(reason.split()[:4])) in shown
 
 
 def test_registry_lists_every_method(pages):

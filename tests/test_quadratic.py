@@ -380,7 +380,8 @@ def test_what_smoothness_gives_at_the_start_is_never_exceeded(key, problem):
             values = {"n": problem.n, "m": m, **{name: constants[name].value for name in ("L", "F_0")}}
             numbers = {symbol: values[symbol.name] for symbol in metric.trivial.free_symbols}
             weights = {
-                name: float(w.subs({x: values[x.name] for x in w.free_symbols})) for name, w in metric.weights.items()
+                symbol.name: float(w.subs({x: values[x.name] for x in w.free_symbols}))
+                for symbol, w in metric.weights.items()
             }
             left = sum(weight * measured[name] for name, weight in weights.items())
             assert left <= float(metric.trivial.subs(numbers)) * (1 + 1e-9)

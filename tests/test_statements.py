@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,12 +21,16 @@ import bounds
 from bounds import symbols as s
 from bounds.errors import InputError
 from bounds.statement import Claim, Condition, Over, Relation, Statement, compiled
-from bounds.symbols import Domain, Role, all_quantities, quantity
+from bounds.symbols import PFL, Domain, Role, Vocabulary
 
-KEYS = bounds.keys()
+# The tests against the second reading, and those that draw values for the symbols, are about the first paper; the
+# others have theirs in test_<paper>_statements.py.
+KEYS = tuple(statement.key for statement in bounds.statements("pfl"))
 VALUED = tuple(key for key in KEYS if not bounds.get(key).order_only)
 ORDER_ONLY = ("pfl/scaffold", "pfl/scaffold-prior")
 every_key = pytest.mark.parametrize("key", KEYS)
+every_key_of_every_paper = pytest.mark.parametrize("key", bounds.keys())
+every_paper = pytest.mark.parametrize("paper", bounds.PAPERS)
 
 # The second reading has both parts of Lemma 3.6 under one key.
 READ_AS = {
@@ -77,10 +82,10 @@ LEFT_SIDES = {
 }
 
 
-def drawn(rng):
-    """A value for every symbol of the catalogue: integers up to 60, m <= n, T >= 2, consistent step sizes."""
+def drawn(rng, vocabulary):
+    """A value for every symbol of a paper: integers up to 60, m <= n, T >= 2, consistent step sizes."""
     values = {}
-    for q in all_quantities():
+    for q in vocabulary:
         if q.domain is Domain.POSITIVE_INTEGER:
             values[q.name] = float(rng.integers(1, 61))
         elif q.domain is Domain.REAL:
@@ -94,10 +99,10 @@ def drawn(rng):
     return values
 
 
-def points(seed, count):
-    """Random points, the same for every key."""
+def points(vocabulary, seed, count):
+    """Random points, the same for every key of a paper."""
     rng = np.random.default_rng([seed, 2])
-    return [drawn(rng) for _ in range(count)]
+    return [drawn(rng, vocabulary) for _ in range(count)]
 
 
 def with_settings(statement, values):
@@ -141,7 +146,7 @@ def test_right_sides_equal_the_second_reading(key):
     """At 200 random points, to twelve digits; through `evaluate` wherever the statement has a value."""
     statement = bounds.get(key)
     source = READ_AS.get(key, (key,))[0]
-    for values in (with_settings(statement, p) for p in points(1, 200)):
+    for values in (with_settings(statement, p) for p in points(statement.vocabulary, 1, 200)):
         for claim in statement.claims:
             parts = terms_of(claim, values)
             expected = reading.RIGHT_SIDES[source][claim.name](**values)
@@ -172,7 +177,7 @@ def test_conditions_equal_the_second_reading(key):
     statement = bounds.get(key)
     # The conditions printed in Lemma 3.6 belong to its second part.
     read = None if key == "pfl/lemma-3.6" else reading.CONDITIONS.get(READ_AS.get(key, (key,))[0])
-    for values in points(2, 200):
+    for values in points(statement.vocabulary, 2, 200):
         expected = sorted(read(**values)) if read else []
         found = pairs_of(statement, values)
         assert len(found) == len(expected)
@@ -187,7 +192,7 @@ def test_a_condition_holds_exactly_when_the_second_reading_says_so(key):
     key = "pfl/lemma-3.6-recursion" if key == "pfl/lemma-3.6" else key
     statement, outcomes = bounds.get(key), set()
     prescribed = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
-    for index, values in enumerate(with_settings(statement, p) for p in points(3, 400)):
+    for index, values in enumerate(with_settings(statement, p) for p in points(statement.vocabulary, 3, 400)):
         if index % 2:  # Nearly admissible points are rare among random ones.
             values["gamma"] = 10.0 ** -(index % 9) / (values["L"] * values["K"])
             for block in "uv":
@@ -208,8 +213,8 @@ def test_a_condition_holds_exactly_when_the_second_reading_says_so(key):
 def test_prescribed_step_sizes_equal_the_second_reading(key):
     """What `complete` fills in where no step size is given, at 200 random points, and it meets every condition."""
     statement = bounds.get(key)
-    steps = {q.name for q in all_quantities() if q.role is Role.STEP_SIZE}
-    for values in (with_settings(statement, p) for p in points(4, 200)):
+    steps = {q.name for q in statement.vocabulary if q.role is Role.STEP_SIZE}
+    for values in (with_settings(statement, p) for p in points(statement.vocabulary, 4, 200)):
         given = {name: value for name, value in values.items() if name not in steps}
         completed, defaulted = statement.complete(given)
         for name, read in reading.PRESCRIBED[key].items():
@@ -228,7 +233,7 @@ def test_left_sides_are_those_of_the_paper(key):
     expected = LEFT_SIDES[key]
     assert len(statement.claims) == len(expected)
     for claim, (weights, over) in zip(statement.claims, expected, strict=True):
-        found = {name: float(weight.subs(values)) for name, weight in claim.metric.weights.items()}
+        found = {symbol.name: float(weight.subs(values)) for symbol, weight in claim.metric.weights.items()}
         assert found == {name: 0.4 if weight == "rate" else weight for name, weight in weights.items()}
         assert claim.metric.over is over
         relation = (
@@ -241,13 +246,13 @@ def test_the_second_reading_notices_a_wrong_constant():
     """Planted error: 129 read as 128 in Corollary 3.8 is found."""
     claim = bounds.get("pfl/corollary-3.8").claims[0]
     wrong = dataclasses.replace(claim, terms={**claim.terms, "1/T": 128 * s.L * s.F_0 / s.T})
-    values = points(1, 1)[0]
+    values = points(PFL, 1, 1)[0]
     expected = reading.RIGHT_SIDES["pfl/corollary-3.8"]["main"](**values)
     assert close(terms_of(claim, values).sum(), expected)
     assert not close(terms_of(wrong, values).sum(), expected)
 
 
-@every_key
+@every_key_of_every_paper
 def test_statements_that_a_statement_follows_from_exist(key):
     """``follows_from`` names keys of the catalogue, and no statement follows from itself."""
     followed, reached = list(bounds.get(key).follows_from), set()
@@ -259,9 +264,103 @@ def test_statements_that_a_statement_follows_from_exist(key):
             followed += bounds.get(name).follows_from
 
 
-# --- (b) Scaling ---
+# --- Every paper ---
 
-DEGREES = {q.name: (q.f_degree, q.x_degree) for q in all_quantities()}
+
+@every_paper
+def test_every_statement_says_where_it_is_printed(paper):
+    """Keys are unique and begin with the paper's name; number and location are there, and one title for the paper."""
+    statements = bounds.statements(paper)
+    assert statements
+    assert len({statement.key for statement in statements}) == len(statements)
+    assert len({statement.source.paper for statement in statements}) == 1
+    for statement in statements:
+        assert statement.key.startswith(f"{paper}/")
+        assert statement.title
+        assert statement.source.number
+        assert statement.source.location
+        assert statement.vocabulary is bounds.vocabulary(paper)
+        assert bounds.get(statement.key) is statement
+
+
+@every_paper
+def test_what_is_left_out_has_a_reason(paper):
+    """Number and reason, neither empty, and no number twice."""
+    left_out = bounds.left_out(paper)
+    assert all(number and reason for number, reason in left_out)
+    assert len(dict(left_out)) == len(left_out)
+
+
+@every_key_of_every_paper
+def test_an_evaluation_needs_what_is_required(key):
+    """Without any parameter, the message names the first one, or says why there never is a value."""
+    statement = bounds.get(key)
+    if statement.order_only:
+        assert "O(...)" in refusal(key)
+    elif statement.required:
+        first = statement.required[0]
+        assert f"{key} needs a value for {first} ({statement.vocabulary[first].meaning})" in refusal(key)
+
+
+# --- (b) Symbols ---
+
+
+@pytest.fixture
+def own():
+    """A vocabulary in which b is something else, and that has a symbol more."""
+    vocabulary = Vocabulary(PFL)
+    vocabulary.define("b", "b", "size of a batch", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
+    vocabulary.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
+    return vocabulary
+
+
+def test_a_vocabulary_defines_anew_without_touching_its_base(own):
+    """A redefined symbol keeps its place, a new one comes last, and the base stays as it was."""
+    assert (own["b"].meaning, PFL["b"].domain) == ("size of a batch", Domain.NONNEGATIVE)
+    assert own["L"] is PFL["L"]
+    assert "rho" in own
+    assert "rho" not in PFL
+    assert [*own.order] == [q.name for q in own] == [*PFL.order, "rho"]
+
+
+@every_key_of_every_paper
+def test_every_symbol_of_a_statement_is_of_its_vocabulary(key):
+    """Name and domain; a symbol taken from another paper by the same name may differ in both."""
+    statement = bounds.get(key)
+    exprs = [side for claim in statement.claims for side in (claim.metric.expr, claim.bound)]
+    exprs += [claim.metric.trivial for claim in statement.claims if claim.metric.trivial is not None]
+    exprs += [side for condition in statement.hypotheses for side in (condition.left, condition.right)]
+    exprs += [side for p in statement.step_products for side in (p.product, p.local, p.outer)]
+    symbols = set().union(*(sp.sympify(expr).free_symbols for expr in [*exprs, *statement.settings.values()]))
+    assert symbols
+    assert symbols == {statement.vocabulary[symbol.name].symbol for symbol in symbols}
+    assert {statement.vocabulary[name].name for name in statement.settings} == statement.settings.keys()
+    positions = [statement.vocabulary.order[name] for name in statement.parameters]
+    assert positions == sorted(positions)
+
+
+def test_a_statement_checks_names_and_values_in_its_own_vocabulary(own):
+    """What a name means, where its value may lie and which names there are: three messages of two papers."""
+    given = {name: value for name, value in GOOD.items() if name != "b"}
+    first = bounds.get("pfl/corollary-3.8")
+    second = dataclasses.replace(first, vocabulary=own)
+    for statement, meaning in ((first, PFL["b"].meaning), (second, "size of a batch")):
+        with pytest.raises(InputError, match=re.escape(f"b ({meaning})")):
+            statement.evaluate(**given)
+    assert first.evaluate(**given, b=0.4).value > 0
+    with pytest.raises(InputError, match="whole number"):
+        second.evaluate(**given, b=0.4)
+    assert second.evaluate(**given, b=1, rho=0.5).value == first.evaluate(**given, b=1).value
+    with pytest.raises(InputError, match="no parameter 'rho'"):
+        first.evaluate(**given, b=1, rho=0.5)
+
+
+# --- (c) Scaling ---
+
+
+def degrees_of(vocabulary):
+    """Scaling degrees by name."""
+    return {q.name: (q.f_degree, q.x_degree) for q in vocabulary}
 
 
 def exact_value(expr, values):
@@ -280,20 +379,21 @@ def branches(expr):
     return [branch for argument in choices[0].args for branch in branches(expr.xreplace({choices[0]: argument}))]
 
 
-def is_homogeneous(expr, degrees):
+def is_homogeneous(expr, degrees, vocabulary):
     """Whether f -> a*f, x -> c*x multiplies the expression by a**degrees[0] * c**degrees[1], in all its branches."""
-    return all(has_degrees(branch, degrees) for branch in branches(sp.sympify(expr)))
+    return all(has_degrees(branch, degrees, vocabulary) for branch in branches(sp.sympify(expr)))
 
 
-def has_degrees(expr, degrees):
+def has_degrees(expr, degrees, vocabulary):
     """The same for an expression without branches, at random points and scales."""
-    for seed, values in enumerate(points(5, 4)):
+    known = degrees_of(vocabulary)
+    for seed, values in enumerate(points(vocabulary, 5, 4)):
         with mpmath.workdps(50):
             rng = np.random.default_rng(seed)
             a, c = (mpmath.mpf(float(x)) for x in rng.uniform(0.2, 5, 2))
             precise = {name: mpmath.mpf(value) for name, value in values.items()}
             precise["K"] += 1  # K - 1 = 0 would hide a term
-            scaled = {name: value * a ** DEGREES[name][0] * c ** DEGREES[name][1] for name, value in precise.items()}
+            scaled = {name: value * a ** known[name][0] * c ** known[name][1] for name, value in precise.items()}
             before, after = exact_value(expr, precise), exact_value(expr, scaled)
             wanted = before * a ** degrees[0] * c ** degrees[1]
             if abs(after - wanted) > mpmath.mpf(10) ** -30 * abs(wanted):
@@ -301,78 +401,83 @@ def has_degrees(expr, degrees):
     return True
 
 
-def claim_scales(claim):
+def claim_scales(claim, vocabulary):
     """Whether both sides have the degrees of the first quantity on the left."""
-    degrees = DEGREES[next(iter(claim.metric.weights))]
+    degrees = degrees_of(vocabulary)[next(iter(claim.metric.weights)).name]
     parts = [claim.metric.expr, *claim.terms.values()]
     parts += [claim.metric.trivial] if claim.metric.trivial is not None else []
-    return all(is_homogeneous(part, degrees) for part in parts)
+    return all(is_homogeneous(part, degrees, vocabulary) for part in parts)
 
 
-def condition_scales(condition):
+def condition_scales(condition, vocabulary):
     """Whether both sides have the same degrees, whichever these are."""
     return any(
-        is_homogeneous(condition.left, degrees) and is_homogeneous(condition.right, degrees)
-        for degrees in [(0, 0), *sorted(set(DEGREES.values()))]
+        is_homogeneous(condition.left, degrees, vocabulary) and is_homogeneous(condition.right, degrees, vocabulary)
+        for degrees in [(0, 0), *sorted(set(degrees_of(vocabulary).values()))]
     )
 
 
 @pytest.mark.parametrize("key", VALUED)
 def test_claims_are_homogeneous(key):
     """Left side, every term of the right side and the trivial value change alike when f or x are rescaled."""
-    for claim in bounds.get(key).claims:
-        assert claim_scales(claim)
+    statement = bounds.get(key)
+    for claim in statement.claims:
+        assert claim_scales(claim, statement.vocabulary)
 
 
 @every_key
 def test_conditions_step_rules_and_settings_are_homogeneous(key):
     """Both sides of every hypothesis change alike; what a setting fixes has the degrees of its symbol."""
     statement = bounds.get(key)
+    vocabulary, degrees = statement.vocabulary, degrees_of(statement.vocabulary)
     for condition in statement.hypotheses:
-        assert condition_scales(condition)
+        assert condition_scales(condition, vocabulary)
     for name, expr in statement.settings.items():
-        assert is_homogeneous(expr, DEGREES[name])
+        assert is_homogeneous(expr, degrees[name], vocabulary)
     for product in statement.step_products:
-        assert is_homogeneous(product.local * product.outer, DEGREES[product.product.name])
+        assert is_homogeneous(product.local * product.outer, degrees[product.product.name], vocabulary)
 
 
 def test_only_orders_are_exempt_from_scaling():
     """The statements with dropped constants are those known only up to a constant, and they do fail the check."""
     assert tuple(key for key in KEYS if bounds.get(key).order_only) == ORDER_ONLY
     for key in ORDER_ONLY:
-        assert not claim_scales(bounds.get(key).claims[0])
+        assert not claim_scales(bounds.get(key).claims[0], bounds.get(key).vocabulary)
 
 
 @pytest.mark.parametrize("key", VALUED)
 def test_scaling_notices_a_dropped_factor(key):
     """Planted errors: in every term of every statement that has L, setting L = 1 breaks the homogeneity."""
-    for claim in bounds.get(key).claims:
+    statement = bounds.get(key)
+    for claim in statement.claims:
         for name, term in claim.terms.items():
             if s.L in term.free_symbols:
                 wrong = dataclasses.replace(claim, terms={**claim.terms, name: term.subs(s.L, 1)})
-                assert not claim_scales(wrong)
-    for condition in bounds.get(key).hypotheses:
+                assert not claim_scales(wrong, statement.vocabulary)
+    for condition in statement.hypotheses:
         if s.L in condition.right.free_symbols:
-            assert not condition_scales(dataclasses.replace(condition, right=condition.right.subs(s.L, 1)))
+            wrong = dataclasses.replace(condition, right=condition.right.subs(s.L, 1))
+            assert not condition_scales(wrong, statement.vocabulary)
 
 
 def test_scaling_notices_a_wrong_left_side():
     """Planted errors: a metric that adds a gradient norm to its square root, and a trivial value without F_0."""
     claim = bounds.get("pfl/theorem-3.7").claims[0]
-    metric = dataclasses.replace(claim.metric, weights={"G_u": sp.Integer(1), "G_v": s.L})
-    assert not claim_scales(dataclasses.replace(claim, metric=metric))
+    metric = dataclasses.replace(claim.metric, weights={s.G_u: sp.Integer(1), s.G_v: s.L})
+    assert not claim_scales(dataclasses.replace(claim, metric=metric), PFL)
     metric = dataclasses.replace(claim.metric, trivial=2 * s.L)
-    assert not claim_scales(dataclasses.replace(claim, metric=metric))
+    assert not claim_scales(dataclasses.replace(claim, metric=metric), PFL)
 
 
 def test_degrees_of_the_basic_symbols():
     """Spot values by hand: f -> a*f, x -> c*x makes L a/c^2, F_0 a, a gradient a/c, a local step size c^2/a."""
     expected = {"L": (1, -2), "F_0": (1, 0), "b": (1, -1), "sigma_u": (1, -1), "gamma_u": (-1, 2), "eta_u": (0, 0)}
     expected |= {"G_u": (2, -2), "B_0": (2, -2), "E": (0, 2), "T_1u": (1, 0), "du2": (0, 2), "n": (0, 0)}
-    assert {name: DEGREES[name] for name in expected} == expected
+    found = degrees_of(PFL)
+    assert {name: found[name] for name in expected} == expected
 
 
-# --- (c) Reductions ---
+# --- (d) Reductions ---
 
 
 def bound(key):
@@ -493,7 +598,7 @@ def test_a_too_small_tuned_bound_is_noticed():
     assert terms_of(wrong, right.values).sum() < theorem.value <= right.value
 
 
-# --- (d) Input ---
+# --- (e) Input ---
 
 GOOD = {"n": 10, "m": 5, "K": 5, "T": 100, "L": 1.0, "sigma_u": 0.3, "sigma_v": 0.2, "b": 0.4, "F_0": 1.0}
 BAD = {
@@ -542,7 +647,7 @@ def test_bad_values_are_named_in_one_line(case):
 def test_a_missing_constant_is_named_with_its_meaning(name):
     """Every parameter of Corollary 3.8 is required, and the message says how to give it."""
     message = refusal("pfl/corollary-3.8", **{key: value for key, value in GOOD.items() if key != name})
-    for part in ("pfl/corollary-3.8", quantity(name).meaning, f"{name}=..."):
+    for part in ("pfl/corollary-3.8", PFL[name].meaning, f"{name}=..."):
         assert part in message
 
 
@@ -550,7 +655,7 @@ def test_a_missing_constant_is_named_with_its_meaning(name):
 def test_required_is_exactly_what_an_evaluation_needs(key):
     """With the required parameters there is a value; without any one of them there is none, nor for an order."""
     statement = bounds.get(key)
-    values = with_settings(statement, points(7, 1)[0])
+    values = with_settings(statement, points(statement.vocabulary, 7, 1)[0])
     given = {name: values[name] for name in statement.required}
     if statement.order_only:
         assert "O(...)" in refusal(key, **given)
@@ -559,7 +664,7 @@ def test_required_is_exactly_what_an_evaluation_needs(key):
     assert math.isfinite(evaluation.value)
     for name in given:
         rest = {other: value for other, value in given.items() if other != name}
-        assert f"{name} ({quantity(name).meaning})" in refusal(key, **rest)
+        assert f"{name} ({statement.vocabulary[name].meaning})" in refusal(key, **rest)
 
 
 @pytest.mark.parametrize("key", VALUED)
@@ -572,10 +677,10 @@ def test_every_symbol_is_refused_outside_its_domain(key):
         Domain.NONNEGATIVE: (-1e-300, math.nan, math.inf),
         Domain.REAL: (math.nan, -math.inf),
     }
-    values = with_settings(statement, points(7, 1)[0])
+    values = with_settings(statement, points(statement.vocabulary, 7, 1)[0])
     given = {name: values[name] for name in statement.required}
     for name in given:
-        for value in outside[quantity(name).domain]:
+        for value in outside[statement.vocabulary[name].domain]:
             assert refusal(key, **{**given, name: value}).startswith((f"{name}={value:g} ", f"{name}={value:g}: "))
 
 
@@ -692,7 +797,7 @@ def test_every_part_is_required(kind):
             kind(**{other: value for other, value in parts.items() if other != name})
 
 
-# --- (e) What an import costs ---
+# --- (f) What an import costs ---
 
 LOOK = """
 import sys, bounds

@@ -20,7 +20,7 @@ from ratecheck.checks.verify import Options, verify
 from ratecheck.errors import InputError
 from ratecheck.problems import Logistic, Quadratic
 
-MEASURABLE = [key for key in bounds.keys() if module._measurable(bounds.get(key))]
+MEASURABLE = [s.key for s in bounds.statements("pfl") if module._measurable(s)]
 CONSTANTS = {"L": 2.0, "F_0": 3.0, "B_0": 5.0, "b": 0.7, "sigma_u": 0.9, "sigma_v": 0.4}
 SETTING = {"m": 3.0, "K": 4.0, "T": 30.0, "sigma_u": 0.3, "sigma_v": 0.3}
 HELD = [(), ("gamma",), ("gamma_u", "eta_u"), ("gamma", "eta_u"), ("gamma_v",)]
@@ -176,7 +176,7 @@ def test_interval_covers_the_true_exponent(shared):
 def test_ladder_of_a_number_ends_at_the_largest_admissible_value(at, room):
     """About seven admissible values, the given one among them, over a factor of 16."""
     limit = at * room
-    values = module._ladder("gamma", at, None, 7, lambda value: value <= limit)
+    values = module._ladder(at, None, 7, lambda value: value <= limit, whole=False)
     assert at in values
     assert list(values) == sorted(set(values))
     assert 6 <= len(values) <= 8
@@ -190,7 +190,7 @@ def test_ladder_of_a_number_ends_at_the_largest_admissible_value(at, room):
 @settings(deadline=None)
 def test_ladder_of_whole_numbers(at, room):
     """Whole, different, at least 1, admissible, and the given one among them."""
-    values = module._ladder("K", float(at), None, 7, lambda value: value <= at + room)
+    values = module._ladder(float(at), None, 7, lambda value: value <= at + room, whole=True)
     assert float(at) in values
     assert all(value.is_integer() and 1 <= value <= min(at + room, 4 * at) for value in values)
     assert len(values) == len(set(values)) <= 8
@@ -198,7 +198,7 @@ def test_ladder_of_whole_numbers(at, room):
 
 def test_clients_go_from_one_to_all():
     """The sweep over m is limited by n alone."""
-    values = module._ladder("m", 9.0, (1.0, 10.0), 7, lambda _: True)
+    values = module._ladder(9.0, (1.0, 10.0), 7, lambda _: True, whole=True)
     assert values == (1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 10.0)
 
 

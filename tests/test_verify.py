@@ -39,13 +39,35 @@ def altered(key, factor, term=None):
 
 
 @pytest.mark.parametrize("dials", [{}, {"coupling": 0.6, "curvature": 0.8}], ids=["decoupled", "coupled"])
-@pytest.mark.parametrize("key", [k for k in bounds.keys() if not bounds.get(k).order_only])
+@pytest.mark.parametrize("key", [s.key for s in bounds.statements("pfl") if not s.order_only])
 def test_every_statement_on_a_quadratic(key, dials):
-    """Every statement of the catalogue holds on the exact engine, but for the one printed with a wrong "="."""
+    """Every statement of the first paper holds on the exact engine, but for the one printed with a wrong "="."""
     statement = bounds.get(key)
     problem = problem_for(statement, **dials)
     verdict = verify(statement, problem, run_for(statement, problem), EXACT)
     assert verdict.outcome is (Outcome.VIOLATED if key == "pfl/lemma-a.2" else Outcome.HOLDS), verdict.reasons
+
+
+@pytest.mark.parametrize("paper", [paper for paper in bounds.PAPERS if paper != "pfl"])
+def test_what_no_problem_certifies_is_not_applicable(paper):
+    """Statements of the other papers: no run, no certificates, one reason that names what is missing."""
+    problem = Quadratic.synthetic(3, 2)
+    for statement in bounds.statements(paper):
+        if statement.order_only:
+            continue
+        verdict = verify(statement, problem, {})
+        assert verdict.outcome is Outcome.NOT_APPLICABLE
+        assert (verdict.engine, verdict.constants, verdict.comparisons) == ("none", {}, ())
+        (reason,) = verdict.reasons
+        assert reason.startswith(("no problem certifies ", "no run measures "))
+
+
+def test_a_list_of_weights_is_not_applicable_either():
+    """A list for an alias goes in as the symbols that it stands for."""
+    statement = bounds.get("flame/theorem-2-unbiased")
+    verdict = verify(statement, Quadratic.synthetic(3, 2), {"alpha": [0.2, 0.1]})
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert (verdict.values["alpha_min"], verdict.values["alpha_max"]) == (0.1, 0.2)
 
 
 @pytest.mark.parametrize("key", ["pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/theorem-4.5", "pfl/corollary-4.6"])

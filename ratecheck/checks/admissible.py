@@ -15,14 +15,18 @@ from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
-from bounds.statement import Condition, Statement, as_float, number
-from bounds.symbols import Role, quantity
+from bounds.statement import Condition, Relation, Statement, as_float, number
+from bounds.symbols import Role
 from ratecheck.errors import InputError
 
 _TOLERANCE = 1e-12
 _SWEEPS = 100
 # An optimum that is only approached is reported where the bound is within this factor of its infimum.
 _NEAR = 1.01
+# A bound that still halves over this ratio next to an open end has no positive infimum there.
+_DECADES = 1e3
+# How far inside an open end the bound is minimised, relative to it.
+_INSIDE = 1e-9
 # Stand-ins for the open ends of an interval, far outside every sensible step size and inside the range of floats.
 _TINY, _HUGE = 1e-60, 1e60
 
@@ -31,11 +35,32 @@ Reasons = tuple[frozenset[str], frozenset[str]]
 
 @dataclass(frozen=True)
 class Interval:
-    """Admissible values low <= value <= high; ``because`` names the conditions that set the two ends."""
+    """Admissible values from low to high; ``because`` names the conditions that set the two ends.
+
+    An end is admissible itself unless ``strict`` says otherwise; zero and infinity never are.
+    """
 
     low: float = 0.0
     high: float = math.inf
     because: Reasons = (frozenset(), frozenset())
+    strict: tuple[bool, bool] = (False, False)
+
+    @property
+    def open(self) -> tuple[bool, bool]:
+        """Whether the interval goes up to its ends without containing them."""
+        return self.strict[0] or self.low == 0.0, self.strict[1] or math.isinf(self.high)
+
+    @property
+    def single(self) -> bool:
+        """Whether only one value is admissible."""
+        return self.low == self.high
+
+    @property
+    def box(self) -> tuple[float, float]:
+        """The ends of a closed interval of positive numbers that leaves out open ends."""
+        low = self.low * (1 + _INSIDE) if self.strict[0] else self.low
+        high = self.high * (1 - _INSIDE) if self.strict[1] else self.high
+        return max(low, _TINY), min(high, _HUGE)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -51,15 +76,21 @@ class Interval:
     @property
     def empty(self) -> bool:
         """Whether no value is left (with room for rounding)."""
+        if any(self.open) and self.low >= self.high * (1 - _TOLERANCE):
+            return True
         return self.low > self.high * (1 + _TOLERANCE)
 
-    def cut(self, low: float, high: float, because: frozenset[str]) -> Interval:
-        """The intersection with [low, high]."""
+    def cut(self, low: float, high: float, because: frozenset[str], *, strict: bool = False) -> Interval:
+        """The intersection with [low, high], without these ends if ``strict``."""
         new = self
         if low > new.low * (1 + _TOLERANCE):
-            new = replace(new, low=low, because=(because, new.because[1]))
+            new = replace(new, low=low, because=(because, new.because[1]), strict=(strict, new.strict[1]))
+        elif strict and not new.open[0] and low >= new.low * (1 - _TOLERANCE):
+            new = replace(new, because=(because, new.because[1]), strict=(True, new.strict[1]))
         if high < new.high * (1 - _TOLERANCE):
-            new = replace(new, high=high, because=(new.because[0], because))
+            new = replace(new, high=high, because=(new.because[0], because), strict=(new.strict[0], strict))
+        elif strict and not new.open[1] and high <= new.high * (1 + _TOLERANCE):
+            new = replace(new, because=(new.because[0], because), strict=(new.strict[0], True))
         return new
 
 
@@ -68,21 +99,26 @@ class StepSizes:
     """The answer of ``stepsize``.
 
     ``admissible`` maps each step size to its interval; ``prescribed`` holds what the statement sets (for "at least"
-    rules the smallest value), ``optimal`` the minimiser of the bound over the region with the value of the bound there.
-    ``approached`` names step sizes along which the bound keeps falling; their optimum is where it is within 1% of its
-    infimum. ``conflict`` names a smallest set of conditions that cannot hold together (empty where feasible),
-    ``missing`` the constants without which the bound cannot be minimised.
+    rules the smallest value), ``defaults`` what is taken where neither the statement nor the caller says more.
+    ``optimal`` is the minimiser of the bound over the region and ``optimal_bound`` the bound's infimum. ``approached``
+    maps step sizes along which the bound keeps falling to the open end at which they do; their optimum is where it is
+    within 1% of its infimum (``optimal`` is empty where that is zero or minus infinity). ``conflict`` names a smallest
+    set of conditions that cannot hold together (empty where feasible), ``missing`` the constants without which the
+    bound cannot be minimised. ``entangled`` says that no minimiser was found because the conditions tie the step sizes
+    together.
     """
 
     statement: Statement
     values: dict[str, float]
     admissible: dict[str, Interval]
     prescribed: dict[str, float]
+    defaults: dict[str, float] = field(default_factory=dict)
     optimal: dict[str, float] = field(default_factory=dict)
     optimal_bound: float | None = None
-    approached: tuple[str, ...] = ()
+    approached: dict[str, float] = field(default_factory=dict)
     conflict: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    entangled: bool = False
 
     @property
     def feasible(self) -> bool:
@@ -103,25 +139,44 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
     values, _ = replace(statement, step_rules=(), step_products=()).complete(constants)
     fixed = {name: as_float(name, value) for name, value in given.items() if name in names}
     for name, value in fixed.items():
-        quantity(name).check(value)
+        statement.vocabulary[name].check(value)
     rules: list[_Rule] = [_Condition.of(condition) for condition in statement.hypotheses]
     _require(statement, rules, values, names)
     rules += [_Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
     rules += [_Given(name, value) for name, value in fixed.items()]
     broken = [check for check in statement.check_conditions(values) if check.holds is False]
     intervals = narrow(rules, values, names)
-    prescribed = {rule.symbol.name: number(rule.value, values) for rule in statement.step_rules}
-    answer = StepSizes(statement=statement, values=values, admissible=intervals, prescribed=prescribed)
+    prescribed, defaults = _ruled(statement, {**values, **fixed}, values)
+    answer = StepSizes(
+        statement=statement, values=values, admissible=intervals, prescribed=prescribed, defaults=defaults
+    )
     if broken:
         # A condition without step sizes, which none of them can mend.
         return replace(answer, conflict=tuple(check.condition.text for check in broken))
     if any(interval.empty for interval in intervals.values()):
         return replace(answer, conflict=_conflict(rules, values, names, intervals))
-    return _with_optimum(answer)
+    return _with_optimum(answer, rules)
+
+
+def _ruled(
+    statement: Statement, given: Mapping[str, float], constants: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What the step rules set, and what they only suggest; a rule may use what others set or what was given."""
+    try:
+        values, _ = statement.complete(given)
+    except InputError:
+        # Step sizes that contradict each other; the rules that need none of them still have a value.
+        values = dict(constants)
+    sets: dict[str, float] = {}
+    suggests: dict[str, float] = {}
+    for rule in statement.step_rules:
+        if {symbol.name for symbol in rule.value.free_symbols} <= values.keys():
+            (suggests if rule.free else sets)[rule.symbol.name] = number(rule.value, values)
+    return sets, suggests
 
 
 def _step_names(statement: Statement) -> tuple[str, ...]:
-    return tuple(name for name in statement.parameters if quantity(name).role is Role.STEP_SIZE)
+    return tuple(name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE)
 
 
 Intervals = dict[str, Interval]
@@ -129,10 +184,11 @@ Intervals = dict[str, Interval]
 
 @dataclass(frozen=True)
 class _Condition:
-    """``excess(values) <= 0`` for each excess, monotone in each step size."""
+    """``excess(values) <= 0`` for each excess, or ``< 0`` if ``strict``; monotone in each step size."""
 
     name: str
     symbols: frozenset[str]
+    strict: bool
     excesses: tuple[Callable[..., float], ...]
 
     @staticmethod
@@ -143,8 +199,15 @@ class _Condition:
         def opposite(**values: float) -> float:
             return number(condition.right, values) - number(condition.left, values)
 
-        excesses = {"<=": (difference,), ">=": (opposite,), "==": (difference, opposite)}[condition.operator]
-        return _Condition(name=condition.text, symbols=condition.symbols, excesses=excesses)
+        excesses = {
+            "<=": (difference,),
+            "<": (difference,),
+            ">=": (opposite,),
+            ">": (opposite,),
+            "==": (difference, opposite),
+        }[condition.operator]
+        strict = condition.operator in ("<", ">")
+        return _Condition(name=condition.text, symbols=condition.symbols, strict=strict, excesses=excesses)
 
     def narrow(self, values: Mapping[str, float], intervals: Intervals) -> None:
         """Cut the interval of every step size in it, the others standing where they help most."""
@@ -162,7 +225,7 @@ class _Condition:
         current: Interval,
         others: Intervals,
     ) -> Interval:
-        because = frozenset({self.name})
+        because, strict = frozenset({self.name}), self.strict
         point = {k: interval.centre for k, interval in others.items()}
 
         def at(**changes: float) -> float:
@@ -170,20 +233,35 @@ class _Condition:
 
         for k, interval in others.items():
             low, high = interval.ends
-            rising = at(**{name: current.centre, k: low}) <= at(**{name: current.centre, k: high})
+            at_low, at_high = at(**{name: current.centre, k: low}), at(**{name: current.centre, k: high})
+            rising = at_low <= at_high
             point[k] = low if rising else high
+            # What helps most is not admissible itself, so neither is the value that it would allow.
+            strict |= at_low != at_high and interval.open[0 if rising else 1]
             because |= interval.because[0] if rising else interval.because[1]
         low, high = current.ends
-        broken_low, broken_high = at(**{name: low}) > 0, at(**{name: high}) > 0
+
+        def along(x: float) -> float:
+            return at(**{name: x})
+
+        broken_low, broken_high = self._broken(along, low), self._broken(along, high)
         if broken_low and broken_high:
             return replace(
                 current, low=math.inf, high=0.0, because=(because | current.because[0] | current.because[1],) * 2
             )
         if broken_low:
-            return current.cut(_root(lambda x: at(**{name: x}), low, high), math.inf, because)
+            root = _root(along, low, high) if along(low) > 0 else low
+            return current.cut(root, math.inf, because, strict=strict)
         if broken_high:
-            return current.cut(0.0, _root(lambda x: at(**{name: x}), low, high), because)
+            root = _root(along, low, high) if along(high) > 0 else high
+            return current.cut(0.0, root, because, strict=strict)
         return current
+
+    def _broken(self, excess: Callable[[float], float], value: float) -> bool:
+        """Whether the condition fails; a strict one fails also where both sides are equal but for rounding."""
+        if excess(value) > 0:
+            return True
+        return self.strict and any(excess(value * factor) > 0 for factor in (1 - _TOLERANCE, 1 + _TOLERANCE))
 
 
 @dataclass(frozen=True)
@@ -207,16 +285,22 @@ class _Product:
         for name, other in ((self.local, self.outer), (self.outer, self.local)):
             whole, part = intervals[self.product], intervals[other]
             high = math.inf if part.low == 0.0 else whole.high / part.low
-            self._cut(intervals, name, whole.low / part.high, high, whole.because, part.because[::-1])
+            ends = Interval(whole.low / part.high, high, strict=_either(whole.open, part.open[::-1]))
+            self._cut(intervals, name, ends, whole.because, part.because[::-1])
         left, right = intervals[self.local], intervals[self.outer]
         high = math.inf if math.inf in (left.high, right.high) else left.high * right.high
         low = 0.0 if 0.0 in (left.low, right.low) else left.low * right.low
-        self._cut(intervals, self.product, low, high, left.because, right.because)
+        ends = Interval(low, high, strict=_either(left.open, right.open))
+        self._cut(intervals, self.product, ends, left.because, right.because)
 
-    def _cut(self, intervals: Intervals, name: str, low: float, high: float, one: Reasons, two: Reasons) -> None:
+    def _cut(self, intervals: Intervals, name: str, ends: Interval, one: Reasons, two: Reasons) -> None:
         here = frozenset({self.name})
-        cut = intervals[name].cut(low, math.inf, here | one[0] | two[0])
-        intervals[name] = cut.cut(0.0, high, here | one[1] | two[1])
+        cut = intervals[name].cut(ends.low, math.inf, here | one[0] | two[0], strict=ends.strict[0])
+        intervals[name] = cut.cut(0.0, ends.high, here | one[1] | two[1], strict=ends.strict[1])
+
+
+def _either(one: tuple[bool, bool], two: tuple[bool, bool]) -> tuple[bool, bool]:
+    return one[0] or two[0], one[1] or two[1]
 
 
 @dataclass(frozen=True)
@@ -246,7 +330,7 @@ def _require(statement: Statement, rules: list[_Rule], values: dict[str, float],
     needed = {name for rule in rules for name in rule.symbols if name not in names}
     missing = sorted(needed - values.keys())
     if missing:
-        listed = ", ".join(f"{name} ({quantity(name).meaning})" for name in missing)
+        listed = ", ".join(f"{name} ({statement.vocabulary[name].meaning})" for name in missing)
         raise InputError(f"the conditions of {statement.key} need a value for {listed}; give it as {missing[0]}=...")
 
 
@@ -296,13 +380,16 @@ def _conflict(
     return tuple(rule.name for rule in core)
 
 
-def _with_optimum(answer: StepSizes) -> StepSizes:
+def _with_optimum(answer: StepSizes, rules: list[_Rule]) -> StepSizes:
     """Minimise the bound of the first claim over the step sizes in it."""
-    bound, outers = _with_fixed_products(answer)
+    bound, derived = _with_fixed_products(answer)
     free = [s.name for s in sorted(bound.free_symbols, key=str) if s.name in answer.admissible]
     missing = tuple(sorted({s.name for s in bound.free_symbols} - answer.values.keys() - set(free)))
-    measured = any(quantity(s.name).role is Role.MEASURED for s in bound.free_symbols)
-    if not free or measured or answer.statement.order_only:
+    vocabulary = answer.statement.vocabulary
+    measured = any(vocabulary[s.name].role is Role.MEASURED for s in bound.free_symbols)
+    # The right side of a definition is no bound.
+    defines = answer.statement.claims[0].relation is Relation.EQUAL
+    if not free or measured or defines or answer.statement.order_only:
         return answer
     if missing:
         return replace(answer, missing=missing)
@@ -310,35 +397,84 @@ def _with_optimum(answer: StepSizes) -> StepSizes:
     def value(**steps: float) -> float:
         return number(bound, {**answer.values, **steps})
 
-    boxes = {name: (max(i.low, _TINY), min(i.high, _HUGE)) for name, i in answer.admissible.items() if name in free}
-    best = _coordinate_descent(value, boxes)
-    infimum = value(**best)
-    approached = []
-    for name, (low, high) in boxes.items():
-        if best[name] < high * (1 - 1e-6) or math.isfinite(answer.admissible[name].high):
-            continue
-        # The bound does not rise towards the open end: take the smallest step size that is nearly as good.
-        at_low = value(**{**best, name: low})
-        if not math.isclose(at_low, infimum, rel_tol=1e-12):
-            approached.append(name)
-        along = functools.partial(_along, value, best, name)
-        best[name] = low if at_low <= _NEAR * infimum else _root(lambda x: along(x) - _NEAR * infimum, low, high)  # noqa: B023
-    smallest = value(**best)
-    for outer, (product, local) in outers.items():
-        if product in best or answer.admissible[product].low == answer.admissible[product].high:
-            best[outer] = best.get(product, answer.admissible[product].low) / local
-    return replace(answer, optimal=best, optimal_bound=smallest, approached=tuple(approached))
+    best = _coordinate_descent(value, {name: answer.admissible[name].box for name in free})
+    best, smallest, approached = _off_the_ends(value, best, answer.admissible)
+    for name, (expr, symbol) in derived.items():
+        if symbol in best or answer.admissible[symbol].single:
+            best[name] = number(expr, {symbol: best.get(symbol, answer.admissible[symbol].low)})
+            if symbol in approached:
+                approached[name] = number(expr, {symbol: approached[symbol]})
+    at_best = narrow([*rules, *(_Given(name, x) for name, x in best.items())], answer.values, answer.admissible)
+    if any(interval.empty for interval in at_best.values()):
+        return replace(answer, entangled=True)
+    attainable = math.isfinite(smallest) and not (approached and smallest == 0.0)
+    return replace(answer, optimal=best if attainable else {}, optimal_bound=smallest, approached=approached)
 
 
-def _with_fixed_products(answer: StepSizes) -> tuple[sp.Expr, dict[str, tuple[str, float]]]:
-    """The bound with an outer step size written as product/local where the local one is fixed, and these pairs."""
-    bound, outers = answer.statement.claims[0].bound, {}
+def _with_fixed_products(answer: StepSizes) -> tuple[sp.Expr, dict[str, tuple[sp.Expr, str]]]:
+    """The bound with one factor of a product put as the product over the other where one of the three is fixed.
+
+    Also each such factor as an expression in the one symbol that is named beside it.
+    """
+    bound, derived = answer.statement.claims[0].bound, {}
     for rule in answer.statement.step_products:
-        local = answer.admissible[rule.local.name]
-        if local.low == local.high and rule.outer in bound.free_symbols:
-            bound = bound.subs(rule.outer, rule.product / sp.Float(local.low, 17))
-            outers[rule.outer.name] = (rule.product.name, local.low)
-    return bound, outers
+        for factor, other in ((rule.outer, rule.local), (rule.local, rule.outer)):
+            fixed = next((s for s in (other, rule.product) if answer.admissible[s.name].single), None)
+            inside = bound.free_symbols
+            # A product that is fixed ties its factors only where the bound has both.
+            if factor not in inside or fixed is None or (fixed == rule.product and other not in inside):
+                continue
+            expr = (rule.product / other).xreplace({fixed: sp.Float(answer.admissible[fixed.name].low, 17)})
+            bound = bound.xreplace({factor: expr})
+            derived[factor.name] = (expr, (other if fixed == rule.product else rule.product).name)
+            break
+    return bound, derived
+
+
+def _off_the_ends(
+    value: Callable[..., float], best: Mapping[str, float], intervals: Intervals
+) -> tuple[dict[str, float], float, dict[str, float]]:
+    """A minimiser, the infimum, and the open ends at which it is approached.
+
+    Where the bound falls all the way to an open end, the step size farthest from it is taken that is nearly as good.
+    """
+    best, infimum = dict(best), value(**best)
+    ends = []
+    for name, x in best.items():
+        interval, (low, high) = intervals[name], intervals[name].box
+
+        def at_end(end: float, x: float = x, name: str = name) -> bool:
+            # Far out the bound is flat to the last digit, and any point there is as good.
+            near = math.isclose(x, end, rel_tol=1e-6)
+            return near or value(**{**best, name: end}) <= infimum + _TOLERANCE * abs(infimum)
+
+        if interval.open[0] and at_end(low):
+            ends.append((name, interval.low, low, high))
+        elif interval.open[1] and at_end(high):
+            ends.append((name, interval.high, high, low))
+    approached, smallest = {}, infimum
+    for k, (name, limit, end, other) in enumerate(ends, start=1):
+        along = functools.partial(_along, value, dict(best), name)
+        if not math.isclose(along(other), infimum, rel_tol=1e-12):
+            approached[name] = limit
+            if limit in (0.0, math.inf):
+                inwards = end * (_DECADES if limit == 0.0 else 1 / _DECADES)
+            else:
+                inwards = limit + (end - limit) * _DECADES
+            if along(inwards) > max(2 * infimum, infimum / 2):
+                # No number yet: it falls to zero, or without end where it is negative already.
+                smallest = 0.0 if infimum >= 0.0 else -math.inf
+        # Each takes its part of what may be lost.
+        allowed = infimum + (_NEAR - 1) * abs(infimum) * k / len(ends)
+        if along(other) <= allowed:
+            best[name] = other if _TINY < other < _HUGE else 1.0
+        else:
+            best[name] = _root(functools.partial(_above, along, allowed), *sorted((end, other)))
+    return best, smallest, approached
+
+
+def _above(function: Callable[[float], float], level: float, x: float) -> float:
+    return function(x) - level
 
 
 def _along(value: Callable[..., float], point: Mapping[str, float], name: str, x: float) -> float:
@@ -353,7 +489,8 @@ def _coordinate_descent(value: Callable[..., float], boxes: Mapping[str, tuple[f
         before = dict(best)
         for name, (low, high) in boxes.items():
             best[name] = _minimum(functools.partial(_along, value, best, name), low, high)
-        if all(math.isclose(best[k], before[k], rel_tol=1e-10) for k in best):
+        # Where the bound is flat, the minimiser itself is known to half the digits only.
+        if value(**before) - value(**best) <= _TOLERANCE * abs(value(**best)):
             break
     return best
 
@@ -364,10 +501,15 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
         return low
     left, right = math.log(low), math.log(high)
     ratio = (math.sqrt(5) - 1) / 2
-    for _ in range(200):
-        inner_left, inner_right = right - ratio * (right - left), left + ratio * (right - left)
-        if function(math.exp(inner_left)) <= function(math.exp(inner_right)):
-            right = inner_right
+    inner_left, inner_right = right - ratio * (right - left), left + ratio * (right - left)
+    at_left, at_right = function(math.exp(inner_left)), function(math.exp(inner_right))
+    while right - left > 1e-10:
+        if at_left <= at_right:
+            right, inner_right, at_right = inner_right, inner_left, at_left
+            inner_left = right - ratio * (right - left)
+            at_left = function(math.exp(inner_left))
         else:
-            left = inner_left
+            left, inner_left, at_left = inner_left, inner_right, at_right
+            inner_right = left + ratio * (right - left)
+            at_right = function(math.exp(inner_right))
     return min((low, math.exp((left + right) / 2), high), key=function)

@@ -18,10 +18,10 @@ from scipy.special import stdtrit
 
 import bounds
 from bounds.statement import Over, Statement
-from bounds.symbols import Domain, Role, quantity
+from bounds.symbols import Domain, Role
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, Progress, verify
+from ratecheck.checks.verify import Options, Progress, foreign, verify
 from ratecheck.errors import InputError
 from ratecheck.problems import SingleLevel
 
@@ -149,7 +149,8 @@ def check_measurable(statement: Statement) -> None:
     reason = "is known only up to a constant"
     if not statement.order_only:
         reason = f"is about {statement.claims[0].metric.over.value}"
-    others = [other for paper in bounds.PAPERS for other in bounds.statements(paper) if _measurable(other)]
+    known = [other for paper in bounds.PAPERS for other in bounds.statements(paper)]
+    others = [other for other in known if _measurable(other) and not foreign(other)]
     others.sort(key=lambda other: other.algorithm != statement.algorithm)
     raise InputError(
         f"{statement.key} {reason}; a plot needs a bound with a value on a mean over rounds, such as {others[0].key}"
@@ -166,7 +167,7 @@ def local_exponent(statement: Statement, parameter: str, held: Iterable[str], va
     The step sizes in ``held`` stay as they are, the others follow the statement's rules. At a kink (a tie in a maximum)
     it is the mean of the exponents on the two sides. NaN where it does not exist or is infinite.
     """
-    symbol = quantity(parameter).symbol
+    symbol = statement.vocabulary[parameter].symbol
     bound = closed_bound(statement, {*held, *{parameter} & _steps(statement)})
     # Numbers first: the derivative of sqrt(x) at a noise x that is zero throughout would be 0/0.
     curve = bound.xreplace({s: _float(values[s.name]) for s in bound.free_symbols - {symbol}})
@@ -179,13 +180,14 @@ def closed_bound(statement: Statement, held: Iterable[str]) -> sp.Expr:
 
     The same steps in the same order as `Statement.complete`, on symbols.
     """
-    steps = {s: s for s in (quantity(name).symbol for name in held)}
+    vocabulary = statement.vocabulary
+    steps = {s: s for s in (vocabulary[name].symbol for name in held)}
     _fill_products(statement, steps)
     for rule in statement.step_rules:
         if rule.symbol not in steps:
             steps[rule.symbol] = rule.value.xreplace(steps)
     _fill_products(statement, steps)
-    settings = {quantity(name).symbol: expr for name, expr in statement.settings.items()}
+    settings = {vocabulary[name].symbol: expr for name, expr in statement.settings.items()}
     return statement.claims[0].bound.xreplace(steps).xreplace(settings)
 
 
@@ -284,24 +286,25 @@ class _Plan:
             return f"{statement.key} is about {parameter} = {statement.settings[parameter]}"
         if parameter in _prescribed(statement):
             return f"{statement.key} prescribes {parameter}"
-        at = verdict.values[parameter]
+        vocabulary, at = statement.vocabulary, verdict.values[parameter]
         held = _held(statement, given, verdict.values, parameter)
-        constants = {k: v for k, v in verdict.values.items() if quantity(k).role is not Role.STEP_SIZE}
+        constants = {k: v for k, v in verdict.values.items() if vocabulary[k].role is not Role.STEP_SIZE}
 
         def admissible(value: float) -> bool:
             values, _ = statement.complete({**constants, **held, parameter: value})
             return all(check.holds is not False for check in statement.check_conditions(values))
 
         limits = (1.0, verdict.values["n"]) if parameter == "m" else None
-        values = _ladder(parameter, at, limits, _POINTS[verdict.engine], admissible)
+        whole = vocabulary[parameter].domain is Domain.POSITIVE_INTEGER
+        values = _ladder(at, limits, _POINTS[verdict.engine], admissible, whole=whole)
         if len(values) < 2:
             return f"no other value than {at:g} is admissible"
-        rest = {k: v for k, v in given.items() if quantity(k).role is not Role.STEP_SIZE}
+        rest = {k: v for k, v in given.items() if vocabulary[k].role is not Role.STEP_SIZE}
         return _Plan(parameter, at, values, {**rest, **held}, tuple(sorted(held)))
 
 
 def _steps(statement: Statement) -> set[str]:
-    return {name for name in statement.parameters if quantity(name).role is Role.STEP_SIZE}
+    return {name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE}
 
 
 def _prescribed(statement: Statement) -> set[str]:
@@ -324,14 +327,14 @@ def _held(
 
 
 def _ladder(
-    parameter: str,
     at: float,
     limits: tuple[float, float] | None,
     count: int,
     admissible: Callable[[float], bool],
+    *,
+    whole: bool,
 ) -> tuple[float, ...]:
-    """About ``count`` geometrically spaced admissible values, ``at`` among them; whole numbers where it is one."""
-    whole = quantity(parameter).domain is Domain.POSITIVE_INTEGER
+    """About ``count`` geometrically spaced admissible values, ``at`` among them."""
 
     def usable(value: float) -> bool:
         return admissible(float(round(value)) if whole else value)
@@ -393,7 +396,8 @@ def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mappin
     mean = (np.cumsum(runs, axis=1) / np.arange(1, T + 1))[:, grid - 1]
     own_steps = "gamma" in _prescribed(statement)
     # A run has one set of step sizes; a statement that prescribes gamma is about another run for every T.
-    rest = {k: v for k, v in values.items() if not own_steps or quantity(k).role is not Role.STEP_SIZE}
+    vocabulary = statement.vocabulary
+    rest = {k: v for k, v in values.items() if not own_steps or vocabulary[k].role is not Role.STEP_SIZE}
     evaluations = [statement.evaluate(**{**rest, **held, "T": float(t)}) for t in grid]
     return Rounds(
         T=grid, metric=metric.mean(axis=0), metric_error=_band(metric),

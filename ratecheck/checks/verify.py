@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.statement import Assumption, Claim, Over, Relation, Statement, compiled
-from bounds.symbols import Role, all_quantities, quantity
+from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement, compiled
+from bounds.symbols import PFL as CERTIFIED
+from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks.admissible import step_sizes
@@ -30,7 +31,6 @@ Observe = Callable[[Mapping[str, Array]], None]
 _LARGEST_EXACT_STATE = 1500
 # A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
 _BLOWN_UP = 1e6
-_SYMBOLS = frozenset(symbol.name for symbol in all_quantities())
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
 _ATTEMPTS, _MARGIN = 30, 1.05
 
@@ -66,7 +66,7 @@ class Options:
 def verify(
     statement: Statement,
     problem: SingleLevel,
-    given: Mapping[str, float],
+    given: Given,
     options: Options = Options(),
     *,
     name: str = "",
@@ -80,14 +80,27 @@ def verify(
     admissible outer ones. ``observe`` receives the left side of every claim per round, arrays (T,) or (replicates, T);
     where b is found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
-    for symbol in given:
-        if symbol not in _SYMBOLS:
-            raise InputError(
-                f"{statement.key} has no parameter {symbol!r}; {did_you_mean(symbol, statement.parameters)}"
-            )
+    statement.check_names(given)
+    if statement.order_only:
+        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
+    if reasons := foreign(statement):
+        values, _ = statement.complete(given)
+        return Verdict(statement, Outcome.NOT_APPLICABLE, name or problem.kind, "none", values, reasons=reasons)
     numbers = {symbol: real(symbol, value) for symbol, value in given.items()}
     check = _Check(statement, problem, numbers, options, name or problem.kind, progress, observe)
     return check.run()
+
+
+def foreign(statement: Statement) -> tuple[str, ...]:
+    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
+    vocabulary = statement.vocabulary
+    left = {symbol.name for claim in statement.claims for symbol in claim.metric.expr.free_symbols}
+    names = sorted({*statement.parameters, *left}, key=vocabulary.order.__getitem__)
+    unknown = [vocabulary[name] for name in names if name not in CERTIFIED or vocabulary[name] != CERTIFIED[name]]
+    certified = ", ".join(q.name for q in unknown if q.role in (Role.SETTING, Role.CONSTANT))
+    measured = ", ".join(q.name for q in unknown if q.role is Role.MEASURED)
+    found = (("no problem certifies", certified), ("no run measures", measured if not certified else ""))
+    return tuple(f"{what} {listed} yet" for what, listed in found if listed)
 
 
 @dataclass
@@ -101,9 +114,6 @@ class _Check:
     observe: Observe | None
 
     def run(self) -> Verdict:
-        statement = self.statement
-        if statement.order_only:
-            raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
         self._check_shape()
         self.certified = self._certify()
         absent = [c for c in self.certified.values() if c.certificate is Certificate.ABSENT and c.name != "b"]
@@ -126,12 +136,13 @@ class _Check:
             raise InputError(f"n={given['n']:g} does not fit the problem, which has {problem.n} clients")
         for setting in ("m", "K", "T"):
             if setting not in self.statement.settings and setting not in given:
-                raise InputError(f"how many {quantity(setting).meaning}? give {setting}=...")
+                raise InputError(f"how many {self.statement.vocabulary[setting].meaning}? give {setting}=...")
 
     def _certify(self) -> dict[str, Constant]:
         sigmas = {name: self.given.get(name, 0.0) for name in ("sigma_u", "sigma_v")}
         for name, value in sigmas.items():
-            quantity(name).check(value)
+            if name in self.given:
+                self.statement.vocabulary[name].check(value)
         found = self.problem.constants(sigma_u=sigmas["sigma_u"], sigma_v=sigmas["sigma_v"])
         constants = {}
         assumed = [name for assumption in self.statement.assumptions for name in assumption.constants]
@@ -179,7 +190,8 @@ class _Check:
         parameters = set(self.statement.parameters)
         values = {k: v for k, v in self.given.items() if k in parameters | {"n", "m", "K", "T"}}
         values |= {name: constant.value for name, constant in constants.items() if name in parameters}
-        names = [name for name in self.statement.parameters if quantity(name).role is Role.STEP_SIZE]
+        vocabulary = self.statement.vocabulary
+        names = [name for name in self.statement.parameters if vocabulary[name].role is Role.STEP_SIZE]
         chosen = {name: "given" for name in names if name in values}
         completed, _ = self.statement.complete(values)
         if names and "gamma" not in completed and self.statement.step_products:
@@ -278,11 +290,12 @@ class _Check:
 
     def _report(self, records: Mapping[str, Array], values: Mapping[str, float]) -> None:
         if self.observe is not None:
-            claims = self.statement.claims
-            self.observe({claim.name: _evaluate(claim.metric.expr, values, records) for claim in claims})
+            claims, vocabulary = self.statement.claims, self.statement.vocabulary
+            self.observe({claim.name: _evaluate(claim.metric.expr, vocabulary, values, records) for claim in claims})
 
     def _judge(self, base: Verdict, result: exact.Expectation, values: dict[str, float]) -> Verdict:
-        comparisons = [_worst_round(claim, values, result) for claim in self.statement.claims]
+        vocabulary = self.statement.vocabulary
+        comparisons = [_worst_round(claim, vocabulary, values, result) for claim in self.statement.claims]
         outcomes = {_judged(c, k) for c, k in zip(comparisons, self.statement.claims, strict=True)}
         outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
@@ -307,7 +320,7 @@ class _Check:
         self._measure_b(means)
         self._report(run.records, values)
         level = self.options.level / len(self.statement.claims)
-        judged = [_sampled(claim, values, run, level) for claim in self.statement.claims]
+        judged = [_sampled(claim, self.statement.vocabulary, values, run, level) for claim in self.statement.claims]
         outcomes = {outcome for outcome, _ in judged}
         outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
         caveat = "confidence is asymptotic in the replicates and needs a finite variance"
@@ -363,15 +376,15 @@ def _trajectory_notes(verdict: Verdict) -> tuple[str, ...]:
 def _measured(statement: Statement) -> set[str]:
     """Names of the per-round quantities in the statement, without the suffix for the round before."""
     symbols = {s.name for claim in statement.claims for s in claim.bound.free_symbols | claim.metric.expr.free_symbols}
-    return {name.removesuffix("_prev") for name in symbols if quantity(name).role is Role.MEASURED}
+    return {name.removesuffix("_prev") for name in symbols if statement.vocabulary[name].role is Role.MEASURED}
 
 
-def _evaluate(expr: object, values: Mapping[str, float], records: Mapping[str, Array]) -> Array:
+def _evaluate(expr: object, vocabulary: Vocabulary, values: Mapping[str, float], records: Mapping[str, Array]) -> Array:
     """An expression per round: parameters from ``values``, per-round quantities from ``records``."""
     arguments: dict[str, object] = {}
     for symbol in expr.free_symbols:  # type: ignore[attr-defined]
         name = symbol.name
-        if quantity(name).role is not Role.MEASURED:
+        if vocabulary[name].role is not Role.MEASURED:
             arguments[name] = np.float64(values[name])
         elif name.endswith("_prev"):
             arguments[name] = np.roll(records[name.removesuffix("_prev")], 1, axis=-1)
@@ -386,10 +399,12 @@ def _evaluate(expr: object, values: Mapping[str, float], records: Mapping[str, A
 _TIE = 1e-12
 
 
-def _sampled(claim: Claim, values: Mapping[str, float], run: step.Run, level: float) -> tuple[Outcome, Comparison]:
+def _sampled(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], run: step.Run, level: float
+) -> tuple[Outcome, Comparison]:
     """Judge a claim by its replicates; a claim about every round shares the error level among the rounds."""
-    left, right = (_evaluate(expr, values, run.records) for expr in (claim.metric.expr, claim.bound))
-    terms = {label: _evaluate(expr, values, run.records) for label, expr in claim.terms.items()}
+    left, right = (_evaluate(expr, vocabulary, values, run.records) for expr in (claim.metric.expr, claim.bound))
+    terms = {label: _evaluate(expr, vocabulary, values, run.records) for label, expr in claim.terms.items()}
     first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         left, right = left.mean(axis=1, keepdims=True), right.mean(axis=1, keepdims=True)
@@ -411,12 +426,14 @@ def _sampled(claim: Claim, values: Mapping[str, float], run: step.Run, level: fl
     return outcome, Comparison(claim.name, place, *sides, float(errors[worst]), parts)
 
 
-def _worst_round(claim: Claim, values: Mapping[str, float], result: exact.Expectation) -> Comparison:
+def _worst_round(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: exact.Expectation
+) -> Comparison:
     """Both sides by the exact engine: means over rounds, or the round with the least room."""
-    left, right = (_evaluate(expr, values, result.records) for expr in (claim.metric.expr, claim.bound))
-    terms = {label: _evaluate(expr, values, result.records) for label, expr in claim.terms.items()}
+    left, right = (_evaluate(expr, vocabulary, values, result.records) for expr in (claim.metric.expr, claim.bound))
+    terms = {label: _evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
     size = np.abs(left) + sum(np.abs(term) for term in terms.values())
-    error = _rounding(claim, values, terms, result.errors)
+    error = _rounding(claim, vocabulary, values, terms, result.errors)
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         parts = {label: float(term.mean()) for label, term in terms.items()}
         return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
@@ -434,16 +451,20 @@ _FORMULA_ROUNDING = 1e-14
 
 
 def _rounding(
-    claim: Claim, values: Mapping[str, float], terms: Mapping[str, Array], errors: Mapping[str, Array]
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    terms: Mapping[str, Array],
+    errors: Mapping[str, Array],
 ) -> Array:
     """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
 
     Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
     """
-    error = np.abs(_evaluate(claim.metric.expr, values, errors))
+    error = np.abs(_evaluate(claim.metric.expr, vocabulary, values, errors))
     for label, term in terms.items():
-        computed = any(quantity(s.name).role is Role.MEASURED for s in claim.terms[label].free_symbols)
-        share = np.abs(_evaluate(claim.terms[label], values, errors)) if computed else 0.0
+        computed = any(vocabulary[s.name].role is Role.MEASURED for s in claim.terms[label].free_symbols)
+        share = np.abs(_evaluate(claim.terms[label], vocabulary, values, errors)) if computed else 0.0
         error = error + share + _FORMULA_ROUNDING * np.abs(term)
     return error
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bounds.symbols import Role, all_quantities
+from bounds.symbols import Role, Vocabulary
 from ratecheck.errors import InputError, did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,25 +51,42 @@ def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ..
 WORDS = ("how",)
 
 
-def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
-    """``("n=10", "gamma=1e-3")`` as numbers, the dials in `WORDS` as text; raises `InputError` for anything else."""
+def parse_values(assignments: tuple[str, ...], *vocabularies: Vocabulary) -> dict[str, Any]:
+    """``("n=10", "gamma=1e-3")`` as numbers, the dials in `WORDS` as text; raises `InputError` for anything else.
+
+    A name that stands for several symbols in one of the ``vocabularies`` may have a list, such as ``alpha=0.1,0.2``.
+    """
+    lists = {alias.name for vocabulary in vocabularies for alias in vocabulary.aliases.values() if alias.many}
     values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals or not name:
             raise InputError(f"{assignment!r} is not of the form NAME=VALUE, such as n=10")
         if name in values:
-            raise InputError(f"{name} is given twice: {values[name]} and {text}")
+            raise InputError(f"{name} is given twice: {_given(values[name])} and {text}")
         if name in WORDS:
             values[name] = text
             continue
-        try:
-            values[name] = float(text)
-        except ValueError:
-            raise InputError(f"{name}={text}: {text!r} is not a number") from None
-        if not math.isfinite(values[name]):
-            raise InputError(f"{name}={text}: it has to be a finite number")
+        parts = text.split(",")
+        if len(parts) > 1 and name not in lists:
+            raise InputError(f"{name}={text}: {name} is one number, not a list")
+        numbers = [_number(assignment, part) for part in parts]
+        values[name] = numbers if len(numbers) > 1 else numbers[0]
     return values
+
+
+def _number(assignment: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{assignment}: {text!r} is not a number") from None
+    if not math.isfinite(value):
+        raise InputError(f"{assignment}: it has to be a finite number")
+    return value
+
+
+def _given(value: float | str | list[float]) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @dataclass(frozen=True)
@@ -80,15 +97,15 @@ class Request:
     dials: dict[str, Any]
 
 
-def divide(values: Mapping[str, Any], dials: tuple[str, ...]) -> Request:
+def divide(values: Mapping[str, Any], dials: tuple[str, ...], vocabulary: Vocabulary) -> Request:
     """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
-    symbols = {quantity.name for quantity in all_quantities()}
     for name in values:
-        if name not in symbols and name not in dials:
-            given = {quantity.name for quantity in all_quantities() if quantity.role is not Role.MEASURED}
-            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, given | set(dials))}")
+        if name not in vocabulary and name not in dials:
+            given = {quantity.name for quantity in vocabulary if quantity.role is not Role.MEASURED}
+            known = given | vocabulary.aliases.keys() | set(dials)
+            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, known)}")
     return Request(
-        values={k: v for k, v in values.items() if k in symbols},
+        values={k: v for k, v in values.items() if k in vocabulary},
         dials={k: v for k, v in values.items() if k in dials},
     )
 

@@ -21,7 +21,7 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
     largest admissible value, and the exit code is 2: the number printed then bounds nothing.
     """
     statement = bounds.get(key)
-    given = parse_values(assignments)
+    given = parse_values(assignments, statement.vocabulary)
     evaluation = statement.evaluate(**given)
     unused = statement.unused(given)
     if unused:

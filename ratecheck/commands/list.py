@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 import bounds
-from bounds.statement import Statement
 from ratecheck.commands.arguments import json_option, print_json
 from ratecheck.views.text import catalogue_text, table
 
@@ -15,19 +14,21 @@ from ratecheck.views.text import catalogue_text, table
 @click.option("--summary", is_flag=True, help="Only how many statements each paper has.")
 @json_option
 def command(paper: str | None, summary: bool, as_json: bool) -> None:
-    """List the statements of the catalogue, or of one PAPER."""
+    """List the statements of the catalogue, or of one PAPER.
+
+    The summary counts a statement as repaired where its key says so, and what is left out of the catalogue apart.
+    """
     papers = (paper,) if paper else bounds.PAPERS
-    found = {name: bounds.statements(name) for name in papers}
     if summary:
-        counts = {name: _counts(statements) for name, statements in found.items()}
+        counts = {name: count(name) for name in papers}
         if as_json:
             print_json(counts)
         else:
-            rows = [["paper", "statements", "with a value", "order only"]]
-            rows += [[name, *(str(count) for count in row.values())] for name, row in counts.items()]
+            rows = [["paper", *next(iter(counts.values()))]]
+            rows += [[name, *map(str, row.values())] for name, row in counts.items()]
             click.echo(table(rows))
         return
-    listed = [statement for statements in found.values() for statement in statements]
+    listed = [statement for name in papers for statement in bounds.statements(name)]
     if as_json:
         fields = [
             {"key": s.key, "title": s.title, "number": s.source.number, "order_only": s.order_only} for s in listed
@@ -37,6 +38,16 @@ def command(paper: str | None, summary: bool, as_json: bool) -> None:
         click.echo(catalogue_text(listed))
 
 
-def _counts(statements: tuple[Statement, ...]) -> dict[str, int]:
+def count(paper: str) -> dict[str, int]:
+    """How many statements of a paper there are, by kind, and how many are left out of the catalogue."""
+    statements = bounds.statements(paper)
     orders = sum(statement.order_only for statement in statements)
-    return {"statements": len(statements), "with a value": len(statements) - orders, "order only": orders}
+    repaired = sum(statement.key.endswith("-repaired") for statement in statements)
+    return {
+        "statements": len(statements),
+        "printed": len(statements) - repaired,
+        "repaired": repaired,
+        "with a value": len(statements) - orders,
+        "order only": orders,
+        "left out": len(bounds.left_out(paper)),
+    }

@@ -59,7 +59,8 @@ def command(
     path = out or Path(f"{key.replace('/', '-')}.png")
     check_target(path)
     check_measurable(statement)
-    problem, values, name = prepare(statement, problem_name, parse_values(assignments))
+    given = parse_values(assignments, statement.vocabulary)
+    problem, values, name = prepare(statement, problem_name, given)
     options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
     chosen = PARAMETERS if vary == "all" else (vary,)
     with progress(f"measuring {key}") as report:

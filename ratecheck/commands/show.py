@@ -8,7 +8,6 @@ import sympy as sp
 import bounds
 from bounds.display import shown
 from bounds.statement import Relation, Statement
-from bounds.symbols import quantity
 from ratecheck.commands.arguments import json_option, key_argument, print_json
 from ratecheck.views.text import statement_text, symbols_text
 
@@ -28,27 +27,22 @@ def command(key: str, latex: bool, as_json: bool) -> None:
         click.echo("\n".join(latex_lines(statement)))
     else:
         click.echo(statement_text(statement))
-        click.echo("\n" + symbols_text(statement.parameters))
+        click.echo("\n" + symbols_text(statement))
 
 
 def latex_lines(statement: Statement) -> list[str]:
     """Every claim and condition in the paper's symbols."""
-    names = {quantity(name).symbol: quantity(name).latex for name in _all_symbols(statement)}
+    names = {quantity.symbol: quantity.latex for quantity in statement.vocabulary}
     lines = []
     for claim in statement.claims:
         right = sp.latex(shown(claim.bound), symbol_names=names)
         right = rf"\left({right}\right)" if claim.relation is Relation.ORDER else right
         lines.append(f"{claim.metric.latex} {_LATEX[claim.relation]} {right}")
-    operators = {"<=": r"\le", ">=": r"\ge", "==": "="}
+    operators = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
     for c in statement.hypotheses:
         sides = (sp.latex(shown(side), symbol_names=names) for side in (c.left, c.right))
         lines.append(f" {operators[c.operator]} ".join(sides))
     return lines
-
-
-def _all_symbols(statement: Statement) -> set[str]:
-    found = {s.name for claim in statement.claims for s in claim.bound.free_symbols}
-    return found | set(statement.parameters)
 
 
 def _fields(statement: Statement) -> dict[str, object]:
@@ -78,7 +72,7 @@ def _fields(statement: Statement) -> dict[str, object]:
             for rule in statement.step_rules
         ],
         "settings": {name: str(value) for name, value in statement.settings.items()},
-        "parameters": {name: quantity(name).meaning for name in statement.parameters},
+        "parameters": {name: statement.vocabulary[name].meaning for name in statement.parameters},
         "follows_from": list(statement.follows_from),
         "remark": statement.remark,
         "latex": latex_lines(statement),

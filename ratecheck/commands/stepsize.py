@@ -21,7 +21,7 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
     fixed. Exit code 3 where nothing is admissible; the conflicting conditions are named.
     """
     statement = bounds.get(key)
-    given = parse_values(assignments)
+    given = parse_values(assignments, statement.vocabulary)
     answer = step_sizes(statement, given)
     unused = statement.unused(given)
     if unused:
@@ -35,9 +35,13 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
                 "admissible": {name: [i.low, i.high] for name, i in answer.admissible.items()}
                 if answer.feasible
                 else {},
+                "open": {name: list(i.open) for name, i in answer.admissible.items()} if answer.feasible else {},
+                "defaults": answer.defaults,
                 "optimal": answer.optimal,
                 "optimal_bound": answer.optimal_bound,
                 "approached": list(answer.approached),
+                "limits": answer.approached,
+                "entangled": answer.entangled,
                 "conflict": list(answer.conflict),
                 "missing": list(answer.missing),
             }

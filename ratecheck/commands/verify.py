@@ -8,7 +8,7 @@ import click
 
 import bounds
 from bounds.statement import Statement
-from bounds.symbols import all_quantities
+from bounds.symbols import PFL
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
@@ -30,9 +30,6 @@ from ratecheck.problems import SingleLevel
 from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
 from ratecheck.views.text import values_text, verdict_table, verdict_text
-
-# Settings of the run that a statement need not depend on.
-SYMBOLS = {quantity.name for quantity in all_quantities()} - {"n", "m", "K", "T", "sigma_u", "sigma_v"}
 
 EXIT_CODES = {
     Outcome.HOLDS: 0,
@@ -75,7 +72,7 @@ def command(
     """
     keys, assignments = divide_words(words)
     statements = select(keys)
-    given = parse_values(assignments)
+    given = parse_values(assignments, *(statement.vocabulary for statement in statements))
     # Many checks in one run share one error budget.
     options = Options(
         engine=engine, seed=seed, replicates=replicates, threads=threads, level=level / len(statements), anyway=anyway
@@ -91,7 +88,7 @@ def command(
             verdicts.append(Verdict(statement, Outcome.NOT_APPLICABLE, problem_name, "none", {}, reasons=(str(error),)))
         if not as_json:
             click.echo(verdict_text(verdicts[-1]) + "\n")
-    if len(statements) == 1 and (unused := statements[0].unused({k: v for k, v in given.items() if k in SYMBOLS})):
+    if len(statements) == 1 and (unused := _unused(statements[0], given)):
         note(f"{statements[0].key} does not depend on {', '.join(unused)}")
     if as_json:
         data = [fields(verdict) for verdict in verdicts]
@@ -124,11 +121,16 @@ def _verify(statement: Statement, problem_name: str, given: dict[str, float], op
         return verify(statement, problem, values, options, name=name, progress=report)
 
 
+def _unused(statement: Statement, given: dict[str, float]) -> tuple[str, ...]:
+    """Given symbols that the statement does not depend on, but for settings of the run, on which it need not."""
+    return statement.unused({k: v for k, v in given.items() if k in statement.vocabulary and k not in DEFAULTS})
+
+
 def prepare(
     statement: Statement, problem_name: str, given: dict[str, float]
 ) -> tuple[SingleLevel, dict[str, float], str]:
     """The problem, the statement's values with defaults, and a line that names the problem."""
-    request = divide(given, dials(problem_name))
+    request = divide(given, dials(problem_name), statement.vocabulary)
     # A problem from a file brings its own number of clients.
     clients = {} if problem_name.endswith(".npz") else {"n": given.get("n", DEFAULTS["n"])}
     blocks = _blocks(statement, problem_name, request.dials)
@@ -137,8 +139,10 @@ def prepare(
     for block, sigma in ((problem.d_u, "sigma_u"), (problem.d_v, "sigma_v")):
         if not block:
             defaults[sigma] = 0.0
-    # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller.
-    values = {k: v for k, v in defaults.items() if k not in statement.settings}
+    # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller;
+    # nor are names that its paper does not have or has for something else.
+    shared = {quantity.name for quantity in {*statement.vocabulary} & {*PFL}}
+    values = {k: v for k, v in defaults.items() if k in shared and k not in statement.settings}
     name = f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
     chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})
     return problem, {**values, **request.values}, f"{name}, {chosen}" if chosen else name

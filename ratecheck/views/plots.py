@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.symbols import Domain, all_quantities, quantity
+from bounds.statement import Statement
+from bounds.symbols import Domain, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.sweep import LEVEL, Rounds, Survey, Sweep
 from ratecheck.errors import InputError
@@ -119,12 +120,17 @@ def _remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
     for constant in found.verdict.constants.values():
         if constant.certificate is Certificate.TRAJECTORY:
             yield f"{constant.name} is measured anew at every {sweep.parameter}; the predicted exponent holds it fixed"
-    metric = found.verdict.statement.claims[0].metric
-    if quantity(sweep.parameter).symbol in metric.expr.free_symbols:
-        yield f"the left side {metric.expr} contains {sweep.parameter} itself"
+    if _contained(found.verdict.statement, sweep):
+        left = found.verdict.statement.claims[0].metric.expr
+        yield f"the left side {left} contains {sweep.parameter} itself"
     if sweep.fit.bent:
         low, high = (_signed(end) for end in sweep.fit.ends)
         yield f"no single power law over {sweep.parameter}: exponent {low} in its lower half, {high} in its upper half"
+
+
+def _contained(statement: Statement, sweep: Sweep) -> bool:
+    """Whether the varied parameter stands on the left side as well."""
+    return statement.vocabulary[sweep.parameter].symbol in statement.claims[0].metric.expr.free_symbols
 
 
 def _signed(value: float) -> str:
@@ -170,15 +176,16 @@ def _draw(plt: Any, found: Survey) -> Figure:
     left = _mathematics(metric.latex, str(metric.expr))
     _draw_rounds(axes["T"], found.rounds, left)
     for k, sweep in enumerate(found.sweeps):
-        _draw_sweep(axes[str(k)], sweep, left, contained=quantity(sweep.parameter).symbol in metric.expr.free_symbols)
+        _draw_sweep(axes[str(k)], sweep, left, found.verdict.statement)
     return figure
 
 
 def _title(found: Survey) -> str:
     verdict, values = found.verdict, found.verdict.values
-    settings = [f"${quantity(name).latex} = {_tex(values[name])}$" for name in _SETTINGS if name in values]
+    vocabulary = verdict.statement.vocabulary
+    settings = [f"${vocabulary[name].latex} = {_tex(values[name])}$" for name in _SETTINGS if name in values]
     steps = [
-        f"${quantity(name).latex} = {_tex(values[name])}$ ({origin})"
+        f"${vocabulary[name].latex} = {_tex(values[name])}$ ({origin})"
         for name, origin in _steps(found).items()
         if name in values
     ]
@@ -199,7 +206,7 @@ def _mathematics(latex: str, plain: str) -> str:
     r"""LaTeX for matplotlib, whose \frac wants braces; the plain text where it has no way to set it."""
     from matplotlib.mathtext import MathTextParser
 
-    braced = "$" + re.sub(r"\\frac(\w)(\w)", r"\\dfrac{\1}{\2}\\,", latex) + "$"
+    braced = "$" + re.sub(r"\\frac(\w)(\w|\{[^{}]*\})", r"\\dfrac{\1}{\2}\\,", latex) + "$"
     try:
         MathTextParser("path").parse(braced)
     except ValueError:
@@ -207,9 +214,9 @@ def _mathematics(latex: str, plain: str) -> str:
     return braced
 
 
-def _in_symbols(text: str) -> str:
+def _in_symbols(text: str, vocabulary: Vocabulary) -> str:
     """The meaning of a quantity with ASCII names such as gamma_u*eta_u as the paper prints them."""
-    names = {q.name: q.latex for q in all_quantities() if len(q.name) > 1}
+    names = {q.name: q.latex for q in vocabulary if len(q.name) > 1}
     return re.sub(r"\w+", lambda word: f"${names[word[0]]}$" if word[0] in names else word[0], text).replace("$*$", "")
 
 
@@ -243,9 +250,10 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str) -> None:
     _legend(axes, "over rounds")
 
 
-def _draw_sweep(axes: Axes, sweep: Sweep, left: str, *, contained: bool) -> None:
+def _draw_sweep(axes: Axes, sweep: Sweep, left: str, statement: Statement) -> None:
     mean, bound, _ = _looks()
-    symbol = quantity(sweep.parameter)
+    vocabulary = statement.vocabulary
+    symbol = vocabulary[sweep.parameter]
     label = f"measured, fitted exponent {_interval(sweep)} at {1 - LEVEL:.0%}"
     if sweep.fit.bent:
         low, high = (_signed(end) for end in sweep.fit.ends)
@@ -254,16 +262,17 @@ def _draw_sweep(axes: Axes, sweep: Sweep, left: str, *, contained: bool) -> None
     axes.loglog(sweep.values, sweep.measured, label=_typeset(label), **mean)
     _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
     _draw_guide(axes, sweep)
-    axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning)}", ylabel=left)
+    axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning, vocabulary)}", ylabel=left)
     _ticks(axes, sweep.values if symbol.domain is Domain.POSITIVE_INTEGER else None)
-    title = f"against ${symbol.latex}$; {_fixed(sweep)}"
-    _legend(axes, title + (f"\nmind that the left side itself contains ${symbol.latex}$" if contained else ""))
+    title = f"against ${symbol.latex}$; {_fixed(sweep, vocabulary)}"
+    contained = f"\nmind that the left side itself contains ${symbol.latex}$" if _contained(statement, sweep) else ""
+    _legend(axes, title + contained)
 
 
-def _fixed(sweep: Sweep) -> str:
+def _fixed(sweep: Sweep, vocabulary: Vocabulary) -> str:
     if not sweep.held:
         return "step sizes prescribed anew"
-    return ", ".join(f"${quantity(name).latex}$" for name in sweep.held) + " fixed"
+    return ", ".join(f"${vocabulary[name].latex}$" for name in sweep.held) + " fixed"
 
 
 def _draw_guide(axes: Axes, sweep: Sweep) -> None:

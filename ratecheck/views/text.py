@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ import sympy as sp
 
 from bounds.display import shown
 from bounds.statement import Evaluation, Relation, Statement, StepRule
-from bounds.symbols import quantity
 from ratecheck.checks.admissible import Interval, StepSizes
 
 _RELATIONS = {Relation.AT_MOST: "<=", Relation.EQUAL: "=", Relation.ORDER: "= O of"}
@@ -88,9 +86,10 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
 
 def interval_text(interval: Interval) -> str:
     """An interval in the usual notation; 0 and infinity are open ends."""
-    low = "(0" if interval.low == 0 else f"[{interval.low:.6g}"
-    high = "inf)" if math.isinf(interval.high) else f"{interval.high:.6g}]"
-    return f"{interval.low:.6g} only" if interval.low == interval.high else f"{low}, {high}"
+    if interval.single:
+        return f"{interval.low:.6g} only"
+    left, right = "(" if interval.open[0] else "[", ")" if interval.open[1] else "]"
+    return f"{left}{interval.low:.6g}, {interval.high:.6g}{right}"
 
 
 def step_sizes_text(answer: StepSizes) -> str:
@@ -106,15 +105,20 @@ def step_sizes_text(answer: StepSizes) -> str:
         prescribed = ""
         if name in answer.prescribed:
             prescribed = ("from " if rules[name].at_least else "") + f"{answer.prescribed[name]:.6g}"
+        elif name in answer.defaults:
+            prescribed = f"default {answer.defaults[name]:.6g}"
         optimal = f"{answer.optimal[name]:.6g}" if name in answer.optimal else ""
         rows.append((name, interval_text(interval), prescribed, optimal))
     lines.append(table(rows))
     if answer.optimal_bound is not None:
         lines.append(f"smallest bound {answer.optimal_bound:.6g}")
-    lines += [
-        f"the bound falls as {name} grows; at the value given it is within 1% of its infimum"
-        for name in answer.approached
-    ]
+    if answer.approached:
+        ends = ", ".join(f"{name} -> {end:.6g}" for name, end in answer.approached.items())
+        given = "value" if len(answer.approached) == 1 else "values"
+        near = f"; at the {given} above the bound is within 1% of it" if answer.optimal else ""
+        lines.append(f"approached as {ends}{near}")
+    if answer.entangled:
+        lines.append("the conditions tie the step sizes together: no minimiser of the bound was found")
     if not statement.hypotheses:
         lines.append("the statement restricts no step size")
     if answer.missing:
@@ -198,6 +202,9 @@ def _settings(verdict: Verdict) -> str:
 
 
 def _assumed(verdict: Verdict) -> list[str]:
+    if verdict.engine == "none" and not verdict.constants:
+        # Nothing was run, and nothing certified.
+        return []
     lines = []
     for assumption in verdict.statement.assumptions:
         certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
@@ -221,9 +228,10 @@ def catalogue_text(statements: Iterable[Statement]) -> str:
     return table(rows)
 
 
-def symbols_text(names: Iterable[str]) -> str:
+def symbols_text(statement: Statement) -> str:
     """What the parameters of a statement mean."""
-    rows = [(name, quantity(name).meaning, quantity(name).domain.value) for name in names]
+    symbols = [statement.vocabulary[name] for name in statement.parameters]
+    rows = [(symbol.name, symbol.meaning, symbol.domain.value) for symbol in symbols]
     return table(rows) if rows else ""
 
 
