@@ -91,6 +91,16 @@ def test_errors_of_the_average():
         rc.exact_average("fedavg", large, Trace.full(4), T=5, K=1, **METHODS["fedavg"])
 
 
+def test_a_projection_is_not_averaged_over():
+    """Rounds are not looked at one by one, so that nothing would tell whether the projection acted."""
+    problem = rc.problems.Bilevel.synthetic(2, 1, 1)
+    sizes = {f"{side}_{block}": 0.1 for side in ("eta", "gamma") for block in "xyv"}
+    run = {"T": 5, "K": 1, "v0": [3.0], **sizes}
+    assert rc.exact_average("simfbo", problem, Trace.full(2), **run).metric > 0
+    with pytest.raises(rc.InputError, match="r=inf"):
+        rc.exact_average("simfbo", problem, Trace.full(2), r=0.5, **run)
+
+
 @pytest.mark.parametrize("p", [[0.3, 0.3, 0.3], [0.2, 0.9, 0.5], [1.0, 0.4, 1.0]])
 @pytest.mark.parametrize("name", METHODS)
 def test_independent_participation_is_the_sum_over_all_traces(name, p):

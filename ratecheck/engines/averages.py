@@ -10,6 +10,7 @@ mean, so that a gradient that vanishes there is not the difference of large numb
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +59,10 @@ def average(setup: Setup) -> Average:
     Raises `InputError` where the run is not affine, rounds differ from one another or the state is large.
     """
     check_exact(setup)
+    if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
+        raise InputError(
+            "repeated squaring cannot see whether the projection acts: use exact, or r=inf"
+        )
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(setup)
         entries = moments.size * (moments.size + 1) // 2

@@ -236,7 +236,7 @@ class Recorder:
 def _sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Array, Array]:
     """Both factors of a term of client i as maps of z."""
     slots = moments.slot_rows(i, term.block)
-    starts = np.concatenate([[0], np.cumsum(list(moments.setup.sizes.values()))]).astype(int)
+    starts = moments.setup.starts
     # The last slot is the displacement of the point from its anchor.
     slots[-1][:, -1] -= anchor[starts[term.block] : starts[term.block + 1]]
     left, right = (sum(c * rows for c, rows in zip(side, slots, strict=True)) for side in (term.left, term.right))
@@ -569,7 +569,7 @@ class Moments:
     def slot_rows(self, i: int, block: int) -> list[Array]:
         """Maps of z for the slots (server, client, gradient, point) of one block, in the order of a `TermMap`."""
         size = self.setup.sizes[self.setup.algorithm.blocks[block]]
-        starts = np.concatenate([[0], np.cumsum(list(self.setup.sizes.values()))]).astype(int)
+        starts = self.setup.starts
         rows = []
         for layout, offset in ((self.rounds_of.server, 0), (self.rounds_of.client, self.server + i * self.client)):
             for slot in range(layout.counts.slots):

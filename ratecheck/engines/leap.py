@@ -15,7 +15,7 @@ from ratecheck.engines.affine import AffineRounds, Layout
 from ratecheck.engines.exact import single_threaded
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
-from ratecheck.engines.step import aggregate_tables, aligned, block_starts, oracle, record_arrays
+from ratecheck.engines.step import aggregate_tables, aligned, oracle, record_arrays
 from ratecheck.errors import InputError
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
 from ratecheck.kernels.product import add_product
@@ -77,7 +77,7 @@ class LeapKernel:
             whole_factor=np.ascontiguousarray(whole[2]),
             aggregate=aggregate_tables(setup),
             places=np.concatenate([_starts(affine.server), _starts(affine.message)], axis=1),
-            starts=block_starts(setup),
+            starts=setup.starts,
             server_place=_places(affine.server),
             client_place=_places(affine.client),
             projected=affine.server.variable(block, slot) if slot >= 0 else np.zeros(0, dtype=np.intp),

@@ -156,7 +156,7 @@ def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callab
 
 
 def _function_gap(setup: Setup, problem: Quadratic) -> Record:
-    """F - inf f."""
+    """The gap f - inf f."""
     infimum = problem.infimum()
     if math.isinf(infimum):
         raise InputError("there is no gap: f is unbounded below")
@@ -194,7 +194,7 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
     M, c = setup.operator(setup.algorithm.record_oracle)
     anchor = _anchor(setup)
     servers, clients = setup.maps.server.slots, setup.maps.client.slots
-    starts = np.concatenate([[0], np.cumsum(list(setup.sizes.values()))]).astype(int)
+    starts = setup.starts
     n, parts = problem.n, []
     for term in record.terms:
         block = term[0].block

@@ -63,6 +63,11 @@ class Setup:
         return {block: self.problem.layout[block] for block in self.algorithm.blocks}
 
     @cached_property
+    def starts(self) -> Integers:
+        """(blocks + 1,): where the coordinates of each block begin, and their number."""
+        return np.concatenate([[0], np.cumsum(list(self.sizes.values()))]).astype(np.int64)
+
+    @cached_property
     def block_of(self) -> Integers:
         """(d,): the number of each coordinate's block."""
         return np.repeat(np.arange(len(self.sizes)), list(self.sizes.values()))

@@ -132,7 +132,7 @@ class StepKernel:
         begin, rate, step, finish, self.start_client, score = (
             np.ascontiguousarray(np.stack(tables)) for tables in zip(*per_client, strict=True)
         )
-        maps, starts = setup.maps, block_starts(setup)
+        maps, starts = setup.maps, setup.starts
         if maps.local.slots > SLOTS:
             raise TypeError(
                 f"{setup.method.name}: more than {SLOTS} local variables in a block; see kernels/variables.py"
@@ -224,7 +224,7 @@ def diagonal(setup: Setup, source: Oracle, step: Array) -> Diagonal:
     """
     n, slots = setup.problem.n, step.shape[3]
     none = Diagonal(np.zeros(n, dtype=np.bool_), np.zeros((n, 0, 0)), np.zeros((n, 0, 0)), noisy=False)
-    used, blocks, starts = setup.local_steps > 2 * slots, setup.block_of, block_starts(setup)
+    used, blocks, starts = setup.local_steps > 2 * slots, setup.block_of, setup.starts
     if source.kind != AFFINE or step.shape[1] > 1 or not used.any():
         return none
     apart = blocks[:, None] != blocks
@@ -250,11 +250,6 @@ def diagonal(setup: Setup, source: Oracle, step: Array) -> Diagonal:
 def _flat(tables: Array) -> Array:
     """Tables (..., outputs, inputs) as rows (..., outputs*inputs)."""
     return np.ascontiguousarray(tables.reshape(*tables.shape[:-2], -1))
-
-
-def block_starts(setup: Setup) -> NDArray[np.int64]:
-    """(blocks + 1,): where the coordinates of each block begin, and their number."""
-    return np.concatenate([[0], np.cumsum(list(setup.sizes.values()))]).astype(np.int64)
 
 
 def aggregate_tables(setup: Setup) -> Array:
