@@ -60,9 +60,7 @@ def average(setup: Setup) -> Average:
     """
     check_exact(setup)
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
-        raise InputError(
-            "repeated squaring cannot see whether the projection acts: use exact, or r=inf"
-        )
+        raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
         moments = Moments(setup)
         entries = moments.size * (moments.size + 1) // 2
