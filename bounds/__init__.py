@@ -1,7 +1,8 @@
 """Convergence statements as symbolic objects: bounds, conditions, step-size rules.
 
 Theory only: this package imports SymPy and nothing of ``ratecheck``. `get` finds a statement by its key
-``<paper>/<statement>``; `keys` lists them. Each paper is one module, imported when first asked for.
+``<paper>/<statement>``; `keys` lists them. Each paper is one module, imported when first asked for. Where a key is
+wanted, ``path/to/file.py:name`` is a statement of the user's own (`bounds.own`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from bounds import own
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ PAPERS: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo")
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
-    """All statements of one paper in printed order; raises `InputError` for an unknown paper."""
+    """All statements of one paper in printed order, or of a file; raises `InputError` for an unknown paper."""
+    if own.is_own(paper):
+        return own.statements(paper)
     if paper not in PAPERS:
         raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, PAPERS)}")
     found: tuple[Statement, ...] = importlib.import_module(f"bounds.{paper}").STATEMENTS
@@ -36,7 +40,9 @@ def vocabulary(paper: str) -> Vocabulary:
 
 
 def left_out(paper: str) -> tuple[tuple[str, str], ...]:
-    """Numbered statements of one paper that are not in the catalogue, each with the reason."""
+    """Numbered statements of one paper that are not in the catalogue, each with the reason; none of a file."""
+    if own.is_own(paper):
+        return ()
     found: tuple[tuple[str, str], ...] = importlib.import_module(f"bounds.{paper}").LEFT_OUT
     return found
 
@@ -48,6 +54,8 @@ def keys() -> tuple[str, ...]:
 
 def get(key: str) -> Statement:
     """The statement of that key; raises `InputError` with a did-you-mean for an unknown one."""
+    if own.is_own(key):
+        return own.get(key)
     paper, slash, _ = key.partition("/")
     if slash and paper in PAPERS:
         for statement in statements(paper):

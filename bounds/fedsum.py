@@ -63,6 +63,7 @@ sigma = _define(
 )
 Delta_f = _define("Delta_f", r"\Delta_f", "initial gap f(x^0) - inf f", _POSITIVE, _CONSTANT, 1, 0)
 F_0 = _define("F_0", "F_0", "mean over the clients of ||grad f_i||^2 at the start", _NONNEGATIVE, _CONSTANT, 2, -2)
+VOCABULARY.run = {"clients": "N", "participants": "S", "local_steps": "K", "rounds": "T"}
 VOCABULARY.order_pair("S", "N")
 VOCABULARY.order_pair("tau_avg", "tau_max")
 

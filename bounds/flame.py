@@ -88,6 +88,7 @@ rho = _define("rho", r"\rho", "penalty parameter", _POSITIVE, _STEP, 1, -2)
 
 VOCABULARY.alias("lambda", "parameter of the Moreau envelope", many=False, lambda_=max)
 VOCABULARY.alias("alpha", "weights of the clients: one number, or a list", many=True, alpha_min=min, alpha_max=max)
+VOCABULARY.run = {"clients": "m", "participants": "s", "rounds": "T"}
 VOCABULARY.order_pair("s", "m")
 VOCABULARY.order_pair("alpha_min", "alpha_max")
 

@@ -459,6 +459,7 @@ def _at_least(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
     return Condition(name=name, left=left, operator=">=", right=right)
 
 
+VOCABULARY.run = {"clients": "n", "participants": "P", "local_steps": "tau_bar", "rounds": "T"}
 VOCABULARY.order_pair("P", "n")
 VOCABULARY.order_pair("alpha_min", "alpha_max")
 

@@ -114,12 +114,15 @@ class Vocabulary:
     """Symbols by name, in the order of definition: those of ``base`` first, unless they are defined anew.
 
     ``aliases`` are names that the caller may use for symbols; ``ordered`` lists pairs (smaller, larger) of symbols.
+    ``run`` names the symbols that say how long and how wide a run is: "clients", "participants" (per round),
+    "local_steps" (of a participant) and "rounds", as far as the paper has them.
     """
 
     def __init__(self, base: Vocabulary | None = None) -> None:
         self._quantities = {} if base is None else {quantity.name: quantity for quantity in base}
         self.aliases: dict[str, Alias] = {} if base is None else dict(base.aliases)
         self.ordered: list[tuple[str, str]] = [] if base is None else list(base.ordered)
+        self.run: dict[str, str] = {} if base is None else dict(base.run)
 
     def define(
         self,
@@ -188,6 +191,7 @@ m = _define("m", "m", "clients sampled per round", _INTEGER, _SETTING, 0, 0)
 K = _define("K", "K", "local steps per round", _INTEGER, _SETTING, 0, 0)
 T = _define("T", "T", "rounds", _INTEGER, _SETTING, 0, 0)
 PFL.order_pair("m", "n")
+PFL.run = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 # Constants of a problem.
 L = _define("L", "L", "smoothness: largest Lipschitz constant of the partial gradients", _POSITIVE, _CONSTANT, 1, -2)

@@ -13,6 +13,8 @@ COMMANDS = {
     "show": "One statement as text, LaTeX or JSON.",
     "bound": "Evaluate a bound and its conditions at given numbers.",
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
+    "rounds": "The smallest number of rounds for which a bound is at most eps.",
+    "compare": "Which of several bounds is smaller, along an axis or over two.",
     "verify": "Compare both sides of a statement on a problem.",
     "plot": "Draw measurement against theory.",
     "run": "Run a study file and check its claims.",

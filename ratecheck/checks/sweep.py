@@ -286,6 +286,8 @@ class _Plan:
             return f"{statement.key} is about {parameter} = {statement.settings[parameter]}"
         if parameter in _prescribed(statement):
             return f"{statement.key} prescribes {parameter}"
+        if parameter not in verdict.values:
+            return f"{statement.key} has no {parameter}"
         vocabulary, at = statement.vocabulary, verdict.values[parameter]
         held = _held(statement, given, verdict.values, parameter)
         constants = {k: v for k, v in verdict.values.items() if vocabulary[k].role is not Role.STEP_SIZE}
@@ -316,14 +318,14 @@ def _held(
 ) -> dict[str, float]:
     """Step sizes that keep their value while ``parameter`` changes; the others follow the statement's rules."""
     steps = _steps(statement)
+    # The local step size of a product follows from the others.
+    tied = {product.local.name for product in statement.step_products}
     if parameter in steps:
-        # The local step sizes follow from gamma and the outer ones.
-        local = {product.local.name for product in statement.step_products}
-        return {k: values[k] for k in steps - local - {parameter} if k in values}
+        return {k: values[k] for k in steps - tied - {parameter} if k in values}
     held = {k: v for k, v in given.items() if k in steps - _prescribed(statement)}
     rest = {k: v for k, v in values.items() if k not in steps}
     completed, _ = statement.complete({**rest, **held})
-    return {**held, **{k: values[k] for k in {"gamma"} & values.keys() - completed.keys()}}
+    return {**held, **{k: values[k] for k in (steps & values.keys()) - completed.keys() - tied}}
 
 
 def _ladder(

@@ -193,6 +193,7 @@ class _Check:
         vocabulary = self.statement.vocabulary
         names = [name for name in self.statement.parameters if vocabulary[name].role is Role.STEP_SIZE]
         chosen = {name: "given" for name in names if name in values}
+        chosen |= {name: "fixed by the statement" for name in names if name in self.statement.settings}
         completed, _ = self.statement.complete(values)
         if names and "gamma" not in completed and self.statement.step_products:
             region = step_sizes(self.statement, values)
@@ -211,13 +212,22 @@ class _Check:
             if name in completed:
                 chosen.setdefault(name, "smallest admissible" if rule.at_least else "prescribed")
         for name in names:
-            if name not in completed and name.startswith("eta"):
-                completed[name] = 1.0
-                chosen[name] = "unrestricted"
+            if name not in completed:
+                self._choose(name, completed, chosen)
         completed, _ = self.statement.complete(completed)
         for product in self.statement.step_products:
             chosen.setdefault(product.local.name, f"{product.product}/{product.outer}")
         return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
+
+    def _choose(self, name: str, values: dict[str, float], chosen: dict[str, str]) -> None:
+        """A value for a step size that no rule sets and that is tied to no other."""
+        high = math.inf
+        if self.statement.hypotheses:
+            high = step_sizes(self.statement, values).admissible[name].high
+        if math.isfinite(high):
+            values[name], chosen[name] = high, "largest admissible"
+        elif name.startswith("eta"):
+            values[name], chosen[name] = 1.0, "unrestricted"
 
     def _free_gamma(self, values: Mapping[str, float]) -> float:
         """For statements that do not limit gamma itself: from the limits of the local step sizes, else 1/(8LK)."""

@@ -25,11 +25,11 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
     evaluation = statement.evaluate(**given)
     unused = statement.unused(given)
     if unused:
-        note(f"{key} does not depend on {', '.join(unused)}")
+        note(f"{statement.key} does not depend on {', '.join(unused)}")
     if as_json:
         print_json(
             {
-                "key": key,
+                "key": statement.key,
                 "value": evaluation.value,
                 "conditions": [
                     {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 import bounds
+from bounds.statement import Statement
 from ratecheck.commands.arguments import json_option, print_json
 from ratecheck.views.text import catalogue_text, table
 
@@ -14,7 +15,7 @@ from ratecheck.views.text import catalogue_text, table
 @click.option("--summary", is_flag=True, help="Only how many statements each paper has.")
 @json_option
 def command(paper: str | None, summary: bool, as_json: bool) -> None:
-    """List the statements of the catalogue, or of one PAPER.
+    """List the statements of the catalogue, or of one PAPER, or of a file of your own.
 
     The summary counts a statement as repaired where its key says so, and what is left out of the catalogue apart.
     """
@@ -28,14 +29,22 @@ def command(paper: str | None, summary: bool, as_json: bool) -> None:
             rows += [[name, *map(str, row.values())] for name, row in counts.items()]
             click.echo(table(rows))
         return
-    listed = [statement for name in papers for statement in bounds.statements(name)]
+    listed = {address: statement for name in papers for address, statement in _addressed(name).items()}
     if as_json:
         fields = [
-            {"key": s.key, "title": s.title, "number": s.source.number, "order_only": s.order_only} for s in listed
+            {"key": address, "title": s.title, "number": s.source.number, "order_only": s.order_only}
+            for address, s in listed.items()
         ]
         print_json(fields)
     else:
         click.echo(catalogue_text(listed))
+
+
+def _addressed(paper: str) -> dict[str, Statement]:
+    """What commands take for each statement of a paper or of a user's file."""
+    if bounds.own.is_own(paper):
+        return bounds.own.addresses(paper)
+    return {statement.key: statement for statement in bounds.statements(paper)}
 
 
 def count(paper: str) -> dict[str, int]:

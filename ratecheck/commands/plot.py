@@ -56,14 +56,14 @@ def command(
     leaves it free and admits it.
     """
     statement = bounds.get(key)
-    path = out or Path(f"{key.replace('/', '-')}.png")
+    path = out or Path(f"{statement.key.replace('/', '-')}.png")
     check_target(path)
     check_measurable(statement)
     given = parse_values(assignments, statement.vocabulary)
     problem, values, name = prepare(statement, problem_name, given)
     options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
     chosen = PARAMETERS if vary == "all" else (vary,)
-    with progress(f"measuring {key}") as report:
+    with progress(f"measuring {statement.key}") as report:
         found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)
     write_figure(found, path)
     if as_json:

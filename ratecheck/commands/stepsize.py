@@ -25,11 +25,11 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
     answer = step_sizes(statement, given)
     unused = statement.unused(given)
     if unused:
-        note(f"{key} does not depend on {', '.join(unused)}")
+        note(f"{statement.key} does not depend on {', '.join(unused)}")
     if as_json:
         print_json(
             {
-                "key": key,
+                "key": statement.key,
                 "feasible": answer.feasible,
                 "prescribed": answer.prescribed,
                 "admissible": {name: [i.low, i.high] for name, i in answer.admissible.items()}

@@ -66,7 +66,7 @@ def command(
 ) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.
 
-    Several KEYs, or a paper such as pfl for all of its statements, end in a table. Settings n, m, K, T, sigma_u,
+    Several KEYs, or a paper's name for all of its statements, end in a table. Settings n, m, K, T, sigma_u,
     sigma_v default to 10, 9, 25, 400, 0.3, 0.3. Step sizes default to the prescribed ones, else to the largest
     admissible gamma and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
     """
@@ -99,10 +99,10 @@ def command(
 
 
 def select(keys: tuple[str, ...]) -> list[Statement]:
-    """Statements by key; a paper's name stands for all of its statements that have a value."""
+    """Statements by key; a paper's or a file's name stands for all of its statements that have a value."""
     found: list[Statement] = []
     for key in keys:
-        if key in bounds.PAPERS:
+        if key in bounds.PAPERS or key.endswith(bounds.own.SUFFIX):
             found += [statement for statement in bounds.statements(key) if not statement.order_only]
         else:
             found.append(bounds.get(key))

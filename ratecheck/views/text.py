@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -222,9 +222,12 @@ def _belongs(name: str, statement: Statement) -> bool:
     return any(name in assumption.constants for assumption in statement.assumptions)
 
 
-def catalogue_text(statements: Iterable[Statement]) -> str:
-    """Key, number and title of every statement."""
-    rows = [(s.key, s.source.number, s.title + ("   (order only)" if s.order_only else "")) for s in statements]
+def catalogue_text(statements: Mapping[str, Statement]) -> str:
+    """What commands take for each statement, its number and its title."""
+    rows = [
+        (address, s.source.number, s.title + ("   (order only)" if s.order_only else ""))
+        for address, s in statements.items()
+    ]
     return table(rows)
 
 

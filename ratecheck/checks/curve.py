@@ -1,0 +1,69 @@
+"""The right side of a statement as a function of its parameters, with the step sizes that it leaves open chosen well.
+
+Where a statement prescribes its step sizes they follow every change of a parameter; a step size that the caller gives
+stays as it is, one with a smallest admissible value takes that, and one that is left open takes the value that
+minimises the bound among the admissible ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bounds.statement import Statement, number
+from bounds.symbols import Role
+from ratecheck.checks.admissible import step_sizes
+from ratecheck.errors import InputError
+
+
+@dataclass(frozen=True)
+class Point:
+    """The right side of the first claim at one setting.
+
+    ``value`` is None where no step sizes are admissible; ``broken`` says then which conditions stand in the way.
+    ``steps`` are the step sizes, ``minimised`` those among them that were chosen to make the bound small.
+    """
+
+    value: float | None
+    steps: Mapping[str, float]
+    minimised: tuple[str, ...]
+    trivial: float | None
+    broken: tuple[str, ...]
+
+
+def at(statement: Statement, given: Mapping[str, float]) -> Point:
+    """The bound at the given numbers; a statement that is known only up to a constant has the constant 1 here.
+
+    Raises `InputError` for missing or unusable numbers.
+    """
+    values, _ = statement.complete(given)
+    roles = {quantity.name: quantity.role for quantity in statement.vocabulary}
+    missing = tuple(name for name in statement.required if name not in values)
+    open_steps = tuple(name for name in missing if roles[name] is Role.STEP_SIZE)
+    if statement.order_only:
+        if missing:
+            raise InputError(f"{statement.key} needs a value for {_named(statement, missing)}")
+        return Point(number(statement.claims[0].bound, values), {}, (), None, ())
+    chosen: dict[str, float] = {}
+    if open_steps:
+        answer = step_sizes(statement, {**given, **{k: v for k, v in values.items() if roles[k] is Role.STEP_SIZE}})
+        if not answer.feasible:
+            return Point(None, {}, (), None, answer.conflict)
+        if answer.missing:
+            raise InputError(f"{statement.key} needs a value for {_named(statement, answer.missing)}")
+        if not answer.optimal:
+            low = "zero" if answer.optimal_bound == 0.0 else "no minimum"
+            raise InputError(
+                f"{statement.key} has {low} over its admissible {', '.join(open_steps)}: give {open_steps[0]}=..., "
+                "'ratecheck stepsize' tells what is admissible"
+            )
+        # Those that follow from others are left to the statement.
+        chosen = {name: answer.optimal[name] for name in open_steps if name in answer.optimal}
+    evaluation = statement.evaluate(**{**given, **chosen})
+    steps = {k: v for k, v in evaluation.values.items() if roles[k] is Role.STEP_SIZE}
+    broken = tuple(check.broken for check in evaluation.broken)
+    return Point(None if broken else evaluation.value, steps, tuple(chosen), evaluation.trivial, broken)
+
+
+def _named(statement: Statement, names: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} ({statement.vocabulary[name].meaning})" for name in names) + f": give {names[0]}=..."

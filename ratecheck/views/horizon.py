@@ -1,0 +1,77 @@
+"""How many rounds a bound asks for, as text and as JSON data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ratecheck.checks.horizon import Budget, Horizon
+from ratecheck.views.text import number, table
+
+_CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "inner problems solved"}
+
+
+def horizon_text(answer: Horizon) -> str:
+    """The rounds, the bound and step sizes there, what they cost, and from where the bound is not vacuous."""
+    statement = answer.statement
+    lines = [f"{statement.key}   {statement.title}"]
+    if answer.rounds is not None and answer.point is not None and answer.point.value is not None:
+        rows = [("rounds", str(answer.rounds), f"the smallest T with a bound of at most {answer.eps:g}")]
+        rows.append(("bound", f"{answer.point.value:.10g}", "at this T"))
+        for name, value in answer.point.steps.items():
+            how = "minimises the bound" if name in answer.point.minimised else ""
+            rows.append((name, f"{value:.6g}", how))
+        lines.append(table(rows))
+        if answer.budget is not None:
+            lines += _budget(answer.budget)
+    elif answer.eps is not None:
+        lines.append(f"no T gives a bound of at most {answer.eps:g}: {answer.why}")
+    lines.append(_vacuity(answer))
+    return "\n".join(lines)
+
+
+def _vacuity(answer: Horizon) -> str:
+    if answer.trivial is None:
+        return "nothing is known without the statement that it could be compared with"
+    if answer.vacuous_until is None:
+        return f"vacuous at every T: never below {number(answer.trivial)}, which smoothness alone gives"
+    return f"not vacuous from T = {answer.vacuous_until}: below {number(answer.trivial)}, which smoothness alone gives"
+
+
+def _budget(budget: Budget) -> list[str]:
+    who = (
+        "by one client that takes part in every round"
+        if budget.participants is None
+        else f"by {budget.participants:g} participants per round"
+    )
+    rows = []
+    for label, vectors in (("received", budget.received), ("sent", budget.sent)):
+        listed = " + ".join(f"{count:g} {block}-vectors" for block, count in vectors.items())
+        rows.append((label, listed or "nothing", who))
+    calls = "unknown" if budget.calls is None else f"{budget.calls:g}"
+    rows.append(("oracle", calls, _CALLS[budget.oracle]))
+    return table(rows).splitlines()
+
+
+def horizon_fields(answer: Horizon) -> dict[str, Any]:
+    """The answer as JSON data."""
+    point, budget = answer.point, answer.budget
+    return {
+        "key": answer.statement.key,
+        "eps": answer.eps,
+        "rounds": answer.rounds,
+        "bound": None if point is None else point.value,
+        "step_sizes": {} if point is None else dict(point.steps),
+        "minimised": [] if point is None else list(point.minimised),
+        "why": answer.why,
+        "vacuous_until": answer.vacuous_until,
+        "trivial": answer.trivial,
+        "cost": None
+        if budget is None
+        else {
+            "participants": budget.participants,
+            "received": dict(budget.received),
+            "sent": dict(budget.sent),
+            "oracle": budget.oracle,
+            "calls": budget.calls,
+        },
+    }
