@@ -75,14 +75,14 @@ def _module(path: str) -> ModuleType:
         spec.loader.exec_module(module)
     except InputError:
         raise
-    except Exception as error:  # noqa: BLE001  # the user's code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # the user's code may raise anything
         raise InputError(f"{path} does not run: {_where(error, place)}{type(error).__name__}: {error}") from None
     finally:
         sys.dont_write_bytecode = written
     return module
 
 
-def _where(error: Exception, place: Path) -> str:
+def _where(error: BaseException, place: Path) -> str:
     """The last line of the file that the error passed through."""
     if isinstance(error, SyntaxError):
         return "" if error.lineno is None else f"line {error.lineno}, "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,13 +89,11 @@ def compare(
 ) -> Comparison:
     """Compare the right sides of the statements' first claims.
 
-    Raises `InputError` for fewer than two statements, more than two axes, a name that none of them knows or that stands
-    on an axis and is given as well, and for bounds that contain quantities of a run.
+    ``axes`` are at most two, as `read_axes` makes them. Raises `InputError` for fewer than two statements, a name that
+    none of them knows or that stands on an axis and is given as well, and for bounds that contain quantities of a run.
     """
     if len(statements) < 2:
         raise InputError("compare needs at least two statements: give KEY KEY ...")
-    if len(axes) > len(_POINTS):
-        raise InputError(f"{len(axes)} axes are given: a map has two at most")
     _check_names(statements, given, axes)
     for statement in statements:
         _check_right_side(statement)
@@ -120,23 +118,30 @@ def compare(
     )
 
 
-def axis(statements: Sequence[Statement], text: str) -> Axis:
-    """An axis from ``K=1:1000``, ``m,S=1:10`` (two symbols that move together) or ``K=1:1000:20`` (so many points).
+def read_axes(statements: Sequence[Statement], texts: Sequence[str]) -> tuple[Axis, ...]:
+    """Axes from ``K=1:1000``, ``m,S=1:10`` (two symbols that move together) or ``K=1:1000:20`` (so many points).
 
-    The points are spaced geometrically. Raises `InputError` for anything else.
+    The points are spaced geometrically, rounded where only whole numbers will do. Raises `InputError` for anything else
+    and for more than two axes.
     """
+    if len(texts) > len(_POINTS):
+        raise InputError(f"{len(texts)} axes are given: a map has two at most")
+    return tuple(_axis(statements, text, _POINTS[len(texts)]) for text in texts)
+
+
+def _axis(statements: Sequence[Statement], text: str, count: int) -> Axis:
     left, equals, right = text.partition("=")
     names, ends = tuple(left.split(",")), right.split(":")
     if not equals or not all(names) or len(ends) not in (2, 3):
         raise InputError(f"{text!r} is not of the form NAME=LOW:HIGH, such as K=1:1000")
     try:
         low, high = float(ends[0]), float(ends[1])
-        count = int(ends[2]) if len(ends) == 3 else 0
+        count = int(ends[2]) if len(ends) == 3 else count
     except ValueError:
         raise InputError(f"{text!r}: LOW and HIGH are numbers, POINTS a whole one, as in K=1:1000:20") from None
     if not (math.isfinite(low) and math.isfinite(high) and 0 <= low < high):
         raise InputError(f'{text!r} breaks "0 <= LOW < HIGH": {low:g} against {high:g}')
-    if len(ends) == 3 and not 2 <= count <= _MOST_POINTS:
+    if not 2 <= count <= _MOST_POINTS:
         raise InputError(f'{text!r} breaks "2 <= POINTS <= {_MOST_POINTS}"')
     domains = {s.vocabulary[name].domain for s in statements for name in names if name in s.vocabulary}
     whole = Domain.POSITIVE_INTEGER in domains
@@ -147,20 +152,10 @@ def axis(statements: Sequence[Statement], text: str) -> Axis:
     return Axis(names, _ladder(low, high, count, whole=whole), whole)
 
 
-def sized(axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """The axes, those without a number of points of their own with the usual one for one axis or two."""
-    result = []
-    for one in axes:
-        low, high = float(one.values[0]), float(one.values[-1])
-        values = _ladder(low, high, _POINTS[len(axes)], whole=one.whole)
-        result.append(one if len(one.values) > 2 else replace(one, values=values))
-    return tuple(result)
-
-
 def _ladder(low: float, high: float, count: int, *, whole: bool) -> Array:
-    """``count`` points from low to high, the ends alone for a count of zero."""
-    if count <= 2:
-        return np.array([low, high], dtype=float)
+    """``count`` points from low to high; 0 where it is the low end, then from a small part of the high one."""
+    if low == 0.0 and count == 2:
+        return np.array([low, high])
     if low == 0.0:
         return np.concatenate([[0.0], np.geomspace(_FIRST * high, high, count - 1)])
     points = np.geomspace(low, high, count)

@@ -40,7 +40,7 @@ def command(words: tuple[str, ...], axes: tuple[str, ...], out: Path | None, as_
     given = parse_values(assignments, *(statement.vocabulary for statement in statements))
     if out is not None:
         check_format(out)
-    chosen = checks.sized([checks.axis(statements, text) for text in axes])
+    chosen = checks.read_axes(statements, axes)
     with progress("comparing") as report:
         found = checks.compare(statements, given, chosen, progress=report)
     for name in given:

@@ -92,7 +92,7 @@ def command(
         note(f"{statements[0].key} does not depend on {', '.join(unused)}")
     if as_json:
         data = [fields(verdict) for verdict in verdicts]
-        print_json(data[0] if len(data) == 1 and keys == (statements[0].key,) else data)
+        print_json(data[0] if len(keys) == 1 and not _is_whole(keys[0]) else data)
     elif len(verdicts) > 1:
         click.echo(verdict_table(verdicts))
     return exit_code(verdicts)
@@ -102,11 +102,16 @@ def select(keys: tuple[str, ...]) -> list[Statement]:
     """Statements by key; a paper's or a file's name stands for all of its statements that have a value."""
     found: list[Statement] = []
     for key in keys:
-        if key in bounds.PAPERS or key.endswith(bounds.own.SUFFIX):
+        if _is_whole(key):
             found += [statement for statement in bounds.statements(key) if not statement.order_only]
         else:
             found.append(bounds.get(key))
     return found
+
+
+def _is_whole(key: str) -> bool:
+    """Whether the key stands for all statements of a paper or of a file."""
+    return key in bounds.PAPERS or key.endswith(bounds.own.SUFFIX)
 
 
 def exit_code(verdicts: list[Verdict]) -> int:

@@ -1,0 +1,21 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from ratecheck.cli import _run
+
+
+@pytest.fixture
+def cli(capsys):
+    """The command line in this process: ``cli("bound", ...)`` has a returncode, stdout and stderr."""
+
+    def call(*arguments):
+        code = _run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, captured.out, captured.err)
+
+    return call

@@ -1,0 +1,48 @@
+"""What a round costs, against what the papers say is sent."""
+
+from __future__ import annotations
+
+import pytest
+
+from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.cost import cost
+
+# Vectors received and sent by a participant, counted in the papers' algorithms.
+PAPERS = {
+    "fedavg-p": ({"u": 1}, {"u": 1}),  # u; u_i
+    "fedavg": ({"u": 1}, {"u": 1}),
+    "scaffold-p": ({"u": 2}, {"u": 2}),  # u and c; u_i and the change of c_i
+    "scaffold": ({"u": 2}, {"u": 2}),
+    "fedsum-b": ({"u": 1}, {"u": 1}),  # x; delta_i
+    "fedsum": ({"u": 2}, {"u": 1}),  # x and y; delta_i
+    "fedsum-cr": ({"u": 1}, {"u": 1}),  # x, y being recovered; delta_i
+    "flame": ({"u": 1}, {"u": 1}),  # w; z_i
+    "flame-exact": ({"u": 1}, {"u": 1}),
+    "simfbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
+    "shrofbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
+    "parallel-sgd": ({}, {}),  # nothing is shared
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_vectors_are_those_that_the_papers_send(name):
+    """Both directions, by block."""
+    found = cost(name)
+    assert (dict(found.received), dict(found.sent)) == PAPERS[name]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_cost(name):
+    """Every method but the one without shared variables sends and receives."""
+    found = cost(name)
+    assert bool(found.sent) == bool(found.received) == (name != "parallel-sgd")
+
+
+def test_only_scaffold_takes_gradients_before_the_first_round():
+    """Its control variates start as the mean of K gradients."""
+    assert {name for name in METHODS if cost(name).at_start} == {"scaffold-p", "scaffold"}
+
+
+def test_methods_with_exact_inner_solutions_say_so():
+    """Their oracle is the proximal map."""
+    assert {name for name in METHODS if cost(name).oracle == "prox"} == {"flame-exact", "pfedme"}

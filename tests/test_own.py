@@ -1,0 +1,113 @@
+"""A user's own statement, taken by every command where it takes a key: the template of the documentation."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from ratecheck.errors import InputError
+
+PAGE = Path(__file__).parents[1] / "docs" / "own.md"
+KEY = "mine.py:descent"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with the template of the page in mine.py."""
+    template = re.search(r"^cat > mine\.py <<'END'\n(.*?)^END$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "mine.py").write_text(template[1])
+    monkeypatch.chdir(tmp_path)
+    bounds.own._module.cache_clear()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "check"),
+    [
+        ("show", [], lambda f: f["key"] == "mine/descent" and f["conditions"]),
+        # 2*F_0/(gamma_u*T) by hand.
+        ("bound", ["L=2", "F_0=3", "T=100", "gamma_u=0.5"], lambda f: f["value"] == 2 * 3 / (0.5 * 100)),
+        ("stepsize", ["L=2", "F_0=3", "T=100"], lambda f: f["admissible"]["gamma_u"] == [0.0, 0.5]),
+        # The best gamma_u is 1/L, which leaves 2*L*F_0/T <= eps.
+        ("rounds", ["L=2", "F_0=3", "eps=0.01"], lambda f: f["rounds"] == 1200),
+        ("verify", ["n=4", "T=30"], lambda f: f["verdict"] == "HOLDS"),
+        ("plot", ["n=4", "T=30"], lambda f: Path(f["file"]).stat().st_size > 10_000),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_every_command_takes_it(cli, command, arguments, check):
+    """Each of the commands that take one key."""
+    done = cli(command, KEY, *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    assert check(json.loads(done.stdout))
+
+
+@pytest.mark.usefixtures("here")
+def test_commands_with_several_keys_take_it(cli):
+    """Beside keys of the catalogue."""
+    numbers = ["L=1", "F_0=1", "n=5", "B_0=1", "K=1", "T=100", "sigma_u=0"]
+    done = cli("compare", KEY, "pfl/fedavg-full", *numbers, "--json")
+    values = json.loads(done.stdout)["values"]
+    assert values["mine/descent"] == 2 / 100
+    done = cli("verify", KEY, "pfl/theorem-3.11", "n=4", "m=4", "K=1", "T=20", "sigma_u=0", "--json")
+    assert [row["key"] for row in json.loads(done.stdout)] == ["mine/descent", "pfl/theorem-3.11"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_is_listed_and_verified_as_a_whole(cli):
+    """Without a name it stands for all statements in it."""
+    assert [row["key"] for row in json.loads(cli("list", "mine.py", "--json").stdout)] == [KEY]
+    assert cli("verify", "mine.py", "n=4", "T=20").returncode == 0
+
+
+def test_a_wrong_statement_of_ones_own_is_caught(here, cli):
+    """The same with a fifth of the right side is VIOLATED on the default problem, with exit code 1."""
+    text = (here / "mine.py").read_text()
+    (here / "wrong.py").write_text(text.replace("2 * F_0 / (gamma_u * T)", "2 * F_0 / (5 * gamma_u * T)"))
+    done = cli("verify", "wrong.py:descent", "n=4", "T=30", "--json")
+    assert (json.loads(done.stdout)["verdict"], done.returncode) == ("VIOLATED", 1)
+
+
+@pytest.mark.usefixtures("here")
+def test_python_takes_it_too():
+    """rc.get as well as the command line."""
+    assert rc.get(KEY).evaluate(L=2, F_0=3, T=100, gamma_u=0.5).value == pytest.approx(0.12)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "parts"),
+    [
+        ("none.py:a", None, ("no file 'none.py'",)),
+        ("mine.py:descnt", None, ("no statement 'descnt'", "did you mean 'descent'")),
+        ("mine.py", None, ("which statement", "mine.py:descent")),
+        ("empty.py:a", "x = 1\n", ("empty.py defines no statement",)),
+        ("empty.py", "x = 1\n", ("empty.py defines no statement",)),
+        ("broken.py:a", "x = 1\n\ny = 1 / 0\n", ("line 3", "ZeroDivisionError")),
+        ("syntax.py:a", "x = (\n", ("line 1", "SyntaxError")),
+        ("import.py:a", "import nothing_of_that_name\n", ("line 1", "nothing_of_that_name")),
+        ("quit.py:a", "raise SystemExit(3)\n", ("SystemExit",)),
+        ("part.py:a", "from bounds.statement import Source\nSource(paper='x')\n", ("line 2", "TypeError")),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_what_is_wrong_is_said_in_one_line(cli, key, text, parts):
+    """File, line and error, without a traceback, exit code 2."""
+    if text is not None:
+        Path(key.partition(":")[0]).write_text(text)
+    done = cli("show", key)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert all(part in done.stderr for part in parts), done.stderr
+    with pytest.raises(InputError):
+        bounds.get(key)
+
+
+def test_no_bytecode_is_left_beside_the_file(here, cli):
+    """The user's folder stays as it is."""
+    cli("show", KEY)
+    assert [path.name for path in here.iterdir()] == ["mine.py"]
