@@ -63,6 +63,12 @@ def _per_round(quantity: str, *, first: bool = True) -> Metric:
     return Metric(latex=measured.latex, weights={measured.symbol: ONE}, over=over, trivial=None)
 
 
+def _vectors(quantity: str) -> Metric:
+    """A quantity of random vectors, which need not come from a run."""
+    measured = s.PFL[quantity]
+    return Metric(latex=measured.latex, weights={measured.symbol: ONE}, over=Over.NO_RUN, trivial=None)
+
+
 def _averaged(weights: Mapping[sp.Symbol, sp.Expr], latex: str, trivial: sp.Expr) -> Metric:
     return Metric(
         latex=rf"\frac1T\sum_{{t=0}}^{{T-1}}{latex}", weights=weights, over=Over.MEAN_OF_ROUNDS, trivial=trivial
@@ -575,18 +581,23 @@ PARALLEL_SGD_SCAFFOLD = _rate(
     remark="The paper says that Corollary 4.6 covers this case without printing it: K = 1, m = n, sigma_u = 0.",
 )
 
+_LEMMA_A_1 = _lemma(
+    "A.1",
+    "Second moment of the sum of a martingale difference sequence",
+    "Appendix A",
+    Claim(name="main", metric=_vectors("sum2"), relation=Relation.EQUAL, terms={"squares": s.squares}),
+    algorithm=None,
+    assumptions=(Assumption.MARTINGALE,),
+    step_products=(),
+)
+
 _LEMMA_A_2 = _lemma(
     "A.2",
     "Second moment of the mean of a sample",
     "Appendix A",
     Claim(
         name="main",
-        metric=Metric(
-            latex=r"\mathbb{E}\|\frac1m\sum_{i\in\mathcal{S}}X_i\|^2",
-            weights={s.sampled2: ONE},
-            over=Over.NO_RUN,
-            trivial=None,
-        ),
+        metric=_vectors("sampled2"),
         relation=Relation.EQUAL,
         terms={"mean": s.xbar2, "sampling": 2 * s.spread * (n - m) / (m * n**2)},
     ),
@@ -650,6 +661,7 @@ STATEMENTS: tuple[Statement, ...] = (
     SCAFFOLD_EXPLICIT,
     SCAFFOLD_PRIOR,
     PARALLEL_SGD_SCAFFOLD,
+    _LEMMA_A_1,
     _LEMMA_A_2,
     _LEMMA_A_2_REPAIRED,
     _LEMMA_A_3,

@@ -37,6 +37,7 @@ class Assumption(Enum):
     NO_PERSONAL = "no personal variables"
     NO_SHARED = "no shared variable"
     INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
+    MARTINGALE = "each vector has mean zero whatever those before it are"
     LOWER_LEVEL = "every lower-level function strongly convex in y"
     BILEVEL_LIPSCHITZ = "Lipschitz f_i, gradients and second derivatives of f_i and g_i, third derivatives of g_i"
     BILEVEL_NOISE = (

@@ -309,6 +309,8 @@ dv2 = _define(
     0,
     2,
 )
+sum2 = _define("sum2", r"\mathbb{E}\|X_1+\dots+X_n\|^2", "E||sum of the n vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2)
+squares = _define("squares", r"\sum_i\mathbb{E}\|X_i\|^2", "sum_i E||X_i||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 xbar2 = _define("xbar2", r"\mathbb{E}\|\bar X\|^2", "E||mean of the n vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 spread = _define(
     "spread", r"\sum_i\mathbb{E}\|X_i-\bar X\|^2", "sum_i E||X_i - mean||^2", _NONNEGATIVE, _MEASURED, 0, 2

@@ -250,7 +250,7 @@ class _Check:
         vacuous, until = self._vacuity(values, chosen)
         base = replace(base, vacuous=vacuous, vacuous_until=until)
         if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
-            return self._judge(base, lemmas.sampling(self.problem, int(values["m"])), values)
+            return self._judge(base, lemmas.vectors(self.problem, int(values["m"])), values)
         ready = self._setup(values)
         if self._engine(ready) == "exact":
             return self._by_exact(base, ready, values)

@@ -7,6 +7,7 @@ C_k, with y_i = (server, client_i, 1).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -52,17 +53,40 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     return Expectation(records, {name: setup.K * error for name, error in errors.items()}, weights, setup.trace.rate)
 
 
-def sampling(problem: SingleLevel, m: int) -> Expectation:
-    """E||mean of m sampled X_i||^2, E||mean||^2 and sum_i ||X_i - mean||^2 for the gradients X_i at the origin."""
+def vectors(problem: SingleLevel, m: int) -> Expectation:
+    """Quantities of random vectors made of the gradients X_i at the origin.
+
+    E||mean of m sampled X_i||^2, E||mean||^2 and sum_i ||X_i - mean||^2; and E||sum||^2 and sum_i E||.||^2 for the
+    martingale differences of `_martingale`.
+    """
     n = problem.n
     X = np.concatenate(problem.gradients(np.zeros(problem.d_u), np.zeros((n, problem.d_v))), axis=1)
     one, two = Trace.uniform(n, m).inclusion
     gram = X @ X.T
     sampled = (one - two) * np.trace(gram) / m**2 + two * gram.sum() / m**2
     values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
+    values["sum2"], values["squares"] = _martingale(X)
     records = {name: np.array([float(value)]) for name, value in values.items()}
     errors = {name: 8 * n * float(np.finfo(float).eps) * np.abs(value) for name, value in records.items()}
     return Expectation(records, errors, {}, one)
+
+
+# Signs of at most so many vectors are enumerated.
+_SIGNS = 10
+
+
+def _martingale(X: Array) -> tuple[float, float]:
+    """E||sum_i Y_i||^2 and sum_i E||Y_i||^2 for Y_i = s_i*(1 + s_1 + ... + s_{i-1})*X_i with fair signs s_i.
+
+    Each Y_i has mean zero given the earlier ones, but depends on them. All sequences of signs are enumerated, for the
+    first ten vectors.
+    """
+    X = X[:_SIGNS]
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(X))))
+    before = np.cumsum(signs, axis=1) - signs
+    weights = signs * (1 + before)
+    sums = weights @ X
+    return float(np.mean(np.sum(sums**2, axis=1))), float(np.mean(weights**2, axis=0) @ np.sum(X**2, axis=1))
 
 
 # A value and its rounding error.

@@ -320,6 +320,10 @@ def _scaffold_prior(*, n: float, m: float, K: float, T: float, sigma_u: float, *
 # --- Right sides: Appendix A ---------------------------------------------------------------------------------------
 
 
+def _lemma_a_1(*, squares: float, **_: float) -> float:
+    return squares
+
+
 def _lemma_a_2(*, n: float, m: float, xbar2: float, spread: float, **_: float) -> float:
     return xbar2 + 2 * (n - m) / (m * n**2) * spread
 
@@ -511,6 +515,7 @@ RIGHT_SIDES: dict[str, dict[str, Callable[..., float]]] = {
     "pfl/fedavg-full": {"main": _fedavg_full},
     "pfl/scaffold": {"main": _scaffold},
     "pfl/scaffold-prior": {"main": _scaffold_prior},
+    "pfl/lemma-a.1": {"main": _lemma_a_1},
     "pfl/lemma-a.2": {"main": _lemma_a_2},
     "pfl/lemma-a.3": {"main": _lemma_a_3},
 }
