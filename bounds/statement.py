@@ -267,6 +267,8 @@ class ConditionCheck:
         right = self.condition.right
         if right.is_number:
             return f"{self.right:.6g}"
+        if right.is_Symbol:
+            return f"{right} = {self.right:.6g}"
         put_in = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
         return f"{put_in} = {self.right:.6g}"
 

@@ -247,4 +247,4 @@ def _notes(statements: Sequence[Statement]) -> Iterable[str]:
     for statement in statements:
         own = [assumption.value for assumption in statement.assumptions if assumption not in shared]
         if own:
-            yield f"not every one of them assumes, as {statement.key} does, {', '.join(own)}"
+            yield f"assumed by {statement.key}, but not by all: {', '.join(own)}"
