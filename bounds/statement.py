@@ -102,7 +102,7 @@ class Over(Enum):
     EVERY_ROUND = "every round"
     EVERY_ROUND_BUT_FIRST = "every round from the second on"
     WHOLE_RUN = "the run as a whole"
-    NO_RUN = "no run: a claim about any random vectors"
+    NO_RUN = "no run: a claim about numbers or vectors as such"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,6 +383,22 @@ class Statement:
     settings: Mapping[str, sp.Expr]
     follows_from: tuple[str, ...]
     remark: str
+
+    def _repr_markdown_(self) -> str:
+        """For notebooks: what ``ratecheck show`` prints."""
+        from bounds.printing import markup, page
+
+        return markup.markdown(page.page(self))
+
+    def _repr_latex_(self) -> str:
+        from bounds.printing import markup, page
+
+        return markup.latex(page.page(self))
+
+    def _repr_html_(self) -> str:
+        from bounds.printing import markup, page
+
+        return markup.as_html(page.page(self))
 
     @property
     def order_only(self) -> bool:

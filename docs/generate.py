@@ -39,13 +39,14 @@ from sphinx.util.docutils import SphinxDirective
 
 import bounds
 import ratecheck
-from bounds.statement import Over, Statement, number
+from bounds.printing.markup import Blocks, Markdown
+from bounds.printing.page import page
+from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.list import count
-from ratecheck.commands.show import latex_lines
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
 
@@ -131,7 +132,7 @@ def run(example: Example, folder: Path, *arguments: str) -> subprocess.Completed
     return subprocess.run(  # noqa: S603  # the pages are ours
         [*shell, example.code, *arguments],
         cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": "100", "LC_ALL": "C.UTF-8"},
+        env={**os.environ, "PATH": path, "COLUMNS": str(_COLUMNS), "LC_ALL": "C.UTF-8"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -285,36 +286,11 @@ def _title(paper: str) -> str:
     return bounds.statements(paper)[0].source.paper
 
 
-_OVER = {
-    Over.MEAN_OF_ROUNDS: "Claim, for the mean over rounds $0, \\dots, T-1$:",
-    Over.EVERY_ROUND: "Claim, for every round $t$:",
-    Over.EVERY_ROUND_BUT_FIRST: "Claim, for every round $t \\ge 1$:",
-    Over.WHOLE_RUN: "Claim, for the run as a whole:",
-    Over.NO_RUN: "Claim:",
-}
-
-
 def _entry(statement: Statement) -> list[str]:
-    lines = latex_lines(statement)
-    claims, hypotheses = lines[: len(statement.claims)], lines[len(statement.claims) :]
-    source = statement.source
-    about = f"{plain(source.number)}, {plain(source.location)}"
-    if statement.algorithm is not None:
-        about += f". Algorithm: {code(statement.algorithm)}"
-    parts = [f"({anchor(statement.key)})=", f"### {code(statement.key)}: {plain(statement.title)}", "", f"{about}.", ""]
-    for claim, line in zip(statement.claims, claims, strict=True):
-        parts += [_OVER[claim.metric.over], "", "$$", display(line), "$$", ""]
-    if hypotheses or statement.settings:
-        fixed = [f"${name} = {value}$" for name, value in statement.settings.items()]
-        parts += ["If " + ", ".join([*(f"${line}$" for line in hypotheses), *fixed]) + ".", ""]
-    assumed = "; ".join(plain(assumption.value) for assumption in statement.assumptions)
-    parts += [f"Assumes: {assumed}.", ""]
-    if statement.follows_from:
-        links = ", ".join(map(link, statement.follows_from))
-        parts += [f"Follows from: {links}.", ""]
-    if statement.remark:
-        parts += [f"Remark: {_linked(statement.remark)}", ""]
-    return parts
+    blocks = Blocks(page(statement))
+    head, body = Markdown(words=plain), Markdown(key=link, words=_linked)
+    parts = [f"({anchor(statement.key)})=", *map(head.block, blocks.head), *map(body.block, blocks.body)]
+    return [*parts, ""]
 
 
 def _linked(text: str) -> str:
@@ -325,44 +301,8 @@ def _linked(text: str) -> str:
 
 
 def link(key: str) -> str:
-    """A link to a statement in the catalogue."""
-    return f"[{code(key)}](#{anchor(key)})"
-
-
-def display(formula: str) -> str:
-    """A formula ``left <relation> sum``, broken between the terms of the sum where it is long."""
-    left, relation, right = re.split(r" (\\le|= O|=) ", formula, maxsplit=1)
-    lines = [f"{left} {relation}{{}}&"]
-    for term in _terms(right):
-        if _length(lines[-1] + term) > _LONGEST and lines[-1][-1] != "&":
-            lines.append("&")
-        lines[-1] += term
-    if len(lines) == 1:
-        return formula
-    return r"\begin{aligned}" + "\n" + " \\\\\n".join(lines) + "\n" + r"\end{aligned}"
-
-
-_LONGEST = 64
-
-
-def _terms(formula: str) -> list[str]:
-    """The terms of a sum, each with its sign."""
-    terms, depth = [""], 0
-    for token in re.split(r"(\\left|\\right|[{}]| [+-] )", formula):
-        depth += {"{": 1, "\\left": 1, "}": -1, "\\right": -1}.get(token, 0)
-        if token in {" + ", " - "} and depth == 0:
-            terms.append("")
-        terms[-1] += token
-    return terms
-
-
-def _length(formula: str) -> int:
-    """About how many characters wide a formula is set; of a fraction the longer half counts."""
-    longer = lambda halves: max(halves[1], halves[2], key=len)  # noqa: E731
-    half = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
-    formula = re.sub(r"\\frac" + half + half, longer, formula)
-    formula = re.sub(r"\\(left|right|mathcal|mathbf|mathbb|hat|sqrt|frac)\b", "", formula)
-    return len(re.sub(r"[{}^_&\s]", "", re.sub(r"\\[A-Za-z]+", "x", formula)))
+    """A link to a statement in the catalogue; the name alone of what is not there."""
+    return code(key) if key not in set(bounds.keys()) else f"[{code(key)}](#{anchor(key)})"
 
 
 def methods() -> str:

@@ -10,7 +10,7 @@ import click
 # Name -> one-line summary; the command itself is ratecheck.commands.<name>.
 COMMANDS = {
     "list": "The catalogue: keys, titles and papers.",
-    "show": "One statement as text, LaTeX or JSON.",
+    "show": "One statement as text, LaTeX, Markdown or JSON.",
     "bound": "Evaluate a bound and its conditions at given numbers.",
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
     "rounds": "The smallest number of rounds for which a bound is at most eps.",

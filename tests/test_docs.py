@@ -163,15 +163,3 @@ def test_long_lines_are_broken_under_their_text(given, wanted):
     assert wanted in broken
     assert broken.split() == given.split()
     assert max(map(len, broken.splitlines())) <= 100
-
-
-@pytest.mark.parametrize("key", bounds.keys())
-def test_formulas_are_broken_between_terms_only(key):
-    """A displayed formula is the statement's own up to line breaks and alignment."""
-    for line in generate.latex_lines(bounds.get(key))[: len(bounds.get(key).claims)]:
-        shown = generate.display(line)
-        unbroken = shown.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
-        unbroken = unbroken.replace(" \\\\\n", "").replace("{}&", " ").replace("&", "")
-        assert unbroken.split() == line.split()
-        for row in shown.split("\\\\\n"):
-            assert row.count("\\left") == row.count("\\right")

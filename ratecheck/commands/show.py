@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+
 import click
-import sympy as sp
 
 import bounds
-from bounds.display import shown
-from bounds.statement import Relation, Statement
+from bounds.printing import markup
+from bounds.printing.page import Page, page
+from bounds.printing.text import COLUMNS, drawing, statement_text
 from ratecheck.commands.arguments import json_option, key_argument, print_json
-from ratecheck.views.text import statement_text, symbols_text
-
-_LATEX = {Relation.AT_MOST: r"\le", Relation.EQUAL: "=", Relation.ORDER: r"= O"}
+from ratecheck.errors import InputError
 
 
 @click.command(name="show")
 @key_argument
-@click.option("--latex", is_flag=True, help="Print LaTeX.")
+@click.option("--latex", is_flag=True, help="Print LaTeX (needs amsmath and amssymb).")
+@click.option("--markdown", is_flag=True, help="Print Markdown with formulas between dollar signs.")
+@click.option("--ascii", "as_ascii", is_flag=True, help="Print nothing but ASCII.")
 @json_option
-def command(key: str, latex: bool, as_json: bool) -> None:
-    """Show the statement KEY: claims, assumptions, conditions, step sizes."""
-    statement = bounds.get(key)
+def command(key: str, latex: bool, markdown: bool, as_ascii: bool, as_json: bool) -> None:
+    """Show the statement KEY: claims, assumptions, conditions, step sizes, and what every symbol means.
+
+    Symbols that the paper defines, such as the constants of its analysis, are explained under "where".
+    """
+    if latex + markdown + as_ascii + as_json > 1:
+        raise InputError("--latex, --markdown, --ascii and --json exclude each other: give one of them")
+    shown = page(bounds.get(key))
     if as_json:
-        print_json(_fields(statement))
+        print_json(_fields(shown))
     elif latex:
-        click.echo("\n".join(latex_lines(statement)))
+        click.echo(markup.latex(shown))
+    elif markdown:
+        click.echo(markup.markdown(shown))
     else:
-        click.echo(statement_text(statement))
-        click.echo("\n" + symbols_text(statement))
+        columns = shutil.get_terminal_size((COLUMNS, 24)).columns
+        text = statement_text(shown, columns, unicode=not as_ascii)
+        click.echo(text if _writable(text) else statement_text(shown, columns, unicode=False))
 
 
-def latex_lines(statement: Statement) -> list[str]:
-    """Every claim and condition in the paper's symbols."""
-    names = {quantity.symbol: quantity.latex for quantity in statement.vocabulary}
-    lines = []
-    for claim in statement.claims:
-        right = sp.latex(shown(claim.bound), symbol_names=names)
-        right = rf"\left({right}\right)" if claim.relation is Relation.ORDER else right
-        lines.append(f"{claim.metric.latex} {_LATEX[claim.relation]} {right}")
-    operators = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">"}
-    for c in statement.hypotheses:
-        sides = (sp.latex(shown(side), symbol_names=names) for side in (c.left, c.right))
-        lines.append(f" {operators[c.operator]} ".join(sides))
-    return lines
+def _writable(text: str) -> bool:
+    """Whether stdout has all characters of the text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
-def _fields(statement: Statement) -> dict[str, object]:
+def latex_lines(shown: Page) -> list[str]:
+    """Every claim, then every condition, each as one formula."""
+    blocks = markup.Blocks(shown)
+    claims = ("".join(blocks.claim(claim, named=False)).replace("{}&", " ").replace("&", "") for claim in shown.claims)
+    rules = (line for kind, line in shown.rules if kind != "default")
+    return [*claims, *map(blocks.line, (*shown.conditions, *rules))]
+
+
+def _fields(shown: Page) -> dict[str, object]:
+    statement, code = shown.statement, drawing(shown, unicode=False, code=True).line_of
     return {
         "key": statement.key,
         "title": statement.title,
@@ -62,18 +76,31 @@ def _fields(statement: Statement) -> dict[str, object]:
                 "relation": claim.relation.value,
                 "right": str(claim.bound),
                 "terms": {label: str(expr) for label, expr in claim.terms.items()},
+                "abbreviated": {label: code(term) for label, term in inequality.terms},
             }
-            for claim in statement.claims
+            for claim, inequality in zip(statement.claims, shown.claims, strict=True)
         ],
+        "abbreviations": {each.name: code(each.formula) for each in shown.abbreviations},
         "assumptions": [assumption.value for assumption in statement.assumptions],
-        "conditions": [{"name": c.name, "text": c.text} for c in statement.conditions],
+        "conditions": [
+            {"name": c.name, "text": c.text, "abbreviated": f"{code(line.left)} {line.operator} {code(line.right)}"}
+            for c, line in zip(statement.conditions, shown.conditions, strict=True)
+        ],
         "step_sizes": [
-            {"name": rule.symbol.name, "relation": ">=" if rule.at_least else "==", "value": str(rule.value)}
-            for rule in statement.step_rules
+            {
+                "name": rule.symbol.name,
+                "relation": ">=" if rule.at_least else "==",
+                "value": str(rule.value),
+                "kind": kind,
+                "abbreviated": code(line.right),
+            }
+            for rule, (kind, line) in zip(statement.step_rules, shown.rules, strict=True)
         ],
         "settings": {name: str(value) for name, value in statement.settings.items()},
         "parameters": {name: statement.vocabulary[name].meaning for name in statement.parameters},
         "follows_from": list(statement.follows_from),
+        "used_in": list(shown.used_in),
+        "partner": None if shown.partner is None else {"key": shown.partner.key, "differs_in": list(shown.differences)},
         "remark": statement.remark,
-        "latex": latex_lines(statement),
+        "latex": latex_lines(shown),
     }

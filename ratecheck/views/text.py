@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import sympy as sp
-
-from bounds.display import shown
-from bounds.statement import Evaluation, Relation, Statement, StepRule
+from bounds.statement import Evaluation, Relation, Statement
 from ratecheck.checks.admissible import Interval, StepSizes
-
-_RELATIONS = {Relation.AT_MOST: "<=", Relation.EQUAL: "=", Relation.ORDER: "= O of"}
 
 if TYPE_CHECKING:
     from ratecheck.checks.verdict import Comparison, Verdict
@@ -27,40 +22,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     return "\n".join(lines)
-
-
-def statement_text(statement: Statement) -> str:
-    """A statement as a mathematician would read it."""
-    source = statement.source
-    lines = [f"{statement.key}   {statement.title}", f"{source.number} ({source.location}), {source.paper}", ""]
-    for claim in statement.claims:
-        name = f" [{claim.name}]" if len(statement.claims) > 1 else ""
-        over = claim.metric.over.value
-        lines.append(f"claim{name}: {claim.metric.expr}   ({over})")
-        lines += [f"    {_RELATIONS[claim.relation]}"]
-        lines += _indented(sp.pretty(shown(claim.bound), use_unicode=True, wrap_line=False), 8)
-        lines += (
-            [f"        {label}: {shown(expr)}" for label, expr in claim.terms.items()] if len(claim.terms) > 1 else []
-        )
-    lines.append("")
-    lines += [f"assumes  {assumption.value}" for assumption in statement.assumptions]
-    lines += [f"if       {condition.text}" for condition in statement.conditions]
-    lines += [f"with     {_rule(rule)}" for rule in statement.step_rules]
-    lines += [f"with     {p.product} = {p.local}*{p.outer}" for p in statement.step_products]
-    lines += [f"with     {name} = {value}" for name, value in statement.settings.items()]
-    if statement.follows_from:
-        lines.append(f"from     {', '.join(statement.follows_from)}")
-    if statement.remark:
-        lines.append(f"remark   {statement.remark}")
-    return "\n".join(lines)
-
-
-def _rule(rule: StepRule) -> str:
-    return f"{rule.symbol} {'>=' if rule.at_least else '='} {shown(rule.value)}"
-
-
-def _indented(text: str, width: int) -> list[str]:
-    return [" " * width + line for line in text.splitlines()]
 
 
 def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
@@ -229,13 +190,6 @@ def catalogue_text(statements: Mapping[str, Statement]) -> str:
         for address, s in statements.items()
     ]
     return table(rows)
-
-
-def symbols_text(statement: Statement) -> str:
-    """What the parameters of a statement mean."""
-    symbols = [statement.vocabulary[name] for name in statement.parameters]
-    rows = [(symbol.name, symbol.meaning, symbol.domain.value) for symbol in symbols]
-    return table(rows) if rows else ""
 
 
 def values_text(values: Mapping[str, object]) -> str:

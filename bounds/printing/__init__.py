@@ -1,0 +1,1 @@
+"""Statements on paper: formulas in canonical form, abbreviations, and pages in Unicode, ASCII, LaTeX and Markdown."""
