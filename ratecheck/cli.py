@@ -14,6 +14,7 @@ COMMANDS = {
     "bound": "Evaluate a bound and its conditions at given numbers.",
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
     "verify": "Compare both sides of a statement on a problem.",
+    "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",
     "run": "Run a study file and check its claims.",
 }
