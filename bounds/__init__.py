@@ -1,8 +1,9 @@
 """Convergence statements as symbolic objects: bounds, conditions, step-size rules.
 
 Theory only: this package imports SymPy and nothing of ``ratecheck``. `get` finds a statement by its key
-``<paper>/<statement>``; `keys` lists them. Each paper is one module, imported when first asked for. Where a key is
-wanted, ``path/to/file.py:name`` is a statement of the user's own (`bounds.own`).
+``<paper>/<statement>``; `keys` lists them. Each paper is one module, imported when first asked for; ``baselines``
+stands for the other work that the papers' tables quote. Where a key is wanted, ``path/to/file.py:name`` is a statement
+of the user's own (`bounds.own`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 # Lets ratecheck tell this package from an unrelated one of the same name.
 DISTRIBUTION = "ratecheck"
 
-PAPERS: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo")
+PAPERS: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo", "baselines")
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -30,6 +31,12 @@ def statements(paper: str) -> tuple[Statement, ...]:
     if paper not in PAPERS:
         raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, PAPERS)}")
     found: tuple[Statement, ...] = importlib.import_module(f"bounds.{paper}").STATEMENTS
+    return found
+
+
+def title(paper: str) -> str:
+    """The title of one paper."""
+    found: str = importlib.import_module(f"bounds.{paper}").TITLE
     return found
 
 

@@ -63,6 +63,8 @@ class Assumption(Enum):
     INDEPENDENT_PARTICIPATION = "clients take part independently, with probability at least delta in each round"
     RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
     CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
+    BOUNDED_GRADIENTS = "a bound on the mean over the clients of ||grad f_i||^2"
+    QUOTED = "what else the quoted work assumes, which the table does not say"
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -84,6 +86,7 @@ _ASSUMPTION_CONSTANTS: dict[Assumption, tuple[str, ...]] = {
     Assumption.INNER_CONVEXITY: ("mu",),
     Assumption.TOTAL_NOISE: ("sigma",),
     Assumption.INDEPENDENT_PARTICIPATION: ("delta",),
+    Assumption.BOUNDED_GRADIENTS: ("b",),
 }
 
 

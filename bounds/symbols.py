@@ -111,18 +111,18 @@ class Alias:
 
 
 class Vocabulary:
-    """Symbols by name, in the order of definition: those of ``base`` first, unless they are defined anew.
+    """Symbols by name, in the order of definition: those of the ``bases`` first, of which a later one overrides.
 
     ``aliases`` are names that the caller may use for symbols; ``ordered`` lists pairs (smaller, larger) of symbols.
     ``run`` names the symbols that say how long and how wide a run is: "clients", "participants" (per round),
     "local_steps" (of a participant) and "rounds", as far as the paper has them.
     """
 
-    def __init__(self, base: Vocabulary | None = None) -> None:
-        self._quantities = {} if base is None else {quantity.name: quantity for quantity in base}
-        self.aliases: dict[str, Alias] = {} if base is None else dict(base.aliases)
-        self.ordered: list[tuple[str, str]] = [] if base is None else list(base.ordered)
-        self.run: dict[str, str] = {} if base is None else dict(base.run)
+    def __init__(self, *bases: Vocabulary) -> None:
+        self._quantities = {quantity.name: quantity for base in bases for quantity in base}
+        self.aliases: dict[str, Alias] = {name: alias for base in bases for name, alias in base.aliases.items()}
+        self.ordered: list[tuple[str, str]] = [pair for base in bases for pair in base.ordered]
+        self.run: dict[str, str] = {role: name for base in bases for role, name in base.run.items()}
 
     def define(
         self,

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import sympy as sp
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -39,12 +40,15 @@ from sphinx.util.docutils import SphinxDirective
 
 import bounds
 import ratecheck
+from bounds.display import shown
 from bounds.printing.markup import Blocks, Markdown
 from bounds.printing.page import page
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
+from bounds.tables import TABLES, Row
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
+from ratecheck.checks.tables import TableReport, check_table
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.list import count
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
@@ -71,6 +75,7 @@ def everything(_: Sphinx | None = None) -> None:
         "one-core": lambda: measured("one-core"),
         "two-cores": lambda: measured("two-cores"),
         "tightness": tightness,
+        "tables": rate_tables,
     }
     for name, table in tables.items():
         _write(GENERATED / f"{name}.md", table())
@@ -230,7 +235,7 @@ def notation() -> str:
     for paper, vocabulary in ((paper, bounds.vocabulary(paper)) for paper in bounds.PAPERS):
         own = [quantity for quantity in vocabulary if quantity not in listed]
         listed.update(own)
-        parts += [f"## {_title(paper)}", ""]
+        parts += [f"## {bounds.title(paper)}", ""]
         for role in Role:
             rows = [_defined(quantity) for quantity in own if quantity.role is role]
             parts += [f"### {_PLURAL[role]}", "", table(_NOTATION, rows)] if rows else []
@@ -261,7 +266,7 @@ def catalogue() -> str:
     """Every statement of every paper."""
     parts = []
     for paper in bounds.PAPERS:
-        parts += [f"## {_title(paper)}", ""]
+        parts += [f"## {bounds.title(paper)}", ""]
         parts += ["\n".join(_entry(statement)) for statement in bounds.statements(paper)]
     return "\n".join(parts)
 
@@ -269,7 +274,7 @@ def catalogue() -> str:
 def counts() -> str:
     """How many statements of each paper there are, as ``ratecheck list --summary`` counts them."""
     found = {paper: count(paper) for paper in bounds.PAPERS}
-    rows = [(plain(_title(paper)), code(paper), *map(str, row.values())) for paper, row in found.items()]
+    rows = [(plain(bounds.title(paper)), code(paper), *map(str, row.values())) for paper, row in found.items()]
     return table(("paper", "prefix", *next(iter(found.values()))), rows)
 
 
@@ -278,12 +283,8 @@ def left_out() -> str:
     parts = []
     for paper in bounds.PAPERS:
         rows = [(plain(numbered), _linked(reason)) for numbered, reason in bounds.left_out(paper)]
-        parts += [f"## {_title(paper)}", "", table(("in the paper", "why not"), rows) if rows else "Nothing.", ""]
+        parts += [f"## {bounds.title(paper)}", "", table(("in the paper", "why not"), rows) if rows else "Nothing.", ""]
     return "\n".join(parts)
-
-
-def _title(paper: str) -> str:
-    return bounds.statements(paper)[0].source.paper
 
 
 def _entry(statement: Statement) -> list[str]:
@@ -397,6 +398,44 @@ def measured(name: str) -> str:
     ]
     times = ("step, ns", "leap, ns", "JAX, ns", "NumPy, ns")
     return table(("task", "n", "d", "K", *times, "JAX/step", "NumPy/step", "JAX/leap"), rows)
+
+
+def rate_tables() -> str:
+    """The papers' tables, checked: a table each, and below it what decided every row."""
+    return "\n".join(_rate_table(check_table(each)) for each in TABLES.values())
+
+
+def _rate_table(report: TableReport) -> str:
+    printed = report.table
+    words = list(dict.fromkeys(column for row in printed.rows for column in row.columns))
+    names = {quantity.symbol: quantity.latex for quantity in printed.vocabulary}
+
+    def order(row: Row, column: str) -> str:
+        terms = " + ".join(sp.latex(shown(term), symbol_names=names) for term in row.orders[column])
+        name = r"\tilde O" if row.hides_logarithms else "O"
+        return rf"${name}\left({terms}\right)$"
+
+    rows = [
+        (
+            plain(checked.row.label),
+            *(order(checked.row, column) for column in printed.headers),
+            *(plain(checked.row.columns.get(word, "")) for word in words),
+            link(checked.row.key),
+            code(checked.outcome.value),
+        )
+        for checked in report.rows
+    ]
+    source = printed.source
+    lines = [f"## {code(printed.name)}: {plain(printed.title)}", ""]
+    lines += [f"{plain(source.number)}, {plain(source.location)}, of {plain(source.paper)}.", ""]
+    lines.append(table(("row", *printed.headers.values(), *words, "statement", "verdict"), rows))
+    findings = [(checked.row.label, finding) for checked in report.rows for finding in checked.findings]
+    findings += [("special case", finding) for finding in report.reductions]
+    for label, finding in findings:
+        lines.append(
+            f"- **{plain(label)}** {code(finding.outcome.value)} {_linked(finding.says)}: {plain(finding.evidence)}"
+        )
+    return "\n".join([*lines, ""])
 
 
 # Tightness.

@@ -16,6 +16,7 @@ COMMANDS = {
     "rounds": "The smallest number of rounds for which a bound is at most eps.",
     "compare": "Which of several bounds is smaller, along an axis or over two.",
     "verify": "Compare both sides of a statement on a problem.",
+    "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",
     "run": "Run a study file and check its claims.",
 }

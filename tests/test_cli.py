@@ -206,6 +206,8 @@ ERRORS = {
     "negative noise": (["verify", "pfl/corollary-3.8", "sigma_u=-1"], 'sigma_u=-1 breaks "sigma_u >= 0"'),
     "unknown key": (["show", "pfl/theorem-3.8"], "did you mean 'pfl/theorem-3.7'"),
     "unknown paper": (["list", "pfi"], "did you mean 'pfl'"),
+    "unknown table": (["tables", "pfl/table-4"], "did you mean 'pfl/table-3'"),
+    "orders alone": (["verify", "baselines"], "orders only"),
     "unknown parameter": (["bound", "pfl/theorem-3.7", "sigma_w=1"], "did you mean 'sigma_v'"),
     "unknown dial": (["verify", "pfl/theorem-3.7", "couplin=1"], "did you mean 'coupling'"),
     "missing constant": (["bound", "pfl/theorem-3.7", *SETTING, "gamma=1e-4", "L=1"], "needs a value for sigma_u"),

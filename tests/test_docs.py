@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import bounds
+from bounds.tables import TABLES
 from ratecheck.algorithms import METHODS
+from ratecheck.checks.tables import check_table
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -132,10 +134,26 @@ def test_what_is_left_out_is_listed_with_its_reason(pages):
     """Number and reason of everything that is not in the catalogue, paper by paper."""
     shown = text(pages["left-out"])
     for paper in bounds.PAPERS:
-        assert bounds.statements(paper)[0].source.paper in shown
+        assert typeset(bounds.title(paper)) in shown
         for number, reason in bounds.left_out(paper):
             assert typeset(number) in shown
             assert typeset(" ".join(reason.split()[:4])) in shown
+
+
+def test_every_checked_table_is_shown(pages):
+    """Name, every row's label and statement, and the verdicts that the checks give, among them a refuted one."""
+    shown = text(pages["tables"])
+    verdicts = set()
+    for name, printed in TABLES.items():
+        report = check_table(printed)
+        assert name in shown
+        for checked in report.rows:
+            assert typeset(checked.row.label) in shown
+            assert f'<span class="pre">{checked.row.key}</span>' in pages["tables"]
+            verdicts.add(checked.outcome.value)
+            for finding in checked.findings:
+                assert typeset(finding.evidence) in shown
+    assert verdicts == {"HOLDS", "VIOLATED"}
 
 
 def test_registry_lists_every_method(pages):

@@ -294,17 +294,27 @@ def test_statements_that_a_statement_follows_from_exist(key):
 
 @every_paper
 def test_every_statement_says_where_it_is_printed(paper):
-    """Keys are unique and begin with the paper's name; number and location are there, and one title for the paper."""
+    """Keys are unique and begin with the paper's name; number and location are there, and the title of a paper.
+
+    What the papers quote is orders only, each with the quoting paper's title and symbols, and with its own symbols.
+    """
     statements = bounds.statements(paper)
     assert statements
     assert len({statement.key for statement in statements}) == len(statements)
-    assert len({statement.source.paper for statement in statements}) == 1
+    titles = {bounds.title(other): other for other in bounds.PAPERS}
+    quoting = {titles[statement.source.paper] for statement in statements}
+    assert quoting == {paper} or (paper not in quoting and all(statement.order_only for statement in statements))
     for statement in statements:
         assert statement.key.startswith(f"{paper}/")
         assert statement.title
         assert statement.source.number
         assert statement.source.location
-        assert statement.vocabulary is bounds.vocabulary(paper)
+        source = titles[statement.source.paper]
+        if source == paper:
+            assert statement.vocabulary is bounds.vocabulary(paper)
+        else:
+            known = [*bounds.vocabulary(source), *bounds.vocabulary(paper)]
+            assert all(quantity in known for quantity in statement.vocabulary)
         assert bounds.get(statement.key) is statement
 
 
@@ -358,6 +368,19 @@ def test_a_vocabulary_defines_anew_without_touching_its_base(own):
     assert "rho" in own
     assert "rho" not in PFL
     assert [*own.order] == [q.name for q in own] == [*PFL.order, "rho"]
+
+
+def test_a_later_base_overrides_an_earlier_one(own):
+    """Symbols, aliases and ordered pairs of both; b is the second one's, in the first one's place."""
+    both = Vocabulary(PFL, own)
+    assert (both["b"], both["rho"], both["L"]) == (own["b"], own["rho"], PFL["L"])
+    assert [*both.order] == [*own.order]
+    assert Vocabulary(own, PFL)["b"] is PFL["b"]
+    flame = bounds.vocabulary("flame")
+    joined = Vocabulary(PFL, flame)
+    assert {*PFL.ordered, *flame.ordered} == {*joined.ordered}
+    assert flame.aliases
+    assert joined.aliases == flame.aliases
 
 
 @every_key_of_every_paper

@@ -15,7 +15,8 @@ import bounds
 from bounds.statement import number
 from ratecheck.checks import sweep as module
 from ratecheck.checks.admissible import step_sizes
-from ratecheck.checks.sweep import closed_bound, fit, local_exponent, survey
+from ratecheck.checks.closed import closed_bound
+from ratecheck.checks.sweep import fit, local_exponent, survey
 from ratecheck.checks.verify import Options, verify
 from ratecheck.errors import InputError
 from ratecheck.problems import Logistic, Quadratic

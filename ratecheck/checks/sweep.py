@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 import bounds
 from bounds.statement import Over, Statement
 from bounds.symbols import Domain, Role
+from ratecheck.checks.closed import closed_bound
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, Progress, foreign, verify
@@ -173,33 +174,6 @@ def local_exponent(statement: Statement, parameter: str, held: Iterable[str], va
     curve = bound.xreplace({s: _float(values[s.name]) for s in bound.free_symbols - {symbol}})
     slope = sp.N((symbol * sp.diff(curve, symbol) / curve).xreplace({symbol: _float(values[parameter])}))
     return float(slope) if slope.is_real and slope.is_finite else math.nan
-
-
-def closed_bound(statement: Statement, held: Iterable[str]) -> sp.Expr:
-    """The right side of the first claim in the settings, the constants and the step sizes in ``held`` alone.
-
-    The same steps in the same order as `Statement.complete`, on symbols.
-    """
-    vocabulary = statement.vocabulary
-    steps = {s: s for s in (vocabulary[name].symbol for name in held)}
-    _fill_products(statement, steps)
-    for rule in statement.step_rules:
-        if rule.symbol not in steps:
-            steps[rule.symbol] = rule.value.xreplace(steps)
-    _fill_products(statement, steps)
-    settings = {vocabulary[name].symbol: expr for name, expr in statement.settings.items()}
-    return statement.claims[0].bound.xreplace(steps).xreplace(settings)
-
-
-def _fill_products(statement: Statement, steps: dict[sp.Symbol, sp.Expr]) -> None:
-    for rule in statement.step_products:
-        product, local, outer = rule.product, rule.local, rule.outer
-        if local in steps and outer in steps:
-            steps.setdefault(product, steps[local] * steps[outer])
-        elif product in steps and outer in steps:
-            steps[local] = steps[product] / steps[outer]
-        elif product in steps and local in steps:
-            steps[outer] = steps[product] / steps[local]
 
 
 def _float(value: float) -> sp.Expr:

@@ -103,7 +103,12 @@ def select(keys: tuple[str, ...]) -> list[Statement]:
     found: list[Statement] = []
     for key in keys:
         if _is_whole(key):
-            found += [statement for statement in bounds.statements(key) if not statement.order_only]
+            valued = [statement for statement in bounds.statements(key) if not statement.order_only]
+            if not valued:
+                raise InputError(
+                    f"{key} has orders only, which have no value to verify; 'ratecheck tables' compares them"
+                )
+            found += valued
         else:
             found.append(bounds.get(key))
     return found

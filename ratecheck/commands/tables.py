@@ -1,0 +1,31 @@
+"""``ratecheck tables``."""
+
+from __future__ import annotations
+
+import click
+
+from bounds import tables
+from ratecheck.checks.tables import check_table
+from ratecheck.checks.verdict import Outcome
+from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.views.tables import table_fields, table_text
+
+
+@click.command(name="tables")
+@click.argument("name", required=False)
+@json_option
+def command(name: str | None, as_json: bool) -> int:
+    """Print the papers' tables of rates, or the one called NAME, with a verdict for every row.
+
+    A row of the paper's own is compared with its theorem, a row about other work with what the paper says of it, both
+    up to constant factors. The exit code is 1 where a row is refuted, 3 where a row has nothing to check.
+    """
+    chosen = [tables.get(name)] if name else list(tables.TABLES.values())
+    reports = [check_table(each) for each in chosen]
+    if as_json:
+        fields = [table_fields(report) for report in reports]
+        print_json(fields[0] if name else fields)
+    else:
+        click.echo("\n\n".join(map(table_text, reports)))
+    outcomes = {report.outcome for report in reports}
+    return 1 if Outcome.VIOLATED in outcomes else 0 if outcomes == {Outcome.HOLDS} else 3

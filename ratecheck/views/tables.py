@@ -1,0 +1,95 @@
+"""Checked tables as plain text and as data."""
+
+from __future__ import annotations
+
+from bounds.display import shown
+from bounds.tables import Row
+from ratecheck.checks.orders import Domination
+from ratecheck.checks.tables import Finding, TableReport
+from ratecheck.views.text import table
+
+
+def order_text(row: Row, column: str) -> str:
+    """The printed order, its terms as they stand in the table; with a tilde where it hides logarithms."""
+    terms = " + ".join(str(shown(term)) for term in row.orders[column])
+    return f"O{'~' if row.hides_logarithms else ''}({terms})"
+
+
+def table_text(report: TableReport) -> str:
+    """The table, and below each row what was checked and why."""
+    printed = report.table
+    words = list(dict.fromkeys(column for row in printed.rows for column in row.columns))
+    source = printed.source
+    hidden = ", ".join(printed.hidden) if len(printed.hidden) <= 4 else "all constants of the problem"
+    lines = [
+        f"{printed.name}   {printed.title}   {report.outcome.value}",
+        f"{source.number} ({source.location}), {source.paper}" + (f"; hides {hidden}" if hidden else ""),
+        "",
+    ]
+    cells = [["row", *printed.headers.values(), *words, "statement", "verdict"]]
+    for checked in report.rows:
+        row = checked.row
+        orders = [order_text(row, column) for column in printed.headers]
+        cells.append([row.label, *orders, *(row.columns.get(w, "") for w in words), row.key, checked.outcome.value])
+    head, *rows = table(cells).splitlines()
+    lines.append(head)
+    for line, checked in zip(rows, report.rows, strict=True):
+        lines += [line, *(text for finding in checked.findings for text in _finding(finding))]
+    if report.reductions:
+        lines += ["", "special cases", *(text for finding in report.reductions for text in _finding(finding))]
+    return "\n".join(lines)
+
+
+def _finding(finding: Finding) -> list[str]:
+    return [f"    {finding.outcome.value:8}  {finding.says}", f"              {finding.evidence}"]
+
+
+def table_fields(report: TableReport) -> dict[str, object]:
+    """The report as data."""
+    printed = report.table
+    return {
+        "name": printed.name,
+        "title": printed.title,
+        "paper": printed.source.paper,
+        "number": printed.source.number,
+        "location": printed.source.location,
+        "hidden": list(printed.hidden),
+        "conditions": [condition.text for condition in printed.conditions],
+        "verdict": report.outcome.value,
+        "rows": [
+            {
+                "label": checked.row.label,
+                "key": checked.row.key,
+                "orders": {column: order_text(checked.row, column) for column in printed.headers},
+                "columns": dict(checked.row.columns),
+                "verdict": checked.outcome.value,
+                "checks": [_finding_fields(finding) for finding in checked.findings],
+            }
+            for checked in report.rows
+        ],
+        "special_cases": [_finding_fields(finding) for finding in report.reductions],
+    }
+
+
+def _finding_fields(finding: Finding) -> dict[str, object]:
+    return {
+        "says": finding.says,
+        "verdict": finding.outcome.value,
+        "evidence": finding.evidence,
+        "fixed": list(finding.fixed),
+        "forward": _domination_fields(finding.ordering.forward),
+        "backward": _domination_fields(finding.ordering.backward),
+    }
+
+
+def _domination_fields(domination: Domination) -> dict[str, object]:
+    direction = domination.direction
+    if direction is None:
+        return {"holds": True, "certificates": len(domination.certificates)}
+    return {
+        "holds": False,
+        "direction": dict(direction.powers),
+        "zero": sorted(direction.zero),
+        "growth": str(direction.growth),
+        "ratios": list(direction.ratios),
+    }
