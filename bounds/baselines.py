@@ -101,7 +101,7 @@ _SHARED_NOISE = sigma_u**2 + K * _UNSAMPLED * b**2
 _NOISE_AND_SAMPLING = "noise and dissimilarity"
 
 
-def _personal(key: str, title: str, terms: Mapping[str, sp.Expr], remark: str) -> Statement:
+def _personal(key: str, title: str, terms: Mapping[str, sp.Expr]) -> Statement:
     return _row(
         key,
         title,
@@ -110,7 +110,7 @@ def _personal(key: str, title: str, terms: Mapping[str, sp.Expr], remark: str) -
         vocabulary=pfl.VOCABULARY,
         algorithm=key,
         assumptions=pfl.DISSIMILAR,
-        remark=f"Quoted from Pillutla et al. (2022). {_NO_CONSTANTS}, and names no assumptions. {remark}".rstrip(),
+        remark=f"Quoted from Pillutla et al. (2022). {_NO_CONSTANTS}, and names no assumptions.",
     )
 
 
@@ -122,7 +122,6 @@ FEDSIM = _personal(
         "drift": ((b**2 + sigma_u**2 + sigma_v**2) * (K - 1) / (K * T**2)) ** _THIRD,
         "1/T": 1 / T,
     },
-    "",
 )
 FEDALT = _personal(
     "fedalt",
@@ -130,9 +129,8 @@ FEDALT = _personal(
     {
         _NOISE_AND_SAMPLING: _PERSONAL_MAIN,
         "drift": ((b**2 + _PERSONAL_NOISE) * (K - 1) / (K * T**2)) ** _THIRD,
+        "1/T": 1 / T,
     },
-    "Printed without 1/T, which FedSim's row has: without noise and at K = 1, m = n the row says that the gradient is "
-    "0 after any number of rounds.",
 )
 
 
