@@ -221,10 +221,19 @@ def _theta_descent(alpha: sp.Symbol) -> sp.Expr:
     return (1 - share) * (lambda_ - L) * alpha / 2 - lambda_**2 * alpha**2 * (1 + k) / rho
 
 
-C0_PRINTED = sp.Max(alpha_min**2 / _young(alpha_min), alpha_max**2 / _young(alpha_max))
+def _largest(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+    # SymPy would compare the two, for a tenth of a second.
+    return sp.Max(one, other, evaluate=False)
+
+
+def _smallest(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+    return sp.Min(one, other, evaluate=False)
+
+
+C0_PRINTED = _largest(alpha_min**2 / _young(alpha_min), alpha_max**2 / _young(alpha_max))
 # <g, d> <= q ||d||^2 + ||g||^2/(4 q), where eps_i already contains alpha_i^2, eq. (13).
 C0 = 1 / (4 * _young(alpha_min))
-C1 = sp.Min(_descent(alpha_min), _descent(alpha_max))
+C1 = _smallest(_descent(alpha_min), _descent(alpha_max))
 # Eq. (42) prints L^2 + 2 lambda^2 where its own inequality gives 2 L^2 + 2 lambda^2 and (L + lambda)^2 would do. As
 # c1 > 0 and q > 0 imply lambda > L, what is missing, 2 alpha^2 (2 L - lambda) lambda <= 2 (lambda*alpha)^2 <= 2 rho^2,
 # is covered by the term 2 rho^2 + 2, which belongs to the steps of w_i. So c2 stays as printed in the repaired form.
@@ -232,11 +241,11 @@ C2 = 4 * lambda_**2 * alpha_max**2 * (1 + 1 / rho**2) + 2 * alpha_max**2 * (L**2
 # Where k and the share are free, the inner error costs 1/(4 q) and the two kinds of steps are weighed apart: C is
 # the largest ratio of (42)-(44) to the descent. theta's ratio grows with alpha, w_i's has its ends.
 INNER_COST = 1 / (2 * share * alpha_min * (lambda_ - L))
-W_DESCENT = sp.Min(_w_descent(alpha_min), _w_descent(alpha_max))
-THETA_DESCENT = sp.Min(_theta_descent(alpha_min), _theta_descent(alpha_max))
+W_DESCENT = _smallest(_w_descent(alpha_min), _w_descent(alpha_max))
+THETA_DESCENT = _smallest(_theta_descent(alpha_min), _theta_descent(alpha_max))
 _DUAL_STEP = 4 * lambda_**2 * alpha_max**2 * (1 + 1 / rho**2)
 THETA_GRADIENT = 2 * alpha_max**2 * (L + lambda_) ** 2
-WIDE_RATIO = sp.Max(
+WIDE_RATIO = _largest(
     (THETA_GRADIENT + _DUAL_STEP) / _theta_descent(alpha_max), (2 * rho**2 + 2 + _DUAL_STEP) / W_DESCENT
 )
 WIDE_RATIO_THETA = THETA_GRADIENT / THETA_DESCENT

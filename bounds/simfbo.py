@@ -429,12 +429,6 @@ _TERMS_REPAIRED: dict[str, sp.Expr] = {
     "curvature": 8 * CURVATURE_REPAIRED * sp.Max(1, SHARE),
 }
 
-ETA_X_2 = 1 / (2 * c_a * alpha_max * L_1**2) / tau_bar
-ETA_Y_2 = sp.Min(1 / (4 * c_a * alpha_max * L_1**2), mu_g**2 / (96 * c_a * alpha_max * L_1**4)) / tau_bar
-ETA_X_REPAIRED = 1 / (2 * PATH * L_1)
-ETA_Y_REPAIRED = mu_g / (sp.sqrt(192) * PATH * beta_gh * L_1**2)
-ETA_V_REPAIRED = 1 / (alpha_max * L_1)
-
 
 def _largest(terms: Mapping[str, sp.Expr]) -> sp.Expr:
     """The minimum of one over each of the terms."""
@@ -444,6 +438,13 @@ def _largest(terms: Mapping[str, sp.Expr]) -> sp.Expr:
 
 def _smaller(one: sp.Expr, other: sp.Expr) -> sp.Expr:
     return sp.Min(one, other, evaluate=False)
+
+
+ETA_X_2 = 1 / (2 * c_a * alpha_max * L_1**2) / tau_bar
+ETA_Y_2 = _smaller(1 / (4 * c_a * alpha_max * L_1**2), mu_g**2 / (96 * c_a * alpha_max * L_1**4)) / tau_bar
+ETA_X_REPAIRED = 1 / (2 * PATH * L_1)
+ETA_Y_REPAIRED = mu_g / (sp.sqrt(192) * PATH * beta_gh * L_1**2)
+ETA_V_REPAIRED = 1 / (alpha_max * L_1)
 
 
 def _caps(terms: Mapping[str, sp.Expr]) -> tuple[Condition, ...]:
@@ -725,7 +726,7 @@ _REPAIRED_RATE = _rate_terms(M_1_REPAIRED, M_2_REPAIRED, M_3_REPAIRED, _DRIFT_RE
 
 # At the start smoothness alone gives ||grad Phi||^2 <= 2*L_Phi*(Phi - inf Phi), and Psi is Phi plus squares. Everywhere
 # grad Phi = F_x - G_xy v* with ||v*|| <= L_f/mu_g and ||G_xy|| <= L_1.
-TRIVIAL = sp.Min(2 * L_PHI * psi_gap, (L_f * (1 + L_1 / mu_g)) ** 2)
+TRIVIAL = _smaller(2 * L_PHI * psi_gap, (L_f * (1 + L_1 / mu_g)) ** 2)
 
 
 def _mean(measured: sp.Symbol, terms: Mapping[str, sp.Expr], relation: Relation = Relation.AT_MOST) -> tuple[Claim]:

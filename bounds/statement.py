@@ -17,6 +17,7 @@ from typing import Any
 
 import sympy as sp
 
+from bounds import formula
 from bounds.display import shown
 from bounds.errors import InputError, did_you_mean
 from bounds.symbols import Alias, Role, Vocabulary
@@ -160,12 +161,12 @@ class Condition:
     operator: str
     right: sp.Expr
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The condition as printed in messages, such as ``gamma <= 1/(32*K*L)``."""
         return f"{shown(self.left)} {self.operator} {shown(self.right)}"
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[str]:
         """Names of the parameters that it restricts."""
         return frozenset(s.name for s in self.left.free_symbols | self.right.free_symbols)
@@ -217,23 +218,30 @@ def _holds(left: float, operator: str, right: float) -> bool:
 
 
 def number(expr: sp.Expr, values: Values) -> float:
-    """The expression at given values as a float; infinite where it divides by zero or leaves the range of floats."""
-    names, function = _compiled(expr, "math")
+    """The expression at given values as a float.
+
+    Infinite where it divides by zero or leaves the range of floats, NaN where it takes the root of a negative number.
+    """
+    names, function = _formula(expr)
     try:
         return float(function(*(values[name] for name in names)))
     except (ZeroDivisionError, OverflowError):
         return math.inf
-
-
-def compiled(expr: sp.Expr) -> Callable[..., Any]:
-    """The expression as a NumPy function of its free symbols by keyword; scalars and arrays alike."""
-    return _compiled(expr, "numpy")[1]
+    except ValueError:
+        return math.nan
 
 
 @functools.cache
-def _compiled(expr: sp.Expr, modules: str) -> tuple[tuple[str, ...], Callable[..., Any]]:
-    symbols = sorted(expr.free_symbols, key=str)
-    return tuple(symbol.name for symbol in symbols), sp.lambdify(symbols, expr, modules=modules)
+def _formula(expr: sp.Expr) -> tuple[tuple[str, ...], formula.Function]:
+    names = tuple(sorted(symbol.name for symbol in expr.free_symbols))
+    return names, formula.function(expr, names)
+
+
+@functools.cache
+def compiled(expr: sp.Expr) -> Callable[..., Any]:
+    """The expression as a NumPy function of its free symbols by keyword; scalars and arrays alike."""
+    function: Callable[..., Any] = sp.lambdify(sorted(expr.free_symbols, key=str), expr, modules="numpy")
+    return function
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,6 +420,11 @@ class Statement:
     def hypotheses(self) -> tuple[Condition, ...]:
         """Every condition on parameters: the listed ones and those that the step rules express."""
         return (*self.conditions, *(rule.condition for rule in self.step_rules if not rule.free))
+
+    @cached_property
+    def bare(self) -> Statement:
+        """The same without what it says about step sizes, for what it says about constants."""
+        return dataclasses.replace(self, step_rules=(), step_products=())
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:

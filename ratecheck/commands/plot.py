@@ -7,11 +7,15 @@ from pathlib import Path
 import click
 
 import bounds
+from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.nearest import nearest
+from ratecheck.checks.region import choose_axes, region
 from ratecheck.checks.sweep import PARAMETERS, check_measurable, survey
 from ratecheck.checks.verify import Options
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
+    note,
     parse_values,
     print_json,
     problem_option,
@@ -20,12 +24,38 @@ from ratecheck.commands.arguments import (
     threads_option,
     values_argument,
 )
+from ratecheck.commands.stepsize import region_fields
 from ratecheck.commands.verify import prepare
 from ratecheck.views.plots import check_target, survey_fields, survey_text, write_figure
 from ratecheck.views.progress import progress
+from ratecheck.views.regions import marks, write_region
+from ratecheck.views.text import region_text
 
 
-@click.command(name="plot")
+class _PlotGroup(click.Group):
+    """`plot KEY`, beside which `plot region KEY` is a command of its own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What does not begin with the name of a command is about both sides of a statement."""
+        return super().parse_args(ctx, args if args[:1] == [_REGION] else [_SIDES, *args])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Usage lines show the command as it is called."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return "" if name == _SIDES else name, found, rest
+
+
+_SIDES, _REGION = "sides", "region"
+
+
+@click.group(name="plot", cls=_PlotGroup)
+def command() -> None:
+    """Draw a statement."""
+
+
+@command.command(name=_SIDES)
 @key_argument
 @values_argument
 @problem_option
@@ -38,7 +68,7 @@ from ratecheck.views.progress import progress
 @threads_option
 @click.option("--vary", default="all", show_default=True, type=click.Choice([*PARAMETERS, "all"]), help="What to vary.")
 @json_option
-def command(
+def sides(
     key: str,
     assignments: tuple[str, ...],
     problem_name: str,
@@ -54,6 +84,8 @@ def command(
 
     The setting is given as for 'verify'; each of K, m and gamma is varied alone around it, as far as the statement
     leaves it free and admits it.
+
+    The step sizes that it admits are drawn by 'plot region KEY'.
     """
     statement = bounds.get(key)
     path = out or Path(f"{statement.key.replace('/', '-')}.png")
@@ -70,3 +102,42 @@ def command(
         print_json({**survey_fields(found), "file": str(path)})
     else:
         click.echo(f"{survey_text(found)}\nwritten to {path}")
+
+
+@command.command(name=_REGION)
+@key_argument
+@values_argument
+@click.option("--axes", metavar="X,Y", help="The two step sizes; by default those that conditions tie most.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY-region.png here."
+)
+@json_option
+def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: Path | None, as_json: bool) -> int:
+    """Draw the region of two step sizes that statement KEY admits, every other step size being free.
+
+    Values are given as for 'stepsize'. Given step sizes that are not admissible are left out of the conditions and
+    drawn with the nearest that are. Exit code 3 where nothing is admissible whatever the step sizes.
+    """
+    statement = bounds.get(key)
+    path = out or Path(f"{statement.key.replace('/', '-')}-region.png")
+    check_target(path)
+    given = parse_values(assignments, statement.vocabulary)
+    answer, closest, points = step_sizes(statement, given), None, {}
+    if not answer.feasible:
+        closest = nearest(answer.problem, given, answer.core)
+        note(f"not admissible: {'; '.join(answer.conflict)}")
+        if not closest.steps:
+            return 3
+        wrong = {rule.symbol: rule.value for rule in answer.problem.fixed}
+        answer = step_sizes(statement, {name: value for name, value in given.items() if name not in wrong})
+        axes = axes or (",".join(list(wrong)[:2]) if len(wrong) > 1 else axes)
+        points = {"given": wrong, "nearest": closest.steps}
+    chosen = choose_axes(answer.problem, answer.admissible, axes)
+    points = {name: point for name, point in points.items() if {*chosen} <= point.keys()} | marks(answer, chosen)
+    drawn = region(answer.problem, answer.admissible, chosen, *points.values())
+    write_region(answer, drawn, path, points, closest)
+    if as_json:
+        print_json({"key": statement.key, **region_fields(drawn), "points": points, "file": str(path)})
+    else:
+        click.echo(f"{key}   {statement.title}\n{region_text(drawn)}\nwritten to {path}")
+    return 0

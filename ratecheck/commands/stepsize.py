@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 import bounds
-from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.admissible import StepSizes, step_sizes
+from ratecheck.checks.nearest import Nearest, nearest
+from ratecheck.checks.region import Region, choose_axes, region
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
-from ratecheck.views.text import step_sizes_text
+from ratecheck.errors import InputError
+from ratecheck.views.text import region_text, step_sizes_text
 
 
 @click.command(name="stepsize")
 @key_argument
 @values_argument
+@click.option("--region", "axes", metavar="X,Y", help="Also the region of two step sizes, the others free.")
 @json_option
-def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
+def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: bool) -> int:
     """Give the step sizes that statement KEY admits, prescribes, and that minimise its bound.
 
     Give the constants of the problem (L, F_0, ...) and the setting (n, m, K, T); step sizes given too are taken as
-    fixed. Exit code 3 where nothing is admissible; the conflicting conditions are named.
+    fixed. Exit code 3 where nothing is admissible; the conflicting conditions are named, and what would do instead.
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
@@ -26,26 +32,54 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
+    closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
+    drawn = None
+    if axes is not None:
+        if not answer.feasible:
+            raise InputError(f"nothing is admissible, so there is no region: {'; '.join(answer.conflict)}")
+        drawn = region(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
     if as_json:
-        print_json(
-            {
-                "key": statement.key,
-                "feasible": answer.feasible,
-                "prescribed": answer.prescribed,
-                "admissible": {name: [i.low, i.high] for name, i in answer.admissible.items()}
-                if answer.feasible
-                else {},
-                "open": {name: list(i.open) for name, i in answer.admissible.items()} if answer.feasible else {},
-                "defaults": answer.defaults,
-                "optimal": answer.optimal,
-                "optimal_bound": answer.optimal_bound,
-                "approached": list(answer.approached),
-                "limits": answer.approached,
-                "entangled": answer.entangled,
-                "conflict": list(answer.conflict),
-                "missing": list(answer.missing),
-            }
-        )
+        print_json(fields(answer, closest) | ({} if drawn is None else {"region": region_fields(drawn)}))
     else:
-        click.echo(step_sizes_text(answer))
+        click.echo(step_sizes_text(answer, closest) + ("" if drawn is None else f"\n{region_text(drawn)}"))
     return 0 if answer.feasible else 3
+
+
+def fields(answer: StepSizes, closest: Nearest | None) -> dict[str, Any]:
+    """The answer as JSON data."""
+    admissible = answer.admissible if answer.feasible else {}
+    return {
+        "key": answer.statement.key,
+        "feasible": answer.feasible,
+        "prescribed": answer.prescribed,
+        "admissible": {name: [i.low, i.high] for name, i in admissible.items()},
+        "open": {name: list(i.open) for name, i in admissible.items()},
+        "defaults": answer.defaults,
+        "optimal": answer.optimal,
+        "optimal_bound": answer.optimal_bound,
+        "approached": list(answer.approached),
+        "limits": answer.approached,
+        "entangled": answer.entangled,
+        "conflict": list(answer.conflict),
+        "missing": list(answer.missing),
+        "nearest": {} if closest is None else _nearest_fields(closest),
+    }
+
+
+def _nearest_fields(closest: Nearest) -> dict[str, Any]:
+    limits = {name: {"at_least" if c.upwards else "at_most": c.value} for name, c in closest.constants.items()}
+    return {"step_sizes": closest.steps, "constants": limits}
+
+
+def region_fields(drawn: Region) -> dict[str, Any]:
+    """A region as JSON data; an end without a number is null."""
+    return {
+        "axes": list(drawn.axes),
+        "frame": [list(ends) for ends in drawn.frame],
+        "x": list(drawn.x),
+        "y": [[interval.low, interval.high] for interval in drawn.y],
+        "vertices": [list(vertex) for vertex in drawn.vertices],
+        "edges": [
+            {"because": list(edge.because), "points": [list(vertex) for vertex in edge.points]} for edge in drawn.edges
+        ],
+    }

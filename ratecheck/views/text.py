@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bounds.statement import Evaluation, Relation, Statement
-from ratecheck.checks.admissible import Interval, StepSizes
+from ratecheck.checks.admissible import StepSizes
+from ratecheck.checks.interval import Interval
+from ratecheck.checks.nearest import Nearest
+from ratecheck.checks.region import Region
 
 if TYPE_CHECKING:
     from ratecheck.checks.verdict import Comparison, Verdict
@@ -53,13 +57,14 @@ def interval_text(interval: Interval) -> str:
     return f"{left}{interval.low:.6g}, {interval.high:.6g}{right}"
 
 
-def step_sizes_text(answer: StepSizes) -> str:
-    """Admissible intervals, prescribed values and optimum."""
+def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
+    """Admissible intervals, prescribed values and optimum; where there are none, what conflicts and what would do."""
     statement = answer.statement
     lines = [f"{statement.key}   {statement.title}"]
     if not answer.feasible:
         lines.append("no step sizes are admissible: these conditions conflict")
-        return "\n".join([*lines, *(f"  {name}" for name in answer.conflict)])
+        lines += [f"  {name}" for name in answer.conflict]
+        return "\n".join([*lines, *([] if nearest is None else _nearest_lines(nearest))])
     rules = {rule.symbol.name: rule for rule in statement.step_rules}
     rows = [("step size", "admissible", "prescribed", "minimises the bound")]
     for name, interval in answer.admissible.items():
@@ -72,7 +77,8 @@ def step_sizes_text(answer: StepSizes) -> str:
         rows.append((name, interval_text(interval), prescribed, optimal))
     lines.append(table(rows))
     if answer.optimal_bound is not None:
-        lines.append(f"smallest bound {answer.optimal_bound:.6g}")
+        infimum = {0.0: "0: it has no positive infimum", -math.inf: "minus infinity"}
+        lines.append(f"smallest bound {infimum.get(answer.optimal_bound, f'{answer.optimal_bound:.6g}')}")
     if answer.approached:
         ends = ", ".join(f"{name} -> {end:.6g}" for name, end in answer.approached.items())
         given = "value" if len(answer.approached) == 1 else "values"
@@ -85,6 +91,38 @@ def step_sizes_text(answer: StepSizes) -> str:
     if answer.missing:
         lines.append(f"to minimise the bound, give also {', '.join(answer.missing)}")
     return "\n".join(lines)
+
+
+def _exact(value: float) -> str:
+    """A number that reads back as it is, with few digits where it has few."""
+    return f"{value:.10g}" if float(f"{value:.10g}") == value else repr(value)
+
+
+def region_text(region: Region) -> str:
+    """Where the boundary of a region of two step sizes runs, and which conditions make it."""
+    x, y = region.axes
+    rows = [[f"boundary of ({x}, {y})", "from", "to"]]
+    for edge in region.edges:
+        if edge.because:
+            ends = (f"({end[0]:.6g}, {end[1]:.6g})" for end in (edge.points[0], edge.points[-1]))
+            rows.append([", ".join(edge.because), *ends])
+    return table(rows)
+
+
+def _nearest_lines(nearest: Nearest) -> list[str]:
+    if not nearest.steps and not nearest.constants:
+        return ["no step sizes would do, nor would another value of a single constant"]
+    lines = []
+    if nearest.steps:
+        steps = ", ".join(f"{name}={_exact(value)}" for name, value in nearest.steps.items())
+        lines.append(f"nearest admissible: {steps}")
+    limits = [
+        f"{name} {'>=' if limit.upwards else '<='} {_exact(limit.value)}" for name, limit in nearest.constants.items()
+    ]
+    if limits:
+        condition = "or, with these step sizes," if nearest.steps else "with other step sizes"
+        lines.append(f"{condition} feasible for one of {'; '.join(limits)}")
+    return lines
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -1,0 +1,155 @@
+"""Expressions as plain Python functions of floats, with what is known already put in.
+
+SymPy's own ``lambdify`` takes milliseconds an expression, which is most of the time of a command that evaluates each
+expression once. The expressions of the catalogue are sums, products, powers, minima, maxima and logarithms only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import sympy as sp
+
+Function = Callable[..., float]
+
+_HALF = sp.Rational(1, 2)
+
+
+class RangeError(ArithmeticError):
+    """A part of an expression that is known already leaves the range of floats."""
+
+
+def function(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float] | None = None) -> Function:
+    """The expression as a function of ``names`` in that order, the symbols in ``known`` replaced by their values.
+
+    The function raises `ZeroDivisionError` and `OverflowError` as Python's arithmetic does, and ValueError for the root
+    of a negative number; a division by zero among what is known counts as infinity. Raises `RangeError` where
+    the value of a known part is too large or too small for a float, and KeyError for a symbol that is neither known nor
+    named.
+    """
+    writer = _Writer(names, known or {})
+    result = writer.visit(expr)
+    arguments = ", ".join(writer.arguments.values())
+    lines = [f"def formula({arguments}):", *(f"    {line}" for line in writer.lines), f"    return {_text(result)}"]
+    scope: dict[str, Function] = {"sqrt": math.sqrt, "power": math.pow, "log": math.log, "exp": math.exp}
+    scope["inf"] = math.inf  # type: ignore[assignment]
+    exec("\n".join(lines), scope)  # noqa: S102  # the text is made of the expression's operations alone
+    return scope["formula"]
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"({value!r})"
+
+
+class _Writer:
+    """One line of Python per part of an expression that is not known; equal parts are written once."""
+
+    def __init__(self, names: Sequence[str], known: Mapping[str, float]) -> None:
+        self.known = known
+        # A symbol's name need not be a Python name.
+        self.arguments = {name: f"x{k}" for k, name in enumerate(names)}
+        self.lines: list[str] = []
+        self._seen: dict[sp.Expr, float | str] = {}
+
+    def visit(self, expr: sp.Expr) -> float | str:
+        """A float where everything in it is known, otherwise the name of the variable that holds it."""
+        found = self._seen.get(expr)
+        if found is None:
+            found = self._seen[expr] = self._visit(expr)
+        return found
+
+    def _visit(self, expr: sp.Expr) -> float | str:  # noqa: PLR0911  # one way to write each kind of expression
+        if expr.is_Symbol:
+            return float(self.known[expr.name]) if expr.name in self.known else self.arguments[expr.name]
+        if expr.is_Number:
+            return expr.p / expr.q if expr.is_Rational else float(expr)
+        if expr.is_Add:
+            return self._sum(expr.args)
+        if expr.is_Mul:
+            return self._quotient(expr.args)
+        if expr.is_Pow:
+            return self._quotient((expr,))
+        if isinstance(expr, (sp.Max, sp.Min)):
+            return self._call(min if isinstance(expr, sp.Min) else max, expr.args)
+        if isinstance(expr, (sp.log, sp.exp)):
+            return self._call(math.log if isinstance(expr, sp.log) else math.exp, expr.args)
+        raise TypeError(f"no Python for {type(expr).__name__} in {expr}")
+
+    def _sum(self, terms: Sequence[sp.Expr]) -> float | str:
+        parts = [self.visit(term) for term in terms]
+        constant = sum(part for part in parts if not isinstance(part, str))
+        rest = [part for part in parts if isinstance(part, str)]
+        if not rest:
+            return _checked(constant, parts)
+        return self._write(" + ".join(([_text(constant)] if constant else []) + rest))
+
+    def _quotient(self, factors: Sequence[sp.Expr]) -> float | str:
+        """A product, its negative powers gathered in one denominator."""
+        above: list[float | str] = []
+        below: list[float | str] = []
+        for factor in factors:
+            base, exponent = factor.as_base_exp() if factor.is_Pow else (factor, sp.S.One)
+            if not exponent.is_Rational:
+                raise TypeError(f"no Python for the power {factor}")
+            if factor.is_Rational and not factor.is_Integer:
+                above.append(float(factor.p))
+                below.append(float(factor.q))
+            else:
+                (below if exponent < 0 else above).append(self._power(base, abs(exponent)))
+        top, bottom = self._product(above), self._product(below)
+        if isinstance(top, str) or isinstance(bottom, str):
+            if bottom == 1.0:
+                return self._write(_text(top))
+            # Kept in the text also where it is zero: then the function says so.
+            return self._write(f"{_text(top)} / {_text(bottom)}")
+        if bottom == 0.0:
+            return math.inf if top >= 0.0 else -math.inf
+        # What is divided by infinity is zero, and rightly so.
+        return _checked(top / bottom, (top,), product=math.isfinite(bottom))
+
+    def _power(self, base: sp.Expr, exponent: sp.Rational) -> float | str:
+        value = self.visit(base)
+        if exponent == 1:
+            return value
+        if isinstance(value, str):
+            if exponent.is_Integer:
+                return self._write(f"{value} ** {exponent}")
+            return self._write(
+                f"sqrt({value})" if exponent == _HALF else f"power({value}, {exponent.p / exponent.q!r})"
+            )
+        try:
+            result = math.sqrt(value) if exponent == _HALF else math.pow(value, exponent.p / exponent.q)
+        except OverflowError:
+            raise RangeError from None
+        return _checked(result, (value,), product=True)
+
+    def _product(self, factors: Sequence[float | str]) -> float | str:
+        constants = [factor for factor in factors if not isinstance(factor, str)]
+        rest = [factor for factor in factors if isinstance(factor, str)]
+        constant = math.prod(constants)
+        _checked(constant, constants, product=True)
+        if not rest:
+            return constant
+        return "(" + " * ".join(([_text(constant)] if constant != 1.0 else []) + rest) + ")"
+
+    def _call(self, operation: Callable[..., float], arguments: Sequence[sp.Expr]) -> float | str:
+        parts = [self.visit(argument) for argument in arguments]
+        if not any(isinstance(part, str) for part in parts):
+            return operation(*parts)
+        return self._write(f"{operation.__name__}({', '.join(map(_text, parts))})")
+
+    def _write(self, text: str) -> str:
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+
+def _checked(value: float, parts: Sequence[float | str], *, product: bool = False) -> float:
+    """The value of known parts; raises `RangeError` where none of them explains that it is infinite or zero."""
+    numbers = [part for part in parts if not isinstance(part, str)]
+    overflow = math.isinf(value) and not any(map(math.isinf, numbers))
+    underflow = product and value == 0.0 and all(numbers)
+    if math.isnan(value) or overflow or underflow:
+        raise RangeError
+    return value

@@ -1,0 +1,171 @@
+"""What would do where nothing is admissible: the nearest step sizes, and for each constant alone the nearest value."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bounds.statement import Condition, Statement
+from bounds.symbols import Domain, Role
+from ratecheck.checks.descent import descend
+from ratecheck.checks.problem import Problem
+from ratecheck.checks.projection import is_empty
+from ratecheck.errors import InputError
+
+# Factors by which a constant is changed, in both directions, until something is admissible.
+_FACTORS = (1.5, 2.0, 4.0, 10.0, 30.0, 100.0, 1e3, 1e4, 1e6, 1e9, 1e12)
+_FINE = 1e-9
+# Answers are rounded inwards to so many digits, so that they can be typed.
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The value of one constant from which on (``upwards``), or up to which, step sizes are admissible.
+
+    A value somewhat beyond it may be inadmissible again.
+    """
+
+    value: float
+    upwards: bool
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What would make an empty region non-empty, rounded inwards to six digits.
+
+    ``steps`` are the admissible values of the fixed step sizes with the least sum of squared log ratios to those given
+    (empty where none would do). ``constants`` are changes of one constant, all others as given: with the step
+    sizes as given if ``steps`` is not empty, with all step sizes free otherwise.
+    """
+
+    steps: dict[str, float]
+    constants: dict[str, Limit]
+
+
+def nearest(problem: Problem, given: Mapping[str, float], core: Sequence[Condition]) -> Nearest:
+    """The nearest admissible step sizes and constants; ``core`` are the conditions in the conflict."""
+    steps = {} if problem.broken else _nearest_steps(problem)
+    kept = problem.fixed if steps else ()
+    fixed = {rule.symbol for rule in problem.fixed}
+    constants = {name: value for name, value in given.items() if name not in fixed}
+    held = constants | {rule.symbol: rule.value for rule in kept}
+    # What the conflict is about has to be mended in any case, and is soon evaluated.
+    lean = replace(problem.statement, conditions=tuple(core), step_rules=())
+    limits = {}
+    for name, start in _candidates(problem, constants, core).items():
+        found = _limit(lean, held, name, start)
+        if found is not None and not _admits(problem.statement, held, name, found.value):
+            found = _limit(problem.statement, held, name, start)
+        if found is not None:
+            limits[name] = found
+    return Nearest(steps, limits)
+
+
+def _nearest_steps(problem: Problem) -> dict[str, float]:
+    free = replace(problem, fixed=())
+    admissible = free.admissible()
+    if not problem.fixed or is_empty(admissible):
+        return {}
+    given = {rule.symbol: rule.value for rule in problem.fixed}
+    if len(given) == 1:
+        ((name, value),) = given.items()
+        found: dict[str, float] | None = {name: admissible[name].nearest(value)}
+    else:
+
+        def distance(steps: Mapping[str, float]) -> float:
+            return sum(math.log(steps[name] / value) ** 2 for name, value in given.items())
+
+        clamped = {name: admissible[name].nearest(value) for name, value in given.items()}
+        found = clamped if free.admits(clamped) else descend(free, admissible, list(given), distance)
+    return _rounded(free, found, given) if found else {}
+
+
+def _rounded(problem: Problem, steps: dict[str, float], given: Mapping[str, float]) -> dict[str, float]:
+    """With few digits where that is admissible; what was admissible as given stays."""
+    options = [
+        (x,) if math.isclose(x, given[name], rel_tol=1e-9) else (*_neighbours(x), x) for name, x in steps.items()
+    ]
+    options = [(given[name],) if len(each) == 1 else each for name, each in zip(steps, options, strict=True)]
+    points = [dict(zip(steps, point, strict=True)) for point in itertools.product(*options)]
+    for point in sorted(points, key=lambda point: sum(len(repr(x)) > _DIGITS + 8 for x in point.values())):
+        if problem.admits(point):
+            return point
+    return steps
+
+
+def _neighbours(x: float) -> tuple[float, ...]:
+    """The two numbers with few digits next to x, the closer one first."""
+    unit = 10.0 ** (math.floor(math.log10(x)) - _DIGITS + 1)
+    below, above = math.floor(x / unit), math.ceil(x / unit)
+    places = _DIGITS - 1 - math.floor(math.log10(x))
+    values = {round(k * unit, places) if places > 0 else float(round(k * unit)) for k in (below, above)}
+    return tuple(sorted(values, key=lambda value: abs(value - x)))
+
+
+def _candidates(problem: Problem, given: Mapping[str, float], core: Sequence[Condition]) -> dict[str, float]:
+    """The constants and settings in the conflict that were given, each by the name it was given by."""
+    vocabulary = problem.statement.vocabulary
+    inside = {name for condition in core for name in condition.symbols}
+    chosen: dict[str, float] = {}
+    for name, value in given.items():
+        alias = vocabulary.aliases.get(name)
+        targets = {name} if alias is None else set(alias.targets)
+        roles = {vocabulary[target].role for target in targets}
+        if targets & inside and roles <= {Role.SETTING, Role.CONSTANT} and isinstance(value, (int, float)) and value:
+            chosen[name] = float(value)
+    return chosen
+
+
+def _limit(statement: Statement, given: Mapping[str, float], name: str, start: float) -> Limit | None:
+    """The value of one constant closest to the given one at which something is admissible, by its log ratio."""
+    whole = name not in statement.vocabulary.aliases and statement.vocabulary[name].domain is Domain.POSITIVE_INTEGER
+
+    def admits(value: float) -> bool:
+        return _admits(statement, given, name, value)
+
+    found = []
+    for upwards in (True, False):
+        limit = _walk(admits, start, upwards=upwards, whole=whole)
+        if limit is not None:
+            found.append(Limit(limit, upwards))
+    return min(found, key=lambda limit: abs(math.log(limit.value / start)), default=None)
+
+
+def _admits(statement: Statement, given: Mapping[str, float], name: str, value: float) -> bool:
+    """Whether something is admissible with another value of one constant."""
+    try:
+        return Problem.of(statement, {**given, name: value}).admits({})
+    except InputError:
+        # Outside its domain, or against another constant.
+        return False
+
+
+def _walk(admits: Callable[[float], bool], start: float, *, upwards: bool, whole: bool) -> float | None:
+    """The first admissible value in one direction: growing factors, then bisection of the last step."""
+    last = start
+    for factor in _FACTORS:
+        value = start * factor if upwards else start / factor
+        if whole:
+            value = float(math.ceil(value) if upwards else math.floor(value))
+        if admits(value):
+            return _between(admits, last, value, whole=whole)
+        last = value
+    return None
+
+
+def _between(admits: Callable[[float], bool], outside: float, inside: float, *, whole: bool) -> float:
+    while abs(math.log(inside / outside)) > _FINE and not (whole and abs(inside - outside) <= 1):
+        middle = math.sqrt(inside) * math.sqrt(outside)
+        middle = float(round(middle)) if whole else middle
+        if middle in (inside, outside):
+            break
+        if admits(middle):
+            inside = middle
+        else:
+            outside = middle
+    if not whole:
+        inside = next(filter(admits, _neighbours(inside)), inside)
+    return inside

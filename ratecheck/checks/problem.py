@@ -1,0 +1,96 @@
+"""What restricts the step sizes of a statement once the constants are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bounds.statement import Condition, Statement, as_float
+from bounds.symbols import Role
+from ratecheck.checks.interval import HUGE, TINY
+from ratecheck.checks.projection import feasible, is_empty, narrow, project, unrestricted
+from ratecheck.checks.rules import Fixed, Intervals, Product, Restriction, Rule, out_of_range
+from ratecheck.errors import InputError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What restricts the step sizes ``names`` of a statement at given constants.
+
+    ``rules`` are its conditions and products there, ``fixed`` the step sizes that the caller has fixed; ``broken``
+    has the conditions without step sizes, which none of them can mend.
+    """
+
+    statement: Statement
+    names: tuple[str, ...]
+    values: dict[str, float]
+    rules: tuple[Rule, ...]
+    fixed: tuple[Fixed, ...]
+    broken: tuple[Condition, ...]
+
+    @staticmethod
+    def of(statement: Statement, given: Mapping[str, float]) -> Problem:
+        """At the given numbers; raises `InputError` as `step_sizes` does."""
+        names = step_names(statement)
+        if not names or not (statement.hypotheses or statement.step_products):
+            raise InputError(f"{statement.key} has no step sizes: there is nothing to choose")
+        constants = {name: value for name, value in given.items() if name not in names}
+        values, _ = statement.bare.complete(constants)
+        fixed = {name: as_float(name, value) for name, value in given.items() if name in names}
+        for name, value in fixed.items():
+            statement.vocabulary[name].check(value)
+            if not TINY <= value <= HUGE:
+                raise out_of_range(f"{name}={value:g}")
+        _require(statement, values, names)
+        inside = frozenset(names)
+        rules: list[Rule] = [
+            Restriction.of(condition, values, inside)
+            for condition in statement.hypotheses
+            if condition.symbols & inside
+        ]
+        rules += [Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
+        checks = statement.check_conditions(values)
+        return Problem(
+            statement=statement,
+            names=names,
+            values=values,
+            rules=tuple(rules),
+            fixed=tuple(Fixed(name, value) for name, value in fixed.items()),
+            broken=tuple(check.condition for check in checks if check.holds is False),
+        )
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules and the fixed step sizes."""
+        return (*self.rules, *self.fixed)
+
+    def admissible(self, *extra: Rule) -> Intervals:
+        """The interval of each step size under all rules and further ones; one is empty where nothing is admissible.
+
+        Raises `InputError` where one lies beyond the step sizes that are looked at.
+        """
+        rules = (*self.all_rules, *extra)
+        box = narrow(rules, unrestricted(self.names))
+        for name, interval in box.items():
+            if not interval.empty and (interval.high < TINY or interval.low > HUGE):
+                only = f"{name} <= {interval.high:.3g}" if interval.high < TINY else f"{name} >= {interval.low:.3g}"
+                raise out_of_range(f"the conditions of {self.statement.key} leave only {only}")
+        return box if is_empty(box) else project(rules, box)
+
+    def admits(self, steps: Mapping[str, float]) -> bool:
+        """Whether these step sizes, completed by some values of the others, meet every rule."""
+        points = (Fixed(name, value) for name, value in steps.items())
+        return not self.broken and feasible((*self.all_rules, *points), unrestricted(self.names))
+
+
+def step_names(statement: Statement) -> tuple[str, ...]:
+    """The parameters of a statement that are step sizes."""
+    return tuple(name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE)
+
+
+def _require(statement: Statement, values: Mapping[str, float], names: tuple[str, ...]) -> None:
+    needed = {name for condition in statement.hypotheses for name in condition.symbols if name not in names}
+    missing = sorted(needed - values.keys())
+    if missing:
+        listed = ", ".join(f"{name} ({statement.vocabulary[name].meaning})" for name in missing)
+        raise InputError(f"the conditions of {statement.key} need a value for {listed}; give it as {missing[0]}=...")
