@@ -1,5 +1,6 @@
 """Projections, regions, nearest points and optima where conditions tie step sizes together, against brute force."""
 
+import dataclasses
 import json
 import math
 
@@ -14,7 +15,9 @@ from bounds.symbols import Domain, Role
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.nearest import nearest
 from ratecheck.checks.problem import Problem
-from ratecheck.checks.region import choose_axes, region
+from ratecheck.checks.projection import is_empty
+from ratecheck.checks.region import choose_axes, free_constants, region
+from ratecheck.checks.rules import Fixed
 from ratecheck.cli import _run
 from ratecheck.errors import InputError
 from ratecheck.views.text import step_sizes_text
@@ -180,6 +183,54 @@ def test_vertices_lie_on_the_boundary(key, known, axes):
     assert made > 20
     names = {condition.name for condition in statement.hypotheses}
     assert {name for edge in found.edges for name in edge.because} <= names
+
+
+def test_a_constant_on_an_axis():
+    """Lambda and rho of FLAME's repaired theorem: a random point is inside exactly if all conditions hold there."""
+    statement = bounds.get("flame/theorem-2-unbiased-repaired")
+    given = {"L": 0.1, "alpha": 0.02, "m": 50.0}
+    free = free_constants(statement, "lambda,rho", given)
+    assert free == ("lambda_",)
+    answer = step_sizes(statement, given, free)
+    rng = np.random.default_rng(3)
+    inside = 0
+    for _ in range(4000):
+        lam = float(np.exp(rng.uniform(np.log(0.1), np.log(6))))
+        # Around the thin region, which is close to a straight line in the logarithms.
+        rho = float(0.113 * lam**0.667 * np.exp(rng.uniform(-0.6, 0.6)))
+        values, _ = statement.complete({**given, "lambda": lam, "rho": rho})
+        holds = all(check.holds is not False for check in statement.check_conditions(values))
+        section = region_at(answer, lam)
+        assert holds == (section is not None and section.low < rho < section.high), (lam, rho)
+        inside += holds
+    assert inside > 20
+    assert not answer.optimal
+
+
+def region_at(answer, lam):
+    """The interval of rho at a value of lambda."""
+    narrowed = answer.problem.admissible(Fixed("lambda_", lam))
+    return None if is_empty(narrowed) else narrowed["rho"]
+
+
+@pytest.mark.parametrize(
+    ("axes", "given", "part"),
+    [
+        ("lambda,rho", {"lambda": 5.0}, "given and asked for as an axis"),
+        ("m,rho", {"lambda": 5.0}, "whole numbers only"),
+    ],
+)
+def test_a_constant_on_an_axis_is_refused(axes, given, part):
+    """One that is given as well, and one that takes whole numbers."""
+    with pytest.raises(InputError, match=part):
+        free_constants(bounds.get("flame/theorem-2-unbiased"), axes, given)
+
+
+def test_what_a_statement_fixes_is_a_single_value():
+    """A step size among the settings."""
+    statement = dataclasses.replace(bounds.get("pfl/theorem-3.7"), settings={"eta_v": sp.Integer(2)})
+    answer = step_sizes(statement, {"n": 10, "m": 5, "K": 5, "L": 1.0})
+    assert (answer.admissible["eta_v"].low, answer.admissible["eta_v"].high) == (2.0, 2.0)
 
 
 def test_corner_by_hand():

@@ -61,13 +61,14 @@ class StepSizes:
         return not self.conflict
 
 
-def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
+def step_sizes(statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = ()) -> StepSizes:
     """Admissible intervals, prescribed values and optimum at the given constants; step sizes may be fixed as well.
 
-    Raises `InputError` for statements without step-size conditions, for bad values and for missing constants that a
-    condition needs, and where numbers leave the range of floating point.
+    Constants in ``free`` are open like step sizes, and the bound is then not minimised. Raises `InputError` for
+    statements without step-size conditions, for bad values and for missing constants that a condition needs, and where
+    numbers leave the range of floating point.
     """
-    problem = Problem.of(statement, given)
+    problem = Problem.of(statement, given, free)
     intervals = problem.admissible()
     fixed = {rule.symbol: rule.value for rule in problem.fixed}
     prescribed, defaults = _ruled(statement, {**problem.values, **fixed}, problem.values)
@@ -79,7 +80,7 @@ def step_sizes(statement: Statement, given: Mapping[str, float]) -> StepSizes:
         rules = conflict(problem.all_rules, problem.names)
         core = tuple(rule.condition for rule in rules if isinstance(rule, Restriction))
         return replace(answer, conflict=tuple(rule.name for rule in rules), core=core)
-    return _with_optimum(answer)
+    return answer if free else _with_optimum(answer)
 
 
 def _ruled(

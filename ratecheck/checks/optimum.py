@@ -42,6 +42,14 @@ class Optimum:
         return math.isfinite(self.infimum) and not (self.approached and self.infimum == 0.0)
 
 
+# The logarithm of a bound that is not positive, as it may be outside the region: as large as a float allows.
+_NO_LOG = 700.0
+
+
+def _log(bound: float) -> float:
+    return math.log(bound) if bound > 0 else _NO_LOG
+
+
 def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum | None:
     """Minimise over the step sizes that occur in the bound; None where no admissible minimiser is found.
 
@@ -57,7 +65,7 @@ def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum
         tied = {name for rule in problem.rules if len(rule.symbols) > 1 for name in rule.symbols} & {*free}
         tied = {name for name in tied if not admissible[name].single}
         rest = {name: x for name, x in lowest.items() if name not in tied}
-        inside = descend(problem, admissible, sorted(tied), lambda steps: math.log(value({**rest, **steps})))
+        inside = descend(problem, admissible, sorted(tied), lambda steps: _log(value({**rest, **steps})))
         if inside is None:
             return None
         found = _off_the_ends(value, {**lowest, **inside}, {**admissible, **{n: point(x) for n, x in inside.items()}})

@@ -15,7 +15,7 @@ from ratecheck.errors import InputError
 
 @dataclass(frozen=True)
 class Problem:
-    """What restricts the step sizes ``names`` of a statement at given constants.
+    """What restricts the step sizes ``names`` of a statement at given constants, and constants left free like them.
 
     ``rules`` are its conditions and products there, ``fixed`` the step sizes that the caller has fixed; ``broken``
     has the conditions without step sizes, which none of them can mend.
@@ -29,9 +29,9 @@ class Problem:
     broken: tuple[Condition, ...]
 
     @staticmethod
-    def of(statement: Statement, given: Mapping[str, float]) -> Problem:
-        """At the given numbers; raises `InputError` as `step_sizes` does."""
-        names = step_names(statement)
+    def of(statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = ()) -> Problem:
+        """At the given numbers, the constants in ``free`` being open; raises `InputError` as `step_sizes` does."""
+        names = step_names(statement) + free
         if not names or not (statement.hypotheses or statement.step_products):
             raise InputError(f"{statement.key} has no step sizes: there is nothing to choose")
         constants = {name: value for name, value in given.items() if name not in names}
@@ -47,6 +47,9 @@ class Problem:
             Restriction.of(condition, values, inside)
             for condition in statement.hypotheses
             if condition.symbols & inside
+        ]
+        rules += [
+            Restriction.of(setting, values, inside) for setting in _settings(statement) if setting.symbols & inside
         ]
         rules += [Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
         checks = statement.check_conditions(values)
@@ -86,6 +89,14 @@ class Problem:
 def step_names(statement: Statement) -> tuple[str, ...]:
     """The parameters of a statement that are step sizes."""
     return tuple(name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE)
+
+
+def _settings(statement: Statement) -> list[Condition]:
+    """What the statement fixes, as conditions."""
+    symbols = {name: statement.vocabulary[name].symbol for name in statement.settings}
+    return [
+        Condition(name=name, left=symbols[name], operator="==", right=expr) for name, expr in statement.settings.items()
+    ]
 
 
 def _require(statement: Statement, values: Mapping[str, float], names: tuple[str, ...]) -> None:

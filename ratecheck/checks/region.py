@@ -1,4 +1,7 @@
-"""The admissible region of two step sizes, the others free: its boundary and the conditions that make it."""
+"""The admissible region of two step sizes, the others free: its boundary and the conditions that make it.
+
+A constant may stand on an axis too: it is then free like a step size.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from bounds.statement import Statement
+from bounds.symbols import Domain, Role
 from ratecheck.checks.interval import TINY, Interval
 from ratecheck.checks.problem import Problem
 from ratecheck.checks.projection import is_empty, project
@@ -55,6 +60,29 @@ class Region:
     edges: tuple[Edge, ...]
 
 
+def free_constants(statement: Statement, wanted: str | None, given: Mapping[str, float]) -> tuple[str, ...]:
+    """The constants among the axes ``x,y`` that were asked for, which are then left free as step sizes are.
+
+    Raises `InputError` for one that is given as well, or that takes whole numbers only.
+    """
+    names = [] if wanted is None else _names(statement, wanted)
+    vocabulary = statement.vocabulary
+    free = tuple(n for n in names if n in statement.parameters and vocabulary[n].role is not Role.STEP_SIZE)
+    for name in free:
+        if name in given or any(name in alias.targets and key in given for key, alias in vocabulary.aliases.items()):
+            raise InputError(f"{name} is given and asked for as an axis: leave out one of them")
+        if vocabulary[name].domain is Domain.POSITIVE_INTEGER:
+            raise InputError(f"{name} takes whole numbers only, and an axis of a region takes all positive ones")
+    return free
+
+
+def _names(statement: Statement, wanted: str) -> list[str]:
+    """The names in ``x,y``, another name for a single symbol replaced by that symbol."""
+    aliases = {name: tuple(alias.targets) for name, alias in statement.vocabulary.aliases.items()}
+    names = [name.strip() for name in wanted.split(",")]
+    return [aliases[name][0] if len(aliases.get(name, ())) == 1 else name for name in names]
+
+
 def choose_axes(problem: Problem, admissible: Intervals, wanted: str | None) -> tuple[str, str]:
     """The two step sizes to be shown: those asked for as ``x,y``, or the free ones that conditions tie most.
 
@@ -68,7 +96,7 @@ def choose_axes(problem: Problem, admissible: Intervals, wanted: str | None) -> 
             + (f" (fixed: {fixed})" if fixed else "")
         )
     if wanted is not None:
-        names = tuple(name.strip() for name in wanted.split(","))
+        names = _names(problem.statement, wanted)
         if len(names) != 2 or names[0] == names[1]:
             raise InputError(
                 f"{wanted!r} is not of the form X,Y, two different step sizes, such as {free[0]},{free[1]}"

@@ -9,7 +9,7 @@ import click
 import bounds
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.nearest import nearest
-from ratecheck.checks.region import choose_axes, region
+from ratecheck.checks.region import choose_axes, free_constants, region
 from ratecheck.checks.sweep import PARAMETERS, check_measurable, survey
 from ratecheck.checks.verify import Options
 from ratecheck.commands.arguments import (
@@ -107,7 +107,9 @@ def sides(
 @command.command(name=_REGION)
 @key_argument
 @values_argument
-@click.option("--axes", metavar="X,Y", help="The two step sizes; by default those that conditions tie most.")
+@click.option(
+    "--axes", metavar="X,Y", help="Two step sizes or constants; by default the step sizes that conditions tie most."
+)
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="PNG, SVG or PDF; by default KEY-region.png here."
 )
@@ -116,20 +118,22 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     """Draw the region of two step sizes that statement KEY admits, every other step size being free.
 
     Values are given as for 'stepsize'. Given step sizes that are not admissible are left out of the conditions and
-    drawn with the nearest that are. Exit code 3 where nothing is admissible whatever the step sizes.
+    drawn with the nearest that are. An axis may be a constant that is not given. Exit code 3 where nothing is
+    admissible whatever the step sizes.
     """
     statement = bounds.get(key)
     path = out or Path(f"{statement.key.replace('/', '-')}-region.png")
     check_target(path)
     given = parse_values(assignments, statement.vocabulary)
-    answer, closest, points = step_sizes(statement, given), None, {}
+    free = free_constants(statement, axes, given)
+    answer, closest, points = step_sizes(statement, given, free), None, {}
     if not answer.feasible:
         closest = nearest(answer.problem, given, answer.core)
         note(f"not admissible: {'; '.join(answer.conflict)}")
         if not closest.steps:
             return 3
         wrong = {rule.symbol: rule.value for rule in answer.problem.fixed}
-        answer = step_sizes(statement, {name: value for name, value in given.items() if name not in wrong})
+        answer = step_sizes(statement, {name: value for name, value in given.items() if name not in wrong}, free)
         axes = axes or (",".join(list(wrong)[:2]) if len(wrong) > 1 else axes)
         points = {"given": wrong, "nearest": closest.steps}
     chosen = choose_axes(answer.problem, answer.admissible, axes)

@@ -9,7 +9,7 @@ import click
 import bounds
 from ratecheck.checks.admissible import StepSizes, step_sizes
 from ratecheck.checks.nearest import Nearest, nearest
-from ratecheck.checks.region import Region, choose_axes, region
+from ratecheck.checks.region import Region, choose_axes, free_constants, region
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
 from ratecheck.errors import InputError
 from ratecheck.views.text import region_text, step_sizes_text
@@ -18,7 +18,9 @@ from ratecheck.views.text import region_text, step_sizes_text
 @click.command(name="stepsize")
 @key_argument
 @values_argument
-@click.option("--region", "axes", metavar="X,Y", help="Also the region of two step sizes, the others free.")
+@click.option(
+    "--region", "axes", metavar="X,Y", help="Also the region of two step sizes (or constants), the others free."
+)
 @json_option
 def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: bool) -> int:
     """Give the step sizes that statement KEY admits, prescribes, and that minimise its bound.
@@ -28,7 +30,7 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
-    answer = step_sizes(statement, given)
+    answer = step_sizes(statement, given, free_constants(statement, axes, given))
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
