@@ -79,6 +79,22 @@ def test_an_open_step_size_is_minimised_at_every_T():
     assert least(found.rounds - 1) > eps
 
 
+def test_the_best_step_sizes_ask_for_fewer_rounds():
+    """With eta_u as large as one likes the drift term of Theorem 3.7 goes: 4*F_0/(T*K*gamma) + A*gamma remains."""
+    statement, eps, given = bounds.get("pfl/theorem-3.7"), 0.2, {**PFL, "m": 10, "b": 4.0}
+    K, L, noise = PFL["K"], PFL["L"], PFL["sigma_u"] ** 2 / 10 + PFL["sigma_v"] ** 2
+
+    def least(T):
+        gamma = min(np.sqrt(4 * PFL["F_0"] / (T * K * 12 * L * noise)), 1 / (32 * L * K))
+        return 4 * PFL["F_0"] / (T * K * gamma) + 12 * L * noise * gamma
+
+    first = next(T for T in range(1, 100_000) if least(T) <= eps)
+    found = horizon(statement, given, eps, best=True)
+    # The end eta_u = inf is approached up to 1% of the bound.
+    assert first <= found.rounds <= 1.02 * first
+    assert 1.1 * found.rounds < horizon(statement, given, eps).rounds
+
+
 def test_a_floor_is_named():
     """A fixed step size leaves the noise term: 12*L*gamma*(...) is never passed."""
     statement = bounds.get("pfl/theorem-3.7")

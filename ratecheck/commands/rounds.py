@@ -14,13 +14,16 @@ from ratecheck.views.horizon import horizon_fields, horizon_text
 @click.command(name="rounds")
 @key_argument
 @values_argument
+@click.option(
+    "--best", is_flag=True, help="Let every step size that the statement leaves a choice take its best value."
+)
 @json_option
-def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
+def command(key: str, assignments: tuple[str, ...], best: bool, as_json: bool) -> int:
     """Give the smallest T for which the bound of statement KEY is at most eps=..., and what so many rounds cost.
 
     Also the smallest T from which the bound says more than smoothness alone; without eps that alone. Step sizes follow
-    the statement's rules at every T; those that it leaves open minimise the bound, unless given. Exit code 3 where no T
-    up to 2^53 will do.
+    the statement's rules at every T, smallest admissible values and defaults included; those that it leaves open
+    minimise the bound, unless given. Exit code 3 where no T up to 2^53 will do.
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
@@ -30,7 +33,7 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
             f"{statement.key} is known only up to a constant (the paper prints O(...)), so it asks for no number of "
             "rounds; 'show' prints the order"
         )
-    answer = horizon(statement, given, eps)
+    answer = horizon(statement, given, eps, best=best)
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
