@@ -60,9 +60,9 @@ class Horizon:
 def horizon(statement: Statement, given: Mapping[str, float], eps: float | None, *, best: bool = False) -> Horizon:
     """The rounds after which the bound is at most ``eps`` and those after which it is not vacuous.
 
-    T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. Raises `InputError` for
-    a statement whose bound does not depend on the number of rounds or has no value, for given rounds, and for an eps
-    that is not positive.
+    T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. Raises `InputError`
+    for a statement whose bound does not depend on the number of rounds or has no value, for given rounds, and for an
+    eps that is not positive.
     """
     T = statement.vocabulary.run.get("rounds")
     if T is None or T not in statement.parameters:
