@@ -39,11 +39,13 @@ from sphinx.util.docutils import SphinxDirective
 
 import bounds
 import ratecheck
+from bounds.implications import audited, implications
 from bounds.statement import Over, Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
 from ratecheck.checks.verify import Options, verify
+from ratecheck.commands.implications import run as run_implications
 from ratecheck.commands.list import count
 from ratecheck.commands.show import latex_lines
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
@@ -63,6 +65,7 @@ def everything(_: Sphinx | None = None) -> None:
         "catalogue": catalogue,
         "counts": counts,
         "left-out": left_out,
+        "implications": implied,
         "methods": methods,
         "variables": variables,
         "dials": dials,
@@ -279,6 +282,33 @@ def left_out() -> str:
         rows = [(plain(numbered), _linked(reason)) for numbered, reason in bounds.left_out(paper)]
         parts += [f"## {_title(paper)}", "", table(("in the paper", "why not"), rows) if rows else "Nothing.", ""]
     return "\n".join(parts)
+
+
+def implied() -> str:
+    """Every implication with its verdict, and what follows by more than algebra."""
+    kept = GENERATED / f"implications-{sources_digest()}.md"
+    if kept.exists():
+        return kept.read_text()
+    parts = []
+    for paper in bounds.PAPERS:
+        answers = run_implications(implications(paper), sharpest=False)
+        rows = [
+            (
+                link(answer.implication.conclusion),
+                ", ".join(map(link, answer.implication.premises)),
+                answer.verdict.value + (f" ({answer.how.value})" if answer.how else ""),
+            )
+            for answer in answers
+        ]
+        head = ("conclusion", "premises", "verdict")
+        parts += [f"## {_title(paper)}", "", table(head, rows) if rows else "Nothing yet.", ""]
+        by_hand = [(link(key), ", ".join(map(link, used)), plain(why)) for key, used, why in audited(paper)]
+        parts += [table(("conclusion", "premises", "not algebra between statements"), by_hand), ""] if by_hand else []
+    for old in GENERATED.glob("implications-*.md"):
+        old.unlink()
+    text = "\n".join(parts)
+    kept.write_text(text)
+    return text
 
 
 def _title(paper: str) -> str:

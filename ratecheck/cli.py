@@ -15,6 +15,7 @@ COMMANDS = {
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
     "verify": "Compare both sides of a statement on a problem.",
     "plot": "Draw measurement against theory.",
+    "implications": "Check what the papers say to follow from what, and with which constants.",
     "run": "Run a study file and check its claims.",
 }
 
