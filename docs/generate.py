@@ -41,6 +41,8 @@ from sphinx.util.docutils import SphinxDirective
 import bounds
 import ratecheck
 from bounds.display import shown
+from bounds.implications import PAPERS as IMPLYING
+from bounds.implications import audited, implications
 from bounds.printing.markup import Blocks, Markdown
 from bounds.printing.page import page
 from bounds.statement import Statement, number
@@ -50,6 +52,7 @@ from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
 from ratecheck.checks.tables import TableReport, check_table
 from ratecheck.checks.verify import Options, verify
+from ratecheck.commands.implications import run as run_implications
 from ratecheck.commands.list import count
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
@@ -68,6 +71,7 @@ def everything(_: Sphinx | None = None) -> None:
         "catalogue": catalogue,
         "counts": counts,
         "left-out": left_out,
+        "implications": implied,
         "methods": methods,
         "variables": variables,
         "dials": dials,
@@ -285,6 +289,33 @@ def left_out() -> str:
         rows = [(plain(numbered), _linked(reason)) for numbered, reason in bounds.left_out(paper)]
         parts += [f"## {bounds.title(paper)}", "", table(("in the paper", "why not"), rows) if rows else "Nothing.", ""]
     return "\n".join(parts)
+
+
+def implied() -> str:
+    """Every implication with its verdict, and what follows by more than algebra."""
+    kept = GENERATED / f"implications-{sources_digest()}.md"
+    if kept.exists():
+        return kept.read_text()
+    parts = []
+    for paper in IMPLYING:
+        answers = run_implications(implications(paper), sharpest=False)
+        rows = [
+            (
+                link(answer.implication.conclusion),
+                ", ".join(map(link, answer.implication.premises)),
+                answer.verdict.value + (f" ({answer.how.value})" if answer.how else ""),
+            )
+            for answer in answers
+        ]
+        head = ("conclusion", "premises", "verdict")
+        parts += [f"## {bounds.title(paper)}", "", table(head, rows) if rows else "Nothing yet.", ""]
+        by_hand = [(link(key), ", ".join(map(link, used)), plain(why)) for key, used, why in audited(paper)]
+        parts += [table(("conclusion", "premises", "not algebra between statements"), by_hand), ""] if by_hand else []
+    for old in GENERATED.glob("implications-*.md"):
+        old.unlink()
+    text = "\n".join(parts)
+    kept.write_text(text)
+    return text
 
 
 def _entry(statement: Statement) -> list[str]:

@@ -18,6 +18,7 @@ COMMANDS = {
     "verify": "Compare both sides of a statement on a problem.",
     "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",
+    "implications": "Check what the papers say to follow from what, and with which constants.",
     "run": "Run a study file and check its claims.",
 }
 

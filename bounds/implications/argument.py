@@ -1,0 +1,319 @@
+"""How one statement follows from others: the argument as data, and the inequalities that it comes down to.
+
+An `Implication` begins with the right side of a premise and puts in the premises and facts one after the other, each
+for the quantity that it bounds. What is left has to be at most the conclusion's right side. Four forms, one mechanism:
+
+* *prescribed steps*: nothing is put in; the conclusion's rules stand for the step sizes;
+* *reduction*: as before, with parameters fixed (``at``), such as sigma_v = 0;
+* *substitution*: lemmas are put in, each with a coefficient that has to be nonnegative;
+* *telescoping* (``telescoped`` is not None): what is left is a bound R on the change of a function that falls by at
+  most ``telescoped`` over all T rounds, so that the mean of R over the rounds is at least -telescoped/T.
+
+Telescoping, in full. Let q_j be the measured quantities, R = rest - sum_j d_j q_j, and let the conclusion's left side
+be at most M = M_0 + sum_j a_j q_j. With means over the rounds, sum_j d_j q_j <= telescoped/T + rest. If d_j >= 0 and
+d_j*(bound - M_0) >= a_j*(telescoped/T + rest) for every j, then M <= bound: the largest a_j/d_j, times both sides.
+(d_j = 0 < a_j breaks the second where telescoped > 0, and telescoped = 0 is a limit: any larger value will do.)
+
+`obligations` makes all of these inequalities from the statement objects; nothing is typed a second time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+import bounds
+from bounds.statement import Claim, Condition, Relation, Statement
+from bounds.symbols import Role
+
+ZERO, ONE = sp.Integer(0), sp.Integer(1)
+_DIGITS = 10**6
+
+Substitution = Mapping[sp.Symbol, sp.Expr]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """A statement put in: each quantity that its claims (or the one named) bound, replaced by the bound.
+
+    ``at`` says for which symbols something else stands there: another round's quantity, or the value that the argument
+    chooses for a parameter that the conclusion leaves open.
+    """
+
+    key: str
+    claim: str | None = None
+    at: Substitution = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """``quantity <= bound``, which the proof shows on its way and no statement says.
+
+    The algebra takes it for granted; whether it is true is a matter of the proof's audit.
+    """
+
+    location: str
+    quantity: sp.Symbol
+    bound: sp.Expr
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summed:
+    """A recursion q_t <= a*q_{t-1} + r_{t-1} over the rounds, put in for the mean of q.
+
+    ``previous`` is q_{t-1} and ``start`` is q_0; ``rounds_back`` names for each quantity of round t-1 that of round t.
+    With a < 1 the mean is at most (q_0/T + mean r)/(1 - a). With a > 1, a**t <= g = exp((a - 1)(T - 1)) for t < T,
+    which has to be free of all symbols, and the mean is at most g*(q_0 + T*mean r + r_0/(a - 1)), where r_0 is r's
+    constant part.
+    """
+
+    key: str
+    previous: sp.Symbol
+    start: sp.Expr
+    rounds_back: Substitution
+
+
+Step = Use | Fact | Summed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implication:
+    """The paper says at ``location`` that ``conclusion`` follows from the statements in ``start`` and ``steps``.
+
+    ``claim`` is the conclusion's claim (its first one where None). ``left`` are put in for the quantities on the
+    conclusion's left side. ``given`` are hypotheses that the conclusion does not state, such as what defines a symbol.
+    """
+
+    conclusion: str
+    claim: str | None = None
+    start: Use | Fact
+    steps: tuple[Step, ...] = ()
+    left: tuple[Step, ...] = ()
+    telescoped: sp.Expr | None = None
+    at: Substitution = field(default_factory=dict)
+    given: tuple[Condition, ...] = ()
+    location: str
+    remark: str = ""
+
+    @property
+    def parts(self) -> tuple[Step, ...]:
+        """Everything that is put in, in order."""
+        return (self.start, *self.steps, *self.left)
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """Keys of the statements that are used."""
+        return tuple(dict.fromkeys(part.key for part in self.parts if not isinstance(part, Fact)))
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What is taken for granted beside them."""
+        return tuple(part for part in self.parts if isinstance(part, Fact))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obligation:
+    """One inequality ``goal.left <operator> goal.right`` that has to hold for all admissible parameters."""
+
+    name: str
+    goal: Condition
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What an implication comes down to: obligations under hypotheses."""
+
+    hypotheses: tuple[Condition, ...]
+    obligations: tuple[Obligation, ...]
+
+
+def chosen_claim(statement: Statement, name: str | None) -> Claim:
+    """The claim of that name, or the first one."""
+    return next(claim for claim in statement.claims if name in (None, claim.name))
+
+
+def case(implication: Implication, conclusion: Statement | None = None) -> Case:
+    """Hypotheses and obligations of an implication, for its conclusion or for a variant of it."""
+    return _Derivation(implication, conclusion or bounds.get(implication.conclusion)).case()
+
+
+class _Derivation:
+    """Carries the substitutions that the conclusion prescribes through every expression."""
+
+    def __init__(self, implication: Implication, conclusion: Statement) -> None:
+        self.implication, self.conclusion = implication, conclusion
+        fixed = {conclusion.vocabulary[name].symbol: value for name, value in conclusion.settings.items()}
+        self.fixed: dict[sp.Symbol, sp.Expr] = {**fixed, **implication.at}
+        exact = {r.symbol: r.value for r in conclusion.step_rules if not (r.at_least or r.free)}
+        # Of each product the outer step size stays, unless the product itself is prescribed by the other two.
+        self.local = {p.local: p.product / p.outer for p in conclusion.step_products}
+        self.rules = {symbol: self._put(value, self.fixed) for symbol, value in exact.items()}
+        sides = [side for c in conclusion.hypotheses for side in (c.left, c.right)]
+        sides += [claim.bound for claim in conclusion.claims]
+        self.known = set().union(*(side.free_symbols for side in sides))
+        self.obligations: list[Obligation] = []
+
+    def _put(self, expr: sp.Expr, *substitutions: Substitution) -> sp.Expr:
+        for substitution in substitutions:
+            expr = sp.sympify(expr).subs(dict(substitution), simultaneous=True)
+        return expr
+
+    @property
+    def _rounds(self) -> sp.Symbol:
+        return self.conclusion.vocabulary["T"].symbol
+
+    def settled(self, expr: sp.Expr) -> sp.Expr:
+        """The expression with everything put in that the conclusion fixes or prescribes."""
+        return self._put(expr, self.local, self.fixed, self.rules)
+
+    def case(self) -> Case:
+        claim = chosen_claim(self.conclusion, self.implication.claim)
+        left = self._chain(claim.metric.expr, self.implication.left)
+        right = self._chain(self._begin(claim), self.implication.steps)
+        if claim.relation is Relation.ORDER and self._premise_is_explicit():
+            self._same_order(claim)
+        elif self.implication.telescoped is None:
+            self._require("right side", right, "<=", claim.bound)
+        else:
+            self._telescope(left, right, claim.bound)
+        hypotheses = tuple(self._hypotheses())
+        given = {(each.left, each.operator, each.right) for each in hypotheses}
+        # What is a hypothesis already needs no proof.
+        left_over = [one for one in self.obligations if (one.goal.left, one.goal.operator, one.goal.right) not in given]
+        return Case(hypotheses=hypotheses, obligations=tuple(left_over))
+
+    def _at(self, used: Use) -> Substitution:
+        """What stands for a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""
+        rules = bounds.get(used.key).step_rules
+        chosen = {r.symbol: r.value for r in rules if r.symbol not in self.known}
+        return {**{symbol: self._put(value, used.at) for symbol, value in chosen.items()}, **used.at}
+
+    def _premise_is_explicit(self) -> bool:
+        start = self.implication.start
+        return isinstance(start, Use) and not bounds.get(start.key).order_only
+
+    def _begin(self, claim: Claim) -> sp.Expr:
+        """The right side with which the argument begins; without telescoping its left side has to be large enough."""
+        start = self.implication.start
+        if isinstance(start, Fact):
+            if self.implication.telescoped is None and claim.metric.expr != start.quantity:
+                raise ValueError(f"{self.conclusion.key}: begins with a fact about {start.quantity}")
+            return start.bound
+        statement = bounds.get(start.key)
+        begun = chosen_claim(statement, start.claim)
+        self._conditions(start)
+        at = self._at(start)
+        if self.implication.telescoped is None:
+            self._require("left side", claim.metric.expr, "<=", self._put(begun.metric.expr, at))
+        return self._put(begun.bound, at)
+
+    def _chain(self, expr: sp.Expr, steps: Iterable[Step]) -> sp.Expr:
+        for step in steps:
+            for quantity, bound in self._bounds(step):
+                slope = sp.diff(expr, quantity)
+                if slope.has(quantity):
+                    raise ValueError(f"{self.conclusion.key}: {quantity} is put in where it does not occur linearly")
+                if not slope.is_zero:
+                    self._require(f"coefficient of {quantity}", slope, ">=", ZERO)
+                expr = expr.xreplace({quantity: ZERO}) + slope * bound
+        return expr
+
+    def _bounds(self, step: Step) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+        """What a step puts in for which quantity."""
+        if isinstance(step, Fact):
+            yield step.quantity, step.bound
+            return
+        if isinstance(step, Summed):
+            yield self._summed(step)
+            return
+        statement = bounds.get(step.key)
+        self._conditions(step)
+        for claim in statement.claims:
+            if step.claim in (None, claim.name):
+                ((quantity, weight),) = claim.metric.weights.items()
+                at = self._at(step)
+                yield self._put(quantity, at), self._put(claim.bound / weight, at)
+
+    def _summed(self, step: Summed) -> tuple[sp.Symbol, sp.Expr]:
+        statement = bounds.get(step.key)
+        self._conditions(Use(key=step.key), later=True)
+        ((quantity, _),) = statement.claims[0].metric.weights.items()
+        rounds = self._rounds
+        bound = sp.expand(statement.claims[0].bound)
+        ratio = sp.cancel(bound.coeff(step.previous))
+        rest = bound.coeff(step.previous, 0).subs(dict(step.rounds_back))
+        growth = sp.cancel((ratio - 1) * (rounds - 1))
+        if growth.is_number and growth.is_positive:
+            factor = sp.Rational(sp.ceiling(sp.exp(growth) * _DIGITS), _DIGITS)
+            constant = rest.xreplace(dict.fromkeys(step.rounds_back.values(), ZERO))
+            return quantity, factor * (step.start + rounds * (rest - constant) + constant * sp.cancel(1 / (ratio - 1)))
+        self._require(f"decay of {quantity}", ratio, "<", ONE)
+        return quantity, (step.start / rounds + rest) * sp.cancel(1 / (1 - ratio))
+
+    def _telescope(self, left: sp.Expr, right: sp.Expr, bound: sp.Expr) -> None:
+        implication, vocabulary = self.implication, self.conclusion.vocabulary
+        left, right = sp.expand(left), sp.expand(right)
+        measured = [q.symbol for q in vocabulary if q.role is Role.MEASURED]
+        quantities = [q for q in measured if q in left.free_symbols | right.free_symbols]
+        for side in (left, right):
+            if any(sp.diff(side, q).has(*quantities) for q in quantities):
+                raise ValueError(f"{self.conclusion.key}: a side is not linear in {quantities}")
+        none = dict.fromkeys(quantities, ZERO)
+        available = implication.telescoped / self._rounds + right.xreplace(none)
+        room = bound - left.xreplace(none)
+        for quantity in quantities:
+            fall, weight = -sp.diff(right, quantity), sp.diff(left, quantity)
+            self._require(f"fall per {quantity}", fall, ">=", ZERO)
+            if weight != 0:
+                self._require(f"right side per {quantity}", weight * available, "<=", fall * room)
+
+    def _same_order(self, claim: Claim) -> None:
+        """Term by term, a factor that depends on no setting of the run (n, m, K, T, ...) leads to the other order."""
+        start = self.implication.start
+        assert isinstance(start, Use)
+        settings = [q.symbol for q in self.conclusion.vocabulary if q.role in (Role.SETTING, Role.STEP_SIZE)]
+        terms = chosen_claim(bounds.get(start.key), start.claim).terms
+        for name, term in claim.terms.items():
+            explicit = self._put(terms[name], self._at(start))
+            factor = (explicit / term).subs(dict.fromkeys(settings, ONE))
+            self._require(f"order of {name}", explicit, "<=", factor * term)
+
+    def _conditions(self, used: Use, *, later: bool = False) -> None:
+        """The hypotheses of a statement that is used are obligations, unless the conclusion has the same ones."""
+        statement = bounds.get(used.key)
+        fixed = [
+            Condition(name=name, left=statement.vocabulary[name].symbol, operator="==", right=value)
+            for name, value in statement.settings.items()
+        ]
+        for condition in (*statement.hypotheses, *fixed):
+            left, right = (self._put(side, self._at(used)) for side in (condition.left, condition.right))
+            if later and condition.symbols == {"T"}:  # a round after the first exists from T = 2 on only
+                left, right = (side.subs(self._rounds, self._rounds + 1) for side in (left, right))
+            self._require(f'"{condition.name}" of {used.key}', left, condition.operator, right)
+
+    def _require(self, name: str, left: sp.Expr, operator: str, right: sp.Expr) -> None:
+        goal = Condition(name=name, left=self.settled(left), operator=operator, right=self.settled(right))
+        if goal.left != goal.right and not any(one.goal == goal for one in self.obligations):
+            self.obligations.append(Obligation(name=name, goal=goal))
+
+    def _hypotheses(self) -> Iterator[Condition]:
+        conclusion, implication = self.conclusion, self.implication
+        rules = [rule.condition for rule in conclusion.step_rules if rule.at_least and not rule.free]
+        ordered = [
+            Condition(
+                name=f"{smaller} <= {larger}",
+                left=conclusion.vocabulary[smaller].symbol,
+                operator="<=",
+                right=conclusion.vocabulary[larger].symbol,
+            )
+            for smaller, larger in conclusion.vocabulary.ordered
+        ]
+        for condition in (*conclusion.conditions, *rules, *implication.given, *ordered):
+            settled = dataclasses.replace(
+                condition, left=self.settled(condition.left), right=self.settled(condition.right)
+            )
+            if settled.left != settled.right:
+                yield settled

@@ -1,0 +1,128 @@
+"""``ratecheck implications``."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+import click
+import sympy as sp
+
+import bounds
+from bounds.implications import implications, of
+from bounds.implications.argument import Implication
+from ratecheck.checks.implications import Checked, Constant, Verdict, check
+from ratecheck.commands.arguments import json_option, print_json
+
+
+@click.command(name="implications")
+@click.argument("scope", metavar="[PAPER|KEY]", required=False)
+@click.option("--sharpest", is_flag=True, help="Find the sharpest constants; takes minutes for a paper.")
+@json_option
+def command(scope: str | None, sharpest: bool, as_json: bool) -> int:
+    """Check what the papers say to follow from what, and with which constants it follows at best.
+
+    All implications, or those of a PAPER, or those that conclude the statement KEY. FALSE means that the argument does
+    not give the conclusion as printed; the counterexample gives admissible numbers. With --sharpest, and for a KEY,
+    constants are printed -> sharpest
+    that the same argument gives; "<=" where no counterexample to a smaller one was found.
+    """
+    answers = checked(scope, sharpest=sharpest or (scope is not None and "/" in scope))
+    if as_json:
+        print_json([fields(answer) for answer in answers])
+    else:
+        click.echo("\n".join(line(answer) for answer in answers))
+    verdicts = {answer.verdict for answer in answers}
+    return 1 if Verdict.FALSE in verdicts else 3 if Verdict.UNKNOWN in verdicts else 0
+
+
+def checked(scope: str | None, *, sharpest: bool) -> list[Checked]:
+    """The answers for one paper, one conclusion, or everything, on all cores."""
+    papers = (scope,) if scope in bounds.PAPERS else bounds.PAPERS
+    wanted = of(scope) if scope and "/" in scope else [each for paper in papers for each in implications(paper)]
+    if scope and "/" not in scope and scope not in bounds.PAPERS:
+        bounds.statements(scope)  # says which papers there are
+    return run(wanted, sharpest=sharpest)
+
+
+def run(wanted: Sequence[Implication], *, sharpest: bool) -> list[Checked]:
+    """The answers in order, computed side by side."""
+    if len(wanted) <= 1:
+        return [check(each, sharpest=sharpest) for each in wanted]
+    # A fresh process imports what it needs; a forked one could inherit locks.
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(functools.partial(_answer, sharpest=sharpest), wanted))
+
+
+def _answer(implication: Implication, *, sharpest: bool) -> Checked:
+    """The answer without its certificates, which are large to send between processes."""
+    return dataclasses.replace(check(implication, sharpest=sharpest), certificates=())
+
+
+def line(answer: Checked) -> str:
+    """Conclusion <- premises, verdict, how, constants."""
+    implication = answer.implication
+    text = f"{answer.verdict.value:8} {implication.conclusion} <- {', '.join(implication.premises)}"
+    if answer.how is not None:
+        text += f"  [{answer.how.value}]"
+    if answer.constants:
+        text += "  " + "; ".join(map(constant_text, answer.constants))
+    if answer.counterexample is not None:
+        found = answer.counterexample
+        at = ", ".join(f"{symbol}={shown(value)}" for symbol, value in found.values.items())
+        text += f"\n         {found.obligation.name}: {shown(found.left)} {found.obligation.goal.operator} "
+        text += f"{shown(found.right)} is false at {at}"
+    if answer.open:
+        text += f"\n         undecided: {', '.join(answer.open)}"
+    return text
+
+
+def constant_text(constant: Constant) -> str:
+    """A constant as printed and as sharp as it gets."""
+    if constant.sharpest is None:
+        return f"{constant.place}: {shown(constant.printed)} -> ?"
+    sign = "" if constant.refuted or constant.sharpest == 0 else "<= "
+    return f"{constant.place}: {shown(constant.printed)} -> {sign}{shown(constant.sharpest)}"
+
+
+def shown(value: sp.Expr) -> str:
+    """An exact number where it is short, otherwise six digits."""
+    value = sp.sympify(value)
+    exact = str(value)
+    return exact if value.is_Rational and len(exact) <= 9 else f"{float(value):.6g}"
+
+
+def fields(answer: Checked) -> dict[str, object]:
+    """The answer as JSON."""
+    found = answer.counterexample
+    return {
+        "conclusion": answer.implication.conclusion,
+        "premises": list(answer.implication.premises),
+        "facts": [fact.location for fact in answer.implication.facts],
+        "location": answer.implication.location,
+        "verdict": answer.verdict.value,
+        "how": None if answer.how is None else answer.how.value,
+        "undecided": list(answer.open),
+        "constants": [
+            {
+                "place": constant.place,
+                "printed": float(constant.printed),
+                "sharpest": None if constant.sharpest is None else float(constant.sharpest),
+                "exact": None if constant.sharpest is None else str(constant.sharpest),
+                "bracketed": constant.refuted is not None,
+            }
+            for constant in answer.constants
+        ],
+        "counterexample": None
+        if found is None
+        else {
+            "obligation": found.obligation.name,
+            "values": {str(symbol): float(value) for symbol, value in found.values.items()},
+            "left": float(found.left),
+            "right": float(found.right),
+        },
+        "remark": answer.implication.remark,
+    }
