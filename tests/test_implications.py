@@ -14,6 +14,7 @@ import sympy as sp
 import bounds
 from bounds.implications import audited, implications, of
 from bounds.implications.argument import Implication, Use, case
+from bounds.statement import Condition
 from ratecheck.checks.certificate import Search
 from ratecheck.checks.implications import SHARE, Verdict, check, variants
 from ratecheck.checks.polynomial import systems
@@ -212,6 +213,15 @@ def test_the_solver_agrees_and_is_stopped():
     assert isinstance(point, dict)
     assert wrong.goal.subs({k: sp.Rational(v.numerator, v.denominator) for k, v in point.items()}) < 0
     assert refute(system, seconds=0.001) is False
+
+
+def test_a_whole_number_from_zero_on_may_be_zero():
+    """1 <= tau is no consequence of tau >= 0, though it is one of being a positive whole number."""
+    zero, one = sp.Symbol("tau", integer=True, nonnegative=True), sp.Symbol("K", integer=True, positive=True)
+    for symbol, found in ((zero, False), (one, True)):
+        goal = Condition(name="", left=sp.Integer(1), operator="<=", right=symbol)
+        (system,) = systems(goal, ())
+        assert any(True for _ in Search(system).run()) == found
 
 
 def test_reduction_to_polynomials_keeps_the_values():

@@ -14,7 +14,6 @@ import dataclasses
 import itertools
 import math
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -33,8 +32,8 @@ _TESTS, _PRIME = 3, 2**61 - 1
 
 # A way to use up hypotheses is worth the algebra only if the goal is nonnegative at that many random points.
 _SAMPLES, _ROUNDING = 200, 1e-9
-# How long the search for one part goes on.
-_SECONDS = 10.0
+# Ways looked at and ways expanded in the search for one part: counted, so that no answer depends on the machine's load.
+_LOOKED_AT, _EXPANDED = 1000, 40
 # Counterexamples: points drawn, those tried exactly, the share of zeros, and the logarithm that stands for 0.
 _DRAWS, _DRAWS_KEPT, _ZEROS, _ZERO = 4000, 12, 0.5, -300.0
 
@@ -304,9 +303,9 @@ class Search:
         Ways that worked elsewhere (``hints``) come first, then small sets of hypotheses, which make small polynomials.
         ``value`` is the parameter's, for which a candidate has to look right at random points.
         """
-        seen, end = set(), time.monotonic() + _SECONDS
-        for path in itertools.chain(self._followed(hints), self._ways()):
-            if time.monotonic() > end:
+        seen: set[Key] = set()
+        for path in itertools.islice(itertools.chain(self._followed(hints), self._ways()), _LOOKED_AT):
+            if len(seen) == _EXPANDED:
                 return
             key = key_of([step.pivot for step in path])
             if key in seen or not self._plausible(path, value):

@@ -215,6 +215,11 @@ def _solved(root: sp.Symbol, radicand: sp.Expr, hypotheses: Sequence[sp.Expr]) -
 
 
 def domain_hypotheses(symbols: Iterable[sp.Symbol], restored: Mapping[sp.Symbol, sp.Expr]) -> list[sp.Expr]:
-    """At least 1 is every whole number and its power; that symbols are nonnegative goes without saying."""
-    whole = {new for old, expr in restored.items() if old.is_integer for new in expr.free_symbols if expr.is_Pow}
-    return [symbol - 1 for symbol in sorted(symbols, key=str) if symbol.is_integer or symbol in whole]
+    """At least 1 is every positive whole number and its power; nonnegative symbols go without saying."""
+    whole = {new for old, expr in restored.items() if _counts(old) for new in expr.free_symbols if expr.is_Pow}
+    return [symbol - 1 for symbol in sorted(symbols, key=str) if _counts(symbol) or symbol in whole]
+
+
+def _counts(symbol: sp.Symbol) -> bool:
+    """Whether the symbol is a whole number from 1 on; one from 0 on says nothing more than that it is nonnegative."""
+    return bool(symbol.is_integer and symbol.is_positive)
