@@ -26,13 +26,13 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 import bounds
-from bounds.statement import Claim, Condition, Relation, Statement
+from bounds.statement import Claim, Condition, Relation, Statement, StepProduct
 from bounds.symbols import Role
 
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
 _DIGITS = 10**6
 
-Substitution = Mapping[sp.Symbol, sp.Expr]
+Substitution = Mapping[sp.Expr, sp.Expr]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +80,26 @@ Step = Use | Fact | Summed
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mean:
+    """The argument's first statement holds for every draw of some parameters, and its expectation is taken.
+
+    ``drawn`` names for each parameter, which then stands for its mean, the number that is drawn. Where the right side
+    at all drawn numbers is at most ``bound + sum_s (d bound/d s)*(drawn_s - s)`` over the parameters s, a tangent of
+    ``bound``, its expectation is at most ``bound`` (the conclusion's right side where None).
+    """
+
+    drawn: Substitution
+    bound: sp.Expr | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Implication:
     """The paper says at ``location`` that ``conclusion`` follows from the statements in ``start`` and ``steps``.
 
     ``claim`` is the conclusion's claim (its first one where None). ``left`` are put in for the quantities on the
-    conclusion's left side. ``given`` are hypotheses that the conclusion does not state, such as what defines a symbol.
+    conclusion's left side. ``given`` are hypotheses that the conclusion does not state, such as what defines a symbol;
+    ``known`` are statements whose claims are hypotheses, where what they bound does not stand linearly. ``using`` names
+    the conclusion's conditions and rules that the algebra needs (all where None), to spare it the others.
     """
 
     conclusion: str
@@ -95,6 +110,9 @@ class Implication:
     telescoped: sp.Expr | None = None
     at: Substitution = field(default_factory=dict)
     given: tuple[Condition, ...] = ()
+    known: tuple[Use, ...] = ()
+    using: tuple[str, ...] | None = None
+    mean: Mean | None = None
     location: str
     remark: str = ""
 
@@ -106,7 +124,7 @@ class Implication:
     @property
     def premises(self) -> tuple[str, ...]:
         """Keys of the statements that are used."""
-        return tuple(dict.fromkeys(part.key for part in self.parts if not isinstance(part, Fact)))
+        return tuple(dict.fromkeys(part.key for part in (*self.parts, *self.known) if not isinstance(part, Fact)))
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -124,10 +142,14 @@ class Obligation:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What an implication comes down to: obligations under hypotheses."""
+    """What an implication comes down to: obligations under hypotheses.
+
+    Where hypotheses were left out it is not ``complete``, and a counterexample would prove nothing.
+    """
 
     hypotheses: tuple[Condition, ...]
     obligations: tuple[Obligation, ...]
+    complete: bool = True
 
 
 def chosen_claim(statement: Statement, name: str | None) -> Claim:
@@ -148,18 +170,30 @@ class _Derivation:
         fixed = {conclusion.vocabulary[name].symbol: value for name, value in conclusion.settings.items()}
         self.fixed: dict[sp.Symbol, sp.Expr] = {**fixed, **implication.at}
         exact = {r.symbol: r.value for r in conclusion.step_rules if not (r.at_least or r.free)}
-        # Of each product the outer step size stays, unless the product itself is prescribed by the other two.
-        self.local = {p.local: p.product / p.outer for p in conclusion.step_products}
         self.rules = {symbol: self._put(value, self.fixed) for symbol, value in exact.items()}
         sides = [side for c in conclusion.hypotheses for side in (c.left, c.right)]
         sides += [claim.bound for claim in conclusion.claims]
-        self.known = set().union(*(side.free_symbols for side in sides))
+        self.known: set[sp.Symbol] = set().union(*(side.free_symbols for side in sides))
+        self.local = dict(self._eliminated(product) for product in conclusion.step_products)
         self.obligations: list[Obligation] = []
 
     def _put(self, expr: sp.Expr, *substitutions: Substitution) -> sp.Expr:
         for substitution in substitutions:
-            expr = sp.sympify(expr).subs(dict(substitution), simultaneous=True)
+            expr = sp.sympify(expr).xreplace(dict(substitution))
         return expr
+
+    def _eliminated(self, product: StepProduct) -> tuple[sp.Symbol, sp.Expr]:
+        """Of three step sizes with ``product == local*outer`` the first that the conclusion does not mention."""
+        values = {
+            product.local: product.product / product.outer,
+            product.product: product.local * product.outer,
+            product.outer: product.product / product.local,
+        }
+        unknown = [symbol for symbol in values if symbol not in self.known]
+        if len(unknown) == 1:  # the other two determine it
+            self.known.add(unknown[0])
+        eliminated = unknown[0] if unknown else product.local
+        return eliminated, values[eliminated]
 
     @property
     def _rounds(self) -> sp.Symbol:
@@ -179,15 +213,23 @@ class _Derivation:
             self._require("right side", right, "<=", claim.bound)
         else:
             self._telescope(left, right, claim.bound)
+        for used in self.implication.known:
+            self._conditions(used)
         hypotheses = tuple(self._hypotheses())
         given = {(each.left, each.operator, each.right) for each in hypotheses}
         # What is a hypothesis already needs no proof.
         left_over = [one for one in self.obligations if (one.goal.left, one.goal.operator, one.goal.right) not in given]
-        return Case(hypotheses=hypotheses, obligations=tuple(left_over))
+        own = {condition.name for condition in self.conclusion.hypotheses}
+        using = own if self.implication.using is None else self.implication.using
+        needed = tuple(each for each in hypotheses if each.name not in own or each.name in using)
+        return Case(hypotheses=needed, obligations=tuple(left_over), complete=needed == hypotheses)
 
     def _at(self, used: Use) -> Substitution:
         """What stands for a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""
         rules = bounds.get(used.key).step_rules
+        mean = self.implication.mean
+        if mean is not None and used is self.implication.start:
+            used = dataclasses.replace(used, at={**mean.drawn, **used.at})
         chosen = {r.symbol: r.value for r in rules if r.symbol not in self.known}
         return {**{symbol: self._put(value, used.at) for symbol, value in chosen.items()}, **used.at}
 
@@ -208,7 +250,15 @@ class _Derivation:
         at = self._at(start)
         if self.implication.telescoped is None:
             self._require("left side", claim.metric.expr, "<=", self._put(begun.metric.expr, at))
-        return self._put(begun.bound, at)
+        right = self._put(begun.bound, at)
+        return right if self.implication.mean is None else self._averaged(self.implication.mean, right, claim.bound)
+
+    def _averaged(self, mean: Mean, right: sp.Expr, wanted: sp.Expr) -> sp.Expr:
+        """An upper bound on the expectation of the right side, a function of the means."""
+        bound = wanted if mean.bound is None else mean.bound
+        slopes = (sp.diff(bound, symbol) * (drawn - symbol) for symbol, drawn in mean.drawn.items())
+        self._require("expectation", right, "<=", sp.Add(bound, *slopes))
+        return bound
 
     def _chain(self, expr: sp.Expr, steps: Iterable[Step]) -> sp.Expr:
         for step in steps:
@@ -255,7 +305,7 @@ class _Derivation:
 
     def _telescope(self, left: sp.Expr, right: sp.Expr, bound: sp.Expr) -> None:
         implication, vocabulary = self.implication, self.conclusion.vocabulary
-        left, right = sp.expand(left), sp.expand(right)
+        left, right = sp.expand(self.settled(left)), sp.expand(self.settled(right))
         measured = [q.symbol for q in vocabulary if q.role is Role.MEASURED]
         quantities = [q for q in measured if q in left.free_symbols | right.free_symbols]
         for side in (left, right):
@@ -311,9 +361,30 @@ class _Derivation:
             )
             for smaller, larger in conclusion.vocabulary.ordered
         ]
-        for condition in (*conclusion.conditions, *rules, *implication.given, *ordered):
+        known = [
+            Condition(
+                name=used.key,
+                left=self._put(claim.metric.expr, used.at),
+                operator="<=",
+                right=self._put(claim.bound, used.at),
+            )
+            for used in implication.known
+            for claim in bounds.get(used.key).claims
+            if used.claim in (None, claim.name)
+        ]
+        mentioned: set[sp.Symbol] = set()
+        for obligation in self.obligations:
+            mentioned |= _symbols(obligation.goal)
+        for condition in (*conclusion.conditions, *rules, *implication.given, *known, *ordered):
             settled = dataclasses.replace(
                 condition, left=self.settled(condition.left), right=self.settled(condition.right)
             )
-            if settled.left != settled.right:
+            # An order of two symbols says nothing where one of them stands nowhere else.
+            if settled.left != settled.right and (condition not in ordered or _symbols(settled) <= mentioned):
+                mentioned |= _symbols(settled)
                 yield settled
+
+
+def _symbols(condition: Condition) -> set[sp.Symbol]:
+    found: set[sp.Symbol] = condition.left.free_symbols | condition.right.free_symbols
+    return found

@@ -273,7 +273,7 @@ class Search:
         self.field = field(self.symbols, sp.ZZ)[0]  # whole numbers are fast
         self.ring = self.field.ring
         self.hypotheses = [self._ratio(each) for each in all_hypotheses(system)]
-        self.goal = self._ratio(system.goal)
+        self.goal = self._oriented(self._ratio(system.goal))
 
     def _ratio(self, expr: sp.Expr) -> Ratio:
         element: FracElement = self.field.from_expr(sp.sympify(expr))
@@ -281,6 +281,19 @@ class Search:
         if all(coefficient <= 0 for coefficient in denominator.itercoeffs()):
             numerator, denominator = -numerator, -denominator
         return Ratio(numerator, denominator)
+
+    def _oriented(self, ratio: Ratio) -> Ratio:
+        """The ratio with a denominator that is positive at most random points where the hypotheses hold."""
+        if definite(ratio.denominator):
+            return ratio
+        path = max(itertools.islice(self._paths(list(enumerate(self.hypotheses))), 8), key=len)
+        logs = np.random.default_rng(0).uniform(-9.0, 9.0, (len(self.symbols), _SAMPLES))
+        with np.errstate(all="ignore"):
+            _to_old(path, logs)
+            exponents, coefficients = _arrays(ratio.denominator)
+            size = exponents @ logs
+            values = (coefficients[:, None] * np.exp(size - np.max(size, axis=0))).sum(axis=0)
+        return ratio if np.nanmedian(np.sign(values)) >= 0 else Ratio(-ratio.numerator, -ratio.denominator)
 
     def parts(self) -> Iterator[tuple[sp.Expr, Search]]:
         """The goal as a sum of monomials in the symbols that no hypothesis restricts, each times a part of its own."""

@@ -139,7 +139,7 @@ def counterexample(
 
     The system's goal may be the part of the obligation's that stands before a ``monomial``.
     """
-    for values in _candidates(system, monomial):
+    for values in _candidates(system, monomial) if problem.complete else ():
         found = _confirmed(problem, obligation, values)
         if found is not None:
             return found
@@ -182,14 +182,16 @@ def _confirmed(problem: Case, obligation: Obligation, values: Mapping[sp.Symbol,
         return None
     if _holds(obligation.goal, values) is not False:
         return None
-    left, right = (sp.N(side.xreplace(values), 15) for side in (obligation.goal.left, obligation.goal.right))
+    goal = obligation.goal
+    left, right = (sp.sympify(side).evalf(15, subs=dict(values)) for side in (goal.left, goal.right))
     return Counterexample(obligation, dict(sorted(values.items(), key=lambda item: item[0].name)), left, right)
 
 
 def _holds(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
     """Plain evaluation with 60 digits; what is equal to 50 counts as equal, and what has no value is undecided."""
     for pair in pairs(condition):
-        small, large = (sp.N(sp.sympify(side).xreplace(values), _DIGITS) for side in (pair.small, pair.large))
+        # Putting the values in first would have SymPy factorise large numbers under roots.
+        small, large = (sp.sympify(side).evalf(_DIGITS, subs=dict(values)) for side in (pair.small, pair.large))
         if not (small.is_real and large.is_real):
             return None
         room = (abs(small) + abs(large)) * sp.Float(10) ** (10 - _DIGITS)
@@ -221,7 +223,10 @@ def variants(
             changed = dataclasses.replace(claim, terms={**claim.terms, name: term / factor * parameter})
             claims = tuple(changed if each is claim else each for each in statement.claims)
             yield name, factor, dataclasses.replace(statement, claims=claims)
+    using = implication.using
     for condition in statement.conditions:
+        if using is not None and condition.name not in using:
+            continue
         factor = sp.sympify(condition.right).as_coeff_Mul()[0]
         role = statement.vocabulary[condition.left.name].role if condition.left.is_Symbol else None
         if role is Role.STEP_SIZE and condition.operator == "<=" and factor > 0:
@@ -254,7 +259,9 @@ def _sharpest(
     smaller = {parameter: _rational(sharpest * (1 - SHARE))}
     obligation, system, monomial = deciding
     refuted = Obligation(name=obligation.name, goal=_put(obligation.goal, smaller))
-    at = Case(hypotheses=tuple(_put(each, smaller) for each in problem.hypotheses), obligations=(refuted,))
+    at = dataclasses.replace(
+        problem, hypotheses=tuple(_put(each, smaller) for each in problem.hypotheses), obligations=(refuted,)
+    )
     return Constant(place, printed, sharpest, counterexample(at, refuted, system.put(smaller), monomial))
 
 

@@ -113,33 +113,51 @@ def _reduced(case: Sequence[Pair]) -> System:
     expressions, powers = _powers([*differences, *squares.values()])
     restored.update(powers)
     differences, radicands = expressions[: len(differences)], expressions[len(differences) :]
-    for symbol, radicand in zip(squares, radicands, strict=True):
-        solved, value = _solved(symbol, radicand, differences[1:])
+    for position, symbol in enumerate(squares):
+        solution = _solved(symbol, radicands[position], differences[1:])
+        if solution is None:
+            differences += _root_bounds(symbol, radicands[position])
+            continue
+        solved, value = solution
+        radicands = [each.xreplace({solved: value}) for each in radicands]
         differences = [each.xreplace({solved: value}) for each in differences]
         differences.append(value)
         restored = {old: new.xreplace({solved: value}) for old, new in restored.items()} | {solved: value}
     goal, *hypotheses = differences
     positive = [pair.strict for pair in case[1:]]
     positive += [False] * (len(hypotheses) - len(positive))
-    return System(goal, case[0].strict, tuple(map(_rooted, hypotheses)), tuple(positive), restored)
+    return System(goal, case[0].strict, tuple(_sign(_rooted(each)) for each in hypotheses), tuple(positive), restored)
+
+
+def _sign(hypothesis: sp.Expr) -> sp.Expr:
+    """Without the factors that are positive anyway: n**2 - 1 >= 0 is n - 1 >= 0."""
+    return sp.Mul(*(factor for factor in sp.Mul.make_args(sp.factor(hypothesis)) if not factor.is_positive))
 
 
 def _rooted(hypothesis: sp.Expr) -> sp.Expr:
     """The k-th roots compared, where the hypothesis compares two k-th powers: n**3 - m**3 >= 0 is n - m >= 0."""
     terms = [term.as_coeff_Mul() for term in sp.Add.make_args(hypothesis)]
     exponents = [e for _, product in terms for _, e in (f.as_base_exp() for f in sp.Mul.make_args(product))]
-    if sorted(c for c, _ in terms) != [-1, 1] or not all(e.is_Integer for e in exponents):
+    if len(terms) != 2 or terms[0][0] * terms[1][0] > 0 or not all(e.is_Integer for e in exponents):
         return hypothesis
-    k = math.gcd(*map(int, exponents))
-    return sp.Add(*(c * sp.powdenest(product ** sp.Rational(1, k), force=True) for c, product in terms))
+    for k in sorted(sp.divisors(math.gcd(*map(int, exponents))), reverse=True):
+        roots = [sp.root(abs(c), k) for c, _ in terms]
+        if all(root.is_Rational for root in roots):
+            products = [sp.powdenest(product ** sp.Rational(1, k), force=True) for _, product in terms]
+            return sp.Add(*(sp.sign(c) * r * p for (c, _), r, p in zip(terms, roots, products, strict=True)))
+    return hypothesis
 
 
 def _squared(pair: Pair) -> Pair:
-    """The squares of both sides, where both are nonnegative products and squaring removes their roots."""
-    sides = (pair.small, pair.large)
-    if not any(_fractional(side) for side in sides) or any(side.is_Add or not side.is_nonnegative for side in sides):
+    """The squares of both sides, where they differ by two nonnegative products and squaring removes their roots."""
+    terms = sp.Add.make_args(pair.difference)
+    small = [-term for term in terms if term.could_extract_minus_sign()]
+    large = [term for term in terms if not term.could_extract_minus_sign()]
+    if not any(map(_fractional, terms)) or len(small) != 1 or len(large) != 1:
         return pair
-    squares = [sp.powdenest(side**2, force=True) for side in sides]
+    if not (small[0].is_nonnegative and large[0].is_nonnegative):
+        return pair
+    squares = [sp.powdenest(side**2, force=True) for side in (small[0], large[0])]
     return pair if any(_fractional(side) for side in squares) else Pair(squares[0], squares[1], pair.strict)
 
 
@@ -195,7 +213,8 @@ def _powers(expressions: Sequence[sp.Expr]) -> tuple[list[sp.Expr], dict[sp.Symb
     for symbol, found in exponents.items():
         scale = math.lcm(*(int(e.q) for e in found))
         unit = sp.Rational(math.gcd(*(int(e * scale) for e in found)), scale)
-        if unit == 1:
+        # Symbols of our own keep their names: a constant that is sought, and roots that are still to be solved for.
+        if unit == 1 or (isinstance(symbol, sp.Dummy) and unit.is_Integer):
             continue
         domain = {"positive": True} if symbol.is_positive else {"nonnegative": True}
         new = sp.Symbol(f"{symbol.name}_{unit.p}_{unit.q}", **domain)
@@ -204,14 +223,23 @@ def _powers(expressions: Sequence[sp.Expr]) -> tuple[list[sp.Expr], dict[sp.Symb
     return [expr.xreplace(put) for expr in expressions], restored
 
 
-def _solved(root: sp.Symbol, radicand: sp.Expr, hypotheses: Sequence[sp.Expr]) -> tuple[sp.Symbol, sp.Expr]:
-    """A symbol of the radicand, the least used elsewhere, and its value from root**2 == radicand."""
+def _root_bounds(root: sp.Symbol, radicand: sp.Expr) -> list[sp.Expr]:
+    """What root**2 == radicand says: two inequalities, and that the root is at least that of each term."""
+    terms = [term for term in sp.Add.make_args(sp.expand(radicand)) if term.is_nonnegative]
+    roots = [sp.powdenest(sp.sqrt(term), force=True) for term in terms]
+    return [root**2 - radicand, radicand - root**2, *(root - each for each in roots if not _fractional(each))]
+
+
+def _solved(root: sp.Symbol, radicand: sp.Expr, hypotheses: Sequence[sp.Expr]) -> tuple[sp.Symbol, sp.Expr] | None:
+    """A symbol of the radicand, the least used elsewhere, and its value from root**2 == radicand, if there is one."""
     candidates = sorted(radicand.free_symbols, key=lambda s: (sum(h.has(s) for h in hypotheses), s.name))
     for symbol in candidates:
         slope = sp.diff(radicand, symbol)
         if slope.is_positive and not slope.has(symbol):
             return symbol, sp.together((root**2 - radicand.xreplace({symbol: ZERO})) / slope)
-    raise ValueError(f"cannot solve {root}**2 = {radicand}")
+        if not (radicand * symbol).has(symbol):
+            return symbol, radicand * symbol / root**2
+    return None
 
 
 def domain_hypotheses(symbols: Iterable[sp.Symbol], restored: Mapping[sp.Symbol, sp.Expr]) -> list[sp.Expr]:
