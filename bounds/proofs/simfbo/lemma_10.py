@@ -230,7 +230,10 @@ STEPS = (
         drawn(Kind.EXPECTATION, _product_printed, count=200, factor=2),
         repaired=drawn(Kind.EXPECTATION, _product_repaired, count=200, factor=2),
         repair="With a bound of the remainder that holds for every C.",
-        remark="The expectation of a product of two functions of the same sample; y* quadratic.",
+        remark=(
+            "The expectation of a product of two functions of the same sample; y* quadratic. The products of "
+            "expectations stay to the fourth inequality, which draws E||x+ - x||^2 out of the first."
+        ),
     ),
     _step(
         5,
@@ -337,6 +340,7 @@ STEPS = (
             above(dot(_gap_e, _z), mu * square(_gap_e)),
         ),
         repair="(1/mu_g) ||u||^2; the next line bounds u too.",
+        typo=True,
         remark="u = grad_y g_i at the local point less at (x, y), z = the same at (x, y) less at (x, y*); one client.",
     ),
     _step(
@@ -368,6 +372,7 @@ STEPS = (
             below(_next, _gap + _step_y**2 * _sampled_y + 2 * _step_y * (L_1**2 / mu * _drifts - mu / 2 * _gap)),
         ),
         repair='"<=": (34), which is put in, is an inequality.',
+        typo=True,
     ),
     _step(
         16,
@@ -462,7 +467,8 @@ STEPS = (
         repair="With 1/mu_g on the left, for which (a) leaves room: the claim stands.",
         remark=(
             "Lemma 3 gives L_R for a change of (x, y) at a fixed v; a change of v at the same time comes on top, by at "
-            "most L_1*||dv||, and L_R^2 >= 2*L_1^2 does not cover both."
+            "most L_1*||dv||, and L_R^2 >= 2*L_1^2 does not cover both, such as for f_i = -L_1*y^2/2 and G_yy of slope "
+            "L_2 = L_1/(7*r) in y near L_1, at v = r, with r_max = 2*r. For L_2 = 0 it does."
         ),
     ),
     _step(
@@ -520,6 +526,7 @@ STEPS = (
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
         ),
         repair="With the constants of Lemma 10, whose proof is the only one.",
+        typo=True,
         remark="All other terms of the two statements are the same.",
     ),
     Proof("proposition-2")(

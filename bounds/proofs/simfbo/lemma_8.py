@@ -183,6 +183,7 @@ STEPS = (
         scalar(_a1 * _a0 * _D0 / (_a0 + _a1), "<=", (_a0 * _D0 + _a1 * _D1) / (_a0 + _a1)),
         repaired=scalar(_a1 * _a0 * _D0 / (_a0 + _a1), "<=", (_a0 + _a1) * (_a0 * _D0 + _a1 * _D1) / (_a0 + _a1)),
         repair="With the factor |a_i|_1; step (b) has it again as c_a*tau_bar*alpha_max.",
+        typo=True,
         remark="tau_i = 2; the index j stands free in print, in the sum over k.",
     ),
     _step(
@@ -202,7 +203,10 @@ STEPS = (
             below(_tau2, c_a * (_tau1 + _tau2) / 2),
         ),
         repair="With c_a: ||a_i||_2^2 <= alpha_max*|a_i|_1 <= c_a*tau_bar*alpha_max^2.",
-        remark="n = 2, p_i = 1/2, all a_i^k = alpha, so that w_i = tau_i/(tau_1 + tau_2).",
+        remark=(
+            "n = 2, p_i = 1/2, all a_i^k = alpha, so that w_i = tau_i/(tau_1 + tau_2). tau_bar is the mean, as in "
+            "Proposition 3; with the sum of Appendix B the line would be right."
+        ),
     ),
     _step(
         9,
@@ -250,20 +254,22 @@ STEPS = (
     _step(
         11,
         'Lemma 8, "an easier case", the gradient',
-        "||surrogate gradient of f_i||^2 <= L_f^2 + r_max^2 L_1^2",
-        gram(square(_F - _Gv), "<=", square(_F) + square(_Gv)),
-        repaired=gram(square(_F - _Gv), "<=", 2 * square(_F) + 2 * square(_Gv)),
-        repair="Twice that, as in Lemma 5.",
-        remark="F is grad_x f_i and Gv the product with v; the same for grad_v R_i.",
+        "the surrogate gradient of f_i and grad_v R_i are bounded: ||.||^2 <= 2 L_f^2 + 2 r_max^2 L_1^2",
+        gram(square(_F - _Gv), "<=", 2 * square(_F) + 2 * square(_Gv)),
+        remark=(
+            "F is grad_x f_i and Gv the product with v. Which bound is meant is not printed; this is that of Lemma 5, "
+            "and the claims that follow have half of it, for which the average over k would leave room."
+        ),
     ),
     _step(
         12,
         'Lemma 8, "an easier case", the noise',
-        "E||noise of the surrogate gradient||^2 <= sigma_f^2 + r_max^2 sigma_gg^2",
-        gram(square(_noise_f - _noise_g), "<=", square(_noise_f) + square(_noise_g)),
-        repaired=gram(square(_noise_f - _noise_g), "<=", 2 * square(_noise_f) + 2 * square(_noise_g)),
-        repair="Twice that, as (23) has it: gradient and Hessian are of the same sample.",
-        remark="noise_g is the noise of the second derivatives times v.",
+        "E||noise of the surrogate gradient||^2 <= 2 sigma_f^2 + 2 r_max^2 sigma_gg^2",
+        gram(square(_noise_f - _noise_g), "<=", 2 * square(_noise_f) + 2 * square(_noise_g)),
+        remark=(
+            "noise_g is the noise of the second derivatives times v, of the same sample. Not printed here; this is the "
+            "bound of (23), and as in the step before half of it follows."
+        ),
     ),
     _step(
         13,

@@ -253,6 +253,7 @@ STEPS = (
         drawn(Kind.EXPECTATION, _expanded_printed, "==", one=1),
         repaired=drawn(Kind.EXPECTATION, _expanded_repaired, "==", one=1),
         repair="With h~_i; the tilde is lost in print, in the squares up to the fifth and in the products to the end.",
+        typo=True,
     ),
     _step(
         8,
@@ -417,6 +418,7 @@ STEPS = (
             3 * square(_drift) + 3 * L_1**2 * square(_dv),
             below(square(_Gdv), L_1**2 * square(_dv)),
             below(square(_Fdy), _L_R**2 * square(_dy)),
+            conditions=(above(_L_R**2, 2 * L_1**2),),
         ),
         repaired=gram(
             square(_drift + _Gdv - _Fdy),
@@ -424,6 +426,7 @@ STEPS = (
             3 * square(_drift) + 3 * L_1**2 * square(_dv) + 3 * _L_R**2 * square(_dy),
             below(square(_Gdv), L_1**2 * square(_dv)),
             below(square(_Fdy), _L_R**2 * square(_dy)),
+            conditions=(above(_L_R**2, 2 * L_1**2),),
         ),
         repair="With 3*L_R^2*gap_y.",
         remark=(

@@ -51,23 +51,23 @@ _LEMMA_1 = (
 # --- Lemma 2 and Proposition 1 ---
 
 _two = Proof("lemma-2")
-_v0, _v = nonnegative("v_0 v_k")
+_v0, _v1, _v = nonnegative("v_0 v_1 v_k")
 _a, _a0, _a1, _low, _high = positives("a a_0 a_1 alpha_min alpha_max")
 _eta = s.eta_v
 _hessian, _gradient, _error = reals("G_yy F_y noise")
-_sampled = nonnegative("G_sampled")
+_mean_hessian = nonnegative("G_yy_mean")
 _q = 1 - _eta * _low * mu
 _steps = (below(_low, _a0), below(_low, _a1), below(_a0, _high), below(_a1, _high))
 _room = below(_eta * _high * L_1, 1)
 
 
-def _local_v(draw: Draw, one: Number, *, small: bool, projected: bool, ratio: bool) -> Pairs:
+def _local_v(draw: Draw, one: Number, *, small: bool, ratio: bool) -> Pairs:
     mu_g, L_f_value = draw.positive(), draw.positive()
     largest, low = mu_g + draw.positive(), draw.positive()
     high = low + draw.positive()
     r = L_f_value / mu_g
     eta = draw.positive() / (3 * high * largest) if small else draw.positive(10)
-    v = draw.rational(-1, 1) * r * (1 if projected else 10)
+    v = draw.rational(-1, 1) * r
     for _ in range(4):
         step = eta * draw.rational(low, high)
         v = (1 - step * draw.rational(mu_g, largest)) * v + step * draw.rational(-L_f_value, L_f_value)
@@ -75,15 +75,11 @@ def _local_v(draw: Draw, one: Number, *, small: bool, projected: bool, ratio: bo
 
 
 def _printed_v(draw: Draw, one: int) -> Pairs:
-    yield from _local_v(draw, one, small=False, projected=True, ratio=True)
-
-
-def _printed_v_any_start(draw: Draw, one: int) -> Pairs:
-    yield from _local_v(draw, one, small=True, projected=False, ratio=True)
+    yield from _local_v(draw, one, small=False, ratio=True)
 
 
 def _repaired_v(draw: Draw, one: int) -> Pairs:
-    yield from _local_v(draw, one, small=True, projected=True, ratio=False)
+    yield from _local_v(draw, one, small=True, ratio=False)
 
 
 _LEMMA_2 = (
@@ -99,18 +95,18 @@ _LEMMA_2 = (
         "Lemma 2, eq. (12), the sampled Hessian",
         "||(I - eta_v a G_yy(psi)) v + eta_v a F_y(psi)|| <= (1 - eta_v a mu_g) ||v|| + eta_v a L_f",
         scalar(
-            (1 - _eta * _a * (_sampled + _error)) * _v + _eta * _a * _gradient,
+            (1 - _eta * _a * (_mean_hessian + _error)) * _v + _eta * _a * _gradient,
             "<=",
             (1 - _eta * _a * mu) * _v + _eta * _a * L_f,
-            above(_sampled, mu),
-            below(_sampled, L_1),
+            above(_mean_hessian, mu),
+            below(_mean_hessian, L_1),
             below(_gradient, L_f),
         ),
         repaired=scalar(
-            (1 - _eta * _a * (_sampled + _error)) * _v + _eta * _a * _gradient,
+            (1 - _eta * _a * (_mean_hessian + _error)) * _v + _eta * _a * _gradient,
             "<=",
             (1 - _eta * _a * mu) * _v + _eta * _a * L_f,
-            above(_sampled + _error, mu),
+            above(_mean_hessian + _error, mu),
             below(_gradient, L_f),
         ),
         repair="mu_g bounds the Hessian of every sample.",
@@ -124,19 +120,19 @@ _LEMMA_2 = (
         "Lemma 2, eq. (12), the other side",
         "||(I - eta_v a G_yy) v + eta_v a F_y|| <= (1 - eta_v a mu_g) ||v|| + eta_v a L_f",
         scalar(
-            -(1 - _eta * _a * _sampled) * _v - _eta * _a * _gradient,
+            -(1 - _eta * _a * _mean_hessian) * _v - _eta * _a * _gradient,
             "<=",
             (1 - _eta * _a * mu) * _v + _eta * _a * L_f,
-            above(_sampled, mu),
-            below(_sampled, L_1),
+            above(_mean_hessian, mu),
+            below(_mean_hessian, L_1),
             above(_gradient, -L_f),
         ),
         repaired=scalar(
-            -(1 - _eta * _a * _sampled) * _v - _eta * _a * _gradient,
+            -(1 - _eta * _a * _mean_hessian) * _v - _eta * _a * _gradient,
             "<=",
             (1 - _eta * _a * mu) * _v + _eta * _a * L_f,
-            above(_sampled, mu),
-            below(_sampled, L_1),
+            above(_mean_hessian, mu),
+            below(_mean_hessian, L_1),
             SMOOTH,
             above(_gradient, -L_f),
             below(_eta * _a * L_1, 1),
@@ -150,20 +146,22 @@ _LEMMA_2 = (
         "(12) telescoped: <= (1 - eta_v alpha_min mu_g)^k ||v^0|| + sum_{j<k} (1 - eta alpha_min mu_g)^j "
         "eta_v alpha_max L_f",
         scalar(
-            (1 - _eta * _a1 * mu) * ((1 - _eta * _a0 * mu) * _v0 + _eta * _a0 * L_f) + _eta * _a1 * L_f,
+            (1 - _eta * _a1 * mu) * _v1 + _eta * _a1 * L_f,
             "<=",
             _q**2 * _v0 + (1 + _q) * _eta * _high * L_f,
+            below(_v1, (1 - _eta * _a0 * mu) * _v0 + _eta * _a0 * L_f, "(12)"),
             *_steps,
         ),
         repaired=scalar(
-            (1 - _eta * _a1 * mu) * ((1 - _eta * _a0 * mu) * _v0 + _eta * _a0 * L_f) + _eta * _a1 * L_f,
+            (1 - _eta * _a1 * mu) * _v1 + _eta * _a1 * L_f,
             "<=",
             _q**2 * _v0 + (1 + _q) * _eta * _high * L_f,
+            below(_v1, (1 - _eta * _a0 * mu) * _v0 + _eta * _a0 * L_f, "(12)"),
             *_steps,
             below(_eta * _high * mu, 1),
         ),
         repair="eta_v*alpha_max*mu_g <= 1, so that the factors are not negative.",
-        remark="k = 2. eta stands for eta_v in print.",
+        remark="k = 2, v_1 being ||v_i^1||. eta stands for eta_v in print.",
     ),
     _two(
         5,
@@ -206,10 +204,13 @@ _PROPOSITION_1 = (
         1,
         "Proposition 1",
         "||v_i^(t,k)|| <= (1 + alpha_max/alpha_min) r for each t",
-        drawn(Kind.END_TO_END, _printed_v_any_start, one=1),
+        drawn(Kind.END_TO_END, _printed_v, one=1),
         repaired=drawn(Kind.END_TO_END, _repaired_v, one=1),
-        repair="v^(0) in the ball of radius r; Algorithm 1 takes any v^(0) and projects from the first round on.",
-        remark="As simfbo/lemma-2-7, here with small step sizes and a v^(0) outside of the ball.",
+        repair="As simfbo/lemma-2-7, and v^(0) in the ball of radius r.",
+        remark=(
+            "As simfbo/lemma-2-7, from a v^(t) in the ball. Algorithm 1 projects from the first round on and says "
+            "nothing of v^(0), which has to be in the ball for t = 0."
+        ),
     ),
 )
 

@@ -35,15 +35,22 @@ _L_VX2 = 4 / mu**2 * ((L_2**2 + r**2 * L_3**2 + L_2**2 * L_v**2) * (1 + L_y**2) 
 
 # G = m(x)*d^2/2 + G_yyy*d^3/6 with d = y - slope*x and m(x) = m_0 + m_1*x, F = f_0*y + f_1*x*y + f_2*y^2/2, near d = 0:
 # then y*(x) = slope*x, G_yy = m, G_yyx = m_1 - G_yyy*slope, F_yx = f_1, F_yy = f_2.
-_x, _x_2, _slope, _third, _m1, _f0, _f1, _f2 = reals("x x_2 slope G_yyy m_1 f_0 f_1 f_2")
+_x, _x_2, _y, _slope, _third, _m1, _f0, _f1, _f2 = reals("x x_2 y slope G_yyy m_1 f_0 f_1 f_2")
 _m = positives("m_0") + _m1 * _x
 _v_star = (_f0 + _f1 * _x + _f2 * _slope * _x) / _m
 _v_prime = sp.diff(_v_star, _x)
+# The partial derivative in x, at y = y*(x), of v*(x, y) = F_y/G_yy with G_yy = m + G_yyy*d.
+_v_of_both = (_f0 + _f1 * _x + _f2 * _y) / (_m + _third * (_y - _slope * _x))
+_v_partial = sp.diff(_v_of_both, _x).subs(_y, _slope * _x)
 _G_yyx = _m1 - _third * _slope
 _TOTAL = _v_star * (_G_yyx + _third * _slope) + _m * _v_prime - _f1 - _f2 * _slope
 _POLYNOMIALS = (
     "One dimension, G = m(x) d^2/2 + G_yyy d^3/6 with d = y - slope*x, m = m_0 + m_1*x, and F = f_0*y + f_1*x*y + "
     "f_2*y^2/2 near y*(x) = slope*x; they may be continued so that the assumptions hold. "
+)
+_PARTIAL = (
+    "grad_x v*(x, y*(x)) is read as the partial derivative of v*(x, y) = [G_yy]^-1 F_y. The total derivative has "
+    "F_yy y*' - v*^T G_yyy y*' on the right too, which (15) drops."
 )
 _dF, _v_change, _G3_change, _G_change = vectors("dF v_change G_yyx_change G_change")
 
@@ -213,20 +220,16 @@ _LEMMA_4 = (
     _four(
         12,
         "Lemma 4, sixth claim, eq. (16)",
-        "G_yy v*' = F_yx - v*^T G_yyx",
-        identity(_m * _v_prime, _f1 - _v_star * _G_yyx),
-        repaired=identity(_m * _v_prime, _f1 + _f2 * _slope - _v_star * (_G_yyx + _third * _slope)),
-        repair="With F_yy y*' - v*^T G_yyy y*', which (15) drops.",
-        remark=_POLYNOMIALS,
+        "G_yy grad_x v*(x, y*(x)) = F_yx - v*^T G_yyx",
+        identity(_m * _v_partial, _f1 - _v_star * _G_yyx),
+        remark=_POLYNOMIALS + _PARTIAL,
     ),
     _four(
         13,
         "Lemma 4, sixth claim, below (16), second equality",
-        "G_yy(1) v*'(1) - G_yy(2) v*'(2) = [F_yx(1) - F_yx(2)] - (v*(1)^T G_yyx(1) - v*(2)^T G_yyx(2))",
-        identity(_between(_m * _v_prime), -_between(_v_star * _G_yyx)),
-        repaired=identity(_between(_m * _v_prime), -_between(_v_star * (_G_yyx + _third * _slope))),
-        repair="With the change of v*^T G_yyy y*' and of F_yy y*'.",
-        remark=_POLYNOMIALS + "F_yx and F_yy y*' are constant here.",
+        "G_yy(1) grad_x v*(1) - G_yy(2) grad_x v*(2) = [F_yx(1) - F_yx(2)] - (v*(1)^T G_yyx(1) - v*(2)^T G_yyx(2))",
+        identity(_between(_m * _v_partial), -_between(_v_star * _G_yyx)),
+        remark=_POLYNOMIALS + "F_yx is constant here. grad_x v* is the partial derivative, as in the step before.",
     ),
     _four(
         14,
@@ -276,14 +279,15 @@ _LEMMA_4 = (
     ),
     _four(
         18,
-        "Lemma 4, sixth claim, eq. (18)",
+        "Lemma 4, sixth claim, eq. (18) taken for it",
         "||v*'(x_1) - v*'(x_2)||^2 <= L_vx^2 ||x_1 - x_2||^2",
         drawn(Kind.END_TO_END, _printed_v_jacobian, factor=2),
         repaired=drawn(Kind.END_TO_END, _repaired_v_jacobian, factor=1),
         repair="L_vx with the terms through y* (simfbo/constants-repaired).",
         remark=(
-            "One dimension, F = L_f*y, g = G(y) - a*x*y, G' a cubic between the two points; the roots in the repaired "
-            "L_vx are rounded down."
+            "v*' is the total derivative, as in (14) and Lemma 10; of the partial derivative in x (18) is true. One "
+            "dimension, F = L_f*y, g = G(y) - a*x*y, G' a cubic between the two points; the roots in the repaired L_vx "
+            "are rounded down."
         ),
     ),
 )

@@ -15,7 +15,7 @@ from bounds.proofs.step import above, below
 
 _step = Proof("lyapunov")
 L_1, mu, n, P = s.L_1, s.mu_g, s.n, s.P
-_s, _A, _L_Phi, _L_R, _L_yx, _B, _K1, _K2 = positives("rho_gamma_x slope L_Phi L_R L_yx size K_1 K_2")
+_s, _A, _L_Phi, _L_R, _L_v, _L_yx, _B, _K1, _K2 = positives("rho_gamma_x slope L_Phi L_R L_v L_yx size K_1 K_2")
 _cy, _cv = s.c_gamma_y, s.c_gamma_v
 _share, _sampled_share, _e, _curve_v, _curve, _delta_1, _delta_2 = nonnegative(
     "beta_over_P sampling_beta e curvature_v curvature delta_1 delta_2"
@@ -38,6 +38,26 @@ _TERM_8 = below(
 _ETA_Y = below(24 * L_1**2 * _e, mu**2, "(39), eta_y")
 _SHARES = below(_sampled_share, _share)
 
+# The coefficient of the drift of v in Lemmas 7 and 9, and in the first line of (41).
+_OF_V = L_1**2 * (
+    sp.Rational(9, 2)
+    + 3 * _share * (_s * _L_Phi**2 + 2 * _s * _curve)
+    + 3 * _k2 * (1 + _delta_v) * _s * _cv**2 * (2 * _share + 3)
+)
+_FIRST_LINE = 3 * _A * (sp.Rational(3, 2) + 24 * _k2 * _cv + _share * (sp.Rational(17, 4) + 16 * _k2 * _cv))
+_DRIFT_OF_V = (
+    _TERM_1,
+    _TERM_2,
+    _TERM_5,
+    _TERM_7,
+    below(8 * _curve * _s, 1, "(39), twelfth"),
+    below(mu, L_1),
+    above(_A, L_1**2),
+    above(_L_R**2, 2 * _A),
+    above(_L_v**2 * mu**4, 2 * L_1**2 * (mu**2 + L_1**2), "(13), L_v"),
+    above(_cv * mu, 256 * _k2 * _L_v, "(38), c_gamma_v"),
+)
+
 _SYMBOLS = "Divided by rho_gamma_x. slope = L_1^2 + r^2 L_2^2, e = 4 eta_y^2 tau_bar c_a alpha_max L_1^2. "
 _step_sizes = Proof("stepsizes")
 _bound, _cap = positives("bound C")
@@ -57,7 +77,10 @@ STEPS = (
         scalar(P * s.tau_bar, "<=", _cap**2 * s.T),
         repaired=scalar(P * s.tau_bar, "<=", _cap**2 * s.T, above(s.T * _cap**2, P * s.tau_bar)),
         repair="T >= P*tau_bar/C^2 rounds, C being the minimum of (39); nowhere asked for.",
-        remark="Squared, over tau_bar*T.",
+        remark=(
+            "Squared, over tau_bar*T. With C as the constant of the O in (38), T >= P*tau_bar is enough, which is not "
+            "asked for either; tau_bar = O(T/n) below (55) keeps it."
+        ),
     ),
     _step(
         1,
@@ -112,7 +135,9 @@ STEPS = (
         repair="1/(4*L_Phi^2) for 4/L_Phi^2, and with the L_Phi of a descent lemma 1/(4*L_Phi).",
         remark=(
             "curvature = K_1(L_y^2 + L_yx/2) + K_2(L_v^2 + L_vx/2); the two eighths are the step before, for y and v. "
-            "Fails for P > 6*beta_max only. For f and g multiplied by a large number the other terms of (39) allow it."
+            "At the caps of the fourth and the twelfth term it fails from P = 2 on; for P = n > 6*beta_max it fails "
+            "whatever the eighths and the curvature are. For f and g multiplied by a large number the other terms of "
+            "(39) allow it."
         ),
     ),
     _step(
@@ -219,26 +244,21 @@ STEPS = (
     ),
     _step(
         9,
-        "eq. (41), (a), the drifts, second line, sampled direction of y",
-        "(1 + delta_t)(rho gamma_y)^2 (2 beta_max/P + 3) L_1^2 <= rho gamma_x 8 c_gamma_v (2 beta_max/P + 3) L_1^2",
+        "eq. (41), (a), the drifts, second line",
+        "(1 + delta_t)(rho gamma_y 2 L_1^2/mu_g + (rho gamma_y)^2 (2 beta_max/P + 3) L_1^2) <= rho gamma_x "
+        "[4 c_gamma_y L_1^2/mu_g + 8 c_gamma_v (2 beta_max/P + 3) L_1^2]",
         scalar(
-            (1 + _delta) * _s * _cy**2 * (2 * _share + 3) * L_1**2,
+            (1 + _delta) * (_cy * 2 * L_1**2 / mu + _s * _cy**2 * (2 * _share + 3) * L_1**2),
             "<=",
-            8 * _cv * (2 * _share + 3) * L_1**2,
+            4 * _cy * L_1**2 / mu + 8 * _cv * (2 * _share + 3) * L_1**2,
             _TERM_6,
             _TERM_8,
             _SMOOTH[0],
         ),
-        repaired=scalar(
-            (1 + _delta) * _s * _cy**2 * (2 * _share + 3) * L_1**2,
-            "<=",
-            8 * _cy * (2 * _share + 3) * L_1**2,
-            _TERM_6,
-            _TERM_8,
-            _SMOOTH[0],
+        remark=(
+            "Over K_1 rho_gamma_x. The sixth term gives 8 c_gamma_y, which must be meant by the 8 c_gamma_v here, in "
+            "(40), (44) and below (51); by the eighth the first summand alone is enough."
         ),
-        repair="c_gamma_y for c_gamma_v, here, in (40), (44) and below (51).",
-        remark="Over K_1 rho_gamma_x.",
     ),
     _step(
         10,
@@ -256,14 +276,27 @@ STEPS = (
     ),
     _step(
         11,
-        "eq. (41), (a), the drifts, third line",
-        "(1 + delta_t') rho gamma_v 4 L_R^2/mu_g <= rho gamma_x c_gamma_v 4 L_R^2/mu_g",
-        scalar((1 + _delta_v) * _cv * 4 * _L_R**2 / mu, "<=", _cv * 4 * _L_R**2 / mu, _TERM_1, _TERM_7, _SMOOTH[0]),
-        repaired=scalar(
-            (1 + _delta_v) * _cv * 4 * _L_R**2 / mu, "<=", _cv * 8 * _L_R**2 / mu, _TERM_1, _TERM_7, _SMOOTH[0]
+        "eq. (41), (a), the drift of v, first and third line",
+        "its coefficients in Lemmas 7, 9 and 10 <= those of the first and the third line, with K_2 c_gamma_v 4 "
+        "L_R^2/mu_g",
+        scalar(
+            _OF_V + _k2 * (1 + _delta_v) * _cv * 4 * _L_R**2 / mu,
+            "<=",
+            _FIRST_LINE + _k2 * _cv * 4 * _L_R**2 / mu,
+            *_DRIFT_OF_V,
         ),
-        repair="8 for 4: the factor 1 + delta_t' of Lemma 10 is lost.",
-        remark="Over K_2 rho_gamma_x.",
+        repaired=scalar(
+            _OF_V + _k2 * (1 + _delta_v) * _cv * 4 * _L_R**2 / mu,
+            "<=",
+            _FIRST_LINE + _k2 * _cv * 8 * _L_R**2 / mu,
+            *_DRIFT_OF_V,
+        ),
+        repair="8 L_R^2 for 4 L_R^2 in the third line: the factor 1 + delta_t' of Lemma 10 is lost.",
+        remark=(
+            "Over rho_gamma_x. slope = L_1^2 + r^2 L_2^2. The third line alone is short by 1 + delta_t'; the first has "
+            "room for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large against the slope, with alpha_max/alpha_min "
+            "of some hundreds."
+        ),
     ),
     _step(
         12,
@@ -281,7 +314,10 @@ STEPS = (
             (1 + _delta) * _cy**2 * s.sigma_g**2, "<=", 2 * _cy**2 * s.sigma_g**2, _TERM_6, _TERM_8, _SMOOTH[0]
         ),
         repair="With a factor 2 for the 1 + delta_t of Lemma 10, here and in (42), M_2.",
-        remark="Over K_1 (rho_gamma_x)^2 and the factor of the noise.",
+        remark=(
+            "Over K_1 (rho_gamma_x)^2 and the factor of the noise. False for every delta_t > 0; sigma_M2 in the drifts "
+            "has sigma_g too, but times eta_y^2, which may be as small as one likes."
+        ),
     ),
     _step(
         14,
@@ -292,7 +328,7 @@ STEPS = (
             (1 + _delta) * _cy**2 * s.sigma_gh**2, "<=", 2 * _cy**2 * s.sigma_gh**2, _TERM_6, _TERM_8, _SMOOTH[0]
         ),
         repair="With a factor 2 for the 1 + delta_t of Lemma 10, here and in (43), M_1.",
-        remark="Over K_1 (rho_gamma_x)^2 and 2(n-P) beta_max/(P(n-1)).",
+        remark="Over K_1 (rho_gamma_x)^2 and 2(n-P) beta_max/(P(n-1)). As the step before.",
     ),
     _step(
         15,
@@ -301,5 +337,6 @@ STEPS = (
         scalar(_change, "==", _right, below(_change, _right)),
         repaired=scalar(_change, "<=", _right, below(_change, _right)),
         repair='"<=", as in (45): Lemmas 7 to 10 are inequalities.',
+        typo=True,
     ),
 )

@@ -90,7 +90,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         13,
         "eq. (47), (a), and (43)",
-        "(2/(rho_bar gamma_x)) eps_part = (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n-P)/(P(n-1)) M_1",
+        "(2/(rho_bar gamma_x)) eps_part <= (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n-P)/(P(n-1)) M_1",
         identity(
             2
             / (_mean * _gamma)
@@ -99,7 +99,10 @@ STEPS: tuple[Step, ...] = (
             * (4 * _BR * s.beta_max * _Z + 2 * _Ky * s.beta_max * s.sigma_gh**2),
             4 / (_mean * _gamma) * (_rho0 * _gamma) ** 2 * _SHARE * _BOUND_M1,
         ),
-        remark="bracket = [...] of (43), factor = L_f^2 + r_max^2 L_1^2, K_1_cy2 = K_1 c_gamma_y^2.",
+        remark=(
+            "Equal by the definition of M_1. bracket = [...] of (43), factor = L_f^2 + r_max^2 L_1^2, K_1_cy2 = K_1 "
+            "c_gamma_y^2."
+        ),
     ),
     _step(
         14,
@@ -171,6 +174,7 @@ STEPS: tuple[Step, ...] = (
         identity(_L_vx / (2 * _F), _L_vx / 2),
         repaired=identity(_L_vx / 2, _L_vx / 2),
         repair="L_vx/2; F is nowhere defined.",
+        typo=True,
     ),
     _step(
         21,
@@ -219,25 +223,16 @@ STEPS: tuple[Step, ...] = (
         remark="Right for the printed sigma_M1 and sigma_M2; with the tau_bar that Lemma 8 loses it is O(1/T).",
     ),
     _step(
-        26,
-        "eq. (52), the order in tau_bar",
-        "3 drift M_3 = O(M_3/(tau_bar T)), the drift being that of tau_bar local steps along one gradient",
-        scalar((tau - 1) * (2 * tau - 1) / (6 * tau**2 * T), "<=", 5 / (tau * T), above(tau, sp.Integer(1))),
-        repaired=scalar((tau - 1) * (2 * tau - 1) / (6 * tau**2 * T), "<=", 1 / (3 * T), above(tau, sp.Integer(1))),
-        repair="O(M_3/T).",
-        remark=(
-            "Over L_f^2, for f linear in x, a_i^k = 1, mu_g = L_1 and eta_x = 1/(tau sqrt(T)): drift_x on the left, "
-            "eta_x^2 tau_bar sigma_M1^2 with r_max = 2 r on the right."
-        ),
-    ),
-    _step(
         27,
         "eq. (53), the gap",
         "Psi(x^0) - Psi(x^T) is bounded",
         scalar(_psi0 - _psi2, "<=", _psi0 - _psi_inf),
         repaired=scalar(_psi0 - _psi2, "<=", _psi0 - _psi_inf, above(_psi2, _psi_inf)),
         repair="Phi_w bounded below, which no assumption says (L_f-Lipschitz f_i may be linear).",
-        remark="inf_Psi is any number; Psi_2 stands for Psi(x^T).",
+        remark=(
+            "inf_Psi is any number; Psi_2 stands for Psi(x^T). For f_i(x, y) = x and g_i = y^2/2 the gradient has norm "
+            "1 in every round, and (54) is false."
+        ),
     ),
     _step(
         28,
@@ -257,29 +252,27 @@ STEPS: tuple[Step, ...] = (
     _step(
         30,
         "eq. (55), nearly full participation",
-        "(n-P)/(n-1) about 0: M_1 (n-P)/n sqrt(tau_bar/(P T)) <= eps at tau_bar = T/n, P = n - 1",
+        "(n-P)/(n-1) about 0: M_1 (n-P)/n sqrt(tau_bar/(P T)) <= eps at tau_bar = T/n",
         scalar(
             (_M1 * (n - P)) ** 2,
             "<=",
             _eps**2 * n**3 * P,
-            above(P, n - 1),
-            below(P, n),
-            above(n, sp.Integer(2)),
+            equal(P, n),
         ),
-        repaired=scalar((_M1 * (n - P)) ** 2, "<=", _eps**2 * n**3 * P, equal(P, n)),
-        repair="P = n; else the term does not go to 0 with T when tau_bar grows as T/n.",
-        remark="Squared, with tau_bar/T = 1/n.",
+        remark=(
+            "Squared, with tau_bar/T = 1/n. Nearly full is read as P = n, for which Theorem 1 makes its claim; at P = "
+            "n - 1 the term is M_1/(n sqrt(n P)) in place of 0, however large T is."
+        ),
     ),
     _step(
         31,
         "below eq. (55), samples",
         "tau_bar T = O(1/(n eps^2)) samples: M_3/(tau_bar T) <= eps/2 at tau_bar T = 4 M_2^2/(n eps^2)",
-        scalar(_M3, "<=", _eps / 2 * _N, equal(_N * n * _eps**2, 4 * _M2**2)),
-        repaired=scalar(
-            _M3, "<=", _eps / 2 * _N, equal(_N * n * _eps**2, 4 * _M2**2), below(n * _M3 * _eps, 2 * _M2**2)
+        scalar(_M3, "<=", _eps / 2 * _N, equal(_N * n * _eps**2, 4 * _M2**2), below(n * _M3 * _eps, 2 * _M2**2)),
+        remark=(
+            "samples = tau_bar*T. The O is read as one for eps to 0, here up to 2*M_2^2/(n*M_3); above it takes "
+            "O(1/eps) samples, with no speedup in n."
         ),
-        repair="For eps up to 2*M_2^2/(n*M_3); else O(1/eps) samples, with no speedup in n.",
-        remark="samples = tau_bar*T.",
     ),
     _step(
         32,
@@ -304,10 +297,11 @@ STEPS: tuple[Step, ...] = (
         35,
         "below eq. (57), T >> P",
         "the last term is no larger than the first: 1/T <= sqrt((n-P)/(n P T)) for T >= 3 P",
-        scalar(n * P, "<=", (n - P) * T, above(T, 3 * P), below(P, n - 1)),
-        repaired=scalar(n * P, "<=", (n - P) * T, above(T * (n - P), 3 * n * P), below(P, n - 1)),
-        repair="T >> n P/(n-P), which for P = n - 1 is n^2.",
-        remark="Squared, times n*P*T^2; 3 P, or any multiple, stands for T >> P.",
+        scalar(n * P, "<=", (n - P) * T, above(T, 3 * P), below(2 * P, n)),
+        remark=(
+            "Squared, times n*P*T^2; 3 P stands for T >> P, and P <= n/2 for a P not close to n, of which (57) speaks. "
+            "For P = n - 1 it takes T >> n^2, which Theorem 1 does not say."
+        ),
     ),
     _step(
         36,

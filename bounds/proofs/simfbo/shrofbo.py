@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds import simfbo as s
-from bounds.proofs.simfbo.form import Proof, gram, identity, nonnegative, positives, reals, scalar, wholes
+from bounds.proofs.simfbo.form import Proof, gram, identity, nonnegative, positives, reals, scalar
 from bounds.proofs.step import below, equal
 from bounds.proofs.vectors import square, vectors
 
@@ -13,9 +13,8 @@ _step = Proof("theorem-2-appendix")
 _p1, _p2, _w1, _w2, _p, _w, _slope = positives("p_1 p_2 w_1 w_2 p w slope")
 _high, _low, _p_low, _w_high = positives("beta_max_prime beta_min beta_min_prime beta_max")
 _a1, _a2, _b1, _b2 = reals("a_1 a_2 b_1 b_2")
-_f1, _f2, _D, _S, _A, _B = vectors("f1 f2 dF S phi phi_w")
+_f1, _f2, _F1, _F2, _D, _S, _A, _B = vectors("f1 f2 F1 F2 dF S phi phi_w")
 _dy2, _dv2, _G, _X, _c = nonnegative("dy2 dv2 G distance2 c")
-_count = wholes("n")
 _RANGE = (
     below(_low, 2 * _w1),
     below(_low, 2 * _w2),
@@ -23,6 +22,14 @@ _RANGE = (
     below(2 * _p2, _high),
     equal(_p1 + _p2, sp.Integer(1)),
     equal(_w1 + _w2, sp.Integer(1)),
+)
+# One of n = 3 clients; the other two have equal weights, n*w_i = 3*(1 - w)/2.
+_n_w, _n_p = (3 * _w, 3 * (1 - _w) / 2), (3 * _p, 3 * (1 - _p) / 2)
+_ONE_OF_THREE = (
+    *(below(_low, at) for at in _n_w),
+    *(below(at, _w_high) for at in _n_w),
+    *(below(_p_low, at) for at in _n_p),
+    *(below(at, _high) for at in _n_p),
 )
 _factor = (_high - _low) / _low
 _UNEQUAL = (_p1 - _w1) * _f1 + (_p2 - _w2) * _f2
@@ -74,26 +81,16 @@ STEPS = (
             (_w - _p) / _w,
             "<=",
             _factor,
-            below(_low, _count * _w),
-            below(_count * _w, _w_high),
-            below(_p_low, _count * _p),
-            below(_count * _p, _high),
-            below(sp.Integer(1), _high),
-            below(_low, sp.Integer(1)),
+            *_ONE_OF_THREE,
         ),
         repaired=scalar(
             (_w - _p) / _w,
             "<=",
             (_w_high - _p_low) / _low,
-            below(_low, _count * _w),
-            below(_count * _w, _w_high),
-            below(_p_low, _count * _p),
-            below(_count * _p, _high),
-            below(sp.Integer(1), _w_high),
-            below(_p_low, sp.Integer(1)),
+            *_ONE_OF_THREE,
         ),
         repair="The larger of (beta_max' - beta_min)/beta_min and (beta_max - beta_min')/beta_min.",
-        remark="The side w_i > p_i; beta_max' >= 1 >= beta_min, as both weights have the mean 1/n.",
+        remark="The side w_i > p_i, for which n = 3 is enough; the other two clients have equal weights.",
     ),
     _step(
         6,
@@ -106,16 +103,18 @@ STEPS = (
             conditions=_RANGE,
         ),
         repaired=gram(
-            2 * square(_UNEQUAL),
+            2 * square(_w1 * _F1 + _w2 * _F2),
             "<=",
-            2 * _factor**2 * (_w1 * square(_f1) + _w2 * square(_f2)),
-            conditions=_RANGE,
+            2 * _c**2 * (_w1 * square(_f1) + _w2 * square(_f2)),
+            below(square(_F1), _c**2 * square(_f1)),
+            below(square(_F2), _c**2 * square(_f2)),
+            conditions=(equal(_w1 + _w2, sp.Integer(1)),),
         ),
         repair=(
             "With sum_i w_i ||b_i||^2: unequal factors cannot be drawn out of the norm of a sum. At w_i = p_i, where "
-            "the line is used, both sides are 0 with the left one alone needed."
+            "the line is used, the left side is 0."
         ),
-        remark="n = 2, where the factors of the step before are right.",
+        remark="n = 2, where the factors of the step before are right. F_i = ((p_i - w_i)/w_i) b_i, c their bound.",
     ),
     _step(
         7,
