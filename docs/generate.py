@@ -43,6 +43,7 @@ from bounds.statement import Over, Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
+from ratecheck.checks import audit
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.list import count
 from ratecheck.commands.show import latex_lines
@@ -70,6 +71,8 @@ def everything(_: Sphinx | None = None) -> None:
         "one-core": lambda: measured("one-core"),
         "two-cores": lambda: measured("two-cores"),
         "tightness": tightness,
+        "audit": audited,
+        **{f"audit-{paper}": functools.partial(ledger, paper) for paper in bounds.PAPERS},
     }
     for name, table in tables.items():
         _write(GENERATED / f"{name}.md", table())
@@ -363,6 +366,70 @@ def _length(formula: str) -> int:
     formula = re.sub(r"\\frac" + half + half, longer, formula)
     formula = re.sub(r"\\(left|right|mathcal|mathbf|mathbb|hat|sqrt|frac)\b", "", formula)
     return len(re.sub(r"[{}^_&\s]", "", re.sub(r"\\[A-Za-z]+", "x", formula)))
+
+
+# Audit.
+
+
+@functools.cache
+def _findings(paper: str) -> tuple[audit.Finding, ...]:
+    """The verdict on every step of a paper's ledger; none where there is no ledger."""
+    if not audit.has_ledger(paper):
+        return ()
+    _log.info("auditing %s", paper)
+    return tuple(audit.audit([audit.module_of(paper)]))
+
+
+def audited() -> str:
+    """How many steps each ledger has, by verdict, and on what the proofs rest."""
+    verdicts = [verdict.value for verdict in audit.StepVerdict]
+    rows = []
+    for paper in bounds.PAPERS:
+        found = _findings(paper)
+        counts = [sum(f.verdict.value == verdict for f in found) for verdict in verdicts]
+        bases = [sum(f.basis == basis for f in found) for basis in ("certificate", "solver", "instances")]
+        numbers = map(str, (len(found), *counts, *bases))
+        rows.append((f"[{plain(_title(paper))}](audit-{paper}.md)", *numbers))
+    return table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows)
+
+
+def ledger(paper: str) -> str:
+    """A paper's ledger: what became of each statement, the errata, and every step with its evidence."""
+    found = _findings(paper)
+    if not found:
+        return "There is no ledger of this paper's proofs yet.\n"
+    statements = bounds.statements(paper)
+    conclusions = audit.conclude(found, statements)
+    parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
+    wrong = audit.errata(found, conclusions, statements)
+    if wrong:
+        header = ("step", "in the paper", "printed", "evidence", "repair", "consequence")
+        parts += ["## Errata", "", "What matters most comes first.", "", table(header, map(_erratum, wrong))]
+    parts += ["## Steps", ""]
+    header = ("step", "in the paper", "claim", "kind", "verdict", "evidence")
+    for key in conclusions:
+        parts += [f"### {code(key)}", "", table(header, [_step(f) for f in found if f.of == key])]
+    return "\n".join(parts)
+
+
+def _concluded(conclusion: audit.Conclusion) -> tuple[str, str]:
+    return link(conclusion.key), f"**{conclusion.standing.value}**" + "".join(
+        f"; {plain(reason)}" for reason in conclusion.reasons
+    )
+
+
+def _erratum(erratum: audit.Erratum) -> tuple[str, ...]:
+    f = erratum.finding
+    repair = f"{plain(f.repair)} ({f.repaired})" if f.repair else ""
+    return code(f.id), plain(f.location), plain(f.claim), plain(f.evidence), repair, plain(erratum.consequence)
+
+
+def _step(f: audit.Finding) -> tuple[str, ...]:
+    notes = [f.evidence]
+    notes += [f"not needed: {name}" for name in f.unused]
+    notes += [f"room: {each}" for each in f.loose]
+    notes += [f"repaired form: {f.repaired}"] if f.repaired else []
+    return code(f.id), plain(f.location), plain(f.claim), f.kind, f.verdict.value, plain("; ".join(notes))
 
 
 def methods() -> str:

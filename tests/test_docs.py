@@ -138,6 +138,17 @@ def test_what_is_left_out_is_listed_with_its_reason(pages):
             assert typeset(" ".join(reason.split()[:4])) in shown
 
 
+@pytest.mark.parametrize("paper", bounds.PAPERS)
+def test_audit_has_a_page_per_paper(pages, paper):
+    """Every step of the ledger with its verdict, or a line that there is no ledger."""
+    page = text(pages[f"audit-{paper}"])
+    findings = generate._findings(paper)
+    assert findings or "no ledger" in page
+    for finding in findings:
+        assert finding.id in page
+        assert typeset(finding.location) in page
+
+
 def test_registry_lists_every_method(pages):
     """Every name that can be simulated."""
     for name in METHODS:
