@@ -50,12 +50,16 @@ from bounds.symbols import Quantity, Role
 from bounds.tables import TABLES, Row
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
+from ratecheck.checks import audit
 from ratecheck.checks.tables import TableReport, check_table
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.implications import run as run_implications
 from ratecheck.commands.list import count
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
+
+# Set in the environment, it leaves the audits and implications out of the pages, which take minutes.
+QUICK = "RATECHECK_DOCS_QUICK"
 
 HERE = Path(__file__).parent
 GENERATED = HERE / "_generated"
@@ -80,6 +84,8 @@ def everything(_: Sphinx | None = None) -> None:
         "two-cores": lambda: measured("two-cores"),
         "tightness": tightness,
         "tables": rate_tables,
+        "audit": audit_counts,
+        **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(audit.has_ledger, bounds.PAPERS)},
     }
     for name, table in tables.items():
         _write(GENERATED / f"{name}.md", table())
@@ -293,6 +299,8 @@ def left_out() -> str:
 
 def implied() -> str:
     """Every implication with its verdict, and what follows by more than algebra."""
+    if QUICK in os.environ:
+        return _LEFT_OUT
     kept = GENERATED / f"implications-{sources_digest()}.md"
     if kept.exists():
         return kept.read_text()
@@ -335,6 +343,72 @@ def _linked(text: str) -> str:
 def link(key: str) -> str:
     """A link to a statement in the catalogue; the name alone of what is not there."""
     return code(key) if key not in set(bounds.keys()) else f"[{code(key)}](#{anchor(key)})"
+
+
+# Audit.
+
+_LEFT_OUT = "This quick build of the pages leaves out what takes minutes: the command above prints it.\n"
+
+
+@functools.cache
+def _findings(paper: str) -> tuple[audit.Finding, ...]:
+    """The verdict on every step of a paper's ledger; none where there is no ledger, or in a quick build."""
+    if QUICK in os.environ or not audit.has_ledger(paper):
+        return ()
+    _log.info("auditing %s", paper)
+    return tuple(audit.audit([audit.module_of(paper)]))
+
+
+def audit_counts() -> str:
+    """How many steps each ledger has, by verdict, and on what the proofs rest."""
+    verdicts = [verdict.value for verdict in audit.StepVerdict]
+    rows = []
+    for paper in filter(audit.has_ledger, bounds.PAPERS):
+        found = _findings(paper)
+        counts = [sum(f.verdict.value == verdict for f in found) for verdict in verdicts]
+        bases = [sum(f.basis == basis for f in found) for basis in ("certificate", "solver", "instances")]
+        numbers = map(str, (len(found), *counts, *bases))
+        rows.append((f"[{plain(bounds.title(paper))}](audit-{paper}.md)", *numbers))
+    return table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows)
+
+
+def ledger(paper: str) -> str:
+    """A paper's ledger: what became of each statement, the errata, and every step with its evidence."""
+    found = _findings(paper)
+    if not found:
+        return _LEFT_OUT if audit.has_ledger(paper) else "There is no ledger of this paper's proofs.\n"
+    statements = bounds.statements(paper)
+    conclusions = audit.conclude(found, statements)
+    parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
+    wrong = audit.errata(found, conclusions, statements)
+    if wrong:
+        header = ("step", "in the paper", "printed", "evidence", "repair", "consequence")
+        parts += ["## Errata", "", "What matters most comes first.", "", table(header, map(_erratum, wrong))]
+    parts += ["## Steps", ""]
+    header = ("step", "in the paper", "claim", "kind", "verdict", "evidence")
+    for key in conclusions:
+        parts += [f"### {code(key)}", "", table(header, [_step(f) for f in found if f.of == key])]
+    return "\n".join(parts)
+
+
+def _concluded(conclusion: audit.Conclusion) -> tuple[str, str]:
+    return link(conclusion.key), f"**{conclusion.standing.value}**" + "".join(
+        f"; {plain(reason)}" for reason in conclusion.reasons
+    )
+
+
+def _erratum(erratum: audit.Erratum) -> tuple[str, ...]:
+    f = erratum.finding
+    repair = f"{plain(f.repair)} ({f.repaired})" if f.repair else ""
+    return code(f.id), plain(f.location), plain(f.claim), plain(f.evidence), repair, plain(erratum.consequence)
+
+
+def _step(f: audit.Finding) -> tuple[str, ...]:
+    notes = [f.evidence]
+    notes += [f"not needed: {name}" for name in f.unused]
+    notes += [f"room: {each}" for each in f.loose]
+    notes += [f"repaired form: {f.repaired}"] if f.repaired else []
+    return code(f.id), plain(f.location), plain(f.claim), f.kind, f.verdict.value, plain("; ".join(notes))
 
 
 def methods() -> str:

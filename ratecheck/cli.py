@@ -15,6 +15,7 @@ COMMANDS = {
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
     "rounds": "The smallest number of rounds for which a bound is at most eps.",
     "compare": "Which of several bounds is smaller, along an axis or over two.",
+    "audit": "Check every step of the proofs: certificates, counterexamples, what follows.",
     "verify": "Compare both sides of a statement on a problem.",
     "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import bounds
+from bounds.proofs import steps
 from bounds.tables import TABLES
 from ratecheck.algorithms import METHODS
+from ratecheck.checks import audit
 from ratecheck.checks.tables import check_table
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -42,7 +44,7 @@ def pages(tmp_path_factory):
     shutil.copytree(DOCS.parent / "benchmarks", docs.parent / "benchmarks", ignore=shutil.ignore_patterns("*.py"))
     build = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
-        env={**os.environ, generate.INSTANCES: "20", "PYTHONPATH": str(DOCS.parent)},
+        env={**os.environ, generate.INSTANCES: "20", generate.QUICK: "1", "PYTHONPATH": str(DOCS.parent)},
         capture_output=True,
         text=True,
         check=False,
@@ -154,6 +156,23 @@ def test_every_checked_table_is_shown(pages):
             for finding in checked.findings:
                 assert typeset(finding.evidence) in shown
     assert verdicts == {"HOLDS", "VIOLATED"}
+
+
+def test_a_ledger_is_a_page(monkeypatch):
+    """Every step with its verdict and location, the conclusions and the errata, from an audit of some steps."""
+    found = tuple(audit.examine_step(step) for step in steps("flame")[20:32])
+    monkeypatch.setattr(generate, "_findings", lambda _: found)
+    page = generate.ledger("flame")
+    assert {finding.verdict.value for finding in found} >= {"PROVED"}
+    for finding in found:
+        assert f"`{finding.id}`" in page
+        assert generate.plain(finding.location) in page
+
+
+def test_a_quick_build_says_what_it_leaves_out(pages):
+    """The pages of audits and implications are there, without their tables."""
+    for name in ("audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo", "implications"):
+        assert "leaves out what takes minutes" in text(pages[name]), name
 
 
 def test_registry_lists_every_method(pages):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
@@ -54,6 +54,11 @@ class System:
         """The system with values for some symbols."""
         goal, *hypotheses = (sp.sympify(each).xreplace(values) for each in (self.goal, *self.hypotheses))
         return System(goal, self.strict, tuple(hypotheses), self.positive, self.restored)
+
+    def under(self, hypotheses: Iterable[sp.Expr]) -> System:
+        """The same goal under other hypotheses, none of them strict."""
+        hypotheses = tuple(hypotheses)
+        return replace(self, hypotheses=hypotheses, positive=(False,) * len(hypotheses))
 
 
 def pairs(condition: Condition) -> tuple[Pair, ...]:

@@ -1,0 +1,43 @@
+"""A time limit for computations that cannot be asked to stop, in seconds of computing.
+
+Not in seconds of the clock, so that a verdict does not depend on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class OutOfTime(BaseException):
+    """The limit has passed. Not an `Exception`: SymPy catches those."""
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise `OutOfTime` inside the block after so many seconds; limits may be nested, the nearer end counts.
+
+    Only the main thread of a process on a POSIX system can be interrupted; elsewhere there is no limit.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise OutOfTime
+
+    outer = signal.getitimer(signal.ITIMER_PROF)[0]
+    started = time.process_time()
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, max(1e-3, min(seconds, outer) if outer else seconds))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        if outer:
+            signal.setitimer(signal.ITIMER_PROF, max(1e-3, outer - (time.process_time() - started)))

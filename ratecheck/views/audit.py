@@ -1,0 +1,116 @@
+"""Ledgers with their verdicts as text and as JSON data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ratecheck.checks.audit import Conclusion, Erratum, Finding, StepVerdict, Summary
+from ratecheck.views.text import table
+
+_BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}
+
+
+def findings_fields(findings: Sequence[Finding], conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
+    """What ``--json`` prints: one object per step."""
+    return [
+        {
+            "id": f.id,
+            "paper": f.paper,
+            "location": f.location,
+            "claim": f.claim,
+            "kind": f.kind,
+            "of": f.of,
+            "verdict": f.verdict.value,
+            "certified": f.certified,
+            "basis": f.basis,
+            "evidence": f.evidence,
+            "repair": f.repair,
+            "repaired": f.repaired,
+            "vacuous": f.vacuous,
+            "unused": list(f.unused),
+            "loose": list(f.loose),
+            "conclusion": conclusions[f.of].text,
+        }
+        for f in findings
+    ]
+
+
+def ledger_text(findings: Sequence[Finding], conclusions: Mapping[str, Conclusion], wrong: Sequence[Erratum]) -> str:
+    """A table of steps per statement, the conclusions, the errata, and the counts."""
+    parts = []
+    for key in conclusions:
+        rows = [["  step", "location", "kind", "verdict", "by"]]
+        rows += [_row(f) for f in findings if f.of == key]
+        parts += [key, table(rows), ""]
+    parts += ["conclusions", *(f"  {c.key}: {c.text}" for c in conclusions.values()), ""]
+    if wrong:
+        parts.append("errata, what matters most first")
+        for position, each in enumerate(wrong, 1):
+            parts += [_erratum(position, each), ""]
+    parts.append(counts_text(findings))
+    return "\n".join(parts)
+
+
+def _row(finding: Finding) -> list[str]:
+    step = finding.id.partition("/")[2]
+    by = _BASIS.get(finding.basis, "repaired form holds" if finding.mended else "")
+    return [f"  {step}", finding.location, finding.kind, finding.verdict.value, by]
+
+
+def _erratum(position: int, erratum: Erratum) -> str:
+    finding = erratum.finding
+    lines = [
+        f"{position:3}. {finding.id}   {finding.location}   {finding.verdict.value}",
+        f"     claim    {finding.claim}",
+        f"     because  {finding.evidence}",
+    ]
+    if finding.repair or finding.repaired:
+        lines.append(f"     repair   {finding.repair or 'see the repaired form'} ({finding.repaired or 'not checked'})")
+    return "\n".join([*lines, f"     so       {erratum.consequence}"])
+
+
+def step_text(finding: Finding, conclusion: Conclusion) -> str:
+    """Everything about one step."""
+    rows = [
+        ["claim", finding.claim],
+        ["kind", finding.kind],
+        ["evidence", finding.evidence],
+        ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
+        *(["unused", name] for name in finding.unused),
+        *(["room", each] for each in finding.loose),
+        ["repair", f"{finding.repair} ({finding.repaired}: {finding.repaired_evidence})" if finding.repaired else ""],
+        ["remark", finding.remark],
+        ["statement", f"{finding.of}: {conclusion.text}"],
+    ]
+    head = f"{finding.id}   {finding.location}   {finding.verdict.value}"
+    return "\n".join([head, *(f"  {label:9}  {text}" for label, text in rows if text)])
+
+
+def counts_text(findings: Sequence[Finding]) -> str:
+    """How many steps of each verdict, and on what the proofs rest."""
+    lines = []
+    for paper in dict.fromkeys(f.paper for f in findings):
+        own = [f for f in findings if f.paper == paper]
+        verdicts = ", ".join(
+            f"{sum(f.verdict is v for f in own)} {v.value}" for v in StepVerdict if any(f.verdict is v for f in own)
+        )
+        bases = ", ".join(
+            f"{sum(f.basis == b for f in own)} {name}" for b, name in _BASIS.items() if any(f.basis == b for f in own)
+        )
+        loose = sum(bool(f.loose) for f in own)
+        lines.append(f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}; {loose} with room")
+    return "\n".join(lines)
+
+
+def mutation_text(summary: Summary) -> str:
+    """How many mutants are refuted, and which are not."""
+    counts = ", ".join(f"{count} {fate}" for fate, count in summary.counts.items())
+    total = sum(summary.counts.values())
+    lines = [
+        f"{total} changes of printed numbers: {counts}",
+        f"{summary.share:.1%} of those that may do harm are refuted",
+    ]
+    if summary.survivors:
+        lines += ["", table([["step", "change", "why it survives"], *map(list, summary.survivors)])]
+    return "\n".join(lines)
