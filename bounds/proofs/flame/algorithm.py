@@ -94,7 +94,8 @@ STEPS: tuple[Step, ...] = (
         repair="lambda > L",
         remark=(
             "What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta. "
-            "With h = -lambda the residual is the same everywhere and (9) has no solution."
+            "With h = -lambda the residual is the same everywhere and (9) has no solution. To speak of a condition "
+            "number supposes lambda > L, which is not said for the nonconvex f_i of which the text speaks."
         ),
     ),
     _theorem_1(

@@ -9,7 +9,7 @@ import sympy as sp
 
 from bounds.flame import L, lambda_
 from bounds.proofs.flame.common import Part, same
-from bounds.proofs.step import Gram, Scalar, Step, above, below, positive
+from bounds.proofs.step import Gram, Scalar, Step, above, below
 from bounds.proofs.vectors import dot, square, vectors
 from bounds.statement import Condition
 
@@ -19,7 +19,6 @@ _step = Part("proposition-1", "Section 3.4").step
 # the gradients at the proximal points by dg = lambda*(dw - dprox).
 h, g, w = sp.symbols("h g w", real=True)
 bend, place = sp.symbols("bend place", positive=True)
-ell = sp.Symbol("ell", positive=True)
 longer = sp.Symbol("lambda_2", positive=True)
 dprox, dg = vectors("dprox dg")
 _DW = dprox + dg / lambda_
@@ -38,7 +37,7 @@ def _least(bend: sp.Expr, place: sp.Expr, lambda_: sp.Expr) -> sp.Expr:
 
 
 _SMOOTH = (below(square(dg), L**2 * square(dprox), "smoothness"),)
-_WEAKLY_CONVEX = (above(dot(dg, dprox), -ell * square(dprox), "weak convexity"),)
+_CONVEX = (above(dot(dg, dprox), sp.Integer(0), "convexity"),)
 _CHANGE = square(lambda_ * (_DW - dprox))
 
 STEPS: tuple[Step, ...] = (
@@ -99,29 +98,20 @@ STEPS: tuple[Step, ...] = (
         "5",
         "Proposition 1, weakly convex f",
         "F is lambda-smooth",
-        Gram(left=_CHANGE, operator="<=", right=lambda_**2 * square(_DW), hypotheses=_WEAKLY_CONVEX),
-        repaired=Gram(
-            left=_CHANGE,
-            operator="<=",
-            right=lambda_**2 * square(_DW),
-            hypotheses=_WEAKLY_CONVEX,
-            conditions=(above(lambda_, 2 * ell),),
+        Gram(left=_CHANGE, operator="<=", right=lambda_**2 * square(_DW), hypotheses=_CONVEX),
+        remark=(
+            "Weakly convex is set against nonconvex and read as convex, not necessarily strongly. Where it means that "
+            "f + ell/2 ||.||^2 is convex, lambda >= 2*ell is needed: f = -theta^2/2 with lambda = 3/2 has F'' = -3."
         ),
-        repair="lambda at least twice the modulus ell of weak convexity",
-        remark="The condition on lambda is printed for the other case only.",
     ),
     _step(
         "6",
         "Proposition 1, weakly convex f: the minimum in eq. (2)",
         "f(theta) + lambda/2 ||w - theta||^2 has a minimum",
-        Scalar(left=h + lambda_, operator=">", right=sp.Integer(0), hypotheses=(above(h, -ell, "weak convexity"),)),
-        repaired=Scalar(
-            left=h + lambda_,
-            operator=">",
-            right=sp.Integer(0),
-            hypotheses=(above(h, -ell, "weak convexity"), positive(lambda_ - ell)),
+        Scalar(left=h + lambda_, operator=">", right=sp.Integer(0), hypotheses=(above(h, 0, "convexity"),)),
+        remark=(
+            "The curvature of the inner problem for f = h*theta^2/2, weakly convex as in the step before; with "
+            "h >= -ell it takes lambda > ell."
         ),
-        repair="lambda larger than the modulus ell of weak convexity",
-        remark="The curvature of the inner problem for f = h*theta^2/2.",
     ),
 )

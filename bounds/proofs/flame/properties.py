@@ -172,14 +172,24 @@ STEPS: tuple[Step, ...] = (
     ),
     _lemma_2(
         "3",
-        "eqs. (25) and (29)",
+        "eq. (29)",
+        "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0 with the start (28)",
+        _duals_check(begun=True),
+        remark=(
+            "Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
+            "for the others the equation stays as it was."
+        ),
+    ),
+    _lemma_2(
+        "4",
+        "eq. (25)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0",
         _duals_check(begun=False),
         repaired=_duals_check(begun=True),
         repair="with the start (28)",
         remark=(
-            "Three rounds of Algorithm 1, whose line 1 leaves pi_i^0 open. The case t >= 1 of the proof is that of "
-            "clients selected in round t - 1."
+            "The statement and line 1 of Algorithm 1 leave pi_i^0 open; the proof chooses it, so that (29) is true. "
+            "Lemmas 1 and 3 and Theorem 2 need the choice and do not name it."
         ),
     ),
     _lemma_3(
@@ -229,8 +239,8 @@ STEPS: tuple[Step, ...] = (
     ),
     _lemma_3(
         "6",
-        "eq. (30), the minimum F^*",
-        "the joint objective (6) has a minimum",
+        "eq. (30), the minimum F^*, and Section 4.4, below Theorem 2",
+        "the joint objective (6) has a minimum under Assumption 1 alone",
         Scalar(
             left=_OBJECTIVE,
             operator=">=",
@@ -246,7 +256,8 @@ STEPS: tuple[Step, ...] = (
         repair="f_i bounded below",
         remark=(
             "One client with f = h*theta^2/2, |h| <= L: a minimum of (6) is a stationary point, where it is 0. Without "
-            "one F^* is -infinity and the bound (51) says nothing."
+            "one F^* is -infinity: Lemma 3 stays true, (51) says nothing, and the rate 1/T, which the text claims from "
+            "Assumption 1 alone, is lost. With f = -theta and exact solutions the gradients do not vanish."
         ),
     ),
     _lemma_3(

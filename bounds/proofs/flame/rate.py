@@ -351,6 +351,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
             conditions=(above(lambda_, 2 * L),),
         ),
         repair="lambda >= 2*L; in general (L + lambda)^2 for L^2 + 2*lambda^2",
+        remark="Proposition 1 asks lambda > 2*L for a claim of its own; Theorem 2 does not.",
     ),
     _unbiased(
         "7",
@@ -505,7 +506,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         repair="q > 0, which implies lambda > L; then c_2 stands as printed",
         remark=(
             "The coefficient of ||dtheta_i||^2 with (L + lambda)^2 in (42) against c_2 of equal weights. What (42) "
-            "lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i."
+            "lost is covered by 2*rho^2 + 2, which belongs to the steps of w_i. Without q > 0 (45) itself fails, even "
+            "for one client, always selected: alpha = lambda = 1, rho = 10, L = 200, f = 100*theta^2 + 401*theta, "
+            "theta = 0, w_i = -1, next theta = -1, eps_i = 201^2: 161605.01 against 161012.04."
         ),
     ),
     _unbiased(

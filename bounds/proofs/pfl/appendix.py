@@ -465,7 +465,8 @@ FIRST: tuple[Step, ...] = (
         repaired=drawn(lambda draw: _conditional(draw, fresh=True), "=="),
         repair="the samples of a client's steps have to be independent of each other; Assumption 2.2 says so of the"
         " clients alone",
-        remark="Literally read: a client may use one sample in all its steps.",
+        remark="Literally read: a client may use one sample in all its steps. With a new sample xi_{i,k}^t in every"
+        " step, as is usual and probably meant, the line is true.",
     ),
     on_runs(
         "lemma-3.1-6",
@@ -581,7 +582,7 @@ SIXTH: tuple[Step, ...] = (
         0,
         operator=">",
         repaired=Scalar(left=T - 1, operator=">", right=sp.Integer(0), hypotheses=(_two_rounds,)),
-        repair="T >= 2",
+        repair="T >= 2; for T = 1 there is no round to which the lemma would be applied",
     ),
     identity(
         "lemma-3.6-recursion-4",

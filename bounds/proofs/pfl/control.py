@@ -14,7 +14,7 @@ from bounds.proofs.pfl.appendix import a_4, inner_u, inner_v, personal_moves
 from bounds.proofs.pfl.lemmas import PERSONAL
 from bounds.proofs.pfl.runs import Law, Round, average, small_run
 from bounds.proofs.pfl.terms import drawn, gram, identity, on_runs, scalar
-from bounds.proofs.step import Gram, Kind, Scalar, Step, above, below
+from bounds.proofs.step import Kind, Scalar, Step, above, below
 from bounds.proofs.vectors import square, vectors
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
@@ -167,6 +167,21 @@ def _new_noise(draw: Draw) -> Gap:
     return _over_samples(law, total), p.m * p.K * p.sigma_u**2
 
 
+def _a_8_first(draw: Draw, two: Rational) -> Gap:
+    law = _run(draw)
+    p = law.p
+
+    def split(one: Round, sample: tuple[int, ...]) -> Fraction:
+        middle = average(list(one.d))
+        known = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), Affine())
+        pairs = itertools.product(sample, range(p.K))
+        new = sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), Affine())
+        return expect_square(known) + expect_square(new + _own_errors(one, sample) + _mean_error(one, sample))
+
+    right = two * p.gamma**2 / p.m**2 * _over_samples(law, split)
+    return law.mean(law.last, Round.move_u), right
+
+
 def _a_8_mean(draw: Draw, two: Rational) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
@@ -275,7 +290,7 @@ def _at_most_four(draw: Draw, rate: Rational, four: Rational) -> Gap:
 
 # --- Expressions ---------------------------------------------------------------------------------------------------
 
-P, Y, C_, D_ = vectors("P Y C D")
+Y, C_, D_ = vectors("Y C D")
 x, a, g, d_i, f, d, c_i, c = vectors("x a g d_i f d c_i c")
 T_2u, T_2v, S_3u = s.T_2u, s.T_2v, s.S_3u
 Y2, C2, D2, DU, DV, U, V, C_i, gv, w, S, q, base, E_ik = sp.symbols(
@@ -424,15 +439,15 @@ FOUR_ONE: tuple[Step, ...] = (
         "(m/n)*sum_ik E||hat W_ik||^2 <= m*K*sigma_u^2",
         _all_variance,
     ),
-    gram(
+    on_runs(
         "lemma-4.1-15",
         "proof of Lemma 4.1, eq. (A.8), first inequality",
-        "||P + Y - C + D||^2 <= 2*||P||^2 + 2*||Y + C + D||^2 with the sums P of 1_i*(grad_u f_i - d_i + d), Y of Y_ik,"
-        " C of 1_i*(c_i - d_i) and D of 1_i*(c - d)",
-        square(P + Y - C_ + D_),
-        2 * square(P) + 2 * square(Y + C_ + D_),
-        repaired=Gram(left=square(P + Y - C_ + D_), operator="<=", right=2 * square(P) + 2 * square(Y - C_ + D_)),
-        repair="minus the sum of 1_i*(c_i - d_i); the next inequality does not see the sign",
+        "E||du||^2 <= 2*E||(gamma/m)*P||^2 + (2*gamma^2/m^2)*E||Y + C + D||^2 with the sums P of"
+        " 1_i*(grad_u f_i - d_i + d), Y of Y_ik, C of 1_i*(c_i - d_i) and D of 1_i*(c - d)",
+        _a_8_first,
+        constants={"two": 2},
+        remark="By the mean inequality it would be Y - C + D. The line is true as printed: E<Y, C> = 0, and"
+        " E<C, D> = m^2*K^2*E||c - d||^2 is not negative.",
     ),
     gram(
         "lemma-4.1-16",

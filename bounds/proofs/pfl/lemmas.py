@@ -355,6 +355,7 @@ STEPS: tuple[Step, ...] = (
         "==",
         repaired=Identity(left=((n - m) * s.T_3u).subs(m, n), right=sp.Integer(0)),
         repair="what vanishes is its coefficient n - m",
+        remark="Lemma 3.1, to which the text refers, says it of the term; nothing else is used.",
     ),
     on_runs(
         "lemma-3.4-2",

@@ -438,7 +438,8 @@ PARTIAL: tuple[Step, ...] = (
             hypotheses=(below(m + 1, n),),
         ),
         repair="without noise in the personal gradients, as the remark says of the linear speedup: m*sigma_v^2/n grows",
-        remark="The bracket of Corollary 3.8 for m + 1 against that for m; hat G_v on the left has m in it too.",
+        remark="The bracket of Corollary 3.8 for m + 1 against that for m; hat G_v on the left has m in it too. The"
+        " linear speedup in m is restricted to small sigma_v^2, this sentence is not.",
     ),
     on_runs(
         "fedavg-partial-1",
