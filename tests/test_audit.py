@@ -160,9 +160,9 @@ def test_solver_has_the_last_word_only():
 
 def test_solver_asserts_denominators():
     """1/r == 1/r holds everywhere: no model with r = 0 makes the sides differ."""
-    answer, _ = ask_solver(System(1 / r - 1 / r + (1 / r) ** 2, strict=False, hypotheses=()), 10)
+    answer, _ = ask_solver(System(1 / r - 1 / r + (1 / r) ** 2, strict=False, hypotheses=(), positive=()), 10)
     assert answer == "unsat"
-    answer, model = ask_solver(System(1 / r, strict=False, hypotheses=()), 10)
+    answer, model = ask_solver(System(1 / r, strict=False, hypotheses=(), positive=()), 10)
     assert (answer, model[r] < 0) == ("sat", True)
 
 
@@ -186,7 +186,7 @@ def test_solver_is_killed_when_late():
 
 def test_tampered_combinations_are_rejected():
     """A wrong coefficient, a negative one, a monomial of no sign, a wrong hypothesis."""
-    system = System(2 * y - x, strict=False, hypotheses=(y - x,))
+    system = System(2 * y - x, strict=False, hypotheses=(y - x,), positive=(False,))
     found = combination.combine(system)
     assert found.check()
     for k, summand in enumerate(found.summands):
@@ -201,16 +201,24 @@ def test_tampered_combinations_are_rejected():
             assert not dataclasses.replace(found, summands=parts).check()
     # -x = (-1)*x is an identity and no proof; nor is a*1 for an a of no sign.
     summand = combination.Summand(sp.Integer(-1), x, ())
-    assert not combination.Combination(System(-x, strict=False, hypotheses=()), (summand,)).check()
+    assert not combination.Combination(System(-x, strict=False, hypotheses=(), positive=()), (summand,)).check()
     assert not combination.Combination(
-        System(a_, strict=False, hypotheses=()), (combination.Summand(sp.Integer(1), a_, ()),)
+        System(a_, strict=False, hypotheses=(), positive=()), (combination.Summand(sp.Integer(1), a_, ()),)
     ).check()
     assert not dataclasses.replace(found, multiplier=-sp.Integer(1)).check()
 
 
 def test_tampered_chains_are_rejected():
     """A bound larger than what the hypothesis says."""
-    system = System(x * y - 6, strict=False, hypotheses=(x - 2, y - 3))
+    system = System(
+        x * y - 6,
+        strict=False,
+        hypotheses=(x - 2, y - 3),
+        positive=(
+            False,
+            False,
+        ),
+    )
     found = chain.chain(system)
     assert found.check()
     first = dataclasses.replace(found.puts[0], bound=found.puts[0].bound + 1)
