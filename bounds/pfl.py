@@ -26,7 +26,7 @@ from bounds.statement import (
     StepRule,
 )
 
-VOCABULARY = s.PFL
+VOCABULARY = s.COMMON
 TITLE = "Sharper Convergence Guarantees for Federated Learning with Partial Model Personalization"
 
 n, m, K, T, L, F_0, b = s.n, s.m, s.K, s.T, s.L, s.F_0, s.b
@@ -58,14 +58,14 @@ def _source(number: str, location: str) -> Source:
 
 def _per_round(quantity: str, *, first: bool = True) -> Metric:
     """A single quantity in every round; ``first=False`` where the claim compares with the round before."""
-    measured = s.PFL[quantity]
+    measured = s.COMMON[quantity]
     over = Over.EVERY_ROUND if first else Over.EVERY_ROUND_BUT_FIRST
     return Metric(latex=measured.latex, weights={measured.symbol: ONE}, over=over, trivial=None)
 
 
 def _vectors(quantity: str) -> Metric:
     """A quantity of random vectors, which need not come from a run."""
-    measured = s.PFL[quantity]
+    measured = s.COMMON[quantity]
     return Metric(latex=measured.latex, weights={measured.symbol: ONE}, over=Over.NO_RUN, trivial=None)
 
 
@@ -111,7 +111,7 @@ def _lemma(
     return Statement(
         key=f"pfl/lemma-{number.lower()}{suffix}",
         title=title,
-        vocabulary=s.PFL,
+        vocabulary=s.COMMON,
         source=_source(f"Lemma {number}" + (f", {part}" if part else ""), location),
         algorithm=algorithm,
         assumptions=assumptions,
@@ -145,7 +145,7 @@ def _rate(
     return Statement(
         key=f"pfl/{key}",
         title=title,
-        vocabulary=s.PFL,
+        vocabulary=s.COMMON,
         source=_source(number, location),
         algorithm=algorithm,
         assumptions=assumptions,

@@ -172,9 +172,9 @@ class Vocabulary:
         return {name: position for position, name in enumerate(self._quantities)}
 
 
-# The partial-personalisation paper's symbols, which the others build on.
-PFL = Vocabulary()
-_define = PFL.define
+# The symbols of the basic setting, with shared and personal variables: those that problems certify and runs measure.
+COMMON = Vocabulary()
+_define = COMMON.define
 
 
 _INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
@@ -190,8 +190,8 @@ n = _define("n", "n", "clients", _INTEGER, _SETTING, 0, 0)
 m = _define("m", "m", "clients sampled per round", _INTEGER, _SETTING, 0, 0)
 K = _define("K", "K", "local steps per round", _INTEGER, _SETTING, 0, 0)
 T = _define("T", "T", "rounds", _INTEGER, _SETTING, 0, 0)
-PFL.order_pair("m", "n")
-PFL.run = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
+COMMON.order_pair("m", "n")
+COMMON.run = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 # Constants of a problem.
 L = _define("L", "L", "smoothness: largest Lipschitz constant of the partial gradients", _POSITIVE, _CONSTANT, 1, -2)

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import sympy as sp
@@ -42,7 +42,7 @@ import bounds
 import ratecheck
 from bounds.display import shown
 from bounds.implications import PAPERS as IMPLYING
-from bounds.implications import audited, implications
+from bounds.implications import audited
 from bounds.printing.markup import Blocks, Markdown
 from bounds.printing.page import page
 from bounds.statement import Statement, number
@@ -53,7 +53,6 @@ from ratecheck.algorithms.base import Group
 from ratecheck.checks import audit
 from ratecheck.checks.tables import TableReport, check_table
 from ratecheck.checks.verify import Options, verify
-from ratecheck.commands.implications import run as run_implications
 from ratecheck.commands.list import count
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
@@ -298,32 +297,27 @@ def left_out() -> str:
 
 
 def implied() -> str:
-    """Every implication with its verdict, and what follows by more than algebra."""
-    if QUICK in os.environ:
-        return _LEFT_OUT
-    kept = GENERATED / f"implications-{sources_digest()}.md"
-    if kept.exists():
-        return kept.read_text()
+    """Every implication with its verdict and constants, as kept in implications.json, and what is not algebra."""
+    answers = json.loads((HERE / "implications.json").read_text())
     parts = []
     for paper in IMPLYING:
-        answers = run_implications(implications(paper), sharpest=False)
-        rows = [
-            (
-                link(answer.implication.conclusion),
-                ", ".join(map(link, answer.implication.premises)),
-                answer.verdict.value + (f" ({answer.how.value})" if answer.how else ""),
-            )
-            for answer in answers
-        ]
-        head = ("conclusion", "premises", "verdict")
-        parts += [f"## {bounds.title(paper)}", "", table(head, rows) if rows else "Nothing yet.", ""]
+        rows = [_implication(answer) for answer in answers if answer["conclusion"].startswith(f"{paper}/")]
+        head = ("conclusion", "premises", "verdict", "constants: printed → sharpest")
+        parts += [f"## {bounds.title(paper)}", "", table(head, rows), ""]
         by_hand = [(link(key), ", ".join(map(link, used)), plain(why)) for key, used, why in audited(paper)]
         parts += [table(("conclusion", "premises", "not algebra between statements"), by_hand), ""] if by_hand else []
-    for old in GENERATED.glob("implications-*.md"):
-        old.unlink()
-    text = "\n".join(parts)
-    kept.write_text(text)
-    return text
+    return "\n".join(parts)
+
+
+def _implication(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    constants = []
+    for constant in answer["constants"]:
+        sharpest = "?" if constant["sharpest"] is None else f"{constant['sharpest']:.6g}"
+        sign = "" if constant["bracketed"] or constant["sharpest"] in (None, 0) else "<= "
+        constants.append(plain(f"{constant['place']}: {constant['printed']:.6g} → {sign}{sharpest}"))
+    how = f" ({answer['how']})" if answer["how"] else ""
+    premises = ", ".join(map(link, answer["premises"]))
+    return link(answer["conclusion"]), premises, answer["verdict"] + how, "; ".join(constants)
 
 
 def _entry(statement: Statement) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import bounds
-from bounds.symbols import PFL, Domain, Role, Vocabulary
+from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.commands import verify
 from ratecheck.commands.arguments import parse_values
 
@@ -171,7 +171,7 @@ def test_verify_several():
 
 def test_verify_checks_names_per_statement(monkeypatch):
     """A name that one of the papers has is refused for the statements of the others, and for these alone."""
-    own = Vocabulary(PFL)
+    own = Vocabulary(COMMON)
     own.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
     statement = bounds.get("pfl/theorem-4.5")
     other = dataclasses.replace(statement, key="other/theorem", vocabulary=own)

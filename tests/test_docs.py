@@ -170,8 +170,8 @@ def test_a_ledger_is_a_page(monkeypatch):
 
 
 def test_a_quick_build_says_what_it_leaves_out(pages):
-    """The pages of audits and implications are there, without their tables."""
-    for name in ("audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo", "implications"):
+    """The pages of the audits are there, without their tables."""
+    for name in ("audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo"):
         assert "leaves out what takes minutes" in text(pages[name]), name
 
 

@@ -6,20 +6,21 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy as sp
 
 import bounds
-from bounds.implications import audited, implications, of
+from bounds.implications import PAPERS, audited, implications, of
 from bounds.implications.argument import Implication, Use, case
 from bounds.statement import Condition
 from ratecheck.checks.certificate import Search
 from ratecheck.checks.implications import SHARE, Verdict, check, variants
 from ratecheck.checks.polynomial import systems
 from ratecheck.checks.solver import refute
-from ratecheck.commands.implications import line
+from ratecheck.commands.implications import fields, line
 
 PFL = implications("pfl")
 QUICK = {
@@ -252,3 +253,42 @@ def test_the_command_says_what_it_found():
         done = subprocess.run([*command, wrong], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
+
+
+KEPT = json.loads((Path(__file__).parents[1] / "docs" / "implications.json").read_text())
+
+
+def test_the_kept_answers_are_about_every_implication():
+    """In the same order, with the same premises."""
+    every = [one for paper in PAPERS for one in implications(paper)]
+    assert [(one.conclusion, list(one.premises)) for one in every] == [(k["conclusion"], k["premises"]) for k in KEPT]
+
+
+def same(answer, kept):
+    """Whether an answer is the one that was kept, up to where a search stops."""
+    found = fields(answer)
+    assert (found["verdict"], found["how"]) == (kept["verdict"], kept["how"])
+    assert len(found["constants"]) == len(kept["constants"])
+    for one, other in zip(found["constants"], kept["constants"], strict=True):
+        assert (one["place"], one["printed"]) == (other["place"], other["printed"])
+        if other["sharpest"] is None:
+            assert one["sharpest"] is None
+        else:
+            assert one["sharpest"] == pytest.approx(other["sharpest"], rel=1e-6)
+
+
+@pytest.mark.parametrize("key", [*QUICK, "fedsum/theorem-c.1", "fedsum/theorem-g.1", "fedsum/corollary-c.3"])
+def test_kept_answers_are_those_of_the_checker(key):
+    """Verdict, certificate or solver, and every sharpest constant, for some that are quick."""
+    for one, kept in zip(of(key), [k for k in KEPT if k["conclusion"] == key], strict=True):
+        same(check(one, sharpest=True), kept)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("paper", PAPERS)
+def test_all_kept_answers_are_those_of_the_checker(paper):
+    """Everything that docs/implications.json has."""
+    for one, kept in zip(
+        implications(paper), [k for k in KEPT if k["conclusion"].startswith(f"{paper}/")], strict=True
+    ):
+        same(check(one, sharpest=True), kept)

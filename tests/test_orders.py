@@ -12,14 +12,14 @@ import sympy as sp
 import bounds
 from bounds.errors import InputError
 from bounds.statement import Condition
-from bounds.symbols import PFL, Domain, Role, Vocabulary
+from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.checks.closed import closed_bound
 from ratecheck.checks.farkas import Ray, Weights, decide
 from ratecheck.checks.monomials import Monomial
 from ratecheck.checks.orders import compare
 
-n, m, K, T, L, b = (PFL[name].symbol for name in ("n", "m", "K", "T", "L", "b"))
-sigma_u, sigma_v = PFL["sigma_u"].symbol, PFL["sigma_v"].symbol
+n, m, K, T, L, b = (COMMON[name].symbol for name in ("n", "m", "K", "T", "L", "b"))
+sigma_u, sigma_v = COMMON["sigma_u"].symbol, COMMON["sigma_v"].symbol
 THIRD = sp.Rational(1, 3)
 
 # Left side, right side, left = O(right), right = O(left); each decided by hand.
@@ -62,7 +62,7 @@ def value(expr, values):
 
 def far_out(rng, size):
     """A point in the domain, about 10^size away: whole numbers from 1 on with m <= n, corners (n = m, K = 1) too."""
-    values = {q.name: Fraction(10) ** int(rng.integers(-size, size + 1)) for q in PFL if q.domain is not Domain.REAL}
+    values = {q.name: Fraction(10) ** int(rng.integers(-size, size + 1)) for q in COMMON if q.domain is not Domain.REAL}
     for name in ("K", "T", "m"):
         values[name] = Fraction(10) ** int(rng.integers(0, size + 1)) + int(rng.integers(0, 2))
     values["K"] = Fraction(1) if rng.random() < 0.2 else values["K"]
@@ -86,7 +86,7 @@ def largest_ratio(left, right, size, count=150):
 def test_orders_known_by_hand(case):
     """Both directions, as decided by hand."""
     left, right, forward, backward = CASES[case]
-    found = compare(left, right, PFL)
+    found = compare(left, right, COMMON)
     assert (found.forward.holds, found.backward.holds) == (forward, backward)
     assert found.same == (forward and backward)
 
@@ -95,7 +95,7 @@ def test_orders_known_by_hand(case):
 def test_orders_against_numbers_far_out(case):
     """What is dominated stays below a constant at any distance; along a direction the ratio grows as announced."""
     left, right, *_ = CASES[case]
-    found = compare(left, right, PFL)
+    found = compare(left, right, COMMON)
     for domination, one, other in ((found.forward, left, right), (found.backward, right, left)):
         if domination.holds:
             assert largest_ratio(one, other, 4) <= 100
@@ -122,7 +122,7 @@ def test_certificates_are_identities_of_monomials():
     """Every certificate multiplies out, in logarithms at random numbers, and its weights are as they have to be."""
     rng = np.random.default_rng(5)
     left = sp.sqrt(sigma_u**2 / m + (1 / m - 1 / n) * K * b**2)
-    found = compare(left, sigma_u**2 + K * b**2 + 1, PFL)
+    found = compare(left, sigma_u**2 + K * b**2 + 1, COMMON)
     assert len(found.forward.certificates) > 1
     for certificate in found.forward.certificates:
         assert sum(certificate.terms.values()) == 1
@@ -178,50 +178,50 @@ def drawn_monomial(rng, names) -> Monomial:
 def test_quantities_held_fixed_count_as_one():
     """sigma/sqrt(T) is not of the order sigma^2/sqrt(T), but is for a fixed sigma; the exponents of T still count."""
     left, right = sigma_u / sp.sqrt(T), sigma_u**2 / sp.sqrt(T)
-    assert not compare(left, right, PFL).forward.holds
-    assert compare(left, right, PFL, fixed=("sigma_u",)).same
-    assert not compare(left, right / T, PFL, fixed=("sigma_u",)).forward.holds
+    assert not compare(left, right, COMMON).forward.holds
+    assert compare(left, right, COMMON, fixed=("sigma_u",)).same
+    assert not compare(left, right / T, COMMON, fixed=("sigma_u",)).forward.holds
 
 
 def test_conditions_narrow_the_domain():
     """1/L is bounded from L >= 1 on; a condition with a sum on the right is met in either of two ways."""
     at_least = Condition(name="L", left=L, operator=">=", right=sp.Integer(1))
-    assert compare(1 / L, sp.Integer(1), PFL, (at_least,)).forward.holds
+    assert compare(1 / L, sp.Integer(1), COMMON, (at_least,)).forward.holds
     small = Condition(name="b", left=b, operator="<=", right=sigma_u + sigma_v)
-    assert compare(b, sp.sqrt(sigma_u**2 + sigma_v**2), PFL, (small,)).forward.holds
-    assert not compare(b, sigma_u, PFL, (small,)).forward.holds
+    assert compare(b, sp.sqrt(sigma_u**2 + sigma_v**2), COMMON, (small,)).forward.holds
+    assert not compare(b, sigma_u, COMMON, (small,)).forward.holds
     unequal = Condition(name="b", left=b, operator="==", right=sigma_u)
     with pytest.raises(InputError, match="b == sigma_u: a condition of an order is an inequality"):
-        compare(b, sigma_u, PFL, (unequal,))
+        compare(b, sigma_u, COMMON, (unequal,))
 
 
 def test_logarithms_are_hidden_or_refused():
     """A tilde over the O: log(n*T)/T is 1/T. Without it the comparison is refused."""
-    assert compare(sp.log(n * T) / T, 1 / T, PFL, hide_logarithms=True).same
+    assert compare(sp.log(n * T) / T, 1 / T, COMMON, hide_logarithms=True).same
     with pytest.raises(InputError, match="a logarithm can only be hidden"):
-        compare(sp.log(n * T) / T, 1 / T, PFL)
+        compare(sp.log(n * T) / T, 1 / T, COMMON)
 
 
 def test_prescribed_step_sizes_are_of_the_form():
     """Theorem 4.5 at the step size of Corollary 4.6, one over a sum, has the order of Corollary 4.6."""
     theorem, corollary = (bounds.get(f"pfl/{key}") for key in ("theorem-4.5", "corollary-4.6"))
-    gamma = PFL["gamma"].symbol
+    gamma = COMMON["gamma"].symbol
     (prescribed,) = (rule.value for rule in corollary.step_rules if rule.symbol == gamma)
     left, right = closed_bound(theorem, ("gamma",)), closed_bound(corollary)
-    assert compare(left.xreplace({gamma: prescribed}), right, PFL).same
-    assert not compare(left.xreplace({gamma: prescribed / K}), right, PFL).forward.holds
+    assert compare(left.xreplace({gamma: prescribed}), right, COMMON).same
+    assert not compare(left.xreplace({gamma: prescribed / K}), right, COMMON).forward.holds
 
 
 def test_the_improvement_over_the_prior_scaffold_rate():
     """Eq. (4.6) is of a smaller order than (4.7), and the ratio of the 1/T terms is at most (n/m)^(2/3)."""
-    found = compare(closed_bound(bounds.get("pfl/scaffold")), closed_bound(bounds.get("pfl/scaffold-prior")), PFL)
+    found = compare(closed_bound(bounds.get("pfl/scaffold")), closed_bound(bounds.get("pfl/scaffold-prior")), COMMON)
     assert (found.forward.holds, found.backward.holds) == (True, False)
     ratio = (n / m) ** (2 * THIRD) / sp.Max(1, n ** (2 * THIRD) / m)
-    assert compare(ratio, (n / m) ** (2 * THIRD), PFL).forward.holds
+    assert compare(ratio, (n / m) ** (2 * THIRD), COMMON).forward.holds
     # At m = n^(2/3) it is n^(2/9), and m^(1/3) is the most it ever is.
-    assert compare(ratio, m**THIRD, PFL).forward.holds
-    assert not compare(ratio, n ** sp.Rational(1, 5), PFL).forward.holds
-    assert compare(ratio, n ** sp.Rational(2, 9), PFL).forward.holds
+    assert compare(ratio, m**THIRD, COMMON).forward.holds
+    assert not compare(ratio, n ** sp.Rational(1, 5), COMMON).forward.holds
+    assert compare(ratio, n ** sp.Rational(2, 9), COMMON).forward.holds
 
 
 REFUSED = {
@@ -231,7 +231,7 @@ REFUSED = {
     "the smaller minus the larger": (L * (m - n), n, "it is negative"),
     "a quantity in two differences": ((n - m) * (n - 1), n**2, "n occurs in two differences"),
     "a symbol as exponent": (L**K, L, "no sum of products of powers"),
-    "a signed quantity": (PFL["inner_u"].symbol, K, "it may be negative"),
+    "a signed quantity": (COMMON["inner_u"].symbol, K, "it may be negative"),
     "a division by zero": (1 / (n - m), sp.Integer(1), "divides by a quantity that is 0"),
 }
 
@@ -241,22 +241,22 @@ def test_what_has_no_order_is_refused(case):
     """One line that names the expression."""
     left, right, message = REFUSED[case]
     with pytest.raises(InputError, match=message) as caught:
-        compare(left, right, PFL)
+        compare(left, right, COMMON)
     assert "\n" not in str(caught.value)
 
 
 def test_a_part_of_a_difference_cannot_be_held_fixed():
     """With m fixed, n - m is no quantity of its own."""
     with pytest.raises(InputError, match="m occurs in a difference and cannot be held fixed"):
-        compare(n - m, n, PFL, fixed=("m",))
+        compare(n - m, n, COMMON, fixed=("m",))
 
 
 def test_an_order_against_zero():
     """Nothing but 0 is of the order of 0: at m = n the right side vanishes, and the ratio is infinite."""
-    found = compare(sp.Integer(1), n - m, PFL)
+    found = compare(sp.Integer(1), n - m, COMMON)
     assert found.forward.direction.zero == {"n-m"}
     assert found.forward.direction.ratios == (math.inf,) * 3
-    assert compare(sp.Integer(0), n - m, PFL).forward.holds
+    assert compare(sp.Integer(0), n - m, COMMON).forward.holds
 
 
 def test_a_pair_of_another_vocabulary():
@@ -274,7 +274,7 @@ def test_a_pair_of_another_vocabulary():
 
 def test_directions_are_told_in_words():
     """Powers of x, and which differences vanish."""
-    found = compare(n / m, 1 + (n - m) / m**2, PFL)
+    found = compare(n / m, 1 + (n - m) / m**2, COMMON)
     assert found.backward.holds
     assert "= x" in found.forward.direction.text
-    assert compare(n, n - m, PFL).forward.direction.text == "n-m = 0"
+    assert compare(n, n - m, COMMON).forward.direction.text == "n-m = 0"

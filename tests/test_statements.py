@@ -21,7 +21,7 @@ import bounds
 from bounds import symbols as s
 from bounds.errors import InputError
 from bounds.statement import Claim, Condition, Over, Relation, Statement, compiled
-from bounds.symbols import PFL, Domain, Role, Vocabulary
+from bounds.symbols import COMMON, Domain, Role, Vocabulary
 
 # The tests against the second reading, and those that draw values for the symbols, are about the first paper; the
 # others have theirs in test_<paper>_statements.py.
@@ -271,7 +271,7 @@ def test_the_second_reading_notices_a_wrong_constant():
     """Planted error: 129 read as 128 in Corollary 3.8 is found."""
     claim = bounds.get("pfl/corollary-3.8").claims[0]
     wrong = dataclasses.replace(claim, terms={**claim.terms, "1/T": 128 * s.L * s.F_0 / s.T})
-    values = points(PFL, 1, 1)[0]
+    values = points(COMMON, 1, 1)[0]
     expected = reading.RIGHT_SIDES["pfl/corollary-3.8"]["main"](**values)
     assert close(terms_of(claim, values).sum(), expected)
     assert not close(terms_of(wrong, values).sum(), expected)
@@ -355,7 +355,7 @@ def test_an_evaluation_needs_what_is_required(key):
 @pytest.fixture
 def own():
     """A vocabulary in which b is something else, and that has a symbol more."""
-    vocabulary = Vocabulary(PFL)
+    vocabulary = Vocabulary(COMMON)
     vocabulary.define("b", "b", "size of a batch", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
     vocabulary.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
     return vocabulary
@@ -363,22 +363,22 @@ def own():
 
 def test_a_vocabulary_defines_anew_without_touching_its_base(own):
     """A redefined symbol keeps its place, a new one comes last, and the base stays as it was."""
-    assert (own["b"].meaning, PFL["b"].domain) == ("size of a batch", Domain.NONNEGATIVE)
-    assert own["L"] is PFL["L"]
+    assert (own["b"].meaning, COMMON["b"].domain) == ("size of a batch", Domain.NONNEGATIVE)
+    assert own["L"] is COMMON["L"]
     assert "rho" in own
-    assert "rho" not in PFL
-    assert [*own.order] == [q.name for q in own] == [*PFL.order, "rho"]
+    assert "rho" not in COMMON
+    assert [*own.order] == [q.name for q in own] == [*COMMON.order, "rho"]
 
 
 def test_a_later_base_overrides_an_earlier_one(own):
     """Symbols, aliases and ordered pairs of both; b is the second one's, in the first one's place."""
-    both = Vocabulary(PFL, own)
-    assert (both["b"], both["rho"], both["L"]) == (own["b"], own["rho"], PFL["L"])
+    both = Vocabulary(COMMON, own)
+    assert (both["b"], both["rho"], both["L"]) == (own["b"], own["rho"], COMMON["L"])
     assert [*both.order] == [*own.order]
-    assert Vocabulary(own, PFL)["b"] is PFL["b"]
+    assert Vocabulary(own, COMMON)["b"] is COMMON["b"]
     flame = bounds.vocabulary("flame")
-    joined = Vocabulary(PFL, flame)
-    assert {*PFL.ordered, *flame.ordered} == {*joined.ordered}
+    joined = Vocabulary(COMMON, flame)
+    assert {*COMMON.ordered, *flame.ordered} == {*joined.ordered}
     assert flame.aliases
     assert joined.aliases == flame.aliases
 
@@ -404,7 +404,7 @@ def test_a_statement_checks_names_and_values_in_its_own_vocabulary(own):
     given = {name: value for name, value in GOOD.items() if name != "b"}
     first = bounds.get("pfl/corollary-3.8")
     second = dataclasses.replace(first, vocabulary=own)
-    for statement, meaning in ((first, PFL["b"].meaning), (second, "size of a batch")):
+    for statement, meaning in ((first, COMMON["b"].meaning), (second, "size of a batch")):
         with pytest.raises(InputError, match=re.escape(f"b ({meaning})")):
             statement.evaluate(**given)
     assert first.evaluate(**given, b=0.4).value > 0
@@ -524,16 +524,16 @@ def test_scaling_notices_a_wrong_left_side():
     """Planted errors: a metric that adds a gradient norm to its square root, and a trivial value without F_0."""
     claim = bounds.get("pfl/theorem-3.7").claims[0]
     metric = dataclasses.replace(claim.metric, weights={s.G_u: sp.Integer(1), s.G_v: s.L})
-    assert not claim_scales(dataclasses.replace(claim, metric=metric), PFL)
+    assert not claim_scales(dataclasses.replace(claim, metric=metric), COMMON)
     metric = dataclasses.replace(claim.metric, trivial=2 * s.L)
-    assert not claim_scales(dataclasses.replace(claim, metric=metric), PFL)
+    assert not claim_scales(dataclasses.replace(claim, metric=metric), COMMON)
 
 
 def test_degrees_of_the_basic_symbols():
     """Spot values by hand: f -> a*f, x -> c*x makes L a/c^2, F_0 a, a gradient a/c, a local step size c^2/a."""
     expected = {"L": (1, -2), "F_0": (1, 0), "b": (1, -1), "sigma_u": (1, -1), "gamma_u": (-1, 2), "eta_u": (0, 0)}
     expected |= {"G_u": (2, -2), "B_0": (2, -2), "E": (0, 2), "T_1u": (1, 0), "du2": (0, 2), "n": (0, 0)}
-    found = degrees_of(PFL)
+    found = degrees_of(COMMON)
     assert {name: found[name] for name in expected} == expected
 
 
@@ -622,7 +622,7 @@ def test_bad_values_are_named_in_one_line(case):
 def test_a_missing_constant_is_named_with_its_meaning(name):
     """Every parameter of Corollary 3.8 is required, and the message says how to give it."""
     message = refusal("pfl/corollary-3.8", **{key: value for key, value in GOOD.items() if key != name})
-    for part in ("pfl/corollary-3.8", PFL[name].meaning, f"{name}=..."):
+    for part in ("pfl/corollary-3.8", COMMON[name].meaning, f"{name}=..."):
         assert part in message
 
 

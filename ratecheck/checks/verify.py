@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement, compiled
-from bounds.symbols import PFL as CERTIFIED
+from bounds.symbols import COMMON as CERTIFIED
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.base import RECORDS

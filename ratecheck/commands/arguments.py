@@ -43,7 +43,7 @@ def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ..
     """Keys and ``name=value`` words, in whatever order they come."""
     keys = tuple(word for word in words if "=" not in word)
     if not keys:
-        raise InputError("which statement? give a KEY, such as pfl/theorem-3.7; 'ratecheck list' has them all")
+        raise InputError("which statement? give a KEY; 'ratecheck list' has them all")
     return keys, tuple(word for word in words if "=" in word)
 
 

@@ -8,7 +8,7 @@ import click
 
 import bounds
 from bounds.statement import Statement
-from bounds.symbols import PFL
+from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
@@ -151,7 +151,7 @@ def prepare(
             defaults[sigma] = 0.0
     # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller;
     # nor are names that its paper does not have or has for something else.
-    shared = {quantity.name for quantity in {*statement.vocabulary} & {*PFL}}
+    shared = {quantity.name for quantity in {*statement.vocabulary} & {*COMMON}}
     values = {k: v for k, v in defaults.items() if k in shared and k not in statement.settings}
     name = f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
     chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})

@@ -23,7 +23,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from bounds.symbols import PFL
+from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.errors import InputError, did_you_mean
@@ -32,7 +32,7 @@ from ratecheck.studies.reading import Fields, read_toml
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # A study is about no statement, so it takes the symbols that the papers build on; its file may give another.
-_LATEX = {quantity.name: quantity.latex for quantity in PFL}
+_LATEX = {quantity.name: quantity.latex for quantity in COMMON}
 _STEP_SIZES = tuple(sorted({name for method in METHODS.values() for name in method.step_sizes}))
 _RUN_KEYS = ("algorithm", "m", "K", "T", "replicates", "sigma_u", "sigma_v", "gamma", *_STEP_SIZES)
 _LEAST_ROUNDS = 20
