@@ -64,6 +64,8 @@ class _Writer:
             return float(self.known[expr.name]) if expr.name in self.known else self.arguments[expr.name]
         if expr.is_Number:
             return expr.p / expr.q if expr.is_Rational else float(expr)
+        if expr.is_NumberSymbol:
+            return float(expr)
         if expr.is_Add:
             return self._sum(expr.args)
         if expr.is_Mul:

@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -25,24 +26,19 @@ def is_own(key: str) -> bool:
 
 def statements(path: str) -> tuple[Statement, ...]:
     """All statements that the file at ``path`` defines, in its order; raises `InputError` where there are none."""
-    found = tuple(_named(path).values())
-    if not found:
-        raise InputError(f"{path} defines no statement: assign a bounds.statement.Statement to a name in it")
-    return found
+    return tuple(_named(path).values())
 
 
 def get(key: str) -> Statement:
     """The statement ``path/to/file.py:name``.
 
-    Raises `InputError` where the file does not exist or does not run (with its line and error), or has no statement of
-    that name.
+    Raises `InputError` where the file does not exist or does not run (with its line and error), has no statement of
+    that name, or one of which a part has no value whatever the numbers.
     """
     path, _, name = (key, "", "") if key.endswith(SUFFIX) else key.rpartition(":")
     known = _named(path)
     if name in known:
         return known[name]
-    if not known:
-        raise InputError(f"{path} defines no statement: assign a bounds.statement.Statement to a name in it")
     if not name:
         raise InputError(f"which statement of {path}? give {path}:{next(iter(known))}; it has {', '.join(known)}")
     raise InputError(f"no statement {name!r} in {path}; {did_you_mean(name, known)}")
@@ -54,10 +50,61 @@ def addresses(path: str) -> dict[str, Statement]:
 
 
 def _named(path: str) -> dict[str, Statement]:
-    """The statements of a file by the name under which it defines them."""
+    """The statements of a file by the name under which it defines them, each of them usable."""
     from bounds.statement import Statement
 
-    return {name: value for name, value in vars(_module(path)).items() if isinstance(value, Statement)}
+    found = {name: value for name, value in vars(_module(path)).items() if isinstance(value, Statement)}
+    if not found:
+        raise InputError(f"{path} defines no statement: assign a bounds.statement.Statement to a name in it")
+    for name, statement in found.items():
+        _check(f"{path}:{name}", statement)
+    return found
+
+
+def _check(address: str, statement: Statement) -> None:
+    """Raise `InputError` for a part of a statement that has no value whatever the numbers."""
+    import sympy as sp
+
+    from bounds import formula
+    from bounds.statement import OPERATORS
+
+    if not statement.claims:
+        raise InputError(f"{address} has no claims: give at least one")
+    for condition in statement.conditions:
+        if condition.operator not in OPERATORS:
+            listed = ", ".join(OPERATORS)
+            raise InputError(
+                f"{address}: condition {condition.name!r} has the operator {condition.operator!r}; known: {listed}"
+            )
+    for place, expr in _expressions(statement):
+        if not isinstance(expr, sp.Expr):
+            raise InputError(f"{address}: {place} is {expr!r}, no SymPy expression: write sympy.sympify({expr!r})")
+        names = sorted(symbol.name for symbol in expr.free_symbols)
+        for name in (*names, *statement.settings):
+            if name not in statement.vocabulary.order:
+                hint = did_you_mean(name, statement.vocabulary.order)
+                raise InputError(f"{address}: no symbol {name!r} in its vocabulary; {hint}")
+        try:
+            formula.function(expr, names)
+        except (TypeError, ArithmeticError) as error:
+            raise InputError(
+                f"{address}: {place}: {error}; sums, products, rational powers, Min, Max, log and exp will do"
+            ) from None
+
+
+def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
+    """Every expression of a statement, and where it stands."""
+    for claim in statement.claims:
+        yield from ((f"term {label!r} of claim {claim.name!r}", term) for label, term in claim.terms.items())
+        yield from ((f"weight of {symbol}", weight) for symbol, weight in claim.metric.weights.items())
+        if claim.metric.trivial is not None:
+            yield f"trivial value of claim {claim.name!r}", claim.metric.trivial
+    for condition in statement.conditions:
+        yield from ((f"condition {condition.name!r}", side) for side in (condition.left, condition.right))
+    for rule in statement.step_rules:
+        yield from ((f"step rule of {rule.symbol}", part) for part in (rule.symbol, rule.value))
+    for name, value in statement.settings.items():
+        yield f"setting of {name}", value
 
 
 @functools.cache

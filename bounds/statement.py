@@ -152,9 +152,12 @@ class Claim:
         return sp.Add(*self.terms.values())
 
 
+OPERATORS = ("<=", ">=", "==", "<", ">")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A hypothesis about the parameters: ``left <operator> right``; operator ``<=``, ``>=``, ``==``, ``<`` or ``>``."""
+    """A hypothesis about the parameters: ``left <operator> right``; operator one of `OPERATORS`."""
 
     name: str
     left: sp.Expr
@@ -487,9 +490,7 @@ class Statement:
 
     def unused(self, given: Given) -> tuple[str, ...]:
         """The given parameters that do not occur in this statement."""
-        aliases = self.vocabulary.aliases
-        reach = {name: tuple(aliases[name].targets) if name in aliases else (name,) for name in given}
-        return tuple(name for name, targets in reach.items() if not {*targets} & {*self.parameters})
+        return tuple(name for name in given if not {*self.vocabulary.reach(name)} & {*self.parameters})
 
     def evaluate(self, **given: float | Sequence[float]) -> Evaluation:
         """Right sides, their terms, and every condition with both sides, at the given numbers.

@@ -157,6 +157,10 @@ class Vocabulary:
         """Refuse values with ``smaller > larger``, whatever the statement."""
         self.ordered.append((smaller, larger))
 
+    def reach(self, name: str) -> tuple[str, ...]:
+        """The symbols that a value given for ``name`` decides: itself, or the targets of an alias."""
+        return tuple(self.aliases[name].targets) if name in self.aliases else (name,)
+
     def __getitem__(self, name: str) -> Quantity:
         return self._quantities[name]
 

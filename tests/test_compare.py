@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -120,6 +121,7 @@ def test_differences_are_noted():
         (("K=5:1",), {}, 'breaks "0 <= LOW < HIGH"'),
         (("K=1:x",), {}, "are numbers"),
         (("K=1.2:1.8",), {}, "no two whole numbers"),
+        (("K=1:1e300:3",), {}, 'breaks "HIGH <= 2^53"'),
         (("K=1:10:1",), {}, "2 <= POINTS"),
         (("K=1:10", "K=1:5"), {}, "two axes"),
         (("K=1:10",), {"K": 3}, "K is given and stands on an axis"),
@@ -139,8 +141,29 @@ def test_bad_axes_are_named_in_one_line(axes, given, part):
 
 def test_a_right_side_with_quantities_of_a_run_is_refused():
     """A lemma's right side has no value before there is a run."""
-    with pytest.raises(InputError, match="quantities of a run"):
-        compared((FEDAVG, bounds.get("pfl/lemma-3.5")), {**GIVEN, "b": 1, "K": 5})
+    for given in ({}, {"G_v": 1}):
+        with pytest.raises(InputError, match="quantities of a run"):
+            compared((FEDAVG, bounds.get("pfl/lemma-3.5")), {**GIVEN, "b": 1, "K": 5, **given})
+
+
+def test_another_name_of_a_symbol_on_an_axis():
+    """Lambda, and alpha, which stands for two symbols, move what they stand for."""
+    keys = ("flame/theorem-2-unbiased", "flame/theorem-2-unbiased-wide-repaired")
+    given = {"m": 50, "s": 10, "T": 1000, "L": 0.1, "gap": 1, "eps_max": 0, "rho": 2}
+    for name, other in (("lambda", {"alpha": 0.01}), ("alpha", {"lambda": 5})):
+        found = compared([bounds.get(key) for key in keys], {**given, **other}, f"{name}=0.01:0.02:3")
+        for i, value in enumerate(found.axes[0].values):
+            wanted = bounds.get(keys[0]).evaluate(**given, **other, **{name: float(value)}).value
+            assert found.values[0, i, 0] == wanted
+    with pytest.raises(InputError, match="alpha is given and stands on an axis"):
+        compared([bounds.get(key) for key in keys], {**given, "lambda": 5, "alpha": [0.01, 0.02]}, "alpha=0.01:0.02")
+
+
+def test_statements_of_one_key_are_refused():
+    """The answer names statements by their keys, so that one of the two would be lost."""
+    other = dataclasses.replace(SCAFFOLD, key=FEDAVG.key)
+    with pytest.raises(InputError, match=r"two of the statements have the key 'pfl/corollary-3\.8'"):
+        compared((FEDAVG, other), {**GIVEN, "b": 1, "K": 5})
 
 
 def test_the_command_draws_and_prints(cli, tmp_path):

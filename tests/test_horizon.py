@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
+import re
 
 import numpy as np
 import pytest
@@ -105,6 +108,23 @@ def test_a_floor_is_named():
     assert floor > 1e-4
 
 
+def test_a_bound_that_rises_again_has_its_least_value_named():
+    """2*F_0/T + T*F_0/10^6 is least at T = 1414, far below what it is at the largest T."""
+    corollary = bounds.get("pfl/corollary-3.8")
+    T, F_0 = corollary.vocabulary["T"].symbol, corollary.vocabulary["F_0"].symbol
+    claim = dataclasses.replace(corollary.claims[0], terms={"gap": 2 * F_0 / T, "rise": T * F_0 / 10**6})
+    found = horizon(dataclasses.replace(corollary, claims=(claim,)), PFL, 1e-3)
+    named = float(re.search(r"below about (\S+),", found.why)[1])
+    least = 2 * math.sqrt(2e-6) * PFL["F_0"]
+    assert least <= named < 1.1 * least
+
+
+def test_a_broken_condition_on_a_constant_is_not_blamed_on_step_sizes():
+    """The constant delta is a probability, and the lemma has no step sizes."""
+    found = horizon(bounds.get("fedsum/lemma-f.2"), {"N": 5, "delta": 2}, 1e-3)
+    assert found.why.startswith('the conditions cannot be met: delta=2 breaks "delta <= 1"')
+
+
 def test_an_inadmissible_step_size_is_named():
     """No T will do where the step size breaks a condition."""
     found = horizon(bounds.get("pfl/theorem-3.7"), {**PFL, "gamma": 1.0}, 0.1)
@@ -140,6 +160,7 @@ def test_scaffold_takes_gradients_of_all_clients_first():
     ("key", "given", "eps", "part"),
     [
         ("pfl/lemma-3.5", PFL, 0.1, "does not depend on the number of rounds"),
+        ("simfbo/stepsizes", {}, 0.1, "bounds no quantity of a run"),
         ("pfl/corollary-3.8", {**PFL, "T": 10}, 0.1, "T=10: the number of rounds is what is asked for"),
         ("pfl/corollary-3.8", PFL, 0.0, 'eps=0 breaks "0 < eps < inf"'),
         ("pfl/corollary-3.8", {k: v for k, v in PFL.items() if k != "b"}, 0.1, "needs a value for b"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -105,6 +106,54 @@ def test_what_is_wrong_is_said_in_one_line(cli, key, text, parts):
     assert all(part in done.stderr for part in parts), done.stderr
     with pytest.raises(InputError):
         bounds.get(key)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_without_statements_has_no_list(cli):
+    """One line, no traceback."""
+    Path("empty.py").write_text("x = 1\n")
+    done = cli("list", "empty.py")
+    assert done.returncode == 2
+    assert done.stderr.startswith("ratecheck: empty.py defines no statement")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part"),
+    [
+        ("2 * F_0 /", "sp.sin(F_0) /", "no Python for sin in sin(F_0)"),
+        ("2 * F_0 /", "F_0**L /", "no Python for the power F_0**L"),
+        ("2 * F_0 / (gamma_u * T)", "2.5", "term 'gap' of claim 'main' is 2.5, no SymPy expression"),
+        ("2 * F_0 /", "2 * sp.Symbol('gama') /", "no symbol 'gama' in its vocabulary; did you mean 'gamma'"),
+        ('"K": sp.', '"k": sp.', "no symbol 'k' in its vocabulary"),
+        ('"<="', '"=<"', "condition 'step size' has the operator '=<'; known: <=, >=, ==, <, >"),
+        ("    claims=(Claim", "    claims=() and (Claim", "has no claims"),
+    ],
+)
+def test_a_part_without_a_value_is_named(here, cli, old, new, part):
+    """Before any command uses it: one line with the statement and the part, exit code 2."""
+    text = (here / "mine.py").read_text()
+    assert text.count(old) == 1
+    (here / "mine.py").write_text(text.replace(old, new))
+    for command in (["show"], ["bound", "gamma_u=0.5", "L=2", "F_0=3", "T=100"], ["stepsize", "L=2"]):
+        done = cli(command[0], KEY, *command[1:])
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("ratecheck: mine.py:descent")
+        assert part in done.stderr
+
+
+def test_pi_is_a_number(here, cli):
+    """As in pi*F_0/(gamma_u*T)."""
+    (here / "mine.py").write_text((here / "mine.py").read_text().replace("2 * F_0 /", "sp.pi * F_0 /"))
+    done = cli("bound", KEY, "L=2", "F_0=3", "T=100", "gamma_u=0.5", "--json")
+    assert json.loads(done.stdout)["value"] == pytest.approx(math.pi * 3 / (0.5 * 100), rel=1e-12)
+
+
+def test_an_unknown_method_is_named(here, cli):
+    """Where a run of it is asked for."""
+    (here / "mine.py").write_text((here / "mine.py").read_text().replace('"fedavg"', '"fedavgg"'))
+    done = cli("verify", KEY, "n=4", "T=10")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "no known algorithm 'fedavgg'; did you mean 'fedavg'" in done.stderr
 
 
 def test_no_bytecode_is_left_beside_the_file(here, cli):

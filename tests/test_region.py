@@ -111,6 +111,27 @@ def test_no_admissible_point_is_lost(key):
         assert np.all(values[inside] <= found[name].high * (1 + 1e-12))
 
 
+def test_a_cap_that_vanishes_with_the_step_sizes_in_it():
+    """A cap 1/(a/c_v + b/c_y) is zero, not infinite, where c_v or c_y is: here it makes the end of gamma_x."""
+    statement = bounds.get("simfbo/theorem-1-repaired")
+    given = {
+        "n": 4, "P": 1, "T": 13, "tau_bar": 0.97, "rho_bar": 4.34, "alpha_min": 0.206, "alpha_max": 1.35, "c_a": 0.951,
+        "beta_max": 0.579, "c_a_prime": 0.486, "mu_g": 5.14, "L_f": 0.113, "L_1": 0.26, "L_2": 7.71, "L_3": 0.227,
+        "sigma_f": 2.69, "sigma_g": 0.946, "sigma_gg": 0.269, "beta_gh": 1.5, "sigma_gh": 0.112, "psi_gap": 7.44,
+    }  # fmt: skip
+    found = step_sizes(statement, given).admissible
+    low = [found[name].low for name in ("c_gamma_y", "c_gamma_v")]
+    c_y, c_v = np.meshgrid(*(x * np.geomspace(1, 1e3, 700) for x in low))
+    values = given | {"c_gamma_y": c_y, "c_gamma_v": c_v}
+    cap = np.inf
+    for condition in statement.hypotheses:
+        if condition.left == statement.vocabulary["gamma_x"].symbol:
+            names = [symbol.name for symbol in condition.right.free_symbols]
+            cap = np.minimum(cap, compiled(condition.right)(**{name: values[name] for name in names}))
+    assert cap.max() <= found["gamma_x"].high * (1 + 1e-9)
+    assert cap.max() >= found["gamma_x"].high * 0.98
+
+
 def test_fixed_ratios_couple_local_step_sizes():
     """Lemma 3.5 with eta_u and eta_v given: gamma^2*(1/eta_u^2 + 1/eta_v^2) is at most the squared radius."""
     found = step_sizes(bounds.get("pfl/lemma-3.5"), {"K": 25, "L": 1, "eta_u": 1, "eta_v": 2}).admissible

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role
 from ratecheck.checks import curve
+from ratecheck.checks.horizon import LARGEST
 from ratecheck.errors import InputError, did_you_mean
 
 Array = NDArray[np.float64]
@@ -89,14 +90,19 @@ def compare(
 ) -> Comparison:
     """Compare the right sides of the statements' first claims.
 
-    ``axes`` are at most two, as `read_axes` makes them. Raises `InputError` for fewer than two statements, a name that
-    none of them knows or that stands on an axis and is given as well, and for bounds that contain quantities of a run.
+    ``axes`` are at most two, as `read_axes` makes them. Raises `InputError` for fewer than two statements, for two with
+    the same key, a name that none of them knows or that stands on an axis and is given as well, and for bounds that
+    contain quantities of a run.
     """
     if len(statements) < 2:
         raise InputError("compare needs at least two statements: give KEY KEY ...")
-    _check_names(statements, given, axes)
+    keys = [statement.key for statement in statements]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"two of the statements have the key {key!r}, by which the answer names them")
     for statement in statements:
         _check_right_side(statement)
+    _check_names(statements, given, axes)
     evaluate = _Evaluator(statements, given, axes)
     shape = tuple(len(axis.values) for axis in axes) + (1,) * (2 - len(axes))
     values = np.full((len(statements), *shape), math.nan)
@@ -143,12 +149,15 @@ def _axis(statements: Sequence[Statement], text: str, count: int) -> Axis:
         raise InputError(f'{text!r} breaks "0 <= LOW < HIGH": {low:g} against {high:g}')
     if not 2 <= count <= _MOST_POINTS:
         raise InputError(f'{text!r} breaks "2 <= POINTS <= {_MOST_POINTS}"')
-    domains = {s.vocabulary[name].domain for s in statements for name in names if name in s.vocabulary}
+    known = [(s.vocabulary, name) for s in statements for name in names if name in s.vocabulary]
+    domains = {vocabulary[target].domain for vocabulary, name in known for target in vocabulary.reach(name)}
     whole = Domain.POSITIVE_INTEGER in domains
     if whole:
         low, high = max(math.ceil(low), 1), math.floor(high)
         if low >= high:
             raise InputError(f"{text!r} has no two whole numbers, which {names[0]} needs")
+        if high > LARGEST:
+            raise InputError(f'{text!r} breaks "HIGH <= 2^53": beyond it floats skip whole numbers')
     return Axis(names, _ladder(low, high, count, whole=whole), whole)
 
 
@@ -173,8 +182,8 @@ def _check_names(statements: Sequence[Statement], given: Mapping[str, float], ax
         if moved.count(name) > 1:
             raise InputError(f"{name} stands on two axes")
         if name in given:
-            raise InputError(f"{name} is given and stands on an axis: leave out {name}={given[name]:g}")
-        if not any(name in s.parameters or name in s.vocabulary.aliases for s in statements):
+            raise InputError(f"{name} is given and stands on an axis: leave out one of them")
+        if all(name not in s.vocabulary or s.unused({name: 1.0}) for s in statements):
             raise InputError(f"no bound depends on {name}: nothing would change along this axis")
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bounds.statement import Statement
+from bounds.statement import Over, Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.cost import cost
 from ratecheck.checks import curve
@@ -61,12 +61,14 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
     """The rounds after which the bound is at most ``eps`` and those after which it is not vacuous.
 
     T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. Raises `InputError`
-    for a statement whose bound does not depend on the number of rounds or has no value, for given rounds, and for an
-    eps that is not positive.
+    for a statement whose bound does not depend on the number of rounds, is about no run or has no value, for given
+    rounds, and for an eps that is not positive.
     """
     T = statement.vocabulary.run.get("rounds")
     if T is None or T not in statement.parameters:
         raise InputError(f"{statement.key} does not depend on the number of rounds")
+    if statement.claims[0].metric.over is Over.NO_RUN:
+        raise InputError(f"{statement.key} bounds no quantity of a run: it asks for no number of rounds")
     if T in given:
         raise InputError(f"{T}={given[T]:g}: the number of rounds is what is asked for; leave it out")
     if eps is not None and not 0 < eps < math.inf:
@@ -99,6 +101,11 @@ class _Memory:
             self._known[rounds] = self._bound(rounds)
         return self._known[rounds]
 
+    @property
+    def least(self) -> float:
+        """The smallest bound among the points so far."""
+        return min(point.value for point in self._known.values() if point.value is not None)
+
 
 def _reached(point: curve.Point, eps: float) -> bool:
     return point.value is not None and point.value <= eps
@@ -125,9 +132,9 @@ def _why(points: _Memory, eps: float) -> str:
     """What keeps the bound from reaching eps."""
     last, before = points(LARGEST), points(LARGEST >> 10)
     if last.value is None:
-        return "no step sizes are admissible: " + "; ".join(last.broken)
+        return "the conditions cannot be met: " + "; ".join(last.broken)
     if before.value is not None and last.value >= (1 - _FLAT) * before.value:
-        return f"the bound does not fall below about {last.value:.4g}, however many the rounds"
+        return f"the bound does not fall below about {points.least:.4g}, however many the rounds"
     return f"more than 2^53 rounds: there the bound is {last.value:.4g}, above {eps:.4g}"
 
 

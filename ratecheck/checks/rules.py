@@ -6,6 +6,7 @@ admissible. This is exact for one rule because a condition is monotone in each s
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -64,7 +65,9 @@ class Inequality:
     def _side(self, side: formula.Function, values: list[float]) -> float:
         try:
             value = side(*values)
-        except (ZeroDivisionError, OverflowError):
+        except ZeroDivisionError:
+            return _at_zero(side, values)
+        except OverflowError:
             return math.inf
         except ValueError:
             value = math.nan
@@ -142,6 +145,15 @@ class Inequality:
         if at_low != at_high:
             self._rising[self.steps[k]] = at_low < at_high
         return at_low <= at_high
+
+
+def _at_zero(side: formula.Function, values: list[float]) -> float:
+    """The limit of a side that divides by a step size of zero: infinity for a/x, but zero for 1/(a/x)."""
+    with contextlib.suppress(ArithmeticError, ValueError):
+        near, beside = (side(*(max(value, tiny) for value in values)) for tiny in (TINY, math.sqrt(TINY)))
+        if near < beside:
+            return 0.0
+    return math.inf
 
 
 def emptied(current: Interval, because: frozenset[object], depth: float = math.inf) -> Interval:

@@ -128,8 +128,13 @@ class _Check:
 
     def _check_shape(self) -> None:
         problem, given = self.problem, self.given
-        if self.statement.algorithm is not None:
-            chosen = METHODS[self.statement.algorithm]
+        name = self.statement.algorithm
+        if name is not None:
+            if name not in METHODS:
+                raise InputError(
+                    f"{self.statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}"
+                )
+            chosen = METHODS[name]
             chosen.check_problem(problem.kind, problem.layout)
             chosen.check_steps(int(given.get("K", 1)))
         if given.setdefault("n", problem.n) != problem.n:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 import bounds
@@ -18,7 +20,8 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
     """Evaluate the bound of statement KEY and check its conditions.
 
     Step sizes that the statement itself sets are filled in. A step size outside its condition is reported with the
-    largest admissible value, and the exit code is 2: the number printed then bounds nothing.
+    largest admissible value, and the exit code is 2: the number printed then bounds nothing. So it is for a bound that
+    is infinite or leaves the range of floats.
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
@@ -54,3 +57,9 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
         click.echo(evaluation_text(statement, evaluation))
     if not evaluation.applicable:
         raise InputError(" ".join(check.broken for check in evaluation.broken))
+    infinite = [f"{name} = {value}" for name, value in evaluation.claims.items() if not math.isfinite(value)]
+    if infinite:
+        raise InputError(
+            f"the bound of {statement.key} has no finite value here ({', '.join(infinite)}): a division by zero, or "
+            "numbers beyond the range of floats on the way"
+        )

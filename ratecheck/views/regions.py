@@ -148,7 +148,8 @@ def _title(answer: StepSizes, closest: Nearest | None) -> str:
     used = {name for condition in answer.statement.hypotheses for name in condition.symbols}
     values = ", ".join(f"{name}={value:.6g}" for name, value in answer.values.items() if name in used)
     fixed = [f"{rule.symbol}={rule.value:.6g}" for rule in answer.problem.fixed if rule.symbol in vocabulary]
-    lines = [f"{answer.statement.key}: {answer.statement.title}", *textwrap.wrap(f"at {values}", _TITLE_WIDTH)]
+    lines = [f"{answer.statement.key}: {answer.statement.title}"]
+    lines += textwrap.wrap(f"at {values}", _TITLE_WIDTH) if values else []
     lines += (
         [f"given {', '.join(fixed)}; every other step size is free"] if fixed else ["every other step size is free"]
     )

@@ -111,7 +111,7 @@ def region_text(region: Region) -> str:
 
 def _nearest_lines(nearest: Nearest) -> list[str]:
     if not nearest.steps and not nearest.constants:
-        return ["no step sizes would do, nor would another value of a single constant"]
+        return ["no step sizes would do, nor would a multiple of a single constant"]
     lines = []
     if nearest.steps:
         steps = ", ".join(f"{name}={_exact(value)}" for name, value in nearest.steps.items())
