@@ -367,8 +367,8 @@ PROPOSITION_1 = _statement(
     remark=(
         "The case of an L-smooth f, which is the one used. The paper asks nothing of lambda where f is weakly convex, "
         "which is right if that means convex. In the sense of a modulus f = -theta^2/2 with lambda = 3/2 has F'' = "
-        "-3 = -2*lambda, and with lambda <= 1 no envelope: it takes lambda at least twice the modulus there too. Eq. (3) "
-        "lost the square of its norm."
+        "-3 = -2*lambda, and with lambda <= 1 no envelope: it takes lambda at least twice the modulus there too. "
+        "Eq. (3) lost the square of its norm."
     ),
 )
 
