@@ -69,7 +69,7 @@ class Interval:
         return not self.cut(value, value, frozenset()).empty
 
     def nearest(self, value: float) -> float:
-        """The admissible value with the smallest absolute logarithm of the ratio to the given one; just inside where an end is open."""
+        """The admissible value whose ratio to the given one is closest to 1; just inside where an end is open."""
         low, high = self.box
         return min(max(value, low), high)
 
