@@ -20,7 +20,7 @@ from bounds.proofs.participation import Participation
 @pytest.mark.parametrize("index", range(8))
 def test_runs_agree_with_the_exact_engine(algorithm, index):
     """E||grad f(x^t)||^2 of every round is that of the engine, which works with moments and not with named noises."""
-    run = small_run(Draw(index, "engine"), algorithm, capped=True, least_delay=1)
+    run = small_run(Draw(index, "engine"), algorithm, capped=True)
     p = run.p
     problem = rc.problems.Quadratic(
         np.array(p.h, float).reshape(p.N, 1, 1), np.array(p.g, float).reshape(p.N, 1), shared=1
@@ -41,6 +41,12 @@ def test_visits_are_the_last_two_rounds_of_a_client():
         (0, 2, 2, 0),
         (1, 2, 2, 1),
     ]
+
+
+def test_longest_delay_counts_the_round_after_the_last_by_hand():
+    """Everybody always, and a client that comes in the first of two rounds."""
+    assert (Participation(((True,),)).tau_max, Participation(((True,),)).tau_max_T) == (0, 1)
+    assert (Participation(((True,), (False,))).tau_max, Participation(((True,), (False,))).tau_max_T) == (1, 2)
 
 
 def test_delays_of_the_patterns_by_hand():

@@ -55,6 +55,11 @@ class Participation:
         return max(self.delay(t) for t in range(self.T))
 
     @property
+    def tau_max_T(self) -> int:
+        """The largest delay over rounds 0 ... T, where nobody takes part in round T: at least 1."""
+        return max(self.delay(t) for t in range(self.T + 1))
+
+    @property
     def tau_avg(self) -> Fraction:
         """The mean delay over rounds 0 ... T-1."""
         return Fraction(sum(self.delay(t) for t in range(self.T)), self.T)

@@ -200,7 +200,7 @@ def lemma_5(part: Part, letter: str, eq: tuple[str, str, str, str], *, equality:
             repair="the participation is independent of the gradients' noise",
             remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
             " random "
-            "and part of the history.",
+            "and part of the history. True if the participation is read as given beforehand.",
         ),
         part.step(
             f"eq. ({eq[1]})",
@@ -334,14 +334,18 @@ def summed_descent(draw: Draw, letter: str) -> Side:
 
 
 def capped_rate(
-    draw: Draw, algorithm: str, initial: Rational, noise: Rational, first: Rational, drift: Rational, least: int
+    draw: Draw, algorithm: str, initial: Rational, noise: Rational, first: Rational, drift: Rational, *, to_T: bool
 ) -> Side:
-    """Lemmas C.6, D.6, E.6; ``least`` = 1: max{1, tau_max} in the caps and, with local steps, F_0/(5*N^2*T) added."""
-    run = small_run(draw, algorithm, capped=True, least_delay=least, convex=True)
+    """Lemmas C.6, D.6, E.6, with tau_max of Section 2.2.
+
+    Without ``to_T``: tau_max over t < T, max{1, tau_max} in the caps and, with local steps, F_0/(5*N^2*T) added.
+    """
+    run = small_run(draw, algorithm, capped=True, to_T=to_T, convex=True)
     p = run.p
-    lost = Fraction(least, 5 * p.N**2) if algorithm != "fedsum-b" else ZERO
+    delay = p.who.tau_max_T if to_T else p.who.tau_max
+    lost = ZERO if to_T or algorithm == "fedsum-b" else Fraction(1, 5 * p.N**2)
     right = initial * p.Delta_f / (p.eta * p.K * p.T) + noise * p.eta / p.N * p.average * p.sigma**2 * p.L
-    right += (first * p.who.tau_max + lost) * p.F_0 / p.T
+    right += (first * delay + lost) * p.F_0 / p.T
     return run.metric(), right + drift * p.eta_l**2 * p.K * p.sigma**2 * p.L**2 / Fraction(p.N)
 
 

@@ -75,7 +75,7 @@ def _split_directions(draw: Draw, factor: int) -> list[Side]:
 def _old_rounds(p: Participation, more: int) -> Pairs:
     """How often the gradients of y^(q) occur as those of y^{a-1}, against N*(tau_max + more)."""
     left = counts(p.T, ((1, [a - 1]) for _, _, a, _ in visits(p)))
-    return both(left, counts(p.T, [(p.N * (p.tau_max + more), range(p.T))]))
+    return both(left, counts(p.T, [(p.N * (p.tau_max + more if more else p.tau_max_T), range(p.T))]))
 
 
 STEPS: tuple[Step, ...] = (

@@ -81,7 +81,7 @@ def _split_directions(draw: Draw, factor: Rational) -> list[Side]:
 def _averages(p: Participation, more: Rational) -> Pairs:
     """sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} against N*(tau_max + more)."""
     left = counts(p.T, ((Fraction(1, a - b), range(b, a)) for _, _, a, b in visits(p)))
-    return both(left, [p.N * (p.tau_max + Fraction(more))] * p.T)
+    return both(left, [p.N * (p.tau_max + Fraction(more) if more else Fraction(p.tau_max_T))] * p.T)
 
 
 STEPS: tuple[Step, ...] = (

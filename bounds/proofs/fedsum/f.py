@@ -177,9 +177,9 @@ def _independent_chain(draw: Draw, stage: int, factor: Rational = 4) -> Roots:
 
 
 def _end_of_chain(draw: Draw, *, larger: bool) -> Roots | None:
-    """The last inequality of Lemma F.2, everywhere or for N*T >= 3."""
+    """The last inequality of Lemma F.2, everywhere or for N*T >= 2."""
     N, T = draw.whole(1, 3), draw.whole(1, 3)
-    if larger and N * T < 3:
+    if larger and N * T < 2:
         return None
     delta = sp.Rational(draw.rational(Fraction(1, 12), Fraction(11, 12)))
     logs = sp.log(N * T), sp.log(1 / delta)
@@ -228,21 +228,9 @@ def _epochs_bound(draw: Draw) -> Side:
     return Fraction(2 * (N // S)), Fraction(4 * N, S)
 
 
-def _lemma_f_3(draw: Draw, factor: Rational, *, whole_blocks: bool) -> Side:
-    """One run; where a block is left out of every epoch, a number that E tau_max exceeds in a long enough run.
-
-    A client is left out of an epoch with probability p. In n*l epochs a run of l epochs without it has probability
-    1 - (1 - p^l)^n at least, which exceeds n*p^l/(1 + n*p^l).
-    """
+def _lemma_f_3(draw: Draw, factor: Rational) -> Side:
     N, S, T = _sizes(draw)
-    right = Fraction(factor * N, S)
-    if not whole_blocks or N % S == 0:
-        return Fraction(patterns.reshuffled(draw, N, S, T, whole_blocks=whole_blocks).tau_max), right
-    epoch = N // S
-    p = 1 - Fraction(S * epoch, N)
-    length = math.ceil(3 * right / epoch)
-    weight = math.ceil(3 / p**length) * p**length
-    return length * epoch * weight / (1 + weight), right
+    return Fraction(patterns.reshuffled(draw, N, S, T, whole_blocks=False).tau_max), Fraction(factor * N, S)
 
 
 def _lemma_f_4(draw: Draw, factor: Rational) -> Side:
@@ -275,7 +263,8 @@ STEPS: tuple[Step, ...] = (
         "display after the longest runs, again in Lemma F.2",
         "tau_max = max_i L_i, L_i the longest run of rounds without client i",
         counting(_longest_absence, "==", clients=(1, 2, 3)),
-        remark="L_i is 0 for a client that is never absent; the paper's maximum over l >= 1 is then one over nothing.",
+        remark="L_i is 0 for a client that is never absent; the paper's maximum over l >= 1 is then one over nothing."
+        " tau_max over the rounds in which S_t is given, as in the proof of Lemma F.3: Section 2.2 has one more.",
     ),
     _uniform(
         "display of p",
@@ -289,6 +278,7 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(_union, further=0),
         repair="t = 0 ... T - 1 in the lemma, or T - l + 2 starting points",
         remark=_TO_T,
+        typo=True,
     ),
     _uniform(
         "union bound, second inequality",
@@ -302,6 +292,7 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(_tail_sum, "==", further=0),
         repair="t = 0 ... T - 1 in the lemma, or a sum to T + 1",
         remark=_TO_T,
+        typo=True,
     ),
     _uniform(
         "eq. (109), inequality",
@@ -415,7 +406,7 @@ STEPS: tuple[Step, ...] = (
         "ln(N T)/delta + ln(1/delta)/delta + 2 <= (4/delta) max{ln(N T), ln(1/delta)}",
         drawn(lambda draw: _end_of_chain(draw, larger=False)),
         repaired=drawn(lambda draw: _end_of_chain(draw, larger=True)),
-        repair="N T >= 3; for N T <= 2 the lemma holds by E tau_max itself",
+        repair="N T >= 2; for N T = 1 the lemma holds by E tau_max itself",
         remark="At N = T = 1 and delta = 11/12 the left side exceeds 2, the right side is below 1/2.",
     ),
     _independent(
@@ -429,7 +420,8 @@ STEPS: tuple[Step, ...] = (
         drawn(lambda draw: _covered(draw, whole_blocks=True), "=="),
         repaired=drawn(lambda draw: _covered(draw, whole_blocks=False), "=="),
         repair="ceil(N/S) rounds",
-        remark="Section 2.1 calls this pattern Case 4.",
+        remark="Section 2.1 calls this pattern Case 4 and says that it cycles through all clients.",
+        typo=True,
     ),
     _reshuffled(
         "the gap between two selections",
@@ -438,6 +430,7 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(lambda draw: _reshuffled_gap(draw, whole_blocks=False)),
         repair="epochs of ceil(N/S) rounds and 2 ceil(N/S), which is at most 4 N/S as well",
         remark="With floor(N/S) rounds and S not a divisor of N a client may be left out of any number of epochs.",
+        typo=True,
     ),
     _reshuffled(
         "display, last inequality",
@@ -447,10 +440,9 @@ STEPS: tuple[Step, ...] = (
     _reshuffled(
         "statement",
         "E tau_max <= 4 N/S",
-        drawn(lambda draw, factor: _lemma_f_3(draw, factor, whole_blocks=True), kind=Kind.END_TO_END, factor=4),
-        repaired=drawn(lambda draw: _lemma_f_3(draw, 4, whole_blocks=False), kind=Kind.END_TO_END),
-        repair="epochs of ceil(N/S) rounds, or S a divisor of N",
-        remark="With the proof's epochs E tau_max grows with T unless S divides N, as for N = 7, S = 4.",
+        drawn(_lemma_f_3, kind=Kind.END_TO_END, factor=4),
+        remark="The pattern of Section 2.1, which cycles through all clients in epochs of ceil(N/S) rounds. With the"
+        " proof's epochs of floor(N/S) rounds E tau_max grows with T unless S divides N, as for N = 7, S = 4.",
     ),
     _cyclic(
         "proof",

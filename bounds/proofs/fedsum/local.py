@@ -7,7 +7,7 @@ sum_k k^2 <= K^3/3, and in a first participation h_i = 0, which leaves k*grad f_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy as sp
@@ -15,11 +15,11 @@ import sympy as sp
 from bounds.fedsum import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 from bounds.proofs.draw import Affine, Draw, Rational, expect_square
 from bounds.proofs.fedsum.common import ZERO, Side
-from bounds.proofs.fedsum.runs import Run, small_run, total
+from bounds.proofs.fedsum.runs import Problem, Run, longest_delay, small_run, total
 from bounds.proofs.fedsum.terms import (
-    DELAYED,
+    PLAYED,
     SOMEBODY_AWAY,
-    WHOLE,
+    TO_T,
     A_t,
     D,
     Gamma,
@@ -207,15 +207,16 @@ def _term_5(draw: Draw, case: Printed) -> list[Side]:
     return [(expect_square(run.noises(i, b)), run.p.K * run.p.sigma**2) for i, b in rounds]
 
 
-def _lemma_4(draw: Draw, case: Printed, least: int) -> Side:
-    """Lemmas D.4 and E.4 as printed, for least = 0, or repaired."""
-    run = small_run(draw, case.algorithm, capped=True, least_delay=least)
-    p, delay = run.p, max(least, run.who.tau_max)
+def _lemma_4(draw: Draw, case: Printed, *, to_T: bool) -> Side:
+    """Lemmas D.4 and E.4 as printed, with tau_max of Section 2.2, or mended, with tau_max over t < T."""
+    run = small_run(draw, case.algorithm, capped=True, to_T=to_T)
+    p, delay = run.p, longest_delay(run.who, to_T=to_T)
     ones = Fraction(p.K**2 * p.N**2)
-    right = (3 * run.who.tau_max * ones + (Fraction(p.K**2, 5) if least else 0)) * p.F_0
+    first = 3 * run.who.tau_max_T * ones if to_T else 3 * run.who.tau_max * ones + Fraction(p.K**2, 5)
+    right = first * p.F_0
     right += 8 * p.eta**2 * p.K**3 * p.N * delay * p.average * p.T * p.sigma**2 * p.L**2
     drift_noise = 150 * p.eta_l**2 * p.N * p.K**3 * p.T * p.sigma**2 * p.L**2
-    right += drift_noise * (1 if least else delay**case.noise)
+    right += drift_noise * (delay**case.noise if to_T else 1)
     gradients = 10 * p.eta**2 * delay**2 + 24 * p.eta_l**2 * delay
     return run.stale(), right + gradients * p.K**2 * p.L**2 * run.gamma()
 
@@ -239,13 +240,18 @@ def _delayed_gradients(p: Participation) -> Pairs:
     return both(left, [Fraction(p.N * p.tau_max**2)] * p.T)
 
 
+def _delay(p: Participation, more: Rational) -> Fraction:
+    """tau_max of Section 2.2, or, mended, tau_max over t < T and ``more``."""
+    return p.tau_max + Fraction(more) if more else Fraction(p.tau_max_T)
+
+
 def _gap(p: Participation, more: Rational) -> list[Side]:
-    return [(Fraction(a - b), p.tau_max + Fraction(more)) for _, _, a, b in visits(p)]
+    return [(Fraction(a - b), _delay(p, more)) for _, _, a, b in visits(p)]
 
 
 def _squared_gaps(p: Participation, more: Rational) -> Side:
     left = sum((Fraction((a - b) ** 2) for _, _, a, b in visits(p)), ZERO)
-    return left, p.N * p.T * (p.tau_max + Fraction(more)) ** 2
+    return left, p.N * p.T * _delay(p, more) ** 2
 
 
 def _gap_windows(p: Participation) -> Counts:
@@ -255,18 +261,18 @@ def _gap_windows(p: Participation) -> Counts:
 
 def _widened(p: Participation) -> Counts:
     """sum_t sum_{i in A_t} tau_max sum_{p=max{0,a-tau_max}}^{a}."""
-    return counts(p.T, ((p.tau_max, range(a - p.tau_max, a + 1)) for _, _, a, _ in visits(p)))
+    return counts(p.T, ((p.tau_max_T, range(a - p.tau_max_T, a + 1)) for _, _, a, _ in visits(p)))
 
 
 def _doubled(p: Participation, *, seen: bool) -> Counts:
     """tau_max sum_t sum_{p=max{0,t-2 tau_max}}^{t}, for every client of A_t, or N times."""
-    windows = [(len(p.seen(t)) if seen else p.N, range(t - 2 * p.tau_max, t + 1)) for t in range(p.T)]
-    return counts(p.T, ((p.tau_max * clients, window) for clients, window in windows))
+    windows = [(len(p.seen(t)) if seen else p.N, range(t - 2 * p.tau_max_T, t + 1)) for t in range(p.T)]
+    return counts(p.T, ((p.tau_max_T * clients, window) for clients, window in windows))
 
 
 def _swapped(p: Participation) -> Counts:
     """N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}}."""
-    return [Fraction(p.N * p.tau_max * len(range(q, min(p.T - 1, q + 2 * p.tau_max) + 1))) for q in range(p.T)]
+    return [Fraction(p.N * p.tau_max_T * len(range(q, min(p.T - 1, q + 2 * p.tau_max_T) + 1))) for q in range(p.T)]
 
 
 def _all(p: Participation, value: Rational) -> Counts:
@@ -279,7 +285,7 @@ def _older_drifts(p: Participation, more: Rational) -> Pairs:
     for client in range(p.N):
         mine = [(a, b) for i, _, a, b in visits(p) if i == client]
         left = counts(p.T, ((1, [b]) for _, b in mine))
-        found += both(left, counts(p.T, ((p.tau_max + Fraction(more), [a]) for a, _ in mine)))
+        found += both(left, counts(p.T, ((_delay(p, more), [a]) for a, _ in mine)))
     return found
 
 
@@ -353,10 +359,21 @@ _MENDED_60 = (
 )
 
 
+def _opposed(p: Problem) -> Run:
+    """Everybody always, without noise or curvature, with gradients whose sum is 0."""
+    g = (*p.g[1:], -sum(p.g[1:], ZERO))
+    zeros = (ZERO,) * p.N
+    who = Participation(((True,) * p.N,) * p.T)
+    eta_l = 1 / (10 * p.K * p.L)
+    return Run(replace(p, who=who, h=zeros, g=g, sigma=ZERO, noise=ZERO, eta_l=eta_l, eta_g=Fraction(1)))
+
+
 def _drift_on_runs(draw: Draw, case: Printed, *, mended: bool) -> Side:
     """Eqs. (59) and (95) on a run, with tau_max in the printed powers or with the mended right side."""
-    run = small_run(draw, case.algorithm, capped=True, least_delay=1)
-    p, delay = run.p, run.who.tau_max
+    run = small_run(draw, case.algorithm, capped=True, to_T=not mended)
+    if draw.index % 4 == 0:
+        run = _opposed(run.p)
+    p, delay = run.p, run.who.tau_max if mended else run.who.tau_max_T
     noise = p.eta_l**2 * p.K**2 * p.T * p.sigma**2
     move = p.eta**2 * p.eta_l**2 * p.K**3 * p.L**2 / Fraction(p.N**3)
     slopes = p.eta_l**2 * p.K**2 * p.L**2 / Fraction(p.N**2) * run.drifts()
@@ -589,8 +606,8 @@ def five_terms(part: Part, case: Printed) -> tuple[Step, ...]:
         step(
             f"{eq(10)}, last inequality",
             "N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}} q_p <= 2 N tau_max^2 sum_p q_p",
-            counting(lambda p, factor: both(_swapped(p), _all(p, factor * p.N * p.tau_max**2)), factor=2),
-            repaired=counting(lambda p: both(_swapped(p), _all(p, p.N * p.tau_max * (2 * p.tau_max + 1)))),
+            counting(lambda p, factor: both(_swapped(p), _all(p, factor * p.N * p.tau_max_T**2)), factor=2),
+            repaired=counting(lambda p: both(_swapped(p), _all(p, p.N * p.tau_max_T * (2 * p.tau_max_T + 1)))),
             repair="the window has 2 tau_max + 1 rounds: N tau_max (2 tau_max + 1)",
             remark=q,
         ),
@@ -615,6 +632,9 @@ def five_terms(part: Part, case: Printed) -> tuple[Step, ...]:
             counting(lambda p: _next_round(p, within=False), "=="),
             repaired=counting(lambda p: _next_round(p, within=True), "=="),
             repair="for a_{i,t} < t: otherwise the client may take part in round t + 1 as well",
+            remark="The line may mean the next participation after a_{i,a_{i,t}-1}, which is a_{i,t}; what is drawn"
+            " from it is the line before.",
+            typo=True,
         ),
         step(
             f"{eq(12)}, first inequality",
@@ -677,7 +697,8 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
             drawn(lambda draw: _drift_on_runs(draw, case, mended=False)),
             repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True)),
             repair="tau_max + 1 in place of tau_max, and 8 eta_l^2 K^3 (tau_max + 1) F_0/(3 N) added",
-            remark="The repaired form has room from sum_k k <= K^2/2 and sum_k k^2 <= K^3/3.",
+            remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has room from"
+            " sum_k k <= K^2/2 and sum_k k^2 <= K^3/3.",
         ),
         step(
             rearranged,
@@ -685,12 +706,9 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
             " + 40 eta_g^2 eta_l^4/N^2 tau_max^2 K^4 T sigma^2 L^2"
             f" + (80 eta_g^2 eta_l^4 tau_max^2 K^3 L^2/N^3 + 8 eta_l^2/N K {power}) Gamma for eta_l <= 1/(10"
             f" sqrt(tau_max) K L)",
-            at_most(X, _drift_60(case), below(X, _drift_59(case), summed), _CAP, WHOLE),
-            repaired=at_most(X, _MENDED_60, below(X, _MENDED_59, summed), *_M_FACTS),
-            repair="max{1, tau_max} in the cap, from the repaired line before: 12, 32, 32, 4 in place of 50, 40,"
-            " 80, 8, and "
-            "128/21 eta_l^2 K^3 max{1, tau_max} F_0/N added",
-            remark=f"{DELAYED}; at tau_max = 0 the cap says nothing, and the drift of the right side is not absorbed.",
+            at_most(X, _drift_60(case), below(X, _drift_59(case), summed), _CAP, SOMEBODY_AWAY),
+            remark=f"Given the line before. {TO_T}. {PLAYED}, the cap says nothing, and the drift of the right side is"
+            " not absorbed.",
         ),
         step(
             f"{unseen_eq}, first inequality",
@@ -710,13 +728,13 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
                 3 * N * K * L**2 * noise_60 * L**4,
                 2 * eta**2 * K**3 * N * tau * T * sigma**2 * L**2,
                 _CAP,
-                WHOLE,
+                SOMEBODY_AWAY,
             ),
             repaired=at_most(
                 3 * N * K * L**2 * noise_60 * L**2 / N**2,
                 2 * eta**2 * K**3 * N * tau * T * sigma**2 * L**2,
                 _CAP,
-                WHOLE,
+                SOMEBODY_AWAY,
             ),
             repair=f"L^2/N^2 in place of the second L^4, as in {rearranged}",
             remark="The left side has two powers of L too many.",
@@ -738,7 +756,7 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
                 6 * eta**2 * K**2 * tau**2 * L**2 + 240 * _MOVE / N**2 * tau**2 * K**4 * L**4,
                 10 * eta**2 * tau**2 * K**2 * L**2,
                 _CAP,
-                WHOLE,
+                SOMEBODY_AWAY,
             ),
         ),
         step(
@@ -747,11 +765,15 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
             f" + 150 eta_l^2 N K^3{noise} T sigma^2 L^2 + (10 (eta_g eta_l tau_max K L)^2 + 24 eta_l^2 K^2 tau_max"
             f" L^2) Gamma"
             " for eta_l <= 1/(10 sqrt(tau_max) K L)",
-            drawn(lambda draw: _lemma_4(draw, case, 0), kind=Kind.END_TO_END, count=80),
-            repaired=drawn(lambda draw: _lemma_4(draw, case, 1), kind=Kind.END_TO_END, count=80),
-            repair="max{1, tau_max} in place of tau_max except beside F_0, K^2 F_0/5 added"
-            + (", no tau_max in the drift's noise" if e else ""),
-            remark=f"{DELAYED}; without it a client that has taken part once, with h_i = 0, refutes the lemma.",
+            drawn(lambda draw: _lemma_4(draw, case, to_T=True), kind=Kind.END_TO_END, count=80),
+            remark=f"{TO_T}. {PLAYED}, and a client that has taken part once, with h_i = 0, refutes the lemma.",
+        ),
+        step(
+            f"not printed: the repaired {rearranged}",
+            "12, 32, 32, 4 in place of 50, 40, 80, 8, and 128/21 eta_l^2 K^3 M F_0/N added, M = max{1, tau_max}, for"
+            " eta_l <= 1/(10 sqrt(M) K L)",
+            at_most(X, _MENDED_60, below(X, _MENDED_59, summed), *_M_FACTS),
+            remark=f"From the repaired {summed}.",
         ),
         step(
             "not printed: the repaired lemma",
@@ -760,5 +782,10 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
             " M = max{1, tau_max}, for eta_l <= 1/(10 sqrt(M) K L)",
             at_most(D, mended, three, *parts, below(X, _MENDED_60, rearranged), *_M_FACTS),
             remark=f"From the repaired {rearranged} and eq. (44) or (80).",
+        ),
+        step(
+            "not printed: the repaired lemma, on runs",
+            "the same for tau_max over rounds 0 ... T-1",
+            drawn(lambda draw: _lemma_4(draw, case, to_T=False), kind=Kind.END_TO_END, count=80),
         ),
     )

@@ -214,10 +214,13 @@ def whole_root(value: int) -> Fraction:
     return Fraction(root) if root * root == value else Fraction(math.isqrt(64 * value) + 1, 8)
 
 
+def longest_delay(who: Participation, *, to_T: bool) -> int:
+    """tau_max over rounds 0 ... T, as Section 2.2 defines it, or max{1, tau_max} over rounds 0 ... T-1."""
+    return who.tau_max_T if to_T else max(1, who.tau_max)
+
+
 def step_sizes(draw: Draw, delay: int, K: int, L: Fraction) -> tuple[Fraction, Fraction]:
-    """eta_g, eta_l with eta_l <= 1/(10*sqrt(delay)*K*L), eta_g*eta_l <= 1/(10*delay*K*L); no caps for delay = 0."""
-    if delay == 0:
-        return draw.positive(2), draw.positive(2)
+    """eta_g, eta_l with eta_l <= 1/(10*sqrt(delay)*K*L), eta_g*eta_l <= 1/(10*delay*K*L)."""
     share = Fraction(1) if draw.whole(0, 1) else draw.rational(Fraction(1, 10), 1)
     eta_l = share / (10 * whole_root(delay) * K * L)
     eta = Fraction(1) if draw.whole(0, 1) else draw.rational(Fraction(1, 10), 1)
@@ -229,12 +232,12 @@ def small_run(
     algorithm: str = "",
     *,
     capped: bool = False,
-    least_delay: int = 0,
+    to_T: bool = False,
     convex: bool = False,
     clients: int = 3,
     rounds: int = 4,
 ) -> Run:
-    """A run; ``capped`` says that the step sizes keep the caps for max{least_delay, tau_max}."""
+    """A run; ``capped`` says that the step sizes keep the caps for `longest_delay`."""
     N, K, T = draw.whole(1, clients), draw.whole(1, 3), draw.whole(1, rounds)
     who = participation(draw, N, T)
     L = draw.positive(2)
@@ -246,7 +249,7 @@ def small_run(
     sigma = Fraction(0) if draw.whole(0, 3) == 0 else draw.positive(2)
     eta_g, eta_l = draw.positive(2), draw.positive(1)
     if capped:
-        eta_g, eta_l = step_sizes(draw, max(least_delay, who.tau_max), K, L)
+        eta_g, eta_l = step_sizes(draw, longest_delay(who, to_T=to_T), K, L)
     return Run(
         Problem(
             algorithm=algorithm or ALGORITHMS[draw.whole(0, 2)],

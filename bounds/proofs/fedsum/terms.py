@@ -43,10 +43,10 @@ average = sp.Symbol("max(1,tau_avg)", positive=True)
 noisy = sp.Symbol("sigma", positive=True)
 
 AVERAGE_FACTS = (above(average, 1), below(tau_avg, average))
-SOMEBODY_AWAY = above(tau, 1, "somebody is away")
-# 0 or at least 1: what the proofs would need beyond tau_max = 0 is no matter of fractions.
-WHOLE = above(tau**2, tau, "tau_max is a whole number")
-DELAYED = "tau_max >= 1 is not printed"
+SOMEBODY_AWAY = above(tau, 1, "tau_max of Section 2.2")
+# Section 2.2 takes tau_max over rounds 0 ... T, although S_T is not given: with nobody in round T it is at least 1.
+TO_T = "tau_max over rounds 0 ... T, as in Section 2.2; with nobody in round T it is at least 1"
+PLAYED = "Over rounds 0 ... T-1, as in Appendix F, tau_max is 0 if everybody always takes part"
 
 
 def at_most(left: sp.Expr, right: sp.Expr, *hypotheses: Condition, operator: str = "<=") -> Scalar:

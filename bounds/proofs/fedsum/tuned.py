@@ -11,7 +11,7 @@ import sympy as sp
 
 from bounds.proofs.draw import Draw, Rational, mean
 from bounds.proofs.fedsum.patterns import Law
-from bounds.proofs.fedsum.runs import ALGORITHMS, Problem, Run, participation
+from bounds.proofs.fedsum.runs import ALGORITHMS, Problem, Run, longest_delay, participation
 from bounds.proofs.participation import Participation
 
 Side = tuple[Fraction, Fraction]
@@ -21,12 +21,12 @@ def _whole_root(value: int) -> bool:
     return math.isqrt(value) ** 2 == value
 
 
-def _participation(draw: Draw) -> Participation:
-    """With tau_max 0, 1 or 4, since eta_g = 1/sqrt(tau_max)."""
+def _participation(draw: Draw, *, to_T: bool) -> Participation:
+    """With a longest delay of 1 or 4, since eta_g = 1/sqrt(tau_max)."""
     N, T = draw.whole(1, 3), draw.whole(1, 4)
     for _ in range(20):
         who = participation(draw, N, T)
-        if _whole_root(who.tau_max):
+        if _whole_root(longest_delay(who, to_T=to_T)):
             return who
     return Participation(((True,) * N,) * T)
 
@@ -67,13 +67,13 @@ def _with(problem: Problem, sigma: Fraction, eta: Fraction, delay: int) -> Run:
     return Run(Problem(**fields))
 
 
-def tuned_run(draw: Draw, algorithm: str = "") -> tuple[Run, Fraction]:
-    """A run with the step sizes for max{1, tau_max}, and sqrt(max{1, tau_avg} L sigma^2 Delta_f/(N K T)).
+def tuned_run(draw: Draw, algorithm: str = "", *, to_T: bool) -> tuple[Run, Fraction]:
+    """A run with the step sizes for `longest_delay`, and sqrt(max{1, tau_avg} L sigma^2 Delta_f/(N K T)).
 
     With mean curvature 2*L*max{1, tau_avg}*K*T/(N*m^2), m whole, the first entry of the minimum is |away|/(m*sigma).
     """
-    who = _participation(draw)
-    K, L, delay = draw.whole(1, 3), draw.positive(2), max(1, who.tau_max)
+    who = _participation(draw, to_T=to_T)
+    K, L, delay = draw.whole(1, 3), draw.positive(2), longest_delay(who, to_T=to_T)
     work = max(Fraction(1), who.tau_avg) * K * who.T / who.N
     m = math.isqrt(math.ceil(2 * work)) + draw.whole(1, 2)
     problem = _started(draw, who, algorithm or ALGORITHMS[draw.whole(0, 2)], K, L, 2 * L * work / m**2)
@@ -87,43 +87,46 @@ def tuned_run(draw: Draw, algorithm: str = "") -> tuple[Run, Fraction]:
     return _with(problem, sigma, eta, delay), root
 
 
-def _rest(run: Run, least: int) -> Fraction:
-    """max{least, tau_max} (L Delta_f + F_0)/T."""
+def _rest(run: Run, *, to_T: bool) -> Fraction:
+    """The longest delay times (L Delta_f + F_0)/T."""
     p = run.p
-    return max(least, p.who.tau_max) * (p.L * p.Delta_f + p.F_0) / p.T
+    return longest_delay(p.who, to_T=to_T) * (p.L * p.Delta_f + p.F_0) / p.T
 
 
-def theorem(draw: Draw, algorithm: str, root: Rational, rest: Rational, least: int) -> Side:
-    """Theorems C.1, D.1, E.1 and G.1; ``least`` = 1 for max{1, tau_max} in the bound."""
-    run, noise = tuned_run(draw, algorithm)
-    return run.metric(), root * noise + rest * _rest(run, least)
+def theorem(draw: Draw, algorithm: str, root: Rational, rest: Rational, *, to_T: bool) -> Side:
+    """Theorems C.1, D.1, E.1 and G.1, with `longest_delay` for tau_max."""
+    run, noise = tuned_run(draw, algorithm, to_T=to_T)
+    return run.metric(), root * noise + rest * _rest(run, to_T=to_T)
 
 
-def theorem_4_1(draw: Draw, root: Rational, rest: Rational, least: int) -> tuple[Fraction, sp.Expr]:
-    """Theorem 4.1."""
-    run, noise = tuned_run(draw)
+def theorem_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> tuple[Fraction, sp.Expr]:
+    """Theorem 4.1, with `longest_delay` for tau_max."""
+    run, noise = tuned_run(draw, to_T=to_T)
     larger = sp.sqrt(sp.Rational((1 + run.who.tau_avg) / run.p.average))
-    return run.metric(), sp.Rational(root * noise) * larger + sp.Rational(rest * _rest(run, least))
+    return run.metric(), sp.Rational(root * noise) * larger + sp.Rational(rest * _rest(run, to_T=to_T))
 
 
-def corollary_4_1(draw: Draw, root: Rational, rest: Rational, added: int) -> tuple[Fraction, sp.Expr] | None:
-    """Corollary 4.1 for two equally likely participations; the noise is small enough for eta_l = 1/(10*...)."""
-    one = _participation(draw)
+def corollary_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> tuple[Fraction, sp.Expr] | None:
+    """Corollary 4.1 for two equally likely participations; the noise is small enough for eta_l = 1/(10*...).
+
+    With tau_max of Section 2.2, or over t < T, with 1 + E[tau_max] in the bound.
+    """
+    one = _participation(draw, to_T=to_T)
     if draw.index % 5 == 0:
         one = Participation(((True,) * one.N,) * one.T)
     other = participation(draw, one.N, one.T) if draw.index % 5 else one
-    if not _whole_root(other.tau_max):
+    if not _whole_root(longest_delay(other, to_T=to_T)):
         return None
     L, K = draw.positive(2), draw.whole(1, 3)
     problem = _started(draw, one, ALGORITHMS[draw.whole(0, 2)], K, L, L * draw.rational(Fraction(1, 6), 1))
-    pairs = [(who, max(1, who.tau_max)) for who in (one, other)]
+    pairs = [(who, longest_delay(who, to_T=to_T)) for who in (one, other)]
     sigma = _small_noise(draw, problem, pairs)
     runs = [
         _with(Problem(**{**problem.__dict__, "who": who}), sigma, 1 / (10 * K * delay * L), delay)
         for who, delay in pairs
     ]
     noise = (1 + mean(who.tau_avg for who, _ in pairs)) * L * sigma**2 * problem.Delta_f / (one.N * K * one.T)
-    delays = mean(who.tau_max for who, _ in pairs) + added
+    delays = mean(who.tau_max_T if to_T else who.tau_max + 1 for who, _ in pairs)
     last = delays * (L * problem.Delta_f + problem.F_0) / one.T
     return mean(run.metric() for run in runs), root * sp.sqrt(sp.Rational(noise)) + sp.Rational(rest * last)
 
@@ -174,18 +177,7 @@ def _small_noise(draw: Draw, problem: Problem, pairs: Sequence[tuple[Participati
     return Fraction(0) if draw.index % 2 == 0 else _rounded_down_root(cap) * draw.rational(0, 1)
 
 
-def _caps(draw: Draw, *, sure: bool) -> list[Side]:
-    """The step size from a number for the delay against the cap of each of some equally likely delays; K = L = 1."""
-    delays = [draw.whole(1, 5) for _ in range(draw.whole(1, 4))]
-    number = Fraction(max(delays)) if sure else mean(delays)
-    return [(1 / (10 * number), Fraction(1, 10 * delay)) for delay in delays]
-
-
-def fixed_step_size(draw: Draw) -> list[Side]:
-    """With the expected delay."""
-    return _caps(draw, sure=False)
-
-
 def sure_step_size(draw: Draw) -> list[Side]:
-    """With the largest possible delay."""
-    return _caps(draw, sure=True)
+    """The step size made of the largest of some equally likely delays against the cap of each; K = L = 1."""
+    delays = [draw.whole(1, 5) for _ in range(draw.whole(1, 4))]
+    return [(Fraction(1, 10 * max(delays)), Fraction(1, 10 * delay)) for delay in delays]
