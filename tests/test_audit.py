@@ -39,6 +39,7 @@ from ratecheck.checks.audit.decision import Answer, Decision
 from ratecheck.checks.audit.region import Region, confirmed
 from ratecheck.checks.audit.solver import Solver
 from ratecheck.checks.audit.solver import decide as ask_solver
+from ratecheck.checks.certificate import Search, first_certificate
 from ratecheck.checks.polynomial import System
 from ratecheck.commands import audit as command
 
@@ -229,10 +230,19 @@ def test_tampered_chains_are_rejected():
 def test_tampered_substitutions_are_rejected():
     """A certificate for one claim is none for a stronger one."""
     [system] = inequality.split(TRUE["a geometric sum"])
-    found = next(inequality.Search(system).run())
+    found = first_certificate(system)
     assert found.check()
     stronger = dataclasses.replace(system, goal=system.goal - sp.Rational(1, 1000))
     assert not dataclasses.replace(found, system=stronger).check()
+
+
+def test_an_isolated_border_is_not_lost():
+    """From x*t <= 1 and t <= t**2 follows x <= 1 for t >= 1, but not at t = 0, where x is free."""
+    x = sp.Symbol("x", positive=True)
+    for t, follows in ((sp.Symbol("t", positive=True), True), (sp.Symbol("t", nonnegative=True), False)):
+        system = System(1 - x, strict=False, hypotheses=(1 - x * t, t**2 - t), positive=(False, False))
+        assert (first_certificate(system) is not None) == follows
+    assert all(not found.check() for found in Search(system).run())
 
 
 def test_random_polynomials_are_never_certified_wrongly():

@@ -128,9 +128,65 @@ class Certificate:
     system: System
     pivots: tuple[Pivot, ...]
     goal: Ratio
+    at_zero: Mapping[sp.Symbol, Certificate | None] = dataclasses.field(default_factory=dict)
 
-    def check(self) -> bool:
-        """Whether it proves the goal: signs of coefficients, and identities in exact arithmetic at random points."""
+    @property
+    def borders(self) -> set[sp.Symbol] | None:
+        """Symbols that may be 0 where the substitutions say nothing; None where it takes more than one of them at 0.
+
+        x = 1/(C + x') leaves out x = 0, and a hypothesis says nothing about x where its slope is 0. A slope is 0 only
+        if each of its terms is, and a term only if one of its symbols is.
+        """
+        found: set[sp.Symbol] = set()
+        replaced: set[sp.Symbol] = set()
+        for pivot in self.pivots:
+            if pivot.kind is Kind.AT_MOST:
+                terms = [{pivot.symbol}]
+            else:
+                terms = [{s for s, e in zip(self.symbols, m, strict=True) if e} for m in pivot.slope.itermonoms()]
+            # What replaced a symbol may be 0 whatever that was.
+            zeros = [{s for s in term if s in replaced or not s.is_positive} for term in terms]
+            usable = [zero for zero in zeros if not zero & replaced]
+            if not usable:
+                return None
+            found |= min(usable, key=len)
+            replaced.add(pivot.symbol)
+        return found
+
+    def completed(self) -> Certificate | None:
+        """With certificates for the cases in which a symbol at a border is 0; None where one of them was not found."""
+        borders = self.borders
+        if borders is None:
+            return None
+        cases: dict[sp.Symbol, Certificate | None] = {}
+        for symbol in sorted(borders, key=str):
+            case = self.system.put({symbol: ZERO})
+            if _void(case):
+                cases[symbol] = None
+                continue
+            more = first_certificate(case)
+            if more is None:
+                return None
+            cases[symbol] = more
+        return dataclasses.replace(self, at_zero=cases)
+
+    def check(self, *, interior: bool = False) -> bool:
+        """Whether it proves the goal: signs of coefficients, and identities in exact arithmetic at random points.
+
+        With ``interior`` only where no symbol at a border is 0; the rest is then a matter of continuity.
+        """
+        if interior:
+            return self._interior_holds()
+        borders = self.borders
+        if borders is None or borders != set(self.at_zero):
+            return False
+        for symbol, more in self.at_zero.items():
+            case = self.system.put({symbol: ZERO})
+            if not (_void(case) if more is None else more.system == case and more.check()):
+                return False
+        return self._interior_holds()
+
+    def _interior_holds(self) -> bool:
         rng = random.Random(0)  # noqa: S311  # no secrets
         if not (self.goal.definite and all(pivot.justified for pivot in self.pivots) and self._signs_hold()):
             return False
@@ -259,6 +315,23 @@ def _without_monomial(one: PolyElement, other: PolyElement) -> tuple[PolyElement
         {tuple(a - b for a, b in zip(m, common, strict=True)): c for m, c in p.iterterms()} for p in (one, other)
     ]
     return one.ring.from_dict(divided[0]), one.ring.from_dict(divided[1])
+
+
+ZERO = sp.Integer(0)
+
+
+def _void(case: System) -> bool:
+    """Whether a case says nothing: a hypothesis fails for numbers alone, the goal is 0, or it divides by 0."""
+    if any(h.is_number and h.is_finite and h < 0 for h in case.hypotheses):
+        return True
+    return bool(case.goal.has(sp.zoo, sp.nan) or (case.goal == 0 and not case.strict))
+
+
+def first_certificate(system: System, hints: Sequence[Key] = ()) -> Certificate | None:
+    """The first certificate that is found, the cases at its borders included; None where there is none."""
+    for found in Search(system).run(hints=hints):
+        return found.completed()
+    return None
 
 
 # --- Search ---

@@ -25,7 +25,7 @@ from ratecheck.checks.audit.combination import Combination, combine, polynomial
 from ratecheck.checks.audit.decision import FULL, Answer, Decision, Effort
 from ratecheck.checks.audit.region import Counterexample, Region, confirmed, refutes
 from ratecheck.checks.audit.solver import decide as ask_solver
-from ratecheck.checks.certificate import Certificate, Kind, Pivot, Search, all_hypotheses
+from ratecheck.checks.certificate import Certificate, Kind, Pivot, Search, all_hypotheses, first_certificate
 from ratecheck.checks.polynomial import System, systems
 
 _SIGN_SPLITS = 3
@@ -331,7 +331,7 @@ def _single(system: System) -> Part | None:
         return quick
     try:
         with limit(_SEARCH_SECONDS):
-            found = next(Search(system).run(), None)
+            found = first_certificate(system)
     except OutOfTime:
         return None
     return found if found is not None and accepted(found) else None
