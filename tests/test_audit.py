@@ -682,7 +682,7 @@ def test_broken_cache_files_are_ignored(tmp_path):
 def test_workers_agree_with_one_process():
     """Verdicts and evidence do not depend on where a step is examined."""
     alone = audit.audit(["toy_ledger"], workers=1)
-    for file in ledger.cache_root().iterdir():
+    for file in ledger.Store().folder.iterdir():
         file.unlink()
     together = audit.audit(["toy_ledger"], workers=2)
     assert [(f.verdict, f.evidence) for f in together] == [(f.verdict, f.evidence) for f in alone]

@@ -8,12 +8,13 @@ folder.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+
+from ratecheck.caching import cache_root
 
 Function = Callable[..., Any]
 
@@ -25,8 +26,7 @@ def cache_folder() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(_FOLDER.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    root = os.environ.get("RATECHECK_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "ratecheck"
-    return Path(root).expanduser() / f"kernels-{digest.hexdigest()[:16]}"
+    return cache_root() / f"kernels-{digest.hexdigest()[:16]}"
 
 
 def kernel(function: Function) -> Function:

@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ratecheck.caching import cache_root
 from ratecheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,17 +49,11 @@ def load(module: str) -> tuple[Step, ...]:
     return steps
 
 
-def cache_root() -> Path:
-    """Below ``RATECHECK_CACHE`` or the user's cache folder."""
-    root = os.environ.get("RATECHECK_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "ratecheck"
-    return Path(root).expanduser() / "audit"
-
-
 class Store:
     """Findings by key, one small file each; what cannot be read or written is found anew."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = cache_root() if folder is None else folder
+        self.folder = cache_root() / "audit" if folder is None else folder
 
     def get(self, key: str) -> Any:
         """What was kept, or None."""
