@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from fractions import Fraction
 
 import sympy as sp
@@ -42,11 +43,11 @@ def refute(system: System, seconds: float = _SECONDS) -> bool | dict[sp.Symbol, 
     lines += [f"(assert ({_sign(symbol)} {names[symbol]} 0))" for symbol in symbols if symbol.is_nonnegative]
     for expr in all_hypotheses(system):
         numerator, denominator = sp.fraction(sp.together(expr))
-        lines.append(f"(assert (>= {_smt(numerator * denominator, names)} 0))")
+        lines.append(f"(assert (>= {smt(numerator * denominator, names)} 0))")
     numerator, denominator = sp.fraction(sp.together(system.goal))
-    lines.append(f"(assert (not (= {_smt(denominator, names)} 0)))")
+    lines.append(f"(assert (not (= {smt(denominator, names)} 0)))")
     # The goal times the square of its denominator, so that no quotient is left.
-    lines.append(f"(assert ({'<=' if system.strict else '<'} {_smt(numerator * denominator, names)} 0))")
+    lines.append(f"(assert ({'<=' if system.strict else '<'} {smt(numerator * denominator, names)} 0))")
     try:
         done = subprocess.run(  # noqa: S603  # our own program
             [sys.executable, "-c", _PROGRAM, str(_WORK)],
@@ -68,13 +69,15 @@ def _sign(symbol: sp.Symbol) -> str:
     return ">" if symbol.is_positive else ">="
 
 
-def _smt(expr: sp.Expr, names: dict[sp.Symbol, str]) -> str:
+def smt(expr: sp.Expr, names: Mapping[sp.Symbol, str]) -> str:
     """A polynomial in SMT-LIB."""
-    if expr.is_Rational:
-        size = f"(/ {abs(int(expr.p))} {int(expr.q)})"
-        return f"(- {size})" if expr < 0 else size
     if expr.is_Symbol:
         return names[expr]
-    if expr.is_Pow:
-        return f"(* {' '.join([_smt(expr.base, names)] * int(expr.exp))})" if expr.exp > 1 else _smt(expr.base, names)
-    return f"({'+' if expr.is_Add else '*'} {' '.join(_smt(argument, names) for argument in expr.args)})"
+    if expr.is_Rational:
+        size = f"(/ {abs(expr.p)}.0 {expr.q}.0)"
+        return f"(- {size})" if expr < 0 else size
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        return f"(* {' '.join([smt(expr.base, names)] * int(expr.exp))} 1.0)"
+    if expr.is_Add or expr.is_Mul:
+        return f"({'+' if expr.is_Add else '*'} {' '.join(smt(argument, names) for argument in expr.args)})"
+    raise ValueError(f"{expr} is no polynomial")

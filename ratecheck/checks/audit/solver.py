@@ -7,7 +7,6 @@ import json
 import select
 import subprocess
 import sys
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import IO
@@ -15,6 +14,7 @@ from typing import IO
 import sympy as sp
 
 from ratecheck.checks.polynomial import System
+from ratecheck.checks.solver import smt
 
 _PROCESS = Path(__file__).with_name("z3_process.py")
 _START = 15.0
@@ -113,17 +113,3 @@ def _domain(symbol: sp.Symbol) -> str:
     if symbol.is_positive:
         return "> @ 0.0"
     return ">= @ 0.0" if symbol.is_nonnegative else ""
-
-
-def smt(expr: sp.Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """A polynomial in SMT-LIB."""
-    if expr.is_Symbol:
-        return names[expr]
-    if expr.is_Rational:
-        size = f"(/ {abs(expr.p)}.0 {expr.q}.0)"
-        return f"(- {size})" if expr < 0 else size
-    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
-        return f"(* {' '.join([smt(expr.base, names)] * int(expr.exp))} 1.0)"
-    if expr.is_Add or expr.is_Mul:
-        return f"({'+' if expr.is_Add else '*'} {' '.join(smt(argument, names) for argument in expr.args)})"
-    raise ValueError(f"{expr} is no polynomial")
