@@ -170,12 +170,26 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
     r"x_i^{(a_{i,t},k)}",
 )
 
+VOCABULARY.facts = {
+    "L": "L",
+    "sigma": "sigma",
+    "Delta_f": "F_0",
+    "F_0": "mean_B_0",
+    "tau_max": "tau_max",
+    "tau_avg": "tau_avg",
+    "delta": "delta",
+    "G_u": "G_u",
+    "E_tau_max": "E_tau_max",
+}
+
 ONE = sp.Integer(1)
 # max{1, tau_max}: what the rules need so that they have a value when everybody takes part all the time.
 M = sp.Max(1, tau_max)
 AVERAGE = sp.Max(1, tau_avg)
 
 STANDARD = (Assumption.SMOOTHNESS, Assumption.TOTAL_NOISE, Assumption.OBLIVIOUS_PARTICIPATION)
+# Of a random participation: its step sizes are known only when it is.
+DRAWN = (*STANDARD, Assumption.DRAWN_STEP_SIZES)
 PRODUCTS = (StepProduct(product=eta, local=eta_l, outer=eta_g),)
 
 MEAN_GRADIENT = Metric(
@@ -318,6 +332,7 @@ COROLLARY_4_1 = _statement(
     MEAN_GRADIENT,
     _rate(1 + tau_avg, tau_max),
     algorithm="fedsum",
+    assumptions=DRAWN,
     conditions=(DELAYED,),
     follows_from=("theorem-4.1",),
     remark=(
@@ -333,6 +348,7 @@ COROLLARY_4_1_REPAIRED = _statement(
     MEAN_GRADIENT,
     _rate(1 + tau_avg, 1 + tau_max),
     algorithm="fedsum",
+    assumptions=DRAWN,
     follows_from=("theorem-4.1-repaired",),
     remark=(
         f"{_EXPECTED} {_ALL_THREE} With 1 + E[tau_max] in place of E[tau_max], as E[max{{1, tau_max}}] is at most "
@@ -893,7 +909,7 @@ def _case(
             "first gradients": 80 * F_0 * delay / T,
         },
         algorithm="fedsum",
-        assumptions=(*STANDARD, _CASES[case]),
+        assumptions=(*DRAWN, _CASES[case]),
         conditions=conditions,
         follows_from=("theorem-g.1-repaired", f"lemma-f.{case}"),
         remark=f"In expectation over the participation. {_TUNED} {_ALL_THREE} {remark}",
@@ -921,7 +937,7 @@ _CASE_2_REPAIRED = _statement(
         "first gradients": 20 * (1 + _DELAY_2) * F_0 / T,
     },
     algorithm="fedsum",
-    assumptions=(*STANDARD, _CASES[2]),
+    assumptions=(*DRAWN, _CASES[2]),
     conditions=(_PROBABILITY,),
     follows_from=("corollary-4.1-repaired", "lemma-f.2"),
     remark=(

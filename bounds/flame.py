@@ -188,6 +188,18 @@ difference2 = _measured("difference2", r"\|\theta_1-\theta_2\|^2", "||theta_1 - 
 sum2 = _measured("sum2", r"\|\sum_i\theta_i\|^2", "||sum of m vectors||^2", _NONNEGATIVE, 0, 2)
 squares = _measured("squares", r"\sum_i\|\theta_i\|^2", "sum of the m vectors' ||theta_i||^2", _NONNEGATIVE, 0, 2)
 
+VOCABULARY.facts = {
+    "L": "L",
+    "mu": "inner_convexity",
+    "eps_max": "inner_error",
+    "gamma_bar": "selection_skew",
+    "gap": "lagrangian_gap",
+    "F_star": "joint_minimum",
+    "grad_L2": "grad_L2",
+    "grad_theta2": "grad_theta2",
+    "lagrangian": "lagrangian",
+}
+
 ONE = sp.Integer(1)
 SMOOTH = Assumption.SMOOTHNESS
 INEXACT = (SMOOTH, Assumption.INNER_ACCURACY, Assumption.DUAL_START)

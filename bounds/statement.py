@@ -60,6 +60,7 @@ class Assumption(Enum):
     BOUNDED_BELOW = "a joint objective that is bounded below"
     TOTAL_NOISE = "unbiased gradients with bounded variance, independent across clients, rounds and steps"
     OBLIVIOUS_PARTICIPATION = "who takes part does not depend on the noise"
+    DRAWN_STEP_SIZES = "step sizes set for the participation that is drawn; both sides in expectation over it"
     UNIFORM_SUBSETS = "S of N clients sampled uniformly without replacement, independently in each round"
     INDEPENDENT_PARTICIPATION = "clients take part independently, with probability at least delta in each round"
     RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
@@ -460,7 +461,7 @@ class Statement:
         its domain, a contradiction with ``settings`` or between the step sizes.
         """
         self.check_names(given)
-        values = self._resolve(given)
+        values = self.resolve(given)
         named = frozenset(values)
         for name, expr in self.settings.items():
             self._fix(values, name, expr)
@@ -539,8 +540,8 @@ class Statement:
             if name not in self.vocabulary:
                 raise InputError(f"{self.key} has no parameter {name!r}; {did_you_mean(name, self.parameters)}")
 
-    def _resolve(self, given: Given) -> dict[str, float]:
-        """The given values in their domains, with aliases replaced by what they stand for."""
+    def resolve(self, given: Given) -> dict[str, float]:
+        """The given values, with aliases replaced by what they stand for; `InputError` where one leaves its domain."""
         values = {}
         for name, value in given.items():
             alias = self.vocabulary.aliases.get(name)

@@ -115,7 +115,9 @@ class Vocabulary:
 
     ``aliases`` are names that the caller may use for symbols; ``ordered`` lists pairs (smaller, larger) of symbols.
     ``run`` names the symbols that say how long and how wide a run is: "clients", "participants" (per round),
-    "local_steps" (of a participant) and "rounds", as far as the paper has them.
+    "local_steps" (of a participant) and "rounds", as far as the paper has them. ``facts`` maps a symbol to the name
+    under which problems certify it or runs measure it; what has none can be evaluated but not verified, unless
+    ``derived`` gives it as an expression in other symbols.
     """
 
     def __init__(self, *bases: Vocabulary) -> None:
@@ -123,6 +125,8 @@ class Vocabulary:
         self.aliases: dict[str, Alias] = {name: alias for base in bases for name, alias in base.aliases.items()}
         self.ordered: list[tuple[str, str]] = [pair for base in bases for pair in base.ordered]
         self.run: dict[str, str] = {role: name for base in bases for role, name in base.run.items()}
+        self.facts: dict[str, str] = {name: fact for base in bases for name, fact in base.facts.items()}
+        self.derived: dict[str, sp.Expr] = {name: expr for base in bases for name, expr in base.derived.items()}
 
     def define(
         self,
@@ -147,6 +151,8 @@ class Vocabulary:
             default=default,
         )
         self._quantities[name] = quantity
+        # A symbol in place of the base's means something else.
+        self.facts.pop(name, None)
         return quantity.symbol
 
     def alias(self, name: str, meaning: str, *, many: bool, **targets: Callable[[Sequence[float]], float]) -> None:
@@ -328,3 +334,5 @@ sampled2 = _define(
     0,
     2,
 )
+# Problems and runs use the names of the basic setting.
+COMMON.facts = {quantity.name: quantity.name for quantity in COMMON if quantity.role in (_CONSTANT, _MEASURED)}

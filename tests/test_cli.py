@@ -155,10 +155,14 @@ def test_verify_json_and_exit_codes():
     assert run("verify", "pfl/theorem-3.7", *small).returncode == 0
     assert run("verify", "pfl/lemma-a.2", *small).returncode == 1
     assert run("verify", "pfl/theorem-3.7", *small, "gamma=0.5").returncode == 3
-    foreign = data("verify", "flame/theorem-2-unbiased", "alpha=0.1,0.2")
+    foreign = data("verify", "flame/proposition-2")
     assert (foreign["verdict"], foreign["constants"]) == ("NOT_APPLICABLE", {})
-    assert "no problem certifies m, s, lambda_" in foreign["reasons"][0]
-    assert run("verify", "flame/theorem-2-unbiased").returncode == 3
+    assert "no run measures remainder" in foreign["reasons"][0]
+    assert run("verify", "flame/proposition-2").returncode == 3
+    weighed = data("verify", "flame/theorem-2-unbiased", "m=2", "s=1", "alpha=0.4,0.6", "T=30")
+    assert (weighed["verdict"], weighed["values"]["alpha_min"]) == ("HOLDS", 0.4)
+    cyclic = data("verify", "fedsum/theorem-4.1", "N=4", "S=1", "K=2", "T=30", "--participation", "cyclic")
+    assert (cyclic["verdict"], cyclic["constants"]["tau_max"]["value"]) == ("HOLDS", 3.0)
 
 
 def test_verify_several():

@@ -9,8 +9,9 @@ import bounds
 from bounds.statement import Relation
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome
-from ratecheck.checks.verify import Options, verify
+from ratecheck.checks.verify import Options, foreign, verify
 from ratecheck.errors import InputError
+from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Logistic, Quadratic
 
 RUN = {"m": 4.0, "K": 6.0, "T": 30.0, "sigma_u": 0.3, "sigma_v": 0.2}
@@ -48,29 +49,74 @@ def test_every_statement_on_a_quadratic(key, dials):
     assert verdict.outcome is (Outcome.VIOLATED if key == "pfl/lemma-a.2" else Outcome.HOLDS), verdict.reasons
 
 
-VALUED = [paper for paper in bounds.PAPERS if not all(statement.order_only for statement in bounds.statements(paper))]
+SETTINGS = {
+    "fedsum": {"S": 2.0, "K": 4.0, "T": 60.0, "sigma": 0.3, "delta": 0.4},
+    "flame": {"s": 2.0, "T": 60.0, "lambda_": 3.0},
+}
 
 
-@pytest.mark.parametrize("paper", [paper for paper in VALUED if paper != "pfl"])
-def test_what_no_problem_certifies_is_not_applicable(paper):
-    """Statements of the other papers: no run, no certificates, one reason that names what is missing."""
-    problem = Quadratic.synthetic(3, 2)
-    for statement in bounds.statements(paper):
-        if statement.order_only:
-            continue
-        verdict = verify(statement, problem, {})
+@pytest.mark.parametrize("key", [s.key for paper in SETTINGS for s in bounds.statements(paper)])
+def test_statements_of_other_papers(key):
+    """What is about runs holds on a quadratic without personal variables; the rest says what nobody measures."""
+    statement = bounds.get(key)
+    given = {k: v for k, v in SETTINGS[key.partition("/")[0]].items() if k in statement.vocabulary}
+    verdict = verify(statement, Quadratic.synthetic(5, 3, 3, seed=1), given, Options(replicates=32))
+    if foreign(statement):
         assert verdict.outcome is Outcome.NOT_APPLICABLE
         assert (verdict.engine, verdict.constants, verdict.comparisons) == ("none", {}, ())
         (reason,) = verdict.reasons
         assert reason.startswith(("no problem certifies ", "no run measures "))
+    elif verdict.outcome is Outcome.NOT_APPLICABLE:
+        assert verdict.conditions, "only a broken condition may keep it from being compared"
+    else:
+        assert verdict.outcome is Outcome.HOLDS, verdict.reasons
 
 
-def test_a_list_of_weights_is_not_applicable_either():
-    """A list for an alias goes in as the symbols that it stands for."""
-    statement = bounds.get("flame/theorem-2-unbiased")
-    verdict = verify(statement, Quadratic.synthetic(3, 2), {"alpha": [0.2, 0.1]})
+def test_statements_that_are_verified():
+    """All theorems and corollaries about runs are among them."""
+    for paper in ("pfl", "fedsum", "flame"):
+        for statement in bounds.statements(paper):
+            if not statement.order_only and statement.key.partition("/")[2].startswith(("theorem-2", "theorem-3")):
+                assert not foreign(statement), statement.key
+
+
+def test_delays_of_a_given_trace():
+    """tau_max and tau_avg are counted, by hand: client 1 is away in rounds 0, 2, 3, client 0 in round 1."""
+    trace = Trace([[1, 0], [0, 1], [1, 0], [1, 0]])
+    given = {"K": 2.0, "T": 4.0, "sigma": 0.1}
+    problem = Quadratic.synthetic(2, 2, 2)
+    verdict = verify(bounds.get("fedsum/theorem-4.1"), problem, given, participation=trace)
+    assert verdict.outcome is Outcome.HOLDS
+    # tau_0 = 1 (client 1 never yet), tau_1 = 1 (client 0), tau_2 = 1 (client 1), tau_3 = 2.
+    assert (verdict.constants["tau_max"].value, verdict.constants["tau_avg"].value) == (2.0, 1.25)
+
+
+def test_each_drawn_trace_is_a_check():
+    """A statement about every participation is compared once per draw, whatever the others are."""
+    statement, problem = bounds.get("fedsum/theorem-d.1"), Quadratic.synthetic(5, 3, 3, seed=1)
+    few, many = (verify(statement, problem, SETTINGS["fedsum"], Options(traces=n)) for n in (2, 4))
+    assert (len(few.comparisons), len(many.comparisons)) == (2, 4)
+    assert few.comparisons == many.comparisons[:2]
+
+
+def test_participation_that_the_statement_is_not_about():
+    """Given another pattern the verdict is NOT_APPLICABLE and says which one is meant."""
+    statement = bounds.get("fedsum/corollary-g.1-case-1")
+    problem = Quadratic.synthetic(4, 2, 2)
+    given = {"S": 2.0, "K": 2.0, "T": 9.0, "sigma": 0.0}
+    verdict = verify(statement, problem, given, participation=Trace.cyclic(4, 2))
     assert verdict.outcome is Outcome.NOT_APPLICABLE
-    assert (verdict.values["alpha_min"], verdict.values["alpha_max"]) == (0.1, 0.2)
+    assert "cyclic" in verdict.reasons[0]
+    assert "uniformly" in verdict.reasons[0]
+
+
+def test_a_larger_inner_error_is_as_true():
+    """Theorem 2 of FLAME as printed is false: an upper bound eps_max on the inner error may make its bound smaller."""
+    statement, problem = bounds.get("flame/theorem-2-unbiased"), Quadratic.synthetic(5, 3, 3, seed=1)
+    given = {**SETTINGS["flame"], "rho": 10.0, "alpha": 1.0}
+    assert verify(statement, problem, given).outcome is Outcome.HOLDS
+    loose = verify(statement, problem, {**given, "eps_max": 100.0})
+    assert loose.outcome is Outcome.VIOLATED
 
 
 @pytest.mark.parametrize("key", ["pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/theorem-4.5", "pfl/corollary-4.6"])

@@ -27,7 +27,8 @@ class Method:
     """A name that can be simulated: an algorithm, what the name fixes, and which blocks of variables it has.
 
     ``fixed`` holds parameters that the name sets, ``personal`` and ``shared`` say whether the problem may have such
-    variables, ``full`` whether every client takes part in every round.
+    variables, ``full`` whether every client takes part in every round. ``exact`` names the method that this one
+    becomes as its local steps solve the inner problem.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Method:
     shared: bool = True
     personal: bool = True
     full: bool = False
+    exact: str | None = None
 
     @property
     def step_sizes(self) -> tuple[str, ...]:
@@ -110,7 +112,7 @@ METHODS: dict[str, Method] = {
         Method("fedsum-b", "FedSUM-B", FedSumB(), personal=False),
         Method("fedsum", "FedSUM", FedSum(), personal=False),
         Method("fedsum-cr", "FedSUM-CR", FedSumCr(), personal=False),
-        Method("flame", "FLAME", Flame(), personal=False),
+        Method("flame", "FLAME", Flame(), personal=False, exact="flame-exact"),
         Method("flame-exact", "FLAME, exact inner solution", FlameExact(), fixed={"K": 1.0}, personal=False),
         Method("simfbo", "SimFBO", SimFbo()),
         Method("shrofbo", "ShroFBO", ShroFbo()),

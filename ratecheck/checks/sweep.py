@@ -24,7 +24,7 @@ from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, Progress, foreign, verify
 from ratecheck.errors import InputError
-from ratecheck.problems import SingleLevel
+from ratecheck.problems import Problem
 
 Array = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ class Survey:
 
 def survey(
     statement: Statement,
-    problem: SingleLevel,
+    problem: Problem,
     given: Mapping[str, float],
     options: Options = DEFAULTS,
     *,
@@ -219,7 +219,7 @@ class _Runner:
     """Verifies at one setting after the other and keeps count of them."""
 
     statement: Statement
-    problem: SingleLevel
+    problem: Problem
     options: Options
     name: str
     progress: Progress | None

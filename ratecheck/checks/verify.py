@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement, compiled
-from bounds.symbols import COMMON as CERTIFIED
-from bounds.symbols import Role, Vocabulary
-from ratecheck.algorithms import METHODS
+import bounds
+from bounds.statement import Assumption, Given, Over, Statement, number
+from bounds.symbols import Role
+from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import RECORDS
-from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks import sides
+from ratecheck.checks.chosen import INDEPENDENT, chosen_values
 from ratecheck.checks.confidence import radius
+from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
-from ratecheck.participation import Trace
-from ratecheck.problems import Certificate, Constant, Quadratic, SingleLevel
+from ratecheck.participation import Bernoulli, Cyclic, Largest, Participation, Reshuffled, Trace, Uniform
+from ratecheck.participation.independent import Independent
+from ratecheck.problems import Bilevel, Certificate, Constant, Problem
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -43,7 +47,8 @@ class Options:
     """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, and ``anyway``.
 
     ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``anyway`` compares the two sides even
-    where a step size breaks the statement's conditions. Raises `InputError` for values that make no sense.
+    where a step size breaks the statement's conditions. ``traces`` is how many participations are drawn for a statement
+    that speaks about each of them, or about their mean. Raises `InputError` for values that make no sense.
     """
 
     engine: str = "auto"
@@ -52,11 +57,13 @@ class Options:
     level: float = 0.01
     anyway: bool = False
     threads: int | None = None
+    traces: int = 3
 
     def __post_init__(self) -> None:
         if self.engine not in _ENGINES:
             raise InputError(f"no engine {self.engine!r}; {did_you_mean(str(self.engine), _ENGINES)}")
         whole("replicates", self.replicates, 2, why="one run has no confidence bound")
+        whole("traces", self.traces, 1)
         if self.threads is not None:
             whole("threads", self.threads, 1)
         if not 0 < real("level", self.level) < 0.5:
@@ -65,58 +72,197 @@ class Options:
 
 def verify(
     statement: Statement,
-    problem: SingleLevel,
+    problem: Problem,
     given: Given,
     options: Options = Options(),
     *,
+    participation: Participation | None = None,
+    start: Mapping[str, ArrayLike] | None = None,
     name: str = "",
     progress: Progress | None = None,
     observe: Observe | None = None,
 ) -> Verdict:
     """Compare both sides of a statement on a problem.
 
-    ``given`` holds m, K, T, sigma_u, sigma_v and, if wished, step sizes and constants larger than the certified ones.
-    Step sizes that are not given are the prescribed ones, else the largest admissible gamma and the smallest
-    admissible outer ones. ``observe`` receives the left side of every claim per round, arrays (T,) or (replicates, T);
-    where b is found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
+    ``given`` holds the settings of the run (such as m, K, T), noise, parameters of the method and, if wished, step
+    sizes and constants larger than the certified ones. Step sizes that are not given are those of `chosen_values`.
+    ``participation`` is by default what the statement assumes; a statement about any participation is asked about
+    ``options.traces`` draws of uniform sampling, each a check of its own. ``start`` maps x0, y0, v0 to arrays, zeros by
+    default. ``observe`` receives the left side of every claim per round, arrays (T,) or (replicates, T); where b is
+    found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
     statement.check_names(given)
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
+    label = name or problem.kind
     if reasons := foreign(statement):
         values, _ = statement.complete(given)
-        return Verdict(statement, Outcome.NOT_APPLICABLE, name or problem.kind, "none", values, reasons=reasons)
-    numbers = {symbol: real(symbol, value) for symbol, value in given.items()}
-    check = _Check(statement, problem, numbers, options, name or problem.kind, progress, observe)
-    return check.run()
+        return Verdict(statement, Outcome.NOT_APPLICABLE, label, "none", values, reasons=reasons)
+    run = _Check(statement, problem, dict(given), options, label, participation, start or {}, progress, observe)
+    return run.run()
 
 
 def foreign(statement: Statement) -> tuple[str, ...]:
     """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
     vocabulary = statement.vocabulary
-    left = {symbol.name for claim in statement.claims for symbol in claim.metric.expr.free_symbols}
-    names = sorted({*statement.parameters, *left}, key=vocabulary.order.__getitem__)
-    unknown = [vocabulary[name] for name in names if name not in CERTIFIED or vocabulary[name] != CERTIFIED[name]]
-    certified = ", ".join(q.name for q in unknown if q.role in (Role.SETTING, Role.CONSTANT))
-    measured = ", ".join(q.name for q in unknown if q.role is Role.MEASURED)
-    found = (("no problem certifies", certified), ("no run measures", measured if not certified else ""))
-    return tuple(f"{what} {listed} yet" for what, listed in found if listed)
+    method = METHODS.get(statement.algorithm or "")
+    own = set(method.algorithm.step_sizes) if method else set()
+    parameters = own | {target for name in own for target in vocabulary.reach(name) if name in vocabulary}
+    known = {*vocabulary.run.values(), *vocabulary.facts, *parameters}
+
+    def unknown(name: str) -> bool:
+        if name in known or vocabulary[name].default is not None or name in statement.settings:
+            return False
+        return name not in vocabulary.derived or any(unknown(s.name) for s in vocabulary.derived[name].free_symbols)
+
+    roles = (Role.SETTING, Role.CONSTANT)
+    certified = [n for n in statement.parameters if vocabulary[n].role in roles and unknown(n)]
+    left = sorted((n for n in sides.measured(statement) if unknown(n)), key=vocabulary.order.__getitem__)
+    found = (("no problem certifies", certified), ("no run measures", left if not certified else []))
+    return tuple(f"{what} {', '.join(names)} yet" for what, names in found if names)
 
 
 @dataclass
 class _Check:
     statement: Statement
-    problem: SingleLevel
-    given: dict[str, float]
+    problem: Problem
+    raw: dict[str, object]
     options: Options
     name: str
+    asked: Participation | None
+    start: Mapping[str, ArrayLike]
     progress: Progress | None
     observe: Observe | None
 
     def run(self) -> Verdict:
-        self._check_shape()
-        self.certified = self._certify()
-        absent = [c for c in self.certified.values() if c.certificate is Certificate.ABSENT and c.name != "b"]
+        statement = self.statement
+        self.method = self._method()
+        self.given = statement.resolve(self.raw)  # type: ignore[arg-type]  # names were checked
+        # What contradicts the statement's own settings is refused before anything is computed.
+        statement.bare.complete({k: v for k, v in self.given.items() if statement.vocabulary[k].role is Role.SETTING})
+        self.parameters = self._parameters()
+        self.settings = self._settings()
+        self.noise = {
+            fact: self.given.get(symbol, 0.0) for symbol, fact in statement.vocabulary.facts.items() if fact in NOISE
+        }
+        pattern = self._pattern()
+        if reason := _unlike(statement, pattern, self._setting("participants")):
+            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
+        if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+            return self._over_draws(pattern)
+        verdicts = [self._on(trace) for trace in self._traces(pattern)]
+        return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
+
+    # --- What the statement is asked about ---
+
+    def _method(self) -> Method | None:
+        """The method that runs; where the paper counts no local steps, with its inner problems solved exactly."""
+        name = self.statement.algorithm
+        if name is None:
+            return None
+        if name not in METHODS:
+            raise InputError(
+                f"{self.statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}"
+            )
+        method = METHODS[name]
+        if method.exact is not None and "local_steps" not in self.statement.vocabulary.run:
+            method = METHODS[method.exact]
+        method.check_problem(self.problem.kind, self.problem.layout)
+        return method
+
+    def _parameters(self) -> dict[str, ArrayLike]:
+        """Parameters of the method that are no step sizes of the paper, such as the clients' weights."""
+        if self.method is None:
+            return {}
+        vocabulary = self.statement.vocabulary
+        found: dict[str, ArrayLike] = {}
+        for name in self.method.step_sizes:
+            targets = [target for target in vocabulary.reach(name) if name in vocabulary]
+            if not targets or vocabulary[targets[0]].role is Role.STEP_SIZE:
+                continue
+            values = {self.given[target] for target in targets if target in self.given}
+            default = self.method.algorithm.optional.get(name)
+            if name in self.raw:
+                numbers = np.ravel(np.asarray(self.raw[name], dtype=float))
+                found[name] = float(numbers[0]) if numbers.size == 1 else numbers
+            elif len(values) == 1:
+                found[name] = values.pop()
+            elif values:
+                raise InputError(f"{' and '.join(targets)} differ: give {name}=..., one number per client")
+            elif default is not None:
+                found[name] = default(self.problem.n)
+            else:
+                raise InputError(f"{self.method.name} needs {vocabulary[targets[0]].meaning}: give {targets[0]}=...")
+            for target, choose in getattr(vocabulary.aliases.get(name), "targets", {}).items():
+                self.given[target] = choose(list(np.ravel(np.asarray(found[name], dtype=float))))
+        return found
+
+    def _settings(self) -> dict[str, float]:
+        """Clients, participants, local steps and rounds by role; raises `InputError` for what is missing."""
+        roles, statement = self.statement.vocabulary.run, self.statement
+        if "clients" in roles and self.given.setdefault(roles["clients"], self.problem.n) != self.problem.n:
+            given = self.given[roles["clients"]]
+            raise InputError(
+                f"{roles['clients']}={given:g} does not fit the problem, which has {self.problem.n} clients"
+            )
+        fixed = {k: number(v, self.given) for k, v in statement.settings.items() if _within(v, self.given)}
+        found = {role: {**fixed, **self.given}[s] for role, s in roles.items() if s in {*fixed, *self.given}}
+        size = getattr(self.asked, "m", getattr(self.asked, "S", getattr(self.asked, "s", None)))
+        if self.asked is not None and size is not None and found.setdefault("participants", float(size)) != size:
+            raise InputError(f"{roles['participants']}={found['participants']:g} contradicts a pattern with {size}")
+        if "participants" in found and "participants" in roles:
+            self.given.setdefault(roles["participants"], found["participants"])
+        needed = {"participants"} if self.asked is None and not _NO_SIZE & {*statement.assumptions} else set()
+        needed |= {"local_steps", "rounds"} if self.method is not None else set()
+        needed |= {"rounds"} if "rounds" in roles and roles["rounds"] in statement.parameters else set()
+        for role in sorted(needed & {*roles} - {*found}):
+            raise InputError(f"how many {statement.vocabulary[roles[role]].meaning}? give {roles[role]}=...")
+        if self.method is not None:
+            self.method.check_steps(whole(roles.get("local_steps", "K"), found.get("local_steps", 1), 1))
+        return found
+
+    def _setting(self, role: str, default: int = 0) -> int:
+        return whole(self.statement.vocabulary.run.get(role, role), self.settings.get(role, default), 0)
+
+    def _pattern(self) -> Participation:
+        """The participation that was asked for, or the one that the statement assumes."""
+        if self.asked is not None:
+            if self.asked.n != self.problem.n:
+                raise InputError(
+                    f"the participation is about {self.asked.n} clients, but the problem has {self.problem.n}"
+                )
+            return self.asked
+        n, assumptions = self.problem.n, self.statement.assumptions
+        size = self._setting("participants", n)
+        if Assumption.FULL_PARTICIPATION in assumptions:
+            return Uniform(n, size or n)
+        if Assumption.INDEPENDENT_PARTICIPATION in assumptions:
+            symbol = next((s for s, fact in self.statement.vocabulary.facts.items() if fact == "delta"), "delta")
+            if symbol not in self.given:
+                raise InputError(f"with which probability does a client take part? give {symbol}=...")
+            return Bernoulli(self.given[symbol], n)
+        for assumption, build in _PATTERNS.items():
+            if assumption in assumptions:
+                return build(n, size)
+        return Uniform(n, size)
+
+    def _traces(self, pattern: Participation) -> list[Participation]:
+        """The pattern itself, or draws of it where the statement speaks about every participation by itself."""
+        assumptions = {*self.statement.assumptions}
+        random_ones = {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION}
+        T = self._setting("rounds")
+        if Assumption.OBLIVIOUS_PARTICIPATION not in assumptions or assumptions & random_ones:
+            return [pattern]
+        if pattern.fixed(T) is not None:
+            return [pattern]
+        return [Trace(pattern.draw(T, self.options.seed, r)) for r in range(self.options.traces)]
+
+    # --- One participation ---
+
+    def _on(self, trace: Participation) -> Verdict:
+        self.trace = trace
+        self.certified = self._certify(self.statement)
+        absent = [c for s, c in self.certified.items() if c.certificate is Certificate.ABSENT and c.name != "b"]
         if absent:
             reasons = tuple(f"{c.name} does not exist: {c.reason}" for c in absent)
             return self._verdict(
@@ -126,54 +272,58 @@ class _Check:
             return self._along_trajectory()
         return self._compare(self.certified)
 
-    def _check_shape(self) -> None:
-        problem, given = self.problem, self.given
-        name = self.statement.algorithm
-        if name is not None:
-            if name not in METHODS:
-                raise InputError(
-                    f"{self.statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}"
-                )
-            chosen = METHODS[name]
-            chosen.check_problem(problem.kind, problem.layout)
-            chosen.check_steps(int(given.get("K", 1)))
-        if given.setdefault("n", problem.n) != problem.n:
-            raise InputError(f"n={given['n']:g} does not fit the problem, which has {problem.n} clients")
-        for setting in ("m", "K", "T"):
-            if setting not in self.statement.settings and setting not in given:
-                raise InputError(f"how many {self.statement.vocabulary[setting].meaning}? give {setting}=...")
+    @property
+    def case(self) -> Case:
+        """What facts are asked of."""
+        T = self._setting("rounds") or None
+        return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start)
 
-    def _certify(self) -> dict[str, Constant]:
-        sigmas = {name: self.given.get(name, 0.0) for name in ("sigma_u", "sigma_v")}
-        for name, value in sigmas.items():
-            if name in self.given:
-                self.statement.vocabulary[name].check(value)
-        found = self.problem.constants(sigma_u=sigmas["sigma_u"], sigma_v=sigmas["sigma_v"])
+    def _certify(self, statement: Statement) -> dict[str, Constant]:
+        """The constants of a statement by symbol."""
+        vocabulary, case = statement.vocabulary, self.case
+        derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
+        assumed = [name for assumption in statement.assumptions for name in assumption.constants]
+        inside = [s.name for expr in derived for s in expr.free_symbols]
         constants = {}
-        assumed = [name for assumption in self.statement.assumptions for name in assumption.constants]
-        for name in dict.fromkeys([*self.statement.parameters, *assumed]):
-            if name not in found:
+        for name in dict.fromkeys([*statement.parameters, *assumed, *inside]):
+            if name not in vocabulary or name not in vocabulary.facts or vocabulary[name].role is Role.MEASURED:
                 continue
-            constant = found[name]
-            claimed = self.given.get(name)
-            if claimed is not None and name not in sigmas:
-                if constant.certificate is Certificate.ABSENT:
-                    raise InputError(
-                        f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}"
-                    )
-                # A larger constant is as true as the certified one; a smaller one would be a false assumption.
-                if claimed < constant.value * (1 - 1e-12):
-                    raise InputError(
-                        f'{name}={claimed:g} breaks "{name} >= {constant.value:g}", its {constant.certificate.value} '
-                        f"value on this problem. Smallest admissible {name}: {constant.value:.10g}."
-                    )
-                constant = replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
-            constants[name] = constant
-        if "F_0" in constants and constants["F_0"].value <= 0:
-            raise InputError(
-                "F_0=0: the start is already a minimiser, so the statement says nothing; give another start"
-            )
+            fact = vocabulary.facts[name]
+            constant = case.fact(fact)
+            if constant is None:
+                if name in statement.parameters:
+                    why = "this problem and participation do not certify it"
+                    constants[name] = Constant(name, math.inf, Certificate.ABSENT, why)
+                continue
+            constants[name] = self._claimed(name, fact, replace(constant, name=name))
+        self._check_start(statement, constants)
         return constants
+
+    def _claimed(self, name: str, fact: str, constant: Constant) -> Constant:
+        """The certified constant, or a weaker one that the caller gave."""
+        claimed = self.given.get(name)
+        if claimed is None or fact in NOISE:
+            return constant
+        if constant.certificate is Certificate.ABSENT:
+            raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
+        # A weaker constant is as true as the certified one; a stronger one would be a false assumption.
+        lower = fact in LOWER
+        margin = 1e-12 * abs(constant.value)
+        if claimed > constant.value + margin if lower else claimed < constant.value - margin:
+            relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
+            raise InputError(
+                f'{name}={claimed:g} breaks "{name} {relation} {constant.value:g}", its {constant.certificate.value} '
+                f"value on this problem. {extreme} admissible {name}: {constant.value:.10g}."
+            )
+        return replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
+
+    def _check_start(self, statement: Statement, constants: Mapping[str, Constant]) -> None:
+        for name, constant in constants.items():
+            gap = statement.vocabulary.facts[name] == "F_0"
+            if gap and constant.certificate is not Certificate.ABSENT and constant.value <= 0:
+                raise InputError(
+                    f"{name}=0: the start is already a minimiser, so the statement says nothing; give another start"
+                )
 
     def _along_trajectory(self) -> Verdict:
         """Find a dissimilarity b that holds in expectation at every iterate of the run that b itself prescribes."""
@@ -190,96 +340,77 @@ class _Check:
         reason = f"no b holds along its own trajectory (tried up to {b:.3g})"
         return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
 
-    def _values(self, constants: Mapping[str, Constant]) -> tuple[dict[str, float], dict[str, str]]:
+    def _values(
+        self, statement: Statement, constants: Mapping[str, Constant]
+    ) -> tuple[dict[str, float], dict[str, str]]:
         """All numbers of the statement, and where each step size comes from."""
-        parameters = set(self.statement.parameters)
-        values = {k: v for k, v in self.given.items() if k in parameters | {"n", "m", "K", "T"}}
-        values |= {name: constant.value for name, constant in constants.items() if name in parameters}
-        vocabulary = self.statement.vocabulary
-        names = [name for name in self.statement.parameters if vocabulary[name].role is Role.STEP_SIZE]
-        chosen = {name: "given" for name in names if name in values}
-        chosen |= {name: "fixed by the statement" for name in names if name in self.statement.settings}
-        completed, _ = self.statement.complete(values)
-        if names and "gamma" not in completed and self.statement.step_products:
-            region = step_sizes(self.statement, values)
-            high = region.admissible["gamma"].high
-            if region.feasible and math.isfinite(high):
-                values["gamma"], chosen["gamma"] = high, "largest admissible"
-            else:
-                for product in self.statement.step_products:
-                    outer = product.outer.name
-                    values.setdefault(outer, 1.0)
-                    chosen.setdefault(outer, "unrestricted")
-                values["gamma"], chosen["gamma"] = self._free_gamma(values), "as large as the local conditions admit"
-            completed, _ = self.statement.complete(values)
-        for rule in self.statement.step_rules:
-            name = rule.symbol.name
-            if name in completed:
-                chosen.setdefault(name, "smallest admissible" if rule.at_least else "prescribed")
-        for name in names:
-            if name not in completed:
-                self._choose(name, completed, chosen)
-        completed, _ = self.statement.complete(completed)
-        for product in self.statement.step_products:
-            chosen.setdefault(product.local.name, f"{product.product}/{product.outer}")
-        return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
-
-    def _choose(self, name: str, values: dict[str, float], chosen: dict[str, str]) -> None:
-        """A value for a step size that no rule sets and that is tied to no other."""
-        high = math.inf
-        if self.statement.hypotheses:
-            high = step_sizes(self.statement, values).admissible[name].high
-        if math.isfinite(high):
-            values[name], chosen[name] = high, "largest admissible"
-        elif name.startswith("eta"):
-            values[name], chosen[name] = 1.0, "unrestricted"
-
-    def _free_gamma(self, values: Mapping[str, float]) -> float:
-        """For statements that do not limit gamma itself: from the limits of the local step sizes, else 1/(8LK)."""
-        region = step_sizes(self.statement, values)
-        ceiling = min((region.admissible[p.local.name].high for p in self.statement.step_products), default=math.inf)
-        return ceiling / 2 if math.isfinite(ceiling) else 1 / (8 * values.get("L", 1.0) * values["K"])
+        names = {*statement.parameters, *statement.vocabulary.run.values()}
+        values = {k: v for k, v in self.given.items() if k in names}
+        values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
+        values, chosen = chosen_values(statement, values)
+        for name, expr in statement.vocabulary.derived.items():
+            if name in statement.parameters and name not in values:
+                values[name] = number(expr, values)
+        return values, chosen
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
-        values, chosen = self._values(constants)
-        checks = self.statement.check_conditions(values)
+        statement = self.statement
+        values, chosen = self._values(statement, constants)
+        checks = statement.check_conditions(values)
         broken = tuple(check.broken for check in checks if check.holds is False)
         base = self._verdict(Outcome.INCONCLUSIVE, values=values, constants=constants, chosen=chosen, conditions=checks)
         if broken and not self.options.anyway:
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=broken)
         if broken:
             base = replace(base, notes=("compared although " + " and ".join(broken),))
-        unmet = self._unmet(values)
-        if unmet:
-            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=unmet)
         vacuous, until = self._vacuity(values, chosen)
         base = replace(base, vacuous=vacuous, vacuous_until=until)
-        if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
-            return self._judge(base, lemmas.vectors(self.problem, int(values["m"])), values)
+        if self.method is None:
+            return self._without_run(base, values)
         ready = self._setup(values)
         if self._engine(ready) == "exact":
             return self._by_exact(base, ready, values)
         return self._by_step(base, ready, values)
 
-    def _unmet(self, values: Mapping[str, float]) -> tuple[str, ...]:
-        """Assumptions that are properties of the run rather than constants."""
-        if Assumption.FULL_PARTICIPATION in self.statement.assumptions and values["m"] != values["n"]:
-            return (f"m={values['m']:g}, but the statement is about full participation",)
-        return ()
+    def _without_run(self, base: Verdict, values: dict[str, float]) -> Verdict:
+        """Claims about vectors, or about the participation alone."""
+        if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
+            if isinstance(self.problem, Bilevel):
+                return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("vectors come from another problem",))
+            vectors = lemmas.vectors(self.problem, self._setting("participants"))
+            return self._judge(base, vectors, values)
+        (symbol,) = sides.measured(self.statement)
+        found = expected_delay(self.case, 0)
+        if found is None:
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("the delays depend on a run",))
+        records, errors = ({symbol: np.array([each])} for each in found)
+        return self._judge(base, exact.Expectation(records, errors, {}, 1.0), values)
+
+    # --- Runs ---
 
     def _setup(self, values: Mapping[str, float]) -> setup.Setup:
-        assert self.statement.algorithm is not None
-        chosen = METHODS[self.statement.algorithm]
-        given = self.given
+        assert self.method is not None
+        assert self.trace is not None
+        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        records = None if wanted <= {*self.method.algorithm.recorded} or not self._recordable(wanted) else wanted
         return setup.prepare(
-            self.statement.algorithm,
+            self.method.name,
             self.problem,
-            Trace.uniform(self.problem.n, int(values["m"])),
-            K=int(values["K"]),
-            T=int(values["T"]) if "T" in values else int(given["T"]),
-            noise={name: given.get(name, 0.0) for name in ("sigma_u", "sigma_v")},
-            step_sizes={name: values[name] for name in chosen.step_sizes if name in values},
+            self.trace,
+            K=self._setting("local_steps", 1),
+            T=self._setting("rounds"),
+            noise=self.noise,
+            records=None if records is None else (*self.method.algorithm.recorded, *sorted(records)),
+            step_sizes={
+                **{name: values[name] for name in self.method.step_sizes if name in values},
+                **self.parameters,
+            },
+            **self.start,
         )
+
+    def _recordable(self, names: set[str]) -> bool:
+        """Whether the engines record these quantities, rather than the lemmas' own engine."""
+        return not names & lemmas.NAMES - {*RECORDS}
 
     def _engine(self, ready: setup.Setup) -> str:
         wanted = self.options.engine
@@ -287,41 +418,52 @@ class _Check:
             exact.check_exact(ready)
         if wanted != "auto":
             return wanted
-        state = ready.problem.d * (2 + 2 * ready.problem.n)
-        return "exact" if isinstance(ready.problem, Quadratic) and state <= _LARGEST_EXACT_STATE else "step"
+        if ready.problem.d * (2 + 2 * ready.problem.n) > _LARGEST_EXACT_STATE:
+            return "step"
+        try:
+            exact.check_exact(ready)
+        except InputError:
+            return "step"
+        return "exact"
 
     def _by_exact(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        needed = _measured(self.statement)
-        if needed <= set(RECORDS):
-            result = exact.expect(ready, progress=self.progress)
-        else:
-            result = lemmas.expect(ready, progress=self.progress)
-        self._measure_b(result.records)
+        result = self._expected(ready)
         base = replace(base, engine="exact")
         if result.diverged or _blown_up(result.metric):
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
+        result = replace(result, records=self._symbols(result.records), errors=self._symbols(result.errors))
+        self._measure_b(result.records)
         self._report(result.records, values)
         return self._judge(base, result, values)
+
+    def _expected(self, ready: setup.Setup) -> exact.Expectation:
+        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        if self._recordable(wanted):
+            return exact.expect(ready, progress=self.progress)
+        return lemmas.expect(ready, progress=self.progress)
+
+    def _symbols(self, records: Mapping[str, Array]) -> dict[str, Array]:
+        """Records by the paper's symbols, and under their own names."""
+        facts = self.statement.vocabulary.facts
+        return {**records, **{s: records[fact] for s, fact in facts.items() if fact in records}}
 
     def _report(self, records: Mapping[str, Array], values: Mapping[str, float]) -> None:
         if self.observe is not None:
             claims, vocabulary = self.statement.claims, self.statement.vocabulary
-            self.observe({claim.name: _evaluate(claim.metric.expr, vocabulary, values, records) for claim in claims})
+            self.observe({c.name: sides.evaluate(c.metric.expr, vocabulary, values, records) for c in claims})
 
     def _judge(self, base: Verdict, result: exact.Expectation, values: dict[str, float]) -> Verdict:
         vocabulary = self.statement.vocabulary
-        comparisons = [_worst_round(claim, vocabulary, values, result) for claim in self.statement.claims]
-        outcomes = {_judged(c, k) for c, k in zip(comparisons, self.statement.claims, strict=True)}
-        outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
+        comparisons = [sides.compared(claim, vocabulary, values, result) for claim in self.statement.claims]
+        outcome = sides.outcome(self.statement, comparisons)
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        missing = _measured(self.statement) - set(RECORDS)
+        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
         base = replace(base, engine="step")
-        if missing:
-            reason = (
-                f"the step engine does not record {', '.join(sorted(missing))}: use a quadratic problem, engine=exact"
-            )
+        if not self._recordable(wanted):
+            missing = ", ".join(sorted(wanted - {*RECORDS}))
+            reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
         run = step.simulate(
             ready, seed=self.options.seed, replicates=self.options.replicates,
@@ -331,30 +473,99 @@ class _Check:
         diverged = [metric for metric in run.metric if _blown_up(metric)]
         if diverged:
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
+        run = replace(run, records=self._symbols(run.records))
         means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
         self._measure_b(means)
         self._report(run.records, values)
         level = self.options.level / len(self.statement.claims)
-        judged = [_sampled(claim, self.statement.vocabulary, values, run, level) for claim in self.statement.claims]
-        outcomes = {outcome for outcome, _ in judged}
-        outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
+        vocabulary = self.statement.vocabulary
+        judged = [sides.sampled(claim, vocabulary, values, run, level) for claim in self.statement.claims]
+        outcome = sides.worst_of({outcome for outcome, _ in judged})
         caveat = "confidence is asymptotic in the replicates and needs a finite variance"
         comparisons = tuple(comparison for _, comparison in judged)
         return replace(base, outcome=outcome, comparisons=comparisons, notes=(*base.notes, caveat))
 
     def _measure_b(self, records: Mapping[str, Array]) -> None:
         """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
+        if "b" not in self.certified or not {"B", "G_u"} <= records.keys():
+            return
         gap = records["B"] / self.problem.n - records["G_u"]
         self.measured_b = math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
 
+    # --- Means over the participation, step sizes being those of the one that is drawn ---
+
+    def _over_draws(self, pattern: Participation) -> Verdict:
+        rules = _step_source(self.statement)
+        if rules is None:
+            reason = "nothing that it follows from says which step sizes"
+            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
+        T = self._setting("rounds")
+        fixed = pattern.fixed(T)
+        draws = 1 if fixed is not None else max(self.options.traces, self.options.replicates)
+        lefts, error = [], 0.0
+        for r in range(draws):
+            self.trace = Trace(pattern.draw(T, self.options.seed, r)) if fixed is None else pattern
+            left = self._left_of(rules)
+            if isinstance(left, Verdict):
+                return left
+            lefts.append(left[0])
+            error = max(error, left[1])
+        self.trace = pattern
+        self.certified = self._certify(self.statement)
+        values, chosen = self._values(self.statement, self.certified)
+        checks = self.statement.check_conditions(values)
+        engine = "exact" if fixed is not None else "traces"
+        base = self._verdict(
+            Outcome.INCONCLUSIVE, values=values, constants=self.certified, chosen=chosen, conditions=checks
+        )
+        if broken := tuple(check.broken for check in checks if check.holds is False):
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=broken)
+        vacuous, until = self._vacuity(values, chosen)
+        base = replace(base, engine=engine, vacuous=vacuous, vacuous_until=until)
+        (claim,) = self.statement.claims
+        terms = {label: number(expr, values) for label, expr in claim.terms.items()}
+        mean, right = float(np.mean(lefts)), sum(terms.values())
+        notes: tuple[str, ...] = (f"step sizes are those of {rules.key} for the participation that is drawn",)
+        if fixed is None:
+            error += radius(np.array(lefts), self.options.level)
+            base = replace(base, replicates=draws, level=self.options.level)
+            notes = (*notes, "confidence is asymptotic in the draws of the participation")
+        comparison = Comparison(claim.name, None, mean, right, error + 1e-14 * right, terms)
+        outcome = sides.outcome(self.statement, [comparison])
+        return replace(base, outcome=outcome, comparisons=(comparison,), notes=notes)
+
+    def _left_of(self, rules: Statement) -> tuple[float, float] | Verdict:
+        """The left side given one participation, and its rounding error."""
+        certified = self._certify(rules)
+        absent = tuple(f"{c.name} does not exist: {c.reason}" for c in certified.values() if math.isinf(c.value))
+        if absent:
+            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), constants=certified, reasons=absent)
+        values, _ = self._values(rules, certified)
+        broken = tuple(check.broken for check in rules.check_conditions(values) if check.holds is False)
+        if broken:
+            return self._verdict(Outcome.NOT_APPLICABLE, values=values, constants=certified, reasons=broken)
+        ready = self._setup(values)
+        (claim,) = self.statement.claims
+        vocabulary = self.statement.vocabulary
+        if self._engine(ready) == "exact":
+            result = exact.expect(ready, progress=self.progress)
+            left, error = (
+                sides.evaluate(claim.metric.expr, vocabulary, values, self._symbols(records)).mean()
+                for records in (result.records, result.errors)
+            )
+            return float(left), float(error)
+        run = step.simulate(ready, seed=self.options.seed, replicates=self.options.replicates)
+        left = sides.evaluate(claim.metric.expr, vocabulary, values, self._symbols(run.records))
+        return float(left.mean()), 0.0
+
     def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> tuple[bool | None, int | None]:
-        trivial = self.statement.claims[0].metric.trivial
-        if trivial is None:
+        trivial, rounds = self.statement.claims[0].metric.trivial, self.statement.vocabulary.run.get("rounds")
+        if trivial is None or rounds is None:
             return None, None
-        fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in ("given", "largest admissible")}
+        fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in INDEPENDENT}
 
         def vacuous(T: int) -> bool:
-            return bool(self.statement.evaluate(**{**fixed, "T": float(T)}).vacuous)
+            return bool(self.statement.evaluate(**{**fixed, rounds: float(T)}).vacuous)
 
         return self.statement.evaluate(**values).vacuous, _first_false(vacuous)
 
@@ -362,20 +573,65 @@ class _Check:
         return Verdict(statement=self.statement, outcome=outcome, problem=self.name, engine="none", **parts)  # type: ignore[arg-type]
 
 
-# Two sides that agree to this relative accuracy, and differ by no more than rounding, count as equal.
-_EQUAL = 1e-6
+_PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {
+    Assumption.UNIFORM_SAMPLING: Uniform,
+    Assumption.UNIFORM_SUBSETS: Uniform,
+    Assumption.UNBIASED_SELECTION: Uniform,
+    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
+    Assumption.CYCLIC_BLOCKS: Cyclic,
+    Assumption.SKEWED_SELECTION: lambda n, s: Uniform(n, n) if s == n else Largest(n, s),
+}
+# What says who takes part without a number of participants.
+_NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
+_KINDS: dict[Assumption, type] = {
+    Assumption.UNIFORM_SAMPLING: Uniform,
+    Assumption.UNIFORM_SUBSETS: Uniform,
+    Assumption.UNBIASED_SELECTION: Uniform,
+    Assumption.INDEPENDENT_PARTICIPATION: Independent,
+    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
+    Assumption.CYCLIC_BLOCKS: Cyclic,
+}
 
 
-def _judged(comparison: Comparison, claim: Claim) -> Outcome:
-    """Compare two numbers known up to rounding."""
-    gap = comparison.left - comparison.right
-    if claim.relation is Relation.EQUAL:
-        gap = abs(gap)
-    if gap > comparison.error:
-        return Outcome.VIOLATED
-    size = max(abs(comparison.left), abs(comparison.right))
-    decided = gap < -comparison.error or comparison.error <= _EQUAL * size
-    return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
+def _unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
+    """Why a participation is not the one that the statement is about."""
+    n = pattern.n
+    if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
+        symbol = statement.vocabulary.run.get("participants", "m")
+        return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
+    everybody = pattern.rate == 1
+    for assumption, kind in _KINDS.items():
+        if assumption in statement.assumptions and not isinstance(pattern, kind):
+            if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
+                continue
+            return (
+                f"a pattern of the kind {type(pattern).__name__.lower()}, but the statement is about {assumption.value}"
+            )
+    return None
+
+
+def _within(expr: object, values: Mapping[str, float]) -> bool:
+    return {s.name for s in expr.free_symbols} <= values.keys()  # type: ignore[attr-defined]
+
+
+def _step_source(statement: Statement) -> Statement | None:
+    """The first statement that it follows from, nearest first, that says which step sizes to take."""
+    queue = list(statement.follows_from)
+    for key in queue:
+        found = bounds.get(key)
+        if found.step_rules:
+            return found
+        queue += [each for each in found.follows_from if each not in queue]
+    return None
+
+
+def _together(verdicts: list[Verdict]) -> Verdict:
+    """One verdict on several participations: the worst, with all comparisons."""
+    order = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE, Outcome.HOLDS)
+    first = min(verdicts, key=lambda v: (order.index(v.outcome), math.inf if v.slack is None else v.slack))
+    comparisons = tuple(itertools.chain.from_iterable(v.comparisons for v in verdicts))
+    note = f"each of {len(verdicts)} participations is a check of its own; the numbers are those of the tightest"
+    return replace(first, comparisons=comparisons, notes=(*first.notes, note))
 
 
 def _trajectory_notes(verdict: Verdict) -> tuple[str, ...]:
@@ -386,102 +642,6 @@ def _trajectory_notes(verdict: Verdict) -> tuple[str, ...]:
     if verdict.engine == "step":
         notes.append("b comes from means over replicates, without a confidence bound")
     return tuple(notes)
-
-
-def _measured(statement: Statement) -> set[str]:
-    """Names of the per-round quantities in the statement, without the suffix for the round before."""
-    symbols = {s.name for claim in statement.claims for s in claim.bound.free_symbols | claim.metric.expr.free_symbols}
-    return {name.removesuffix("_prev") for name in symbols if statement.vocabulary[name].role is Role.MEASURED}
-
-
-def _evaluate(expr: object, vocabulary: Vocabulary, values: Mapping[str, float], records: Mapping[str, Array]) -> Array:
-    """An expression per round: parameters from ``values``, per-round quantities from ``records``."""
-    arguments: dict[str, object] = {}
-    for symbol in expr.free_symbols:  # type: ignore[attr-defined]
-        name = symbol.name
-        if vocabulary[name].role is not Role.MEASURED:
-            arguments[name] = np.float64(values[name])
-        elif name.endswith("_prev"):
-            arguments[name] = np.roll(records[name.removesuffix("_prev")], 1, axis=-1)
-        else:
-            arguments[name] = records[name]
-    shape = next(iter(records.values())).shape
-    # Outside its conditions (--anyway) a formula may divide by zero.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
-
-
-_TIE = 1e-12
-
-
-def _sampled(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], run: step.Run, level: float
-) -> tuple[Outcome, Comparison]:
-    """Judge a claim by its replicates; a claim about every round shares the error level among the rounds."""
-    left, right = (_evaluate(expr, vocabulary, values, run.records) for expr in (claim.metric.expr, claim.bound))
-    terms = {label: _evaluate(expr, vocabulary, values, run.records) for label, expr in claim.terms.items()}
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
-    if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        left, right = left.mean(axis=1, keepdims=True), right.mean(axis=1, keepdims=True)
-        terms = {label: term.mean(axis=1, keepdims=True) for label, term in terms.items()}
-    excess = (left - right)[:, first:]
-    errors = np.array([radius(column, level / excess.shape[1]) for column in excess.T])
-    mean = excess.mean(axis=0)
-    # Where nothing is random the sides may agree to the last digits; rounding decides nothing.
-    tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)[first:]
-    if (mean - errors > tie).any():
-        outcome, worst = Outcome.VIOLATED, int(np.argmax(mean - errors - tie))
-    else:
-        outcome = Outcome.HOLDS if (mean + errors <= tie).all() else Outcome.INCONCLUSIVE
-        worst = int(np.argmax(mean + errors))
-    t = first + worst
-    parts = {label: float(term[:, t].mean()) for label, term in terms.items()}
-    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else t
-    sides = float(left[:, t].mean()), float(right[:, t].mean())
-    return outcome, Comparison(claim.name, place, *sides, float(errors[worst]), parts)
-
-
-def _worst_round(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: exact.Expectation
-) -> Comparison:
-    """Both sides by the exact engine: means over rounds, or the round with the least room."""
-    left, right = (_evaluate(expr, vocabulary, values, result.records) for expr in (claim.metric.expr, claim.bound))
-    terms = {label: _evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
-    size = np.abs(left) + sum(np.abs(term) for term in terms.values())
-    error = _rounding(claim, vocabulary, values, terms, result.errors)
-    if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        parts = {label: float(term.mean()) for label, term in terms.items()}
-        return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
-    if len(left) <= first:
-        raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
-    room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
-    t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
-    parts = {label: float(term[t]) for label, term in terms.items()}
-    return Comparison(claim.name, t, float(left[t]), float(right[t]), float(error[t]), parts)
-
-
-# Evaluating a formula in floating point costs a few units in the last place.
-_FORMULA_ROUNDING = 1e-14
-
-
-def _rounding(
-    claim: Claim,
-    vocabulary: Vocabulary,
-    values: Mapping[str, float],
-    terms: Mapping[str, Array],
-    errors: Mapping[str, Array],
-) -> Array:
-    """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
-
-    Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
-    """
-    error = np.abs(_evaluate(claim.metric.expr, vocabulary, values, errors))
-    for label, term in terms.items():
-        computed = any(vocabulary[s.name].role is Role.MEASURED for s in claim.terms[label].free_symbols)
-        share = np.abs(_evaluate(claim.terms[label], vocabulary, values, errors)) if computed else 0.0
-        error = error + share + _FORMULA_ROUNDING * np.abs(term)
-    return error
 
 
 def _blown_up(metric: Array) -> bool:

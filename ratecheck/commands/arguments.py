@@ -22,10 +22,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 problem_option = click.option(
     "--problem",
     "problem_name",
-    default="quadratic",
-    show_default=True,
     metavar="NAME",
-    help="quadratic, logistic, digits, breast_cancer, libsvm:PATH, or PATH.npz with arrays H, g and shared.",
+    help="quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, or PATH.npz with arrays H, g and shared; "
+    "by default the first of the kind that the statement's method is about.",
 )
 seed_option = click.option(
     "--seed",

@@ -71,7 +71,7 @@ def command() -> None:
 def sides(
     key: str,
     assignments: tuple[str, ...],
-    problem_name: str,
+    problem_name: str | None,
     out: Path | None,
     engine: str,
     seed: int,

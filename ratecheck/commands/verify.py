@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 import bounds
 from bounds.statement import Statement
-from bounds.symbols import COMMON
+from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
+from ratecheck.checks.facts import NOISE
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, verify
 from ratecheck.commands.arguments import (
@@ -26,7 +28,8 @@ from ratecheck.commands.arguments import (
     threads_option,
 )
 from ratecheck.errors import InputError
-from ratecheck.problems import SingleLevel
+from ratecheck.participation.build import build as participation
+from ratecheck.problems import Bilevel, Problem
 from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
 from ratecheck.views.text import values_text, verdict_table, verdict_text
@@ -39,8 +42,11 @@ EXIT_CODES = {
     Outcome.DIVERGED: 3,
 }
 
-# The paper's experiments: ten clients, nine sampled, 25 local steps.
-DEFAULTS = {"n": 10.0, "m": 9.0, "K": 25.0, "T": 400.0, "sigma_u": 0.3, "sigma_v": 0.3}
+# Ten clients, nine of them sampled, 25 local steps; by role in the run.
+DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}
+_NOISE = 0.3
+# By fact or by parameter of the method: each client takes part half of the time, and the inner problem is convex.
+_OTHERS = {"delta": 0.5, "lambda_": 3.0}
 
 
 @click.command(name="verify")
@@ -51,41 +57,59 @@ DEFAULTS = {"n": 10.0, "m": 9.0, "K": 25.0, "T": 400.0, "sigma_u": 0.3, "sigma_v
 @replicates_option
 @threads_option
 @click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
+@click.option(
+    "--participation",
+    "pattern",
+    metavar="PATTERN",
+    help="Who takes part: full, uniform, cyclic, reshuffled, largest, sine, bernoulli:P, markov:JOIN,LEAVE or a file.",
+)
+@click.option("--traces", default=3, show_default=True, help="Participations that are drawn, where each is a check.")
 @click.option("--anyway", is_flag=True, help="Compare even where a step size breaks the statement's conditions.")
 @json_option
 def command(
     words: tuple[str, ...],
-    problem_name: str,
+    problem_name: str | None,
     engine: str,
     seed: int,
     replicates: int,
     threads: int | None,
     level: float,
+    pattern: str | None,
+    traces: int,
     anyway: bool,
     as_json: bool,
 ) -> int:
     """Compare both sides of statement KEY on a problem and certify every assumption.
 
-    Several KEYs, or a paper's name for all of its statements, end in a table. Settings n, m, K, T, sigma_u,
-    sigma_v default to 10, 9, 25, 400, 0.3, 0.3. Step sizes default to the prescribed ones, else to the largest
-    admissible gamma and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
+    Several KEYs, or a paper's name for all of its statements, end in a table. By default there are 10 clients, 9 of
+    them per round, 25 local steps, 400 rounds and noise of size 0.3. Who takes part is what the statement assumes; one
+    about any participation is checked on several drawn ones. Step sizes default to the prescribed ones, else to the
+    largest admissible product and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
     """
     keys, assignments = divide_words(words)
     statements = select(keys)
     given = parse_values(assignments, *(statement.vocabulary for statement in statements))
     # Many checks in one run share one error budget.
     options = Options(
-        engine=engine, seed=seed, replicates=replicates, threads=threads, level=level / len(statements), anyway=anyway
+        engine=engine,
+        seed=seed,
+        replicates=replicates,
+        threads=threads,
+        level=level / len(statements),
+        anyway=anyway,
+        traces=traces,
     )
     verdicts = []
     for statement in statements:
         try:
-            verdicts.append(_verify(statement, problem_name, given, options))
+            verdicts.append(_verify(statement, problem_name, given, options, pattern))
         except InputError as error:
             # Among several statements one that does not fit the request is a result; alone it is an error.
             if len(statements) == 1:
                 raise
-            verdicts.append(Verdict(statement, Outcome.NOT_APPLICABLE, problem_name, "none", {}, reasons=(str(error),)))
+            verdicts.append(
+                Verdict(statement, Outcome.NOT_APPLICABLE, problem_name or "-", "none", {}, reasons=(str(error),))
+            )
         if not as_json:
             click.echo(verdict_text(verdicts[-1]) + "\n")
     if len(statements) == 1 and (unused := _unused(statements[0], given)):
@@ -125,37 +149,98 @@ def exit_code(verdicts: list[Verdict]) -> int:
     return 1 if 1 in codes else max(codes)
 
 
-def _verify(statement: Statement, problem_name: str, given: dict[str, float], options: Options) -> Verdict:
+def _verify(
+    statement: Statement, problem_name: str | None, given: dict[str, float], options: Options, pattern: str | None
+) -> Verdict:
     problem, values, name = prepare(statement, problem_name, given)
+    participants = values.get(statement.vocabulary.run.get("participants", ""))
+    who = (
+        None
+        if pattern is None
+        else participation(pattern, problem.n, None if participants is None else int(participants))
+    )
     with progress(f"verifying {statement.key}") as report:
-        return verify(statement, problem, values, options, name=name, progress=report)
+        return verify(statement, problem, values, options, participation=who, name=name, progress=report)
 
 
 def _unused(statement: Statement, given: dict[str, float]) -> tuple[str, ...]:
     """Given symbols that the statement does not depend on, but for settings of the run, on which it need not."""
-    return statement.unused({k: v for k, v in given.items() if k in statement.vocabulary and k not in DEFAULTS})
+    vocabulary = statement.vocabulary
+    noise = {symbol for symbol, fact in vocabulary.facts.items() if fact in NOISE}
+    free = {*vocabulary.run.values(), *noise, *method_parameters(statement)}
+    return statement.unused({k: v for k, v in given.items() if k in vocabulary and k not in free})
 
 
 def prepare(
-    statement: Statement, problem_name: str, given: dict[str, float]
-) -> tuple[SingleLevel, dict[str, float], str]:
-    """The problem, the statement's values with defaults, and a line that names the problem."""
-    request = divide(given, dials(problem_name), statement.vocabulary)
+    statement: Statement, problem_name: str | None, given: dict[str, float]
+) -> tuple[Problem, dict[str, float], str]:
+    """The problem, the statement's values with defaults, and a line that names the problem.
+
+    Without a name the problem is the synthetic one of the kind that the statement's method is about.
+    """
+    vocabulary = statement.vocabulary
+    method = METHODS.get(statement.algorithm or "")
+    problem_name = problem_name or ("quadratic" if method is None else method.algorithm.problem_kinds[0])
+    request = divide(given, dials(problem_name), vocabulary)
+    clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
-    clients = {} if problem_name.endswith(".npz") else {"n": given.get("n", DEFAULTS["n"])}
+    size = {} if problem_name.endswith(".npz") else {"n": given.get(clients, given.get("n", DEFAULTS["clients"]))}
     blocks = _blocks(statement, problem_name, request.dials)
-    problem = build(problem_name, {**clients, **blocks, **request.dials})
-    defaults = {**DEFAULTS, "n": float(problem.n), "m": min(DEFAULTS["m"], problem.n)}
-    for block, sigma in ((problem.d_u, "sigma_u"), (problem.d_v, "sigma_v")):
-        if not block:
-            defaults[sigma] = 0.0
-    # Parameters that the statement fixes are not defaulted, so that a contradiction can only come from the caller;
-    # nor are names that its paper does not have or has for something else.
-    shared = {quantity.name for quantity in {*statement.vocabulary} & {*COMMON}}
-    values = {k: v for k, v in defaults.items() if k in shared and k not in statement.settings}
-    name = f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
+    problem = build(problem_name, {**size, **blocks, **{k: v for k, v in request.dials.items() if k != "n"}})
+    values = _defaults(statement, problem)
+    name = _named(problem_name, problem)
     chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})
-    return problem, {**values, **request.values}, f"{name}, {chosen}" if chosen else name
+    given_values = {k: v for k, v in request.values.items() if k != "n" or clients == "n"}
+    # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
+    defaults = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
+    return problem, {**defaults, **given_values}, f"{name}, {chosen}" if chosen else name
+
+
+def _decided(vocabulary: Vocabulary, symbol: str, given: Mapping[str, object]) -> bool:
+    """Whether an alias was given that decides the symbol."""
+    return any(symbol in vocabulary.reach(name) for name in given if name in vocabulary)
+
+
+def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
+    """Settings of the run, noise and parameters of the method under the paper's symbols."""
+    vocabulary = statement.vocabulary
+    values = {symbol: DEFAULTS[role] for role, symbol in vocabulary.run.items() if role in DEFAULTS}
+    if "clients" in vocabulary.run:
+        values[vocabulary.run["clients"]] = float(problem.n)
+    if "participants" in vocabulary.run:
+        values[vocabulary.run["participants"]] = min(DEFAULTS["participants"], float(problem.n))
+    for symbol, fact in vocabulary.facts.items():
+        if fact in NOISE:
+            values[symbol] = 0.0 if _absent(fact, problem) else _NOISE
+        elif fact in _OTHERS:
+            values[symbol] = _OTHERS[fact]
+    return values | {name: _OTHERS[name] for name in method_parameters(statement) if name in _OTHERS}
+
+
+def method_parameters(statement: Statement) -> tuple[str, ...]:
+    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
+    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
+    names = () if method is None else method.algorithm.step_sizes
+    return tuple(
+        target
+        for name in names
+        if name in vocabulary
+        for target in vocabulary.reach(name)
+        if vocabulary[target].role is Role.SETTING
+    )
+
+
+def _absent(fact: str, problem: Problem) -> bool:
+    """Whether the noise belongs to a block of variables that the problem lacks."""
+    if isinstance(problem, Bilevel):
+        return False
+    return (fact == "sigma_u" and not problem.d_u) or (fact == "sigma_v" and not problem.d_v)
+
+
+def _named(problem_name: str, problem: Problem) -> str:
+    if isinstance(problem, Bilevel):
+        return f"{problem_name}: n={problem.n}, {problem.d_x} upper and {problem.d_y} lower variables"
+    return f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
 
 
 def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:

@@ -33,6 +33,11 @@ Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 
+# What `expect` gives and what `vectors` gives.
+NAMES = frozenset({*RECORDS, "E", "C", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "S_3u", "descent", "inner_u", "inner_v"})
+NAMES |= {"du2", "dv2", "sampled2", "xbar2", "spread", "sum2", "squares"}
+
+
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expected lemma quantities per round: G_u, G_v, B, E, C, T_1u ... T_3u, S_3u, descent, inner_u ... dv2.
 

@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import SingleLevel, datasets
+from ratecheck.problems import Problem, datasets
+from ratecheck.problems.bilevel import Bilevel
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.quadratic import Quadratic
 
 Options = Mapping[str, Any]
 
 
-def build(name: str, options: Options) -> SingleLevel:
+def build(name: str, options: Options) -> Problem:
     """The problem of that name with its dials set.
 
-    Names: ``quadratic`` and ``logistic`` (synthetic), ``digits`` and ``breast_cancer`` (scikit-learn's tables as
-    logistic regression), ``libsvm:PATH`` (a LIBSVM file), ``PATH.npz`` (arrays H, g and the number ``shared``).
+    Names: ``quadratic``, ``logistic`` and ``bilevel`` (synthetic), ``digits`` and ``breast_cancer`` (scikit-learn's
+    tables as logistic regression), ``libsvm:PATH`` (a LIBSVM file), ``PATH.npz`` (arrays H, g and the number
+    ``shared``).
     Raises `InputError` for an unknown name or dial, a bad value or an unreadable file.
     """
     kind, _, path = name.partition(":")
@@ -29,9 +31,10 @@ def build(name: str, options: Options) -> SingleLevel:
         return _from_table(lambda: datasets.libsvm(path), options, name)
     if name.endswith(".npz"):
         return _from_file(Path(name), options)
-    builders: dict[str, Callable[[], SingleLevel]] = {
+    builders: dict[str, Callable[[], Problem]] = {
         "quadratic": lambda: _call(Quadratic.synthetic, options, name),
         "logistic": lambda: _call(Logistic.synthetic, options, name),
+        "bilevel": lambda: _call(Bilevel.synthetic, options, name),
         "digits": lambda: _from_table(datasets.digits, options, name),
         "breast_cancer": lambda: _from_table(datasets.breast_cancer, options, name),
     }
@@ -44,7 +47,11 @@ def dials(name: str) -> tuple[str, ...]:
     """The dials that a problem of that name has."""
     if name.endswith(".npz"):
         return ("shared",)
-    makers: dict[str, Callable[..., SingleLevel]] = {"quadratic": Quadratic.synthetic, "logistic": Logistic.synthetic}
+    makers: dict[str, Callable[..., Problem]] = {
+        "quadratic": Quadratic.synthetic,
+        "logistic": Logistic.synthetic,
+        "bilevel": Bilevel.synthetic,
+    }
     return tuple(_parameters(makers.get(name, Logistic.from_table)))
 
 
@@ -59,11 +66,11 @@ def features(name: str, options: Options) -> int:
     return build(name, options).d
 
 
-def _parameters(function: Callable[..., SingleLevel]) -> list[str]:
+def _parameters(function: Callable[..., Problem]) -> list[str]:
     return [name for name in inspect.signature(function).parameters if name not in ("cls", "table")]
 
 
-def _call(function: Callable[..., SingleLevel], options: Options, name: str, *arguments: object) -> SingleLevel:
+def _call(function: Callable[..., Problem], options: Options, name: str, *arguments: object) -> Problem:
     known = _parameters(function)
     for option in options:
         if option not in known:
@@ -71,11 +78,11 @@ def _call(function: Callable[..., SingleLevel], options: Options, name: str, *ar
     return function(*arguments, **options)
 
 
-def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> SingleLevel:
+def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> Problem:
     return _call(Logistic.from_table, options, name, load())
 
 
-def _from_file(path: Path, options: Options) -> SingleLevel:
+def _from_file(path: Path, options: Options) -> Problem:
     try:
         with np.load(path) as stored:
             arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}

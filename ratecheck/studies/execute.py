@@ -15,7 +15,7 @@ from ratecheck.engines import step
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
-from ratecheck.problems import SingleLevel
+from ratecheck.problems import Problem
 from ratecheck.problems.build import build
 from ratecheck.studies.store import Records, Store, cell_key, merged
 from ratecheck.studies.study import Curve, Study
@@ -71,7 +71,7 @@ def run_study(study: Study, store: Store, *, threads: int | None = None, progres
 
 def cells_of(study: Study) -> list[Cell]:
     """Every curve of the study, checked and ready; raises `InputError` naming file, figure and curve."""
-    problems: dict[str, SingleLevel] = {}
+    problems: dict[str, Problem] = {}
     cells = []
     for curve in study.curves:
         name = repr((curve.problem, sorted(curve.dials.items())))
@@ -91,7 +91,7 @@ def curve_seed(study: Study, curve: Curve) -> int:
     return int.from_bytes(hashlib.sha256(axes.encode()).digest()[:7], "big")
 
 
-def _problem(curve: Curve) -> SingleLevel:
+def _problem(curve: Curve) -> Problem:
     try:
         return build(curve.problem, curve.dials)
     except InputError:
@@ -100,7 +100,7 @@ def _problem(curve: Curve) -> SingleLevel:
         raise InputError(f"problem {curve.problem!r}: {' '.join(str(error).split())}") from None
 
 
-def _setup(curve: Curve, problem: SingleLevel) -> Setup:
+def _setup(curve: Curve, problem: Problem) -> Setup:
     return prepare(
         curve.algorithm, problem, Trace.uniform(problem.n, curve.m), K=curve.K, T=curve.T,
         noise={"sigma_u": curve.sigma_u, "sigma_v": curve.sigma_v}, step_sizes=curve.step_sizes,

@@ -165,11 +165,11 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     )
     left = f"{label}{claim.metric.expr}, {place}"
     relative = abs(comparison.error) / max(abs(comparison.left), 1e-300)
-    how = f"{verdict.engine} engine, " + (
-        f"rounding error about {relative:.0e} of it"
-        if verdict.engine == "exact"
-        else f"{verdict.replicates} replicates, +-{number(comparison.error)} at level {verdict.level}"
-    )
+    if verdict.replicates is None:
+        how = f"{verdict.engine} engine, rounding error about {relative:.0e} of it"
+    else:
+        drawn = "participations drawn" if verdict.engine == "traces" else "replicates"
+        how = f"{verdict.replicates} {drawn}, +-{number(comparison.error)} at level {verdict.level}"
     size = sum(abs(term) for term in comparison.terms.values())
     shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
     right = f"  right   {number(comparison.right)}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
@@ -191,7 +191,8 @@ def _vacuity(verdict: Verdict) -> str:
 
 
 def _settings(verdict: Verdict) -> str:
-    shown = [f"{name}={value:g}" for name, value in verdict.values.items() if name in ("n", "m", "K", "T")]
+    settings = set(verdict.statement.vocabulary.run.values())
+    shown = [f"{name}={value:g}" for name, value in verdict.values.items() if name in settings]
     steps = [
         f"{name}={number(verdict.values[name])} ({origin})"
         for name, origin in verdict.chosen.items()

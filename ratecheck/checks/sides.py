@@ -1,0 +1,134 @@
+"""Both sides of a claim from what a run recorded, and how they compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from bounds.statement import Claim, Over, Relation, Statement, compiled
+from bounds.symbols import Role, Vocabulary
+from ratecheck.checks.confidence import radius
+from ratecheck.checks.verdict import Comparison, Outcome
+from ratecheck.engines import step
+from ratecheck.engines.exact import Expectation
+from ratecheck.errors import InputError
+
+Array = NDArray[np.float64]
+Records = Mapping[str, Array]
+
+_PREVIOUS = "_prev"
+# Two sides that agree to this relative accuracy, and differ by no more than rounding, count as equal.
+_EQUAL = 1e-6
+# Where nothing is random the sides may agree to the last digits; rounding decides nothing.
+_TIE = 1e-12
+# Evaluating a formula in floating point costs a few units in the last place.
+_FORMULA_ROUNDING = 1e-14
+
+
+def measured(statement: Statement) -> frozenset[str]:
+    """Symbols of the statement that a run measures, without the suffix for the round before."""
+    symbols = {s.name for claim in statement.claims for s in claim.bound.free_symbols | claim.metric.expr.free_symbols}
+    vocabulary = statement.vocabulary
+    return frozenset(name.removesuffix(_PREVIOUS) for name in symbols if vocabulary[name].role is Role.MEASURED)
+
+
+def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> Array:
+    """An expression per round: parameters from ``values``, per-round quantities from ``records`` by symbol."""
+    arguments: dict[str, object] = {}
+    for symbol in expr.free_symbols:
+        name = symbol.name
+        if vocabulary[name].role is not Role.MEASURED:
+            arguments[name] = np.float64(values[name])
+        elif name.endswith(_PREVIOUS):
+            arguments[name] = np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)
+        else:
+            arguments[name] = records[name]
+    shape = next(iter(records.values())).shape
+    # Outside its conditions (--anyway) a formula may divide by zero.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
+
+
+def outcome(statement: Statement, comparisons: list[Comparison]) -> Outcome:
+    """The verdict of an exact comparison of all claims."""
+    found = {_judged(c, claim) for c, claim in zip(comparisons, statement.claims, strict=True)}
+    return worst_of(found)
+
+
+def worst_of(outcomes: set[Outcome]) -> Outcome:
+    """The outcome of several comparisons together."""
+    return next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
+
+
+def _judged(comparison: Comparison, claim: Claim) -> Outcome:
+    """Compare two numbers known up to rounding."""
+    gap = comparison.left - comparison.right
+    if claim.relation is Relation.EQUAL:
+        gap = abs(gap)
+    if gap > comparison.error:
+        return Outcome.VIOLATED
+    size = max(abs(comparison.left), abs(comparison.right))
+    decided = gap < -comparison.error or comparison.error <= _EQUAL * size
+    return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
+
+
+def sampled(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], run: step.Run, level: float
+) -> tuple[Outcome, Comparison]:
+    """Judge a claim by its replicates; a claim about every round shares the error level among the rounds."""
+    left, right = (evaluate(expr, vocabulary, values, run.records) for expr in (claim.metric.expr, claim.bound))
+    terms = {label: evaluate(expr, vocabulary, values, run.records) for label, expr in claim.terms.items()}
+    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        left, right = left.mean(axis=1, keepdims=True), right.mean(axis=1, keepdims=True)
+        terms = {label: term.mean(axis=1, keepdims=True) for label, term in terms.items()}
+    excess = (left - right)[:, first:]
+    errors = np.array([radius(column, level / excess.shape[1]) for column in excess.T])
+    mean = excess.mean(axis=0)
+    tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)[first:]
+    if (mean - errors > tie).any():
+        found, worst = Outcome.VIOLATED, int(np.argmax(mean - errors - tie))
+    else:
+        found = Outcome.HOLDS if (mean + errors <= tie).all() else Outcome.INCONCLUSIVE
+        worst = int(np.argmax(mean + errors))
+    t = first + worst
+    parts = {label: float(term[:, t].mean()) for label, term in terms.items()}
+    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else t
+    both = float(left[:, t].mean()), float(right[:, t].mean())
+    return found, Comparison(claim.name, place, *both, float(errors[worst]), parts)
+
+
+def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: Expectation) -> Comparison:
+    """Both sides by the exact engine: means over rounds, or the round with the least room."""
+    left, right = (evaluate(expr, vocabulary, values, result.records) for expr in (claim.metric.expr, claim.bound))
+    terms = {label: evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
+    size = np.abs(left) + sum(np.abs(term) for term in terms.values())
+    error = _rounding(claim, vocabulary, values, terms, result.errors)
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        parts = {label: float(term.mean()) for label, term in terms.items()}
+        return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
+    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    if len(left) <= first:
+        raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
+    room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
+    t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
+    parts = {label: float(term[t]) for label, term in terms.items()}
+    return Comparison(claim.name, t, float(left[t]), float(right[t]), float(error[t]), parts)
+
+
+def _rounding(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], terms: Records, errors: Records
+) -> Array:
+    """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
+
+    Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
+    """
+    error = np.abs(evaluate(claim.metric.expr, vocabulary, values, errors))
+    for label, term in terms.items():
+        computed = any(vocabulary[s.name].role is Role.MEASURED for s in claim.terms[label].free_symbols)
+        share = np.abs(evaluate(claim.terms[label], vocabulary, values, errors)) if computed else 0.0
+        error = error + share + _FORMULA_ROUNDING * np.abs(term)
+    return error
