@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "Which of several bounds is smaller, along an axis or over two.",
     "audit": "Check every step of the proofs: certificates, counterexamples, what follows.",
     "verify": "Compare both sides of a statement on a problem.",
+    "falsify": "Search for an instance on which a statement fails.",
     "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",
     "implications": "Check what the papers say to follow from what, and with which constants.",

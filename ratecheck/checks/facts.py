@@ -103,6 +103,8 @@ def _delay(name: str, fixed: Callable[[NDArray[np.bool_]], float], position: int
     def find(case: Case) -> Constant | None:
         if case.participation is None or case.T is None:
             return None
+        if case.participation.rate == 1.0:
+            return Constant(name, 0.0, Certificate.EXACT, "everybody takes part in every round")
         if case.participation.fixed(case.T) is not None:
             why = "counted in rounds 0 ... T-1; in round T, which is not played, everybody may take part"
             return Constant(name, float(fixed(case.matrix)), Certificate.EXACT, why)

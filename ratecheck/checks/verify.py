@@ -20,7 +20,7 @@ from ratecheck.checks.chosen import INDEPENDENT, chosen_values
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
-from ratecheck.engines import exact, lemmas, setup, step
+from ratecheck.engines import averages, exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Cyclic, Largest, Participation, Reshuffled, Trace, Uniform
@@ -33,6 +33,8 @@ Observe = Callable[[Mapping[str, Array]], None]
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
+# From here on means over rounds are computed by repeated squaring where that is possible.
+_MANY_ROUNDS = 1000
 # A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
 _BLOWN_UP = 1e6
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
@@ -48,7 +50,8 @@ class Options:
 
     ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``anyway`` compares the two sides even
     where a step size breaks the statement's conditions. ``traces`` is how many participations are drawn for a statement
-    that speaks about each of them, or about their mean. Raises `InputError` for values that make no sense.
+    that speaks about each of them, or about their mean. ``vacuity`` asks from which T on the bound says something.
+    Raises `InputError` for values that make no sense.
     """
 
     engine: str = "auto"
@@ -58,6 +61,7 @@ class Options:
     anyway: bool = False
     threads: int | None = None
     traces: int = 3
+    vacuity: bool = True
 
     def __post_init__(self) -> None:
         if self.engine not in _ENGINES:
@@ -102,6 +106,31 @@ def verify(
     return run.run()
 
 
+def method_of(statement: Statement) -> Method | None:
+    """The method that runs; where the paper counts no local steps, with its inner problems solved exactly."""
+    name = statement.algorithm
+    if name is None:
+        return None
+    if name not in METHODS:
+        raise InputError(f"{statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}")
+    method = METHODS[name]
+    return METHODS[method.exact] if method.exact and "local_steps" not in statement.vocabulary.run else method
+
+
+def every_participation(statement: Statement) -> bool:
+    """Whether the statement speaks about every participation by itself, rather than about random ones."""
+    assumptions = {*statement.assumptions}
+    random = {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}
+    return Assumption.OBLIVIOUS_PARTICIPATION in assumptions and not assumptions & random
+
+
+def certify(
+    statement: Statement, problem: Problem, given: Given, participation: Participation | None = None
+) -> dict[str, Constant]:
+    """The constants of a statement on a problem, by the paper's symbols; arguments as for `verify`."""
+    return _Check(statement, problem, dict(given), Options(), "", participation, {}, None, None).certified_on_first()
+
+
 def foreign(statement: Statement) -> tuple[str, ...]:
     """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
     vocabulary = statement.vocabulary
@@ -136,7 +165,25 @@ class _Check:
 
     def run(self) -> Verdict:
         statement = self.statement
-        self.method = self._method()
+        pattern = self.prepare()
+        if reason := _unlike(statement, pattern, self._setting("participants")):
+            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
+        if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+            return self._over_draws(pattern)
+        verdicts = [self._on(trace) for trace in self._traces(pattern)]
+        return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
+
+    def certified_on_first(self) -> dict[str, Constant]:
+        """Constants on the participation, or on the first draw of it."""
+        self.trace = self._traces(self.prepare())[0]
+        return self._certify(self.statement)
+
+    def prepare(self) -> Participation:
+        """Settings, parameters and noise by the paper's symbols; returns who takes part."""
+        statement = self.statement
+        self.method = method_of(statement)
+        if self.method is not None:
+            self.method.check_problem(self.problem.kind, self.problem.layout)
         self.given = statement.resolve(self.raw)  # type: ignore[arg-type]  # names were checked
         # What contradicts the statement's own settings is refused before anything is computed.
         statement.bare.complete({k: v for k, v in self.given.items() if statement.vocabulary[k].role is Role.SETTING})
@@ -145,30 +192,9 @@ class _Check:
         self.noise = {
             fact: self.given.get(symbol, 0.0) for symbol, fact in statement.vocabulary.facts.items() if fact in NOISE
         }
-        pattern = self._pattern()
-        if reason := _unlike(statement, pattern, self._setting("participants")):
-            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
-        if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
-            return self._over_draws(pattern)
-        verdicts = [self._on(trace) for trace in self._traces(pattern)]
-        return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
+        return self._pattern()
 
     # --- What the statement is asked about ---
-
-    def _method(self) -> Method | None:
-        """The method that runs; where the paper counts no local steps, with its inner problems solved exactly."""
-        name = self.statement.algorithm
-        if name is None:
-            return None
-        if name not in METHODS:
-            raise InputError(
-                f"{self.statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}"
-            )
-        method = METHODS[name]
-        if method.exact is not None and "local_steps" not in self.statement.vocabulary.run:
-            method = METHODS[method.exact]
-        method.check_problem(self.problem.kind, self.problem.layout)
-        return method
 
     def _parameters(self) -> dict[str, ArrayLike]:
         """Parameters of the method that are no step sizes of the paper, such as the clients' weights."""
@@ -248,10 +274,8 @@ class _Check:
 
     def _traces(self, pattern: Participation) -> list[Participation]:
         """The pattern itself, or draws of it where the statement speaks about every participation by itself."""
-        assumptions = {*self.statement.assumptions}
-        random_ones = {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION}
         T = self._setting("rounds")
-        if Assumption.OBLIVIOUS_PARTICIPATION not in assumptions or assumptions & random_ones:
+        if not every_participation(self.statement):
             return [pattern]
         if pattern.fixed(T) is not None:
             return [pattern]
@@ -438,9 +462,16 @@ class _Check:
 
     def _expected(self, ready: setup.Setup) -> exact.Expectation:
         wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
-        if self._recordable(wanted):
-            return exact.expect(ready, progress=self.progress)
-        return lemmas.expect(ready, progress=self.progress)
+        if not self._recordable(wanted):
+            return lemmas.expect(ready, progress=self.progress)
+        means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
+        searched = any(c.certificate is Certificate.ABSENT for c in self.certified.values())
+        by_round = self.observe is not None or searched
+        if means and not by_round and ready.T > _MANY_ROUNDS and averages.applies(ready):
+            found = averages.average(ready)
+            records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
+            return exact.Expectation(records, errors, found.weights, ready.trace.rate)
+        return exact.expect(ready, progress=self.progress)
 
     def _symbols(self, records: Mapping[str, Array]) -> dict[str, Array]:
         """Records by the paper's symbols, and under their own names."""
@@ -560,7 +591,7 @@ class _Check:
 
     def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> tuple[bool | None, int | None]:
         trivial, rounds = self.statement.claims[0].metric.trivial, self.statement.vocabulary.run.get("rounds")
-        if trivial is None or rounds is None:
+        if trivial is None or rounds is None or not self.options.vacuity:
             return None, None
         fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in INDEPENDENT}
 

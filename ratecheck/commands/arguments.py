@@ -16,7 +16,7 @@ from ratecheck.errors import InputError, did_you_mean
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 key_argument = click.argument("key", metavar="KEY")
-keys_argument = click.argument("words", metavar="KEY... [NAME=VALUE]...", nargs=-1, required=True)
+keys_argument = click.argument("words", metavar="KEY... [NAME=VALUE]...", nargs=-1, required=False)
 values_argument = click.argument("assignments", metavar="[NAME=VALUE]...", nargs=-1)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 problem_option = click.option(

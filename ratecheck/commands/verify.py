@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -64,6 +65,12 @@ _OTHERS = {"delta": 0.5, "lambda_": 3.0}
     help="Who takes part: full, uniform, cyclic, reshuffled, largest, sine, bernoulli:P, markov:JOIN,LEAVE or a file.",
 )
 @click.option("--traces", default=3, show_default=True, help="Participations that are drawn, where each is a check.")
+@click.option(
+    "--instance",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Ask again about the instance in this file, which 'ratecheck falsify' wrote; no KEY then.",
+)
 @click.option("--anyway", is_flag=True, help="Compare even where a step size breaks the statement's conditions.")
 @json_option
 def command(
@@ -76,6 +83,7 @@ def command(
     level: float,
     pattern: str | None,
     traces: int,
+    file: Path | None,
     anyway: bool,
     as_json: bool,
 ) -> int:
@@ -86,6 +94,10 @@ def command(
     about any participation is checked on several drawn ones. Step sizes default to the prescribed ones, else to the
     largest admissible product and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
     """
+    if file is not None:
+        return _ask_again(
+            file, words, Options(engine, seed, replicates, level, anyway, threads, traces), as_json=as_json
+        )
     keys, assignments = divide_words(words)
     statements = select(keys)
     given = parse_values(assignments, *(statement.vocabulary for statement in statements))
@@ -147,6 +159,22 @@ def exit_code(verdicts: list[Verdict]) -> int:
     """1 where anything is violated, else 3 where anything is undecided, else 0."""
     codes = {EXIT_CODES[verdict.outcome] for verdict in verdicts}
     return 1 if 1 in codes else max(codes)
+
+
+def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json: bool) -> int:
+    """Verify what a file says."""
+    from ratecheck.checks import instance
+
+    if words:
+        raise InputError(f"{words[0]!r} and --instance: the file says which statement, problem and numbers")
+    found = instance.load(file)
+    with progress(f"verifying {found.statement.key}") as report:
+        verdict = found.verdict(options, name=str(file), progress=report)
+    if as_json:
+        print_json(fields(verdict))
+    else:
+        click.echo(verdict_text(verdict))
+    return exit_code([verdict])
 
 
 def _verify(

@@ -3,6 +3,9 @@
 On a quadratic f_i the oracle is affine, so K local steps are one affine map: for the vector y = (server, client, 1),
 client' and message are W y + noise with covariance N. The cost of W and N is O(log K), or O(K) where the local steps
 have weights of their own.
+
+What a client sends is how far it has moved, K*gamma times something, times an outer step size. So that a small gamma
+loses no digits, the K steps are composed as I + change, and the change alone is computed.
 """
 
 from __future__ import annotations
@@ -81,7 +84,7 @@ class AffineRounds:
         self.M, self.c = setup.operator(setup.algorithm.oracle)
         self._slots = maps.server.slots, maps.client.slots
         self._alike = setup.alike
-        self._powers_of: dict[int, tuple[Array, Array]] = {}
+        self._changes_of: dict[int, tuple[Array, Array]] = {}
         self._tables: dict[tuple[str, int], Any] = {}
         self._matrices: dict[tuple[Any, ...], Array] = {}
         sizes = tuple(setup.sizes.values())
@@ -124,13 +127,17 @@ class AffineRounds:
 
     def local_step(self, i: int, k: int = 0) -> tuple[Array, Array]:
         """Local step k of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
+        change, noise = self.local_change(i, k)
+        return change + np.eye(len(change)), noise
+
+    def local_change(self, i: int, k: int = 0) -> tuple[Array, Array]:
+        """`local_step` less the identity."""
         size, slots = self.local.size, self.setup.maps.local.slots
         gradient = self._matrix("steps", i, self.local, self.point, part=k, column=slots)
         step = np.zeros((size + 1, size + 1))
-        step[:size, :size] = self._matrix("steps", i, self.local, self.local, part=k)
+        step[:size, :size] = self._matrix("steps", i, self.local, self.local, part=k) - np.eye(size)
         step[:size, self.local.first] += gradient @ self.M[i]
         step[:size, size] = -gradient @ self.c[i]
-        step[size, size] = 1.0
         noise = np.zeros((size + 1, size + 1))
         noise[:size, :size] = (gradient * self.setup.noise**2) @ gradient.T
         return step, noise
@@ -152,34 +159,40 @@ class AffineRounds:
 
     def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
         """The whole round of client i at a delay."""
-        power, covariance = self._powers(i)
-        local = (power @ self.begin(i, delay))[:-1]
-        client, from_client, client_size = self._finish(i, self.client, 0, local)
-        message, from_message, message_size = self._finish(i, self.message, self._slots[1], local)
+        change, covariance = self._changes(i)
+        begun = self.begin(i, delay)
+        moved = (change @ begun)[:-1]
+        client, from_client, client_size = self._finish(i, self.client, 0, begun[:-1], moved)
+        message, from_message, message_size = self._finish(i, self.message, self._slots[1], begun[:-1], moved)
         load = np.vstack([from_client, from_message])
         return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T, client_size, message_size)
 
-    def _powers(self, i: int) -> tuple[Array, Array]:
-        if i not in self._powers_of:
+    def _changes(self, i: int) -> tuple[Array, Array]:
+        """All local steps less the identity, and the covariance of their noise."""
+        if i not in self._changes_of:
             steps = int(self.setup.local_steps[i])
             if len(self._table("steps", i)) == 1:
-                self._powers_of[i] = _repeat(*self.local_step(i), steps)
+                self._changes_of[i] = _repeat(*self.local_change(i), steps)
             else:
-                power, covariance = np.eye(self.local.size + 1), np.zeros((self.local.size + 1,) * 2)
+                change, covariance = (np.zeros((self.local.size + 1,) * 2) for _ in range(2))
                 for k in range(steps):
-                    step, noise = self.local_step(i, k)
-                    power, covariance = step @ power, step @ covariance @ step.T + noise
-                self._powers_of[i] = power, covariance
-        return self._powers_of[i]
+                    step, noise = self.local_change(i, k)
+                    change, covariance = step + change + step @ change, _carried(step, covariance) + noise
+                self._changes_of[i] = change, covariance
+        return self._changes_of[i]
 
-    def _finish(self, i: int, outputs: Layout, row: int, local: Array) -> tuple[Array, Array, Array]:
-        """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size."""
+    def _finish(self, i: int, outputs: Layout, row: int, begun: Array, moved: Array) -> tuple[Array, Array, Array]:
+        """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size.
+
+        What was ``begun`` and what the client received cancel exactly where a method sends how far it has ``moved``.
+        """
         servers, clients = self._slots
         from_local = self._matrix("finish", i, outputs, self.local, row=row, column=servers + clients)
         direct = np.zeros((outputs.size, self.inputs))
         direct[:, : self.server.size] = self._matrix("finish", i, outputs, self.server, row=row)
         direct[:, self.server.size : -1] = self._matrix("finish", i, outputs, self.client, row=row, column=servers)
-        return from_local @ local + direct, from_local, np.abs(from_local) @ np.abs(local) + np.abs(direct)
+        still = from_local @ begun + direct
+        return still + from_local @ moved, from_local, np.abs(still) + np.abs(from_local) @ np.abs(moved)
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
@@ -208,16 +221,22 @@ class AffineRounds:
         return server, server_clients / setup.problem.n, means, roots
 
 
-def _repeat(step: Array, noise: Array, times: int) -> tuple[Array, Array]:
-    """step^times and sum_{k<times} step^k noise step^k', by repeated squaring."""
-    power, covariance = np.eye(len(step)), np.zeros_like(noise)
-    square, square_noise = step, noise
+def _carried(change: Array, covariance: Array) -> Array:
+    """(I + change) covariance (I + change)'."""
+    half = change @ covariance
+    return covariance + half + half.T + half @ change.T
+
+
+def _repeat(change: Array, noise: Array, times: int) -> tuple[Array, Array]:
+    """(I + change)^times - I and the sum over k < times of (I + change)^k noise (I + change)^k', by squaring."""
+    total, covariance = np.zeros_like(change), np.zeros_like(noise)
+    square, square_noise = change, noise
     while True:
         if times & 1:
-            covariance = square @ covariance @ square.T + square_noise
-            power = square @ power
+            covariance = _carried(square, covariance) + square_noise
+            total = square + total + square @ total
         times >>= 1
         if not times:
-            return power, covariance
-        square_noise = square @ square_noise @ square.T + square_noise
-        square = square @ square
+            return total, covariance
+        square_noise = _carried(square, square_noise) + square_noise
+        square = 2 * square + square @ square

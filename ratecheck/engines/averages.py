@@ -53,6 +53,18 @@ class Average:
         return sum(weight * self.errors[name] for name, weight in self.weights.items())
 
 
+def applies(setup: Setup) -> bool:
+    """Whether `average` can be asked: a small state and the same law in every round."""
+    if setup.algorithm.projects is not None:
+        return False
+    try:
+        check_exact(setup)
+    except InputError:
+        return False
+    moments = Moments(setup)
+    return moments.constant and moments.size * (moments.size + 1) // 2 <= LARGEST
+
+
 def average(setup: Setup) -> Average:
     """Averages over T rounds of all recorded quantities, at a cost that grows with log T and log K.
 
@@ -86,13 +98,14 @@ def average(setup: Setup) -> Average:
 def _averages(round_map: RoundMap, moments: Moments, recorder: Recorder, rng: np.random.Generator | None) -> Array:
     """The averaged quantities, with coefficients perturbed by a unit of rounding if ``rng`` is given."""
 
-    def moved(matrix: Array) -> Array:
+    def moved(matrix: Array, size: Array | None = None) -> Array:
         if rng is None:
             return matrix
-        return np.asarray(matrix * (1 + _EPS * rng.uniform(-1, 1, matrix.shape)))
+        # Entries whose terms nearly cancel carry the rounding of their terms.
+        return np.asarray(matrix + _EPS * (np.abs(matrix) if size is None else size) * rng.uniform(-1, 1, matrix.shape))
 
     start = moments.start()
-    mean = moved(round_map.mean)
+    mean = moved(round_map.mean, round_map.size)
     mean[-1] = round_map.mean[-1]
     shift = np.eye(moments.size)
     shift[:-1, -1] = _centre(mean, start.mean)

@@ -418,7 +418,9 @@ class Moments:
     def constant(self) -> bool:
         """Whether every round has the same map."""
         if self.fixed is not None:
-            return not self.setup.algorithm.uses_delay and bool((self.fixed == self.fixed[0]).all())
+            # Rows without a stride are one row repeated.
+            same = self.fixed.strides[0] == 0 or bool((self.fixed == self.fixed[0]).all())
+            return not self.setup.algorithm.uses_delay and same
         trace = self.setup.trace
         return isinstance(trace, Uniform) or (isinstance(trace, Bernoulli) and trace.p.ndim == 1)
 

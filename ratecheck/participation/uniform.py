@@ -42,5 +42,5 @@ class Uniform(Participation):
         """Any number of rounds will do."""
 
     def fixed(self, T: int) -> Matrix | None:
-        """All ones for full participation."""
-        return np.ones((T, self.n), dtype=np.bool_) if self.m == self.n else None
+        """All ones for full participation, one row repeated without copies."""
+        return np.broadcast_to(np.ones((1, self.n), dtype=np.bool_), (T, self.n)) if self.m == self.n else None

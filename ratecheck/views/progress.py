@@ -12,13 +12,16 @@ _PATIENCE = 1.5
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[float], None]]:
-    """A function to call with the fraction done; the bar appears once the work proves long."""
+def progress(title: str) -> Iterator[Callable[..., None]]:
+    """A function to call with the fraction done and, if wished, with what is known so far.
+
+    The bar appears once the work proves long.
+    """
     started = time.monotonic()
     bar: Any = None
     task: Any = None
 
-    def report(fraction: float) -> None:
+    def report(fraction: float, so_far: str = "") -> None:
         nonlocal bar, task
         if bar is None:
             if not sys.stderr.isatty() or time.monotonic() - started < _PATIENCE:
@@ -30,7 +33,7 @@ def progress(title: str) -> Iterator[Callable[[float], None]]:
             bar = Progress(console=Console(stderr=True), transient=True)
             bar.start()
             task = bar.add_task(title, total=1.0)
-        bar.update(task, completed=fraction)
+        bar.update(task, completed=fraction, description=f"{title}: {so_far}" if so_far else title)
 
     try:
         yield report

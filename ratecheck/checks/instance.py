@@ -1,0 +1,141 @@
+"""Everything that decides both sides of a statement, as one object and as a file.
+
+A file is JSON with every number written so that it reads back as it is. `verify --instance FILE` asks again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import bounds
+from bounds.statement import Statement
+from ratecheck.checks.verdict import Verdict
+from ratecheck.checks.verify import Options, Progress, verify
+from ratecheck.errors import InputError
+from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
+from ratecheck.problems import Bilevel, Problem, Quadratic
+
+EXACT = Options(engine="exact")
+_VERSION = 1
+_QUADRATIC = ("H", "g")
+_BILEVEL = ("A", "B", "b", "Q", "q", "p")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A statement, a problem, who takes part (None: as the statement assumes), numbers and a start.
+
+    ``given`` has what `verify` takes: settings, noise, parameters of the method, step sizes, constants that are larger
+    than the certified ones.
+    """
+
+    statement: Statement
+    problem: Problem
+    participation: Participation | None
+    given: Mapping[str, Any]
+    start: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+    def verdict(self, options: Options = EXACT, *, name: str = "", progress: Progress | None = None) -> Verdict:
+        """Compare both sides; ``name`` and ``progress`` as for `verify`."""
+        return verify(
+            self.statement,
+            self.problem,
+            self.given,
+            options,
+            participation=self.participation,
+            start=self.start,
+            name=name,
+            progress=progress,
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the file; raises `InputError` where that is not possible or the instance has no such form."""
+        text = json.dumps(self.fields(), indent=1)
+        try:
+            path.write_text(text + "\n")
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}") from None
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "ratecheck instance": _VERSION,
+            "statement": self.statement.key,
+            "problem": _problem_fields(self.problem),
+            "participation": None if self.participation is None else _pattern_fields(self.participation),
+            "given": {name: np.asarray(value, dtype=float).tolist() for name, value in self.given.items()},
+            "start": {name: np.asarray(value, dtype=float).tolist() for name, value in self.start.items()},
+        }
+
+
+def load(path: Path) -> Instance:
+    """The instance in a file; raises `InputError` with one line for a file that is missing, damaged or no instance."""
+    try:
+        data = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise InputError(f"no file {path}: 'ratecheck falsify' writes instances") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
+    if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
+        raise InputError(f'{path} is no instance: it lacks "ratecheck instance": {_VERSION}')
+    try:
+        return Instance(
+            bounds.get(data["statement"]),
+            _problem(data["problem"]),
+            _pattern(data["participation"]),
+            data["given"],
+            data["start"],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is no instance: {type(error).__name__} at {error}") from None
+
+
+def _problem_fields(problem: Problem) -> dict[str, Any]:
+    if isinstance(problem, Quadratic):
+        arrays = {name: getattr(problem, name).tolist() for name in _QUADRATIC}
+        return {"kind": problem.kind, **arrays, "shared": problem.d_u}
+    if isinstance(problem, Bilevel):
+        return {"kind": problem.kind, **{name: getattr(problem, name).tolist() for name in _BILEVEL}}
+    raise InputError(f"an instance on a {problem.kind} problem has no file: its data are not part of it")
+
+
+def _problem(data: Mapping[str, Any]) -> Problem:
+    if data["kind"] == "quadratic":
+        return Quadratic(data["H"], data["g"], data["shared"])
+    if data["kind"] == "bilevel":
+        return Bilevel(**{name: data[name] for name in _BILEVEL})
+    raise InputError(f"an instance on a {data['kind']!r} problem is not known: quadratic or bilevel")
+
+
+def _pattern_fields(pattern: Participation) -> dict[str, Any]:
+    if isinstance(pattern, Trace):
+        return {"kind": "trace", "rows": ["".join("01"[taken] for taken in row) for row in pattern.matrix.tolist()]}
+    if isinstance(pattern, Uniform):
+        return {"kind": "uniform", "n": pattern.n, "m": pattern.m}
+    if isinstance(pattern, Cyclic | Reshuffled):
+        return {"kind": type(pattern).__name__.lower(), "n": pattern.n, "S": pattern.S}
+    if isinstance(pattern, Bernoulli):
+        return {"kind": "bernoulli", "p": pattern.p.tolist()}
+    raise InputError(f"a pattern of the kind {type(pattern).__name__.lower()} has no form in a file")
+
+
+def _pattern(data: Mapping[str, Any] | None) -> Participation | None:
+    if data is None:
+        return None
+    kind = data["kind"]
+    if kind == "trace":
+        return Trace([[int(taken) for taken in row] for row in data["rows"]])
+    if kind == "uniform":
+        return Uniform(data["n"], data["m"])
+    if kind == "bernoulli":
+        return Bernoulli(data["p"])
+    if kind in ("cyclic", "reshuffled"):
+        return {"cyclic": Cyclic, "reshuffled": Reshuffled}[kind](data["n"], data["S"])
+    raise InputError(f"a participation of the kind {kind!r} is not known")
