@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Claim, Given, Over, Relation, Statement, compiled
 from bounds.symbols import COMMON as CERTIFIED
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks.admissible import step_sizes
-from ratecheck.checks.confidence import radius
+from ratecheck.checks.confidence import shares
+from ratecheck.checks.sequential import FIRST, Decision, decide
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
@@ -323,24 +325,34 @@ class _Check:
                 f"the step engine does not record {', '.join(sorted(missing))}: use a quadratic problem, engine=exact"
             )
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
-        run = step.simulate(
-            ready, seed=self.options.seed, replicates=self.options.replicates,
-            threads=self.options.threads, progress=self.progress,
-        )  # fmt: skip
-        base = replace(base, replicates=self.options.replicates, level=self.options.level)
-        diverged = [metric for metric in run.metric if _blown_up(metric)]
+        most, claims = self.options.replicates, self.statement.claims
+        runs = _Replicates(ready, self.options, self.progress)
+        # Who looks at the curves wants as many replicates of each as were asked for.
+        first = FIRST if self.observe is None else most
+        decisions = [
+            decide(
+                partial(_sides, claim, self.statement.vocabulary, values, runs),
+                self.options.level, most, first=first, share=share,
+                nonnegative=_nonnegative(claim, self.statement.vocabulary, values),
+                equal=claim.relation is Relation.EQUAL,
+            )
+            for claim, share in zip(claims, shares(self.options.level, [1.0] * len(claims)), strict=True)
+        ]  # fmt: skip
+        records = runs.records
+        base = replace(base, replicates=runs.drawn, level=self.options.level)
+        diverged = [metric for metric in runs.metric if _blown_up(metric)]
         if diverged:
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
-        means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
-        self._measure_b(means)
-        self._report(run.records, values)
-        level = self.options.level / len(self.statement.claims)
-        judged = [_sampled(claim, self.statement.vocabulary, values, run, level) for claim in self.statement.claims]
-        outcomes = {outcome for outcome, _ in judged}
+        self._measure_b({name: values_.mean(axis=0) for name, values_ in records.items()})
+        self._report(records, values)
+        outcomes = {decision.outcome for decision in decisions}
         outcome = next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
-        caveat = "confidence is asymptotic in the replicates and needs a finite variance"
-        comparisons = tuple(comparison for _, comparison in judged)
-        return replace(base, outcome=outcome, comparisons=comparisons, notes=(*base.notes, caveat))
+        caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
+        comparisons = tuple(
+            _compared(claim, self.statement.vocabulary, values, records, decision)
+            for claim, decision in zip(claims, decisions, strict=True)
+        )
+        return replace(base, outcome=outcome, comparisons=comparisons, notes=(*base.notes, *caveats))
 
     def _measure_b(self, records: Mapping[str, Array]) -> None:
         """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
@@ -411,34 +423,91 @@ def _evaluate(expr: object, vocabulary: Vocabulary, values: Mapping[str, float],
         return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
 
 
-_TIE = 1e-12
+class _Replicates:
+    """Simulated replicates, drawn once for all claims."""
+
+    def __init__(self, ready: setup.Setup, options: Options, progress: Progress | None) -> None:
+        self.ready, self.options, self.progress = ready, options, progress
+        self.batches: dict[range, step.Run] = {}
+
+    def __call__(self, wanted: range) -> Mapping[str, Array]:
+        """Records of these replicates."""
+        if wanted not in self.batches:
+            self.batches[wanted] = step.simulate(
+                self.ready, seed=self.options.seed, first_replicate=wanted.start, replicates=len(wanted),
+                threads=self.options.threads, progress=partial(self._report, wanted),
+            )  # fmt: skip
+        return self.batches[wanted].records
+
+    def _report(self, wanted: range, share: float) -> None:
+        if self.progress is not None:
+            self.progress((wanted.start + share * len(wanted)) / self.options.replicates)
+
+    @property
+    def drawn(self) -> int:
+        return sum(len(batch) for batch in self.batches)
+
+    @property
+    def records(self) -> dict[str, Array]:
+        """Everything that was drawn: batches follow one another, whichever claim asked for them."""
+        runs = [run.records for run in self.batches.values()]
+        return {name: np.concatenate([records[name] for records in runs]) for name in runs[0]}
+
+    @property
+    def metric(self) -> Array:
+        return np.concatenate([run.metric for run in self.batches.values()])
 
 
-def _sampled(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], run: step.Run, level: float
-) -> tuple[Outcome, Comparison]:
-    """Judge a claim by its replicates; a claim about every round shares the error level among the rounds."""
-    left, right = (_evaluate(expr, vocabulary, values, run.records) for expr in (claim.metric.expr, claim.bound))
-    terms = {label: _evaluate(expr, vocabulary, values, run.records) for label, expr in claim.terms.items()}
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+def _sides(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], runs: _Replicates, wanted: range
+) -> tuple[Array, Array]:
+    """Both sides of a claim in the replicates wanted, by round or as means over the rounds."""
+    records = runs(wanted)
+    left, right = (_by_check(claim, expr, vocabulary, values, records) for expr in (claim.metric.expr, claim.bound))
+    return left, right
+
+
+def _by_check(
+    claim: Claim, expr: object, vocabulary: Vocabulary, values: Mapping[str, float], records: Mapping[str, Array]
+) -> Array:
+    """An expression (replicates, checks) where the claim is about it: in rounds, or in their mean."""
+    array = _evaluate(expr, vocabulary, values, records)
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        left, right = left.mean(axis=1, keepdims=True), right.mean(axis=1, keepdims=True)
-        terms = {label: term.mean(axis=1, keepdims=True) for label, term in terms.items()}
-    excess = (left - right)[:, first:]
-    errors = np.array([radius(column, level / excess.shape[1]) for column in excess.T])
-    mean = excess.mean(axis=0)
-    # Where nothing is random the sides may agree to the last digits; rounding decides nothing.
-    tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)[first:]
-    if (mean - errors > tie).any():
-        outcome, worst = Outcome.VIOLATED, int(np.argmax(mean - errors - tie))
-    else:
-        outcome = Outcome.HOLDS if (mean + errors <= tie).all() else Outcome.INCONCLUSIVE
-        worst = int(np.argmax(mean + errors))
-    t = first + worst
-    parts = {label: float(term[:, t].mean()) for label, term in terms.items()}
-    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else t
-    sides = float(left[:, t].mean()), float(right[:, t].mean())
-    return outcome, Comparison(claim.name, place, *sides, float(errors[worst]), parts)
+        return np.asarray(array.mean(axis=1, keepdims=True))
+    return array[:, _first_round(claim, array.shape[1]) :]
+
+
+def _first_round(claim: Claim, rounds: int) -> int:
+    """The first of the rounds that the claim is about; `InputError` where there is none."""
+    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    if rounds <= first:
+        raise InputError(f'T={rounds} breaks "T >= {first + 1}": the claim compares a round with the one before')
+    return first
+
+
+def _nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:
+    """Whether the left side can never be below 0 and the right side is not random."""
+    if any(vocabulary[s.name].role is Role.MEASURED for s in claim.bound.free_symbols):
+        return False
+    weights = (
+        float(compiled(w)(**{s.name: values[s.name] for s in w.free_symbols})) for w in claim.metric.weights.values()
+    )
+    domains = {vocabulary[symbol.name].domain for symbol in claim.metric.weights}
+    return Domain.REAL not in domains and min(weights) >= 0
+
+
+def _compared(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], records: Mapping[str, Array], decision: Decision
+) -> Comparison:
+    """A claim's two sides where there is the least room, over the replicates that decided it."""
+    mine = {name: array[: decision.replicates] for name, array in records.items()}
+    parts = {
+        label: float(_by_check(claim, term, vocabulary, values, mine)[:, decision.worst].mean())
+        for label, term in claim.terms.items()
+    }
+    rounds = next(iter(records.values())).shape[1]
+    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else _first_round(claim, rounds) + decision.worst
+    return Comparison(claim.name, place, decision.left, decision.right, decision.error, parts)
 
 
 def _worst_round(
@@ -452,9 +521,7 @@ def _worst_round(
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         parts = {label: float(term.mean()) for label, term in terms.items()}
         return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
-    if len(left) <= first:
-        raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
+    first = _first_round(claim, len(left))
     room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
     t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
     parts = {label: float(term[t]) for label, term in terms.items()}

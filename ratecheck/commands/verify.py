@@ -21,7 +21,6 @@ from ratecheck.commands.arguments import (
     parse_values,
     print_json,
     problem_option,
-    replicates_option,
     seed_option,
     threads_option,
 )
@@ -48,7 +47,7 @@ DEFAULTS = {"n": 10.0, "m": 9.0, "K": 25.0, "T": 400.0, "sigma_u": 0.3, "sigma_v
 @problem_option
 @click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
 @seed_option
-@replicates_option
+@click.option("--replicates", default=256, show_default=True, help="Monte Carlo runs at most; fewer where they decide.")
 @threads_option
 @click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
 @click.option("--anyway", is_flag=True, help="Compare even where a step size breaks the statement's conditions.")
