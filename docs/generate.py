@@ -81,6 +81,7 @@ def everything(_: Sphinx | None = None) -> None:
         "constants": constants,
         "one-core": lambda: measured("one-core"),
         "two-cores": lambda: measured("two-cores"),
+        **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "asymptotic")},
         "tightness": tightness,
         "tables": rate_tables,
         "audit": audit_counts,
@@ -497,6 +498,24 @@ def measured(name: str) -> str:
     ]
     times = ("step, ns", "leap, ns", "JAX, ns", "NumPy, ns")
     return table(("task", "n", "d", "K", *times, "JAX/step", "NumPy/step", "JAX/leap"), rows)
+
+
+def coverage(kind: str) -> str:
+    """How often confidence bounds of one kind are ever wrong, from the figures beside the benchmarks."""
+    cells = json.loads((HERE.parent / "benchmarks" / "coverage.json").read_text())
+    found = {(c["case"], c["side"], c["level"], c["looks"]): c for c in cells if c["kind"] == kind}
+    columns = list(dict.fromkeys(key[2:] for key in found))
+
+    def share(cell: dict) -> str:
+        return f"{100 * cell['rate']:.1f}" + (r"\*" if cell["least"] > cell["level"] else "")
+
+    names = {"any": "any", "decide": "verify"}
+    rows = [
+        (case, side, *(share(found[case, side, *column]) for column in columns))
+        for case, side in dict.fromkeys(key[:2] for key in found)
+    ]
+    heads = (f"level {100 * level:g}%, {names[looks]}" for level, looks in columns)
+    return table(("values", "bound", *heads), rows)
 
 
 def rate_tables() -> str:

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from bounds.statement import Claim, Over, Relation, Statement, compiled
 from bounds.symbols import Role, Vocabulary
-from ratecheck.checks.confidence import radius
 from ratecheck.checks.verdict import Comparison, Outcome
-from ratecheck.engines import step
 from ratecheck.engines.exact import Expectation
 from ratecheck.errors import InputError
 
@@ -22,8 +20,6 @@ Records = Mapping[str, Array]
 _PREVIOUS = "_prev"
 # Two sides that agree to this relative accuracy, and differ by no more than rounding, count as equal.
 _EQUAL = 1e-6
-# Where nothing is random the sides may agree to the last digits; rounding decides nothing.
-_TIE = 1e-12
 # Evaluating a formula in floating point costs a few units in the last place.
 _FORMULA_ROUNDING = 1e-14
 
@@ -75,30 +71,12 @@ def _judged(comparison: Comparison, claim: Claim) -> Outcome:
     return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
 
 
-def sampled(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], run: step.Run, level: float
-) -> tuple[Outcome, Comparison]:
-    """Judge a claim by its replicates; a claim about every round shares the error level among the rounds."""
-    left, right = (evaluate(expr, vocabulary, values, run.records) for expr in (claim.metric.expr, claim.bound))
-    terms = {label: evaluate(expr, vocabulary, values, run.records) for label, expr in claim.terms.items()}
+def first_round(claim: Claim, rounds: int) -> int:
+    """The first of the rounds that the claim is about; `InputError` where there is none."""
     first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
-    if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        left, right = left.mean(axis=1, keepdims=True), right.mean(axis=1, keepdims=True)
-        terms = {label: term.mean(axis=1, keepdims=True) for label, term in terms.items()}
-    excess = (left - right)[:, first:]
-    errors = np.array([radius(column, level / excess.shape[1]) for column in excess.T])
-    mean = excess.mean(axis=0)
-    tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)[first:]
-    if (mean - errors > tie).any():
-        found, worst = Outcome.VIOLATED, int(np.argmax(mean - errors - tie))
-    else:
-        found = Outcome.HOLDS if (mean + errors <= tie).all() else Outcome.INCONCLUSIVE
-        worst = int(np.argmax(mean + errors))
-    t = first + worst
-    parts = {label: float(term[:, t].mean()) for label, term in terms.items()}
-    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else t
-    both = float(left[:, t].mean()), float(right[:, t].mean())
-    return found, Comparison(claim.name, place, *both, float(errors[worst]), parts)
+    if rounds <= first:
+        raise InputError(f'T={rounds} breaks "T >= {first + 1}": the claim compares a round with the one before')
+    return first
 
 
 def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: Expectation) -> Comparison:
@@ -110,9 +88,7 @@ def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], 
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         parts = {label: float(term.mean()) for label, term in terms.items()}
         return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
-    if len(left) <= first:
-        raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
+    first = first_round(claim, len(left))
     room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
     t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
     parts = {label: float(term[t]) for label, term in terms.items()}

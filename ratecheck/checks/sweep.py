@@ -203,7 +203,7 @@ def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
         deviation = math.sqrt(float(residual @ residual) / freedom * float(weights @ weights))
         half = float(stdtrit(freedom, 1 - level / 2)) * deviation
     if samples is not None:
-        half += radius(weights @ (samples / measured[:, None]), level / 2)
+        half += float(radius(weights @ (samples / measured[:, None]), level / 2))
     middle = (len(x) + 1) // 2
     ends = [_slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
     return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]))
@@ -387,4 +387,4 @@ def _band(runs: Array) -> Array:
     """Half width of the confidence band at every column of (replicates, points); zero for a single, exact row."""
     if len(runs) == 1:
         return np.zeros(runs.shape[1])
-    return np.array([radius(column, LEVEL / 2) for column in runs.T])
+    return radius(runs, LEVEL / 2)

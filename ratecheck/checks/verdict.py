@@ -27,7 +27,8 @@ class Outcome(enum.Enum):
 class Comparison:
     """Left and right side of one claim, in the round named (None: the mean over rounds).
 
-    ``error`` is the uncertainty of ``left``: rounding for the exact engine, the confidence radius for Monte Carlo.
+    ``error`` is the uncertainty of ``left``: rounding for the exact engine, the distance of the confidence bound that
+    decided for Monte Carlo.
     """
 
     claim: str

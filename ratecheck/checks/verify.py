@@ -17,8 +17,9 @@ from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import sides
 from ratecheck.checks.chosen import INDEPENDENT, chosen_values
-from ratecheck.checks.confidence import radius
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
+from ratecheck.checks.replicates import Replicates, judge, nonnegative
+from ratecheck.checks.sequential import FIRST, decide
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import averages, exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
@@ -496,25 +497,24 @@ class _Check:
             missing = ", ".join(sorted(wanted - {*RECORDS}))
             reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
-        run = step.simulate(
-            ready, seed=self.options.seed, replicates=self.options.replicates,
-            threads=self.options.threads, progress=self.progress,
+        most = self.options.replicates
+        runs = Replicates(
+            ready, self._symbols, seed=self.options.seed, most=most, threads=self.options.threads,
+            progress=self.progress,
         )  # fmt: skip
-        base = replace(base, replicates=self.options.replicates, level=self.options.level)
-        diverged = [metric for metric in run.metric if _blown_up(metric)]
+        # Who looks at the curves wants as many replicates of each as were asked for.
+        first = FIRST if self.observe is None else most
+        decisions, comparisons = judge(self.statement, values, runs, self.options.level, first)
+        base = replace(base, replicates=runs.drawn, level=self.options.level)
+        diverged = [metric for metric in runs.metric if _blown_up(metric)]
         if diverged:
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
-        run = replace(run, records=self._symbols(run.records))
-        means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
-        self._measure_b(means)
-        self._report(run.records, values)
-        level = self.options.level / len(self.statement.claims)
-        vocabulary = self.statement.vocabulary
-        judged = [sides.sampled(claim, vocabulary, values, run, level) for claim in self.statement.claims]
-        outcome = sides.worst_of({outcome for outcome, _ in judged})
-        caveat = "confidence is asymptotic in the replicates and needs a finite variance"
-        comparisons = tuple(comparison for _, comparison in judged)
-        return replace(base, outcome=outcome, comparisons=comparisons, notes=(*base.notes, caveat))
+        records = runs.records
+        self._measure_b({name: values_.mean(axis=0) for name, values_ in records.items()})
+        self._report(records, values)
+        outcome = sides.worst_of({decision.outcome for decision in decisions})
+        caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
+        return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats))
 
     def _measure_b(self, records: Mapping[str, Array]) -> None:
         """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
@@ -531,50 +531,64 @@ class _Check:
             reason = "nothing that it follows from says which step sizes"
             return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
         T = self._setting("rounds")
-        fixed = pattern.fixed(T)
-        draws = 1 if fixed is not None else max(self.options.traces, self.options.replicates)
-        lefts, error = [], 0.0
-        for r in range(draws):
-            self.trace = Trace(pattern.draw(T, self.options.seed, r)) if fixed is None else pattern
-            left = self._left_of(rules)
-            if isinstance(left, Verdict):
-                return left
-            lefts.append(left[0])
-            error = max(error, left[1])
+        fixed = pattern.fixed(T) is not None
         self.trace = pattern
         self.certified = self._certify(self.statement)
+        absent = tuple(f"{c.name} does not exist: {c.reason}" for c in self.certified.values() if math.isinf(c.value))
+        base = self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=absent)
+        if absent:
+            return base
         values, chosen = self._values(self.statement, self.certified)
         checks = self.statement.check_conditions(values)
-        engine = "exact" if fixed is not None else "traces"
-        base = self._verdict(
-            Outcome.INCONCLUSIVE, values=values, constants=self.certified, chosen=chosen, conditions=checks
-        )
-        if broken := tuple(check.broken for check in checks if check.holds is False):
-            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=broken)
+        broken = tuple(check.broken for check in checks if check.holds is False)
+        base = replace(base, values=values, chosen=chosen, conditions=checks, reasons=broken)
+        if broken:
+            return base
         vacuous, until = self._vacuity(values, chosen)
-        base = replace(base, engine=engine, vacuous=vacuous, vacuous_until=until)
+        note = f"step sizes are those of {rules.key} for the participation that is drawn"
+        base = replace(base, vacuous=vacuous, vacuous_until=until, notes=(note,))
         (claim,) = self.statement.claims
         terms = {label: number(expr, values) for label, expr in claim.terms.items()}
-        mean, right = float(np.mean(lefts)), sum(terms.values())
-        notes: tuple[str, ...] = (f"step sizes are those of {rules.key} for the participation that is drawn",)
-        if fixed is None:
-            error += radius(np.array(lefts), self.options.level)
-            base = replace(base, replicates=draws, level=self.options.level)
-            notes = (*notes, "confidence is asymptotic in the draws of the participation")
-        comparison = Comparison(claim.name, None, mean, right, error + 1e-14 * right, terms)
-        outcome = sides.outcome(self.statement, [comparison])
-        return replace(base, outcome=outcome, comparisons=(comparison,), notes=notes)
+        right = sum(terms.values())
+        lefts: list[tuple[float, float]] = []
 
-    def _left_of(self, rules: Statement) -> tuple[float, float] | Verdict:
-        """The left side given one participation, and its rounding error."""
+        def draw(wanted: range) -> tuple[Array, Array]:
+            for r in wanted:
+                self.trace = pattern if fixed else Trace(pattern.draw(T, self.options.seed, r))
+                lefts.append(self._left_of(rules))
+            found = np.array([[left] for left, _ in lefts[wanted.start : wanted.stop]])
+            return found, np.full_like(found, right)
+
+        try:
+            if fixed:
+                draw(range(1))
+                ((left, error),) = lefts
+                comparison = Comparison(claim.name, None, left, right, error + 1e-14 * right, terms)
+                outcome = sides.outcome(self.statement, [comparison])
+                return replace(base, outcome=outcome, engine="exact", comparisons=(comparison,))
+            bounded = nonnegative(claim, self.statement.vocabulary, values)
+            decision = decide(draw, self.options.level, max(self.options.replicates, 2), nonnegative=bounded)
+        except InputError as error:
+            return replace(base, reasons=(str(error),))
+        comparison = Comparison(claim.name, None, decision.left, right, decision.error, terms)
+        return replace(
+            base, outcome=decision.outcome, engine="traces", comparisons=(comparison,), replicates=decision.replicates,
+            level=self.options.level, notes=(note, decision.caveat),
+        )  # fmt: skip
+
+    def _left_of(self, rules: Statement) -> tuple[float, float]:
+        """The left side given one participation, and its rounding error.
+
+        Raises `InputError` where the step sizes of ``rules`` have no value or break its conditions.
+        """
         certified = self._certify(rules)
-        absent = tuple(f"{c.name} does not exist: {c.reason}" for c in certified.values() if math.isinf(c.value))
-        if absent:
-            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), constants=certified, reasons=absent)
+        for constant in certified.values():
+            if math.isinf(constant.value):
+                raise InputError(f"{constant.name} does not exist: {constant.reason}")
         values, _ = self._values(rules, certified)
-        broken = tuple(check.broken for check in rules.check_conditions(values) if check.holds is False)
-        if broken:
-            return self._verdict(Outcome.NOT_APPLICABLE, values=values, constants=certified, reasons=broken)
+        for check in rules.check_conditions(values):
+            if check.holds is False:
+                raise InputError(check.broken)
         ready = self._setup(values)
         (claim,) = self.statement.claims
         vocabulary = self.statement.vocabulary

@@ -24,7 +24,6 @@ from ratecheck.commands.arguments import (
     parse_values,
     print_json,
     problem_option,
-    replicates_option,
     seed_option,
     threads_option,
 )
@@ -55,7 +54,7 @@ _OTHERS = {"delta": 0.5, "lambda_": 3.0}
 @problem_option
 @click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
 @seed_option
-@replicates_option
+@click.option("--replicates", default=256, show_default=True, help="Monte Carlo runs at most; fewer where they decide.")
 @threads_option
 @click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
 @click.option(

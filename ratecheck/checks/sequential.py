@@ -1,0 +1,114 @@
+"""A verdict by Monte Carlo: replicates are added until the confidence bounds decide, or their number is used up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.checks.confidence import Kind, kind, lower, upper
+from ratecheck.checks.verdict import Outcome
+
+Array = NDArray[np.float64]
+# Left and right sides, (replicates, checks) each, of the replicates in a range.
+Draw = Callable[[range], tuple[Array, Array]]
+
+# Bounds that are asymptotic are too narrow more often where one looks at fewer replicates, if values are skewed.
+FIRST = 32
+# Where nothing is random the sides may agree to the last digits; rounding decides nothing.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the replicates say of one claim.
+
+    ``worst`` is the check (a round, for a claim about every round) with the least room. Of it are the sample means of
+    both sides, and ``lower`` and ``upper``, the confidence bounds for the mean of left - right. ``caveat`` says what
+    the outcome rests on, in a sentence.
+    """
+
+    outcome: Outcome
+    worst: int
+    left: float
+    right: float
+    lower: float
+    upper: float
+    replicates: int
+    caveat: str
+
+    @property
+    def error(self) -> float:
+        """The distance of left - right from the bound that decided; from the farther one where none did."""
+        below, above = self.left - self.right - self.lower, self.upper - (self.left - self.right)
+        if self.outcome is Outcome.INCONCLUSIVE:
+            return max(below, above)
+        return below if self.lower > 0 else above
+
+
+def decide(
+    draw: Draw, level: float, most: int, *, nonnegative: bool, equal: bool = False, share: float | None = None,
+    first: int = FIRST,
+) -> Decision:  # fmt: skip
+    """Whether the mean of left - right is at most 0 in every check; with ``equal``, whether it is 0.
+
+    ``draw(range(a, b))`` gives both sides of replicates a ... b-1, independent and of one distribution; their number
+    is doubled from ``first`` until the claim is decided or ``most`` are reached. The verdict is wrong with probability
+    at most ``level``, by confidence bounds that allow this:
+
+    VIOLATED errs only where the claim is true. Some lower bound is then wrong, so the level is divided among all
+    checks; ``share`` is this claim's share of it where several are decided together, the whole level by default.
+    HOLDS errs only where the claim is false. Then the upper bound of one check in particular, whose mean is above 0, is
+    wrong, so each has the whole level, and claims that must all hold need not divide it (an intersection-union test:
+    Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982), 295-300).
+
+    ``nonnegative`` promises that no left side is below 0 and that right sides are not random; VIOLATED then rests on a
+    bound without further assumptions. Raises `ValueError` where right sides differ all the same.
+    """
+    share = level if share is None else share
+    left, right = draw(range(min(first, most)))
+    while True:
+        decision = _judged(left, right, level, share, nonnegative=nonnegative, equal=equal)
+        drawn = len(left)
+        if decision.outcome is not Outcome.INCONCLUSIVE or drawn >= most or not math.isfinite(decision.left):
+            return decision
+        more = draw(range(drawn, min(2 * drawn, most)))
+        left, right = (np.concatenate(pair) for pair in zip((left, right), more, strict=True))
+
+
+def _judged(left: Array, right: Array, level: float, share: float, *, nonnegative: bool, equal: bool) -> Decision:
+    excess = left - right
+    finite = np.isfinite(excess).all(axis=0)
+    if not finite.all():
+        caveat = "left minus right is no finite number in some replicate"
+        return _decision(Outcome.INCONCLUSIVE, int(np.argmin(finite)), left, right, (-math.inf, math.inf), caveat)
+    if nonnegative and np.ptp(right, axis=0).any():
+        raise ValueError("right sides are said not to be random, but they differ between replicates")
+    apart = share / excess.shape[1] / (2 if equal else 1)
+    low = lower(left, apart, 0.0) - right[0] if nonnegative else lower(excess, apart)
+    high = upper(excess, apart if equal else level)
+    tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)
+    above, below = low > tie, (high < -tie) & equal
+    outcome = Outcome.HOLDS if (high <= tie).all() and (not equal or (low >= -tie).all()) else Outcome.INCONCLUSIVE
+    room = np.maximum(high, -low) if equal else high
+    if above.any() or below.any():
+        outcome, room = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))
+    worst = int(np.argmax(room))
+    rests_on = kind(0.0 if nonnegative and above[worst] else -math.inf)
+    return _decision(outcome, worst, left, right, (float(low[worst]), float(high[worst])), _caveat(outcome, rests_on))
+
+
+def _decision(
+    outcome: Outcome, worst: int, left: Array, right: Array, bounds: tuple[float, float], caveat: str
+) -> Decision:
+    sides = float(left[:, worst].mean()), float(right[:, worst].mean())
+    return Decision(outcome, worst, *sides, *bounds, len(left), caveat)
+
+
+def _caveat(outcome: Outcome, rests_on: Kind) -> str:
+    if outcome is Outcome.INCONCLUSIVE:
+        return "the confidence bounds for left minus right lie on both sides of zero"
+    return f"{outcome.value} by a confidence bound that is {rests_on.value}"
