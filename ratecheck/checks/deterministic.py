@@ -95,8 +95,8 @@ class Case:
         Raises `InputError` where the statement is about anything but a deterministic run of shared variables, where
         numbers are missing, and, unless ``anyway``, where they break a condition of the statement.
         """
-        statement.check_names(given)
         _check_kind(statement)
+        statement.check_names(given)
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
         values, _ = statement.complete({**silent, **everyone, **given})
@@ -113,6 +113,11 @@ class Case:
     def n(self) -> int:
         """Number of clients."""
         return int(self.values["n"])
+
+    @property
+    def dissimilar(self) -> bool:
+        """Whether the statement bounds the dissimilarity of the clients' gradients."""
+        return Assumption.DISSIMILARITY in self.statement.assumptions
 
     @cached_property
     def right(self) -> float:
@@ -237,7 +242,8 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> dict[str
 
 def _check_values(statement: Statement, values: Mapping[str, float], *, anyway: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
-    for name in dict.fromkeys(("n", "K", "T", "F_0", "L", *statement.parameters)):
+    assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
+    for name in dict.fromkeys(("n", "K", "T", "F_0", "L", *statement.parameters, *assumed)):
         if name not in values:
             meaning = statement.vocabulary[name].meaning
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")

@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bounds
-from bounds.statement import Assumption
 from ratecheck.checks.deterministic import Case, Vector, mean, total
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
@@ -84,7 +83,7 @@ class Instance:
         case = Case.of(bounds.get(saved["key"]), saved["values"], anyway=anyway)
         gradients = tuple(floats(f"gradients[{k}]", each) for k, each in enumerate(saved["gradients"]))
         heights = tuple(floats(f"heights[{k}]", each) for k, each in enumerate(saved["heights"]))
-        count = 1 if _alike(case) else case.n
+        count = 1 if case.dissimilar else case.n
         if len(gradients) != count or len(heights) != count:
             raise InputError(f"{case.statement.key} needs gradients and heights of {count} functions at n={case.n}")
         if any(each.ndim != 2 or each.shape[1:] != gradients[0].shape[1:] for each in gradients):
@@ -120,7 +119,7 @@ def recheck(instance: Instance) -> Checked:
     places: list[dict[tuple[Fraction, ...], int]] = [{} for _ in slopes]
 
     def oracle(i: int, x: Vector) -> Vector:
-        k = 0 if _alike(case) else i
+        k = 0 if case.dissimilar else i
         j = places[k].setdefault(tuple(x), len(places[k]))
         if j >= len(slopes[k]):
             raise InputError(f"gradients[{k}] has {len(slopes[k])} entries, but the run asks at more points")
@@ -142,14 +141,11 @@ def recheck(instance: Instance) -> Checked:
     _check_limit("f(u^0) - inf f <= F_0", mean(tops) - mean(floors), constants["F_0"])
     if "B_0" in constants:
         _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0].squares(_dot), constants["B_0"])
-    if _alike(case):
-        _check_limit("(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2)
+    if case.dissimilar:
+        _check_limit(
+            "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
+        )
     return Checked(left=float(case.left(run, _dot, Fraction)), right=case.right)
-
-
-def _alike(case: Case) -> bool:
-    """Whether all clients have the same function but for a linear term."""
-    return Assumption.DISSIMILARITY in case.statement.assumptions
 
 
 def _exact(values: Array) -> Vector:
@@ -200,7 +196,9 @@ def worst_instance(case: Case, *, starts: int = 8, dimensions: tuple[int, ...] =
             if best is None or left > best[0]:
                 best = left, instance
     if best is None:
-        raise InputError(f"{case.statement.key}: no instance survived its exact check; the steps are too small for floats")
+        raise InputError(
+            f"{case.statement.key}: no instance survived its exact check; the steps are too small for floats"
+        )
     return best[1]
 
 
@@ -224,15 +222,16 @@ class _Adversary:
     def _record(self, case: Case) -> None:
         """Run on coefficients: every vector is a row of numbers on the unknown vectors."""
         n = case.n
-        self.tilts = n - 1
+        # Without dissimilarity there is nothing to choose.
+        self.tilts = 0 if case.dissimilar and case.values["b"] == 0 else n - 1
         width = self.tilts + n * (int(case.values["T"]) * (int(case.values["K"]) + 1) + 1)
         units = np.eye(width)
-        tilts = [*units[: self.tilts], -units[: self.tilts].sum(axis=0)]
+        tilts = [*units[: self.tilts], *[-units[: self.tilts].sum(axis=0)] * (n - self.tilts)]
         places: dict[tuple[int, bytes], int] = {}
         points: list[Array] = []
 
         def oracle(i: int, x: Array) -> Array:
-            key = (0 if _alike(case) else i, (x + 0.0).tobytes())
+            key = (0 if case.dissimilar else i, (x + 0.0).tobytes())
             if key not in places:
                 places[key] = len(points)
                 points.append(x)
@@ -249,7 +248,7 @@ class _Adversary:
         )
 
     def _chain(self) -> None:
-        """z = ``increments`` @ w and h_j = <z, trapezoids_j z> + (``offsets`` @ omega)_j."""
+        """The tables of z = ``increments`` @ w and h_j = <z, trapezoids_j z> + (``offsets`` @ omega)_j."""
         J = len(self.points)
         self.distances = np.zeros(J)
         self.increments, self.offsets = np.eye(self.size), np.eye(J)
@@ -299,7 +298,7 @@ class _Adversary:
     def _caps(self, case: Case) -> list[tuple[str, Array, int]]:
         """Limits on the gradients alone: constant, quadratic form, power of the constant."""
         caps = [("B_0", self.squares, 1)] if "B_0" in case.values else []
-        return [*caps, ("b", self.dissimilarity, 2)] if _alike(case) else caps
+        return [*caps, ("b", self.dissimilarity, 2)] if case.dissimilar and self.tilts else caps
 
     def answer(self, d: int, rng: np.random.Generator) -> Instance:
         """The local optimum that the search reaches from a random start."""
@@ -368,7 +367,7 @@ class _Adversary:
             case=self.case,
             gradients=tuple(slope * gradients[self.owner == k] for k in range(len(self.roots))),
             heights=tuple(gap * heights[self.owner == k] for k in range(len(self.roots))),
-            tilts=slope * z[: self.tilts],
+            tilts=slope * z[: self.tilts] if self.tilts else np.zeros((self.case.n - 1, z.shape[1])),
         )
 
 

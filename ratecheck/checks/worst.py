@@ -1,0 +1,79 @@
+"""The worst deterministic run of a statement over all smooth functions, from above and from below."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from bounds.statement import Given, Statement
+from ratecheck.checks.deterministic import Case
+from ratecheck.checks.interpolation import Checked, Instance, recheck, worst_instance
+from ratecheck.checks.pep import upper_bound
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The largest left side of ``case``: at least ``lower.left``, exactly checked, and at most ``upper``, numeric.
+
+    ``instance`` reaches the lower value. ``seconds`` is what each of the two took, upper first.
+    """
+
+    case: Case
+    upper: float
+    lower: Checked
+    instance: Instance
+    seconds: tuple[float, float]
+
+    @property
+    def gap(self) -> float:
+        """1 - lower/upper: what the two leave open."""
+        return 1 - self.lower.left / self.upper
+
+    @property
+    def violated(self) -> bool:
+        """Whether the checked instance has a larger left side than right side."""
+        return self.lower.left > self.lower.right
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the two values do not say."""
+        scope = [
+            "the upper value is numeric: the dual objective of a converged interior-point solver",
+        ]
+        if self.case.method.personal:
+            scope.append("functions of shared variables only: personal ones, which the statement admits, are absent")
+        return tuple(scope)
+
+    def to_json(self) -> dict[str, Any]:
+        """Both values, their ratios to the right side, and the instance."""
+        return {
+            "key": self.case.statement.key,
+            "values": dict(self.case.values),
+            "right": self.lower.right,
+            "upper": self.upper,
+            "lower": self.lower.left,
+            "upper_ratio": self.upper / self.lower.right,
+            "lower_ratio": self.lower.ratio,
+            "gap": self.gap,
+            "violated": self.violated,
+            "notes": list(self.notes),
+            "seconds": list(self.seconds),
+            "instance": self.instance.save(),
+        }
+
+
+def worst_case(
+    statement: Statement, given: Given, *, starts: int = 8, seed: int = 0, anyway: bool = False
+) -> WorstCase:
+    """Both values at the given numbers, step sizes prescribed or largest admissible where they are not given.
+
+    Raises `InputError` as `Case.of`, `upper_bound` and `worst_instance` do.
+    """
+    case = Case.of(statement, given, anyway=anyway)
+    start = time.perf_counter()
+    upper = upper_bound(case)
+    between = time.perf_counter()
+    instance = worst_instance(case, starts=starts, seed=seed)
+    lower = recheck(instance)
+    return WorstCase(case, upper, lower, instance, (between - start, time.perf_counter() - between))
