@@ -333,20 +333,11 @@ class _Adversary:
         return self._instance(z, heights)
 
     def _start(self, d: int, rng: np.random.Generator) -> Array:
-        """Random quadratics of gradient norm sqrt(2) at the start, as w and omega."""
-        w = np.zeros((self.size, d))
-        w[: self.tilts] = rng.standard_normal((self.tilts, d)) * rng.choice([0.1, 1.0])
-        omega = np.zeros(len(self.points))
-        slope = math.sqrt(2) * np.eye(d)[0]
-        curvature = rng.choice([1.0, rng.uniform(-1, 1)], size=len(self.roots))
-        z = self.increments @ w
-        for j, s in enumerate(self.distances):
-            row = self.tilts + j
-            if j in self.roots:
-                w[row], omega[j] = slope, 1.0
-            else:
-                w[row] = (slope + curvature[self.owner[j]] * self.points[j] @ z - self.increments[row] @ w) / s
-            z = self.increments @ w
+        """Random increments, from gradients of norm sqrt(2) = sqrt(2 L F_0) and heights F_0 at the start of the run."""
+        w = rng.normal(scale=0.5, size=(self.size, d))
+        omega = rng.normal(scale=0.5, size=len(self.points))
+        w[self.tilts + np.array(self.roots)] = math.sqrt(2) * np.eye(d)[0]
+        omega[self.roots] = 1.0
         return np.concatenate([w.ravel(), omega])
 
     def _instance(self, z: Array, heights: Array) -> Instance:

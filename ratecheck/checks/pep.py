@@ -34,6 +34,7 @@ from ratecheck.errors import InputError
 _SOLVER = "CLARABEL"
 # Primal and dual objectives of a converged solution agree to this accuracy, relative to a left side of L*F_0 at least.
 _ACCURACY = 1e-6
+_HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,19 @@ class Formulation:
 
     def solve(self) -> float:
         """The dual objective; raises `InputError` where the solver has not converged."""
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            # What the solver says about its accuracy is checked below.
-            warnings.simplefilter("ignore")
-            dual = float(self.problem.solve(verbose=0, solver=_SOLVER))
+        from cvxpy.error import SolverError
+
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                # What the solver says about its accuracy is checked below.
+                warnings.simplefilter("ignore")
+                dual = float(self.problem.solve(verbose=0, solver=_SOLVER))
+        except SolverError:
+            raise InputError(f"{_SOLVER} has failed; {_HINT}") from None
         status, primal = self.problem.wrapper.prob.status, float(self.problem.objective.eval())
         if status != "optimal" or abs(dual - primal) > _ACCURACY * max(1.0, abs(dual)):
             raise InputError(
-                f"{_SOLVER} has not converged: status {status}, primal {primal:.9g}, dual {dual:.9g}; "
-                "fewer local steps or rounds, or larger step sizes, would do"
+                f"{_SOLVER} has not converged: status {status}, primal {primal:.9g}, dual {dual:.9g}; {_HINT}"
             )
         return dual
 

@@ -11,6 +11,9 @@ from ratecheck.checks.deterministic import Case
 from ratecheck.checks.interpolation import Checked, Instance, recheck, worst_instance
 from ratecheck.checks.pep import upper_bound
 
+# The right side is computed in floats.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class WorstCase:
@@ -33,14 +36,12 @@ class WorstCase:
     @property
     def violated(self) -> bool:
         """Whether the checked instance has a larger left side than right side."""
-        return self.lower.left > self.lower.right
+        return self.lower.left > self.lower.right * (1 + _ROUNDING)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the two values do not say."""
-        scope = [
-            "the upper value is numeric: the dual objective of a converged interior-point solver",
-        ]
+        scope = ["the upper value is numeric: the dual objective of a converged interior-point solver"]
         if self.case.method.personal:
             scope.append("functions of shared variables only: personal ones, which the statement admits, are absent")
         return tuple(scope)
