@@ -9,7 +9,7 @@ from typing import Any
 from bounds.statement import Given, Statement
 from ratecheck.checks.deterministic import Case
 from ratecheck.checks.interpolation import Checked, Instance, recheck, worst_instance
-from ratecheck.checks.pep import upper_bound
+from ratecheck.checks.pep import Upper, upper_bound
 
 # The right side is computed in floats.
 _ROUNDING = 1e-9
@@ -17,13 +17,13 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The largest left side of ``case``: at least ``lower.left``, exactly checked, and at most ``upper``, numeric.
+    """The largest left side of ``case``: at least ``lower.left``, exactly checked, and at most ``upper.left``.
 
     ``instance`` reaches the lower value. ``seconds`` is what each of the two took, upper first.
     """
 
     case: Case
-    upper: float
+    upper: Upper
     lower: Checked
     instance: Instance
     seconds: tuple[float, float]
@@ -31,7 +31,7 @@ class WorstCase:
     @property
     def gap(self) -> float:
         """1 - lower/upper: what the two leave open."""
-        return 1 - self.lower.left / self.upper
+        return 1 - self.lower.left / self.upper.left
 
     @property
     def violated(self) -> bool:
@@ -41,7 +41,9 @@ class WorstCase:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the two values do not say."""
-        scope = ["the upper value is numeric: the dual objective of a converged interior-point solver"]
+        scope = []
+        if not self.upper.safe:
+            scope.append("the upper value is numeric: the dual objective of a converged interior-point solver")
         if self.case.method.personal:
             scope.append("functions of shared variables only: personal ones, which the statement admits, are absent")
         return tuple(scope)
@@ -52,9 +54,10 @@ class WorstCase:
             "key": self.case.statement.key,
             "values": dict(self.case.values),
             "right": self.lower.right,
-            "upper": self.upper,
+            "upper": self.upper.left,
+            "upper_safe": self.upper.safe,
             "lower": self.lower.left,
-            "upper_ratio": self.upper / self.lower.right,
+            "upper_ratio": self.upper.left / self.lower.right,
             "lower_ratio": self.lower.ratio,
             "gap": self.gap,
             "violated": self.violated,
