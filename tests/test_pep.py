@@ -305,6 +305,25 @@ def test_an_instance_survives_a_file(tmp_path):
     assert recheck(Instance.load(json.loads(path.read_text()))) == recheck(found)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tilts": [[1.0, 2.0, 3.0]]}, "tilts 1 rows"),
+        ({"heights": []}, "heights of 2 functions: there are 2 and 0"),
+        ({"gradients": [[[float("nan")]], [[1.0]]]}, r"gradients\[0\]: needed an array of finite numbers"),
+        ({"gradients": [[[1.0], [1.0, 2.0]], [[1.0]]]}, r"gradients\[0\]: needed an array"),
+        ({"values": 3}, "no 'values'"),
+        ({"key": "pfl/theorem-3.12"}, "pfl/theorem-3.11"),
+    ],
+)
+def test_a_damaged_file_is_refused(change, message):
+    """In one line that names what is wrong."""
+    honest = worst_instance(case("pfl/theorem-3.11", **{**FEDAVG, "K": 1, "T": 1}), starts=1, dimensions=(1,)).save()
+    assert Instance.load(honest).save() == honest
+    with pytest.raises(InputError, match=message):
+        Instance.load({**honest, **change})
+
+
 def test_the_same_seed_gives_the_same_instance():
     """Starts are drawn from named axes."""
     first, second = (worst_instance(case("pfl/theorem-3.11", **{**FEDAVG, "K": 2, "T": 2}), starts=2) for _ in range(2))

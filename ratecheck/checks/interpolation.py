@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bounds
+from bounds.statement import Statement
 from ratecheck.checks.deterministic import Case, Vector, mean, total
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
@@ -75,20 +76,28 @@ class Instance:
         }
 
     @staticmethod
-    def load(saved: Mapping[str, Any], *, anyway: bool = False) -> Instance:
-        """What `save` gave; raises `InputError` where something is missing, misshapen or outside the statement."""
-        for name in ("key", "values", "gradients", "heights", "tilts"):
-            if name not in saved:
-                raise InputError(f"the instance has no {name!r}: needed are key, values, gradients, heights and tilts")
-        case = Case.of(bounds.get(saved["key"]), saved["values"], anyway=anyway)
-        gradients = tuple(floats(f"gradients[{k}]", each) for k, each in enumerate(saved["gradients"]))
-        heights = tuple(floats(f"heights[{k}]", each) for k, each in enumerate(saved["heights"]))
+    def load(saved: Mapping[str, Any], statement: Statement | None = None, *, anyway: bool = False) -> Instance:
+        """What `save` gave, by default for the statement of the catalogue that it names.
+
+        Raises `InputError` where something is missing, misshapen or outside the statement.
+        """
+        kinds = {"key": str, "values": dict, "gradients": list, "heights": list, "tilts": list}
+        for name, kind in kinds.items():
+            if not isinstance(saved.get(name), kind):
+                raise InputError(f"the instance has no {name!r} that could be used: needed are {', '.join(kinds)}")
+        case = Case.of(statement or bounds.get(saved["key"]), saved["values"], anyway=anyway)
+        gradients = tuple(_finite(f"gradients[{k}]", each, 2) for k, each in enumerate(saved["gradients"]))
+        heights = tuple(_finite(f"heights[{k}]", each, 1) for k, each in enumerate(saved["heights"]))
         count = 1 if case.dissimilar else case.n
-        if len(gradients) != count or len(heights) != count:
-            raise InputError(f"{case.statement.key} needs gradients and heights of {count} functions at n={case.n}")
-        if any(each.ndim != 2 or each.shape[1:] != gradients[0].shape[1:] for each in gradients):
-            raise InputError("gradients: needed an array (points, coordinates) of each function")
-        tilts = floats("tilts", saved["tilts"]).reshape(case.n - 1, -1 if case.n > 1 else gradients[0].shape[1])
+        if not len(gradients) == len(heights) == count:
+            raise InputError(
+                f"{case.statement.key} at n={case.n} needs gradients and heights of {count} functions: there are "
+                f"{len(gradients)} and {len(heights)}"
+            )
+        d = gradients[0].shape[1]
+        tilts = _finite("tilts", saved["tilts"], 2) if case.n > 1 else np.zeros((0, d))
+        if tilts.shape != (case.n - 1, d) or any(each.shape[1] != d for each in gradients):
+            raise InputError(f"gradients and tilts need {d} coordinates each, and tilts {case.n - 1} rows")
         return Instance(case, gradients, heights, tilts)
 
 
@@ -146,6 +155,14 @@ def recheck(instance: Instance) -> Checked:
             "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
         )
     return Checked(left=float(case.left(run, _dot, Fraction)), right=case.right)
+
+
+def _finite(name: str, values: Any, dimensions: int) -> Array:
+    """An array of finite numbers with that many axes."""
+    array = floats(name, values)
+    if array.ndim != dimensions or not np.isfinite(array).all():
+        raise InputError(f"{name}: needed an array of finite numbers with {dimensions} axes")
+    return array
 
 
 def _exact(values: Array) -> Vector:
