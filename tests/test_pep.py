@@ -116,7 +116,7 @@ def test_gradient_descent_has_its_known_worst_case(step, steps):
     """One client, one local step: min_k ||grad f(x_k)||^2 <= 4 F_0/(sum_k min(4t - L^2 t^3, 4t - L t^2) + 2/L).
 
     Abbaszadehpeivasti, de Klerk, Zamani, "The exact worst-case convergence rate of the gradient method with fixed step
-    lengths for L-smooth functions" (2021), Theorem 2; exact for t <= sqrt(3)/L.
+    lengths for L-smooth functions" (2022); exact for t <= sqrt(3)/L.
     """
     descent = case("pfl/theorem-4.5", n=1, L=1, F_0=1, K=1, T=steps + 1, gamma=step, eta_u=1, eta_v=1)
     formulation = pep.formulate(descent)
@@ -384,7 +384,7 @@ def test_a_false_instance_is_refused(how, key, constants):
         ("pfl/theorem-3.11", FEDAVG, {"B_0": 1.0}, r"sum_i \|\|grad f_i\(u\^0\)\|\|\^2 <= B_0"),
         ("pfl/theorem-3.11", FEDAVG, {"F_0": 0.6}, r"f\(u\^0\) - inf f <= F_0"),
         ("pfl/theorem-3.11", FEDAVG, {"L": 1.9}, "no L-smooth function"),
-        ("pfl/theorem-3.7", DISSIMILAR, {"b": 0.5}, r"\|\|grad f_i - grad f\|\|\^2 <= b\^2"),
+        ("pfl/theorem-3.7", DISSIMILAR, {"b": 0.85}, r"\|\|grad f_i - grad f\|\|\^2 <= b\^2"),
     ],
 )
 def test_every_assumption_is_checked(key, constants, smaller, message):
@@ -416,6 +416,12 @@ def test_what_has_no_worst_case_is_refused(key, given, message):
     """Applicability is read off the statement and its numbers."""
     with pytest.raises(InputError, match=message):
         Case.of(bounds.get(key), given)
+
+
+def test_a_run_that_is_too_long_is_refused():
+    """Before the solver starts."""
+    with pytest.raises(InputError, match=r"82 <= 40 is false"):
+        worst_case(bounds.get("pfl/theorem-3.11"), {**FEDAVG, "K": 40, "T": 2})
 
 
 def test_steps_that_floats_cannot_resolve_are_refused():

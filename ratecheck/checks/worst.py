@@ -10,9 +10,12 @@ from bounds.statement import Given, Statement
 from ratecheck.checks.deterministic import Case
 from ratecheck.checks.interpolation import Checked, Instance, recheck, worst_instance
 from ratecheck.checks.pep import Upper, upper_bound
+from ratecheck.errors import InputError
 
 # The right side is computed in floats.
 _ROUNDING = 1e-9
+# At how many points the clients may be asked in all; a semidefinite program of twice that size takes many minutes.
+_LARGEST = 40
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,15 @@ def worst_case(
 ) -> WorstCase:
     """Both values at the given numbers, step sizes prescribed or largest admissible where they are not given.
 
-    Raises `InputError` as `Case.of`, `upper_bound` and `worst_instance` do.
+    Raises `InputError` as `Case.of`, `upper_bound` and `worst_instance` do, and for runs that are too long.
     """
     case = Case.of(statement, given, anyway=anyway)
+    n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
+    if (asked := n * (K * (T - 1) + 1)) > _LARGEST:
+        raise InputError(
+            f'n={n}, K={K}, T={T} break "n*(K*(T - 1) + 1) <= {_LARGEST}": {asked} <= {_LARGEST} is false, and a worst '
+            f"case over all functions takes too long. Smaller n, K or T would do, such as n=2, K=4, T=2."
+        )
     start = time.perf_counter()
     upper = upper_bound(case)
     between = time.perf_counter()
