@@ -1,0 +1,265 @@
+"""A statement about a run without noise and with every client in every round, as a run on vectors of any kind.
+
+Such a run is decided by the answers of the oracle alone. `Case.run` evaluates the algorithm's own functions on whatever
+can be added and scaled: points of a performance-estimation problem, coefficients of unknown vectors, exact rationals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from bounds.statement import Assumption, Given, Over, Relation, Statement, number
+from bounds.symbols import Role
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.base import Over as Clients
+from ratecheck.algorithms.base import Term, U, V, Variables
+from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.problem import step_names
+from ratecheck.checks.verify import foreign
+from ratecheck.errors import InputError
+from ratecheck.inputs import whole
+
+# Anything that can be added and scaled, and what the product of two such things is.
+Vector = Any
+Scalar = Any
+Oracle = Callable[[int, Vector], Vector]
+Inner = Callable[[Vector, Vector], Scalar]
+Convert = Callable[[float], Scalar]
+
+_ASSUMED = {
+    Assumption.SMOOTHNESS,
+    Assumption.NOISE,
+    Assumption.DISSIMILARITY,
+    Assumption.UNIFORM_SAMPLING,
+    Assumption.FULL_PARTICIPATION,
+    Assumption.NO_PERSONAL,
+}
+_NOISE = Assumption.NOISE.constants
+# What an adversary respects: smoothness, the initial gap, dissimilarity, and the clients' gradients at the start.
+_RESPECTED = {"L", "F_0", "b", "B_0"}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The run before one round: the recorded point, the gradients of the f_i there, and what the method records."""
+
+    point: Vector
+    gradients: tuple[Vector, ...]
+    records: tuple[Mapping[str, tuple[Term, ...]], ...]
+
+    def square(self, inner: Inner) -> Scalar:
+        """||grad f||^2, f being the mean of the f_i."""
+        gradient = mean(self.gradients)
+        return inner(gradient, gradient)
+
+    def squares(self, inner: Inner) -> Scalar:
+        """sum_i ||grad f_i||^2."""
+        return total([inner(gradient, gradient) for gradient in self.gradients])
+
+    def dissimilarity(self, inner: Inner) -> Scalar:
+        """(1/n) sum_i ||grad f_i - grad f||^2."""
+        gradient = mean(self.gradients)
+        return mean([inner(each - gradient, each - gradient) for each in self.gradients])
+
+    def record(self, name: str, inner: Inner, convert: Convert) -> Scalar:
+        """A recorded quantity, such as G_u."""
+        values = []
+        for terms in zip(*(records[name] for records in self.records), strict=True):
+            lefts, rights = [term.left for term in terms], [term.right for term in terms]
+            if terms[0].over is Clients.CLIENTS:
+                value = mean([inner(left, right) for left, right in zip(lefts, rights, strict=True)])
+            else:
+                value = inner(mean(lefts), mean(rights))
+            values.append(convert(terms[0].factor) * value)
+        return total(values)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement at numbers at which its run is deterministic; ``values`` has all of its parameters.
+
+    The variables are shared: personal ones, where the method has them, are absent.
+    """
+
+    statement: Statement
+    values: Mapping[str, float]
+
+    @staticmethod
+    def of(statement: Statement, given: Given, *, anyway: bool = False) -> Case:
+        """Complete the numbers; a step size that the statement leaves open takes its largest admissible value.
+
+        Raises `InputError` where the statement is about anything but a deterministic run of shared variables, where
+        numbers are missing, and, unless ``anyway``, where they break a condition of the statement.
+        """
+        _check_kind(statement)
+        statement.check_names(given)
+        silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
+        everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
+        values, _ = statement.complete({**silent, **everyone, **given})
+        values = _with_open_steps(statement, values)
+        _check_values(statement, values, anyway=anyway)
+        return Case(statement, values)
+
+    @property
+    def method(self) -> Method:
+        """The method that the statement is about."""
+        return METHODS[self.statement.algorithm or ""]
+
+    @property
+    def n(self) -> int:
+        """Number of clients."""
+        return int(self.values["n"])
+
+    @property
+    def dissimilar(self) -> bool:
+        """Whether the statement bounds the dissimilarity of the clients' gradients."""
+        return Assumption.DISSIMILARITY in self.statement.assumptions
+
+    @cached_property
+    def right(self) -> float:
+        """The right side of the first claim."""
+        return self.statement.evaluate(**self.values).value
+
+    def unit(self, name: str) -> float:
+        """What a symbol is measured in where F_0 = 1 and L = 1: F_0^f_degree * (F_0/L)^(x_degree/2)."""
+        quantity = self.statement.vocabulary[name]
+        gap, L = self.values["F_0"], self.values["L"]
+        return math.pow(gap, quantity.f_degree) * math.pow(gap / L, quantity.x_degree / 2)
+
+    @property
+    def left_unit(self) -> float:
+        """The unit of the left side."""
+        return self.unit(next(iter(self.statement.claims[0].metric.weights)).name)
+
+    @cached_property
+    def scaled(self) -> Case:
+        """The same in units in which F_0 = 1 and L = 1."""
+        return Case(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
+
+    def run(self, zero: Vector, oracle: Oracle, convert: Convert = float) -> tuple[Snapshot, ...]:
+        """What is recorded before each of the T rounds, from the start 0.
+
+        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run; ``convert`` makes a parameter a number of the
+        vectors' kind.
+        """
+        algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), int(self.values["T"])
+        p = self._parameters(convert)
+        recorded = _first(algorithm.server) if algorithm.point is None else algorithm.point[U]
+
+        def gradient(i: int, x: Vector) -> Variables:
+            return {U: oracle(i, x), V: zero}
+
+        start = {U: zero, V: zero}
+        clients = [algorithm.start_client(start, gradient(i, zero), p) for i in range(n)]
+        averages = {name: mean([client[name] for client in clients]) for name in algorithm.client}
+        server = algorithm.start_server(start, averages, p)
+        snapshots: list[Snapshot] = []
+        while True:
+            gradients = [gradient(i, server[recorded]) for i in range(n)]
+            records = tuple(algorithm.records(server, clients[i], gradients[i], p) for i in range(n))
+            snapshots.append(Snapshot(server[recorded], tuple(each[U] for each in gradients), records))
+            if len(snapshots) == T:
+                return tuple(snapshots)
+            messages = []
+            for i in range(n):
+                local = algorithm.begin(server, clients[i], p)
+                for _ in range(K):
+                    local = algorithm.step(local, gradient(i, local[_first(algorithm.local)]), p)
+                clients[i], message = algorithm.finish(server, clients[i], local, p)
+                messages.append(message)
+            sums = {name: total([message[name] for message in messages]) for name in algorithm.message}
+            server = algorithm.aggregate(server, sums, p)
+
+    def left(self, run: Sequence[Snapshot], inner: Inner, convert: Convert = float) -> Scalar:
+        """The left side of the first claim: the mean over the rounds of its combination of recorded quantities."""
+        weights = self.statement.claims[0].metric.weights
+        factors = {quantity.name: convert(number(weight, self.values)) for quantity, weight in weights.items()}
+        return mean(
+            [total([f * snapshot.record(name, inner, convert) for name, f in factors.items()]) for snapshot in run]
+        )
+
+    def _parameters(self, convert: Convert) -> dict[str, Scalar]:
+        """What the algorithm's functions receive."""
+        K = self.values["K"]
+        given = {name: self.values[name] for name in self.method.step_sizes if name in self.values}
+        sizes = self.method.resolve(given, self.n)
+        fixed = {"n": self.n, "m": self.n, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
+        p = {name: convert(value) for name, value in {**fixed, **sizes}.items()}  # type: ignore[arg-type]
+        return {**p, "p": 1 / p["n"]}
+
+
+def total(values: Sequence[Scalar]) -> Scalar:
+    """The sum, for things that know no zero."""
+    result = values[0]
+    for value in values[1:]:
+        result = result + value
+    return result
+
+
+def mean(values: Sequence[Scalar]) -> Scalar:
+    """The average."""
+    return total(values) / len(values)
+
+
+def _first(group: Mapping[str, str]) -> str:
+    """The first shared variable of a group."""
+    return next(name for name, block in group.items() if block == U)
+
+
+def _check_kind(statement: Statement) -> None:
+    """Raise `InputError` unless the statement bounds a mean over the rounds of a run that can be deterministic."""
+    key, claim = statement.key, statement.claims[0]
+    if statement.order_only:
+        raise InputError(f"{key} is known only up to a constant, so there is nothing to compare with")
+    if reasons := foreign(statement):
+        raise InputError(f"{key} has no worst case here: {'; '.join(reasons)}")
+    if statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
+        raise InputError(f"{key} has no worst case here: it is about no method with a shared variable")
+    if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:
+        raise InputError(f"{key} has no worst case here: it assumes {'; '.join(others)}")
+    if claim.metric.over is not Over.MEAN_OF_ROUNDS or claim.relation is not Relation.AT_MOST:
+        raise InputError(f"{key} has no worst case here: its first claim bounds no mean over the rounds")
+    recorded = set(METHODS[statement.algorithm].algorithm.recorded)
+    if unknown := sorted({q.name for q in claim.metric.weights} - recorded):
+        raise InputError(f"{key} has no worst case here: no run records {', '.join(unknown)}")
+
+
+def _with_open_steps(statement: Statement, values: dict[str, float]) -> dict[str, float]:
+    """The values with the largest admissible of each step size that no rule sets."""
+    missing = [name for name in step_names(statement) if name not in values]
+    while missing:
+        high = step_sizes(statement, values).admissible[missing[0]].high
+        if not math.isfinite(high):
+            raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
+        values, _ = statement.complete({**values, missing[0]: high})
+        missing = [name for name in missing if name not in values]
+    return values
+
+
+def _check_values(statement: Statement, values: Mapping[str, float], *, anyway: bool) -> None:
+    """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
+    assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
+    for name in dict.fromkeys(("n", "K", "T", "F_0", "L", *statement.parameters, *assumed)):
+        if name not in values:
+            meaning = statement.vocabulary[name].meaning
+            raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
+    for name in ("n", "K", "T"):
+        whole(name, values[name], 1)
+    constants = {name for name in statement.parameters if statement.vocabulary[name].role is Role.CONSTANT}
+    if unknown := sorted(constants - _RESPECTED - set(_NOISE)):
+        raise InputError(f"{statement.key} has no worst case here: no search respects {', '.join(unknown)}")
+    for name in _NOISE:
+        if values.get(name, 0.0) != 0.0:
+            raise InputError(f'{name}={values[name]:g} breaks "{name} == 0": a run with noise is not deterministic')
+    if values.get("m", values["n"]) != values["n"]:
+        raise InputError(
+            f'm={values["m"]:g} breaks "m == n": {values["m"]:g} == {values["n"]:g} is false, and a run that samples '
+            f"clients is not deterministic. Admissible m: {values['n']:g}."
+        )
+    broken = [check.broken for check in statement.check_conditions(values) if check.holds is False]
+    if broken and not anyway:
+        raise InputError(" ".join(broken))
