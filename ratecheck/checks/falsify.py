@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.statement import Statement
+from bounds.statement import Relation, Statement
 from ratecheck.checks.families import Family, Shape, shapes
 from ratecheck.checks.instance import Instance
 from ratecheck.checks.verdict import Outcome, Verdict
@@ -119,9 +119,13 @@ class _Search:
         if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
             self._note("; ".join(verdict.reasons))
             return _NOTHING
-        self.applicable += 1
         size = abs(worst.left) + abs(worst.right)
-        room = (worst.right - worst.left) / size if size else 0.0
+        if size == 0.0:
+            self._note("both sides are 0: the start is already stationary")
+            return _NOTHING
+        self.applicable += 1
+        equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
+        room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
         # What is lost in rounding is no counterexample and leads nowhere.
         if not violated and worst.error > 1e-3 * size:
@@ -140,13 +144,12 @@ class _Search:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
 
     def look(self, families: list[Family], rng: np.random.Generator) -> None:
-        """Corners and random points of all shapes in turn."""
+        """Corners and random points of all shapes in turn, until something is known."""
         end = self.spent + _LOOK * self.budget.evaluations
         streams = [_points(family, np.random.default_rng(rng.integers(2**63))) for family in families]
-        while self.spent < end:
+        while self.spent < end or not self.points:
             for family, stream in zip(families, streams, strict=True):
-                if self.spent < end:
-                    self.room(family, next(stream))
+                self.room(family, next(stream))
 
     def evolve(self, rng: np.random.Generator) -> None:
         """Differential evolution on the best shapes, begun at the best points known of them."""
@@ -213,9 +216,8 @@ def falsify(
     rng = np.random.default_rng(seed)
     try:
         search.look(families, rng)
-        if search.points:
-            search.evolve(rng)
-            search.polish()
+        search.evolve(rng)
+        search.polish()
     except _Over:
         violated = search.best is not None and search.best[2].outcome is Outcome.VIOLATED
         if search.spent < budget.evaluations and not violated:

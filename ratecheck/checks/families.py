@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Over, Statement
-from bounds.symbols import Role
+from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.facts import LOWER, NOISE
@@ -157,6 +157,7 @@ class Family:
             name
             for name in statement.parameters
             if vocabulary[name].role is Role.CONSTANT
+            and vocabulary[name].domain is not Domain.REAL
             and vocabulary.facts.get(name, "") not in (*NOISE, "")
             and vocabulary.facts[name] != "delta"
         )
@@ -225,7 +226,7 @@ class Family:
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         fixed_law = not self.shape.trace and not every_participation(self.statement)
         drawn = Assumption.DRAWN_STEP_SIZES in self.statement.assumptions
-        if not means:
+        if not means or Assumption.SKEWED_SELECTION in self.statement.assumptions:
             return _NEAR
         return _FAR if (fixed_law or self.shape.size == self.shape.n) and not drawn else (_FAR[0], 200.0)
 

@@ -1,0 +1,176 @@
+"""The search for violating instances: wrong statements are caught, sound ones are not accused, files read back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+import bounds
+from ratecheck.checks import instance as instances
+from ratecheck.checks.falsify import Budget, falsify
+from ratecheck.checks.families import TRACES, Family, Shape, _matrix, shapes
+from ratecheck.checks.instance import Instance
+from ratecheck.checks.verdict import Outcome
+from ratecheck.checks.verify import Options
+from ratecheck.errors import InputError
+from ratecheck.participation import Trace
+from ratecheck.problems import Logistic, Quadratic
+
+SMALL = Budget(120, 300.0)
+
+
+def scaled(key, factor):
+    """The statement with its right side multiplied by a factor."""
+    statement = bounds.get(key)
+    claim = statement.claims[0]
+    terms = {label: expr * factor for label, expr in claim.terms.items()}
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+
+
+@pytest.mark.parametrize("key", ["pfl/theorem-3.7", "pfl/corollary-4.6", "fedsum/theorem-d.1"])
+def test_a_bound_five_times_too_strong_is_caught(key):
+    """Right sides divided by five fail on an instance that the search finds; undivided they do not."""
+    found = falsify(scaled(key, 0.2), SMALL)
+    assert found.outcome is Outcome.VIOLATED
+    again = found.instance.verdict()
+    assert again.outcome is Outcome.VIOLATED
+    assert not any(check.holds is False for check in again.conditions)
+    sound = falsify(bounds.get(key), Budget(40, 300.0))
+    assert sound.outcome is Outcome.INCONCLUSIVE
+    assert 0.1 < sound.tightness < 1
+
+
+@pytest.mark.parametrize("key", ["flame/theorem-2-unbiased", "fedsum/corollary-g.1-case-2", "pfl/lemma-a.2"])
+def test_statements_that_are_false_as_printed(key, tmp_path):
+    """Printed errors of three papers are found without being told where, and their files say so again."""
+    found = falsify(bounds.get(key), SMALL)
+    assert found.outcome is Outcome.VIOLATED
+    path = tmp_path / "worst.json"
+    found.instance.save(path)
+    loaded = instances.load(path)
+    assert loaded.fields() == found.instance.fields()
+    verdict = loaded.verdict(Options())
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.worst.left == found.verdict.worst.left
+
+
+def test_the_search_is_a_function_of_its_seed():
+    """Same seed, same instance; the budget is kept."""
+    statement = bounds.get("pfl/theorem-3.7")
+    first, again = (falsify(statement, Budget(60, 300.0), seed=3) for _ in range(2))
+    assert first.instance.fields() == again.instance.fields()
+    assert first.evaluations == again.evaluations == 60
+    assert falsify(statement, Budget(60, 300.0), seed=4).instance.fields() != first.instance.fields()
+
+
+def test_more_budget_is_not_worse():
+    """The best of a longer search is at least as tight as its own beginning."""
+    seen = []
+    found = falsify(
+        bounds.get("fedsum/theorem-4.1"), Budget(80, 300.0), report=lambda share, text: seen.append((share, text))
+    )
+    assert found.evaluations == 80
+    shares = [share for share, _ in seen]
+    assert shares == sorted(shares)
+    tight = [float(text.removeprefix("tightness ")) for _, text in seen]
+    assert max(tight) == pytest.approx(found.tightness, rel=1e-3)
+
+
+def test_an_interrupt_keeps_the_best():
+    """Ctrl-C in the middle: the best so far is returned and the search says that it was interrupted."""
+
+    def report(share, text):
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(80, 300.0), report=report)
+    assert found.stopped == "interrupted"
+    assert found.instance is not None
+    assert found.tightness > 0
+    assert found.evaluations < 80
+
+
+def test_time_is_a_limit_too():
+    """A search that runs out of time says so."""
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(10_000, 0.5))
+    assert "time" in found.stopped
+    assert found.evaluations < 10_000
+
+
+@pytest.mark.parametrize(
+    "key", ["pfl/theorem-3.7", "fedsum/theorem-4.1", "fedsum/corollary-g.1-case-3", "flame/theorem-2-unbiased"]
+)
+def test_decoded_instances_meet_what_the_statement_assumes(key):
+    """Random points of the cube give instances whose step sizes break no condition, as far as any are admissible."""
+    statement = bounds.get(key)
+    rng = np.random.default_rng(5)
+    compared = 0
+    for shape in shapes(statement)[::3]:
+        family = Family(statement, shape)
+        try:
+            verdict = family.decode(rng.random(family.size)).verdict(Options(engine="auto", traces=1, vacuity=False))
+        except InputError:
+            continue
+        if verdict.comparisons:
+            compared += 1
+            assert not any(check.holds is False for check in verdict.conditions)
+    assert compared >= 2
+
+
+@pytest.mark.parametrize("kind", TRACES)
+def test_traces(kind):
+    """Every trace has one row per round, somebody in round 0, and only the rounds asked for."""
+    for n, T in ((2, 1), (2, 7), (3, 5)):
+        matrix = _matrix(kind, n, 1, T)
+        assert matrix.shape == (T, n)
+        assert matrix[0].any()
+
+
+def test_shapes_of_a_statement():
+    """Blocks, participants and traces follow from the method and from who takes part."""
+    assert {s.d_v for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {0}
+    assert {s.trace for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {"", *TRACES}
+    assert {s.trace for s in shapes(bounds.get("pfl/theorem-3.7"))} == {""}
+    assert all(s.size == s.n for s in shapes(bounds.get("pfl/theorem-3.11")))
+
+
+def test_what_cannot_be_searched():
+    """Orders have no value; what no run measures is not applicable, with the reason."""
+    with pytest.raises(InputError, match="only up to a constant"):
+        falsify(bounds.get("pfl/scaffold"))
+    found = falsify(bounds.get("flame/proposition-2"))
+    assert found.outcome is Outcome.NOT_APPLICABLE
+    assert found.reasons[0].startswith("no run measures")
+
+
+def test_files_that_are_no_instances(tmp_path):
+    """One line each: missing, no JSON, no instance, unknown statement, unknown problem."""
+    path = tmp_path / "x.json"
+    with pytest.raises(InputError, match="no file"):
+        instances.load(path)
+    good = Instance(bounds.get("pfl/theorem-3.7"), Quadratic.synthetic(2, 2, 1), Trace([[1, 0]]), {"m": 1.0}).fields()
+    cases = {
+        "{": "cannot be read as JSON",
+        "[]": "no instance",
+        json.dumps({**good, "statement": "pfl/theorem-9.9"}): "no statement",
+        json.dumps({**good, "problem": {"kind": "cubic"}}): "cubic",
+        json.dumps({**good, "participation": {"kind": "moon"}}): "moon",
+        json.dumps({k: v for k, v in good.items() if k != "given"}): "given",
+    }
+    for text, message in cases.items():
+        path.write_text(text)
+        with pytest.raises(InputError, match=message):
+            instances.load(path)
+    logistic = Instance(bounds.get("pfl/theorem-3.7"), Logistic.synthetic(n=2, N=3, d=2), None, {})
+    with pytest.raises(InputError, match="logistic"):
+        logistic.save(path)
+
+
+def test_shape_in_words():
+    """What the report prints."""
+    assert str(Shape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"
+    assert math.isinf(falsify(bounds.get("flame/theorem-2-unbiased"), SMALL).tightness)
