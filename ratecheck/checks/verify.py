@@ -351,7 +351,8 @@ class _Check:
         trivial = self.statement.claims[0].metric.trivial
         if trivial is None:
             return None, None
-        fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in ("given", "largest admissible")}
+        kept = ("given", "largest admissible", "unrestricted")
+        fixed = {k: v for k, v in values.items() if chosen.get(k, "given") in kept}
 
         def vacuous(T: int) -> bool:
             return bool(self.statement.evaluate(**{**fixed, "T": float(T)}).vacuous)
