@@ -83,7 +83,7 @@ def test_more_budget_is_not_worse():
 def test_an_interrupt_keeps_the_best():
     """Ctrl-C in the middle: the best so far is returned and the search says that it was interrupted."""
 
-    def report(share, text):
+    def report(share, _):
         if share > 0.4:
             raise KeyboardInterrupt
 

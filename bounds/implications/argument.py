@@ -26,11 +26,12 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 import bounds
-from bounds.statement import Claim, Condition, Relation, Statement, StepProduct
+from bounds.statement import Claim, Condition, Over, Relation, Statement, StepProduct
 from bounds.symbols import Role
 
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
 _DIGITS = 10**6
+_EACH_ROUND = (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
 
 Substitution = Mapping[sp.Expr, sp.Expr]
 
@@ -205,6 +206,9 @@ class _Derivation:
 
     def case(self) -> Case:
         claim = chosen_claim(self.conclusion, self.implication.claim)
+        if claim.metric.over in _EACH_ROUND and self._reached() is Over.MEAN_OF_ROUNDS:
+            # A mean over the rounds says something of every round where there is one only.
+            self._require("every round, from a mean over the rounds", self._rounds, "<=", ONE)
         left = self._chain(claim.metric.expr, self.implication.left)
         right = self._chain(self._begin(claim), self.implication.steps)
         if claim.relation is Relation.ORDER and self._premise_is_explicit():
@@ -237,12 +241,21 @@ class _Derivation:
         start = self.implication.start
         return isinstance(start, Use) and not bounds.get(start.key).order_only
 
+    def _reached(self) -> Over:
+        """Which rounds the argument speaks about."""
+        start = self.implication.start
+        if self.implication.telescoped is not None:
+            return Over.MEAN_OF_ROUNDS
+        if isinstance(start, Use):
+            return chosen_claim(bounds.get(start.key), start.claim).metric.over
+        return chosen_claim(bounds.get(self.implication.conclusion), self.implication.claim).metric.over
+
     def _begin(self, claim: Claim) -> sp.Expr:
         """The right side with which the argument begins; without telescoping its left side has to be large enough."""
         start = self.implication.start
         if isinstance(start, Fact):
-            if self.implication.telescoped is None and claim.metric.expr != start.quantity:
-                raise ValueError(f"{self.conclusion.key}: begins with a fact about {start.quantity}")
+            if self.implication.telescoped is None:
+                self._require("left side", claim.metric.expr, "<=", start.quantity)
             return start.bound
         statement = bounds.get(start.key)
         begun = chosen_claim(statement, start.claim)

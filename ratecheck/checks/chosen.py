@@ -20,7 +20,7 @@ GIVEN, LARGEST, BEST, FREE, TWICE = (
     "twice the smallest admissible",
 )
 # Where a step size comes from that no rule of the statement computes from the others.
-INDEPENDENT = (GIVEN, LARGEST, BEST, TWICE)
+INDEPENDENT = (GIVEN, LARGEST, BEST, TWICE, FREE)
 
 
 def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:

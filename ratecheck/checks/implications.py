@@ -82,16 +82,26 @@ class Checked:
     constants: tuple[Constant, ...]
 
 
-def check(implication: Implication, conclusion: Statement | None = None, *, sharpest: bool = True) -> Checked:
-    """Decide an implication, for its conclusion or a variant of it; find the sharpest constants where wanted."""
+def check(
+    implication: Implication,
+    conclusion: Statement | None = None,
+    *,
+    sharpest: bool = True,
+    solver: bool = True,
+    granted: Sequence[Obligation] = (),
+) -> Checked:
+    """Decide an implication, for its conclusion or a variant of it; find the sharpest constants where wanted.
+
+    Obligations that are ``granted`` are not decided again. Without ``solver`` no word of z3's counts as a proof.
+    """
     statement = conclusion or bounds.get(implication.conclusion)
     problem = case(implication, statement)
     certificates: list[Certificate] = []
     hints: list[Key] = []
     how, unknown = How.IDENTITY, []
     for obligation in problem.obligations:
-        for system in systems(obligation.goal, problem.hypotheses):
-            proof = _prove(system, hints)
+        for system in systems(obligation.goal, problem.hypotheses) if obligation not in granted else ():
+            proof = _prove(system, hints, solver=solver)
             if proof is None:
                 found = counterexample(problem, obligation, system)
                 if found is not None:
@@ -109,7 +119,7 @@ def check(implication: Implication, conclusion: Statement | None = None, *, shar
     return Checked(implication, Verdict.PROVED, how, tuple(certificates), None, (), constants)
 
 
-def _prove(system: System, hints: list[Key]) -> list[Certificate] | How | None:
+def _prove(system: System, hints: list[Key], *, solver: bool) -> list[Certificate] | How | None:
     """Certificates for the parts of a goal (none are needed for an identity), z3's word, or nothing."""
     search = Search(system)
     if not search.goal.numerator and not system.strict:
@@ -127,7 +137,7 @@ def _prove(system: System, hints: list[Key]) -> list[Certificate] | How | None:
         hints.insert(0, key)
     else:
         return certificates
-    return How.SOLVER if refute(system) is True else None
+    return How.SOLVER if solver and refute(system) is True else None
 
 
 # --- Counterexamples ---
@@ -141,7 +151,7 @@ def counterexample(
     The system's goal may be the part of the obligation's that stands before a ``monomial``.
     """
     for values in _candidates(system, monomial) if problem.complete else ():
-        found = _confirmed(problem, obligation, values)
+        found = confirmed(problem, obligation, values)
         if found is not None:
             return found
     return None
@@ -169,7 +179,7 @@ def _candidates(system: System, monomial: sp.Expr) -> Iterator[_Values]:
         yield values
 
 
-def _confirmed(problem: Case, obligation: Obligation, values: Mapping[sp.Symbol, sp.Expr]) -> Counterexample | None:
+def confirmed(problem: Case, obligation: Obligation, values: Mapping[sp.Symbol, sp.Expr]) -> Counterexample | None:
     """The counterexample, if whole numbers are whole, every hypothesis holds, and the obligation does not."""
     conditions = [obligation.goal, *problem.hypotheses]
     symbols = set().union(*(side.free_symbols for c in conditions for side in (c.left, c.right)))

@@ -229,9 +229,13 @@ def _powers(expressions: Sequence[sp.Expr]) -> tuple[list[sp.Expr], dict[sp.Symb
 
 
 def _root_bounds(root: sp.Symbol, radicand: sp.Expr) -> list[sp.Expr]:
-    """What root**2 == radicand says: two inequalities, and that the root is at least that of each term."""
-    terms = [term for term in sp.Add.make_args(sp.expand(radicand)) if term.is_nonnegative]
-    roots = [sp.powdenest(sp.sqrt(term), force=True) for term in terms]
+    """What root**2 == radicand says: two inequalities, and that the root is at least that of each term.
+
+    The latter only where no term is negative: the root of A - B is not at least that of A.
+    """
+    terms = sp.Add.make_args(sp.expand(radicand))
+    together = all(term.is_nonnegative for term in terms)
+    roots = [sp.powdenest(sp.sqrt(term), force=True) for term in terms if together]
     return [root**2 - radicand, radicand - root**2, *(root - each for each in roots if not _fractional(each))]
 
 
