@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 # grows with both.
 _FAR = (1e6, 1e9)
 _NEAR = (16, 24)
+_ROUND_BY_ROUND = (1e6, 200)
 # Spans of logarithmic dials, as factors above and below 1.
 _WIDE = 1e3
 
@@ -225,10 +226,14 @@ class Family:
         """The largest number of local steps and of rounds."""
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         fixed_law = not self.shape.trace and not every_participation(self.statement)
+        method = method_of(self.statement)
+        followed = method is not None and method.algorithm.uses_delay
         drawn = Assumption.DRAWN_STEP_SIZES in self.statement.assumptions
         if not means or Assumption.SKEWED_SELECTION in self.statement.assumptions:
             return _NEAR
-        return _FAR if (fixed_law or self.shape.size == self.shape.n) and not drawn else (_FAR[0], 200.0)
+        return (
+            _FAR if (fixed_law or self.shape.size == self.shape.n) and not drawn and not followed else _ROUND_BY_ROUND
+        )
 
     def _pattern(self, dial: Mapping[str, float], T: int) -> Participation:
         shape, assumptions = self.shape, self.statement.assumptions
