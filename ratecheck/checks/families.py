@@ -229,11 +229,9 @@ class Family:
         method = method_of(self.statement)
         followed = method is not None and method.algorithm.uses_delay
         drawn = Assumption.DRAWN_STEP_SIZES in self.statement.assumptions
-        if not means or Assumption.SKEWED_SELECTION in self.statement.assumptions:
+        if not means or drawn or Assumption.SKEWED_SELECTION in self.statement.assumptions:
             return _NEAR
-        return (
-            _FAR if (fixed_law or self.shape.size == self.shape.n) and not drawn and not followed else _ROUND_BY_ROUND
-        )
+        return _FAR if (fixed_law or self.shape.size == self.shape.n) and not followed else _ROUND_BY_ROUND
 
     def _pattern(self, dial: Mapping[str, float], T: int) -> Participation:
         shape, assumptions = self.shape, self.statement.assumptions

@@ -3,48 +3,114 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-import bounds
+from bounds.statement import Statement
 from ratecheck.checks.falsify import Budget, Falsified, falsify
 from ratecheck.checks.verdict import Outcome
-from ratecheck.commands.arguments import json_option, note, print_json, seed_option
+from ratecheck.commands.arguments import (
+    divide_words,
+    json_option,
+    keys_argument,
+    note,
+    parse_values,
+    print_json,
+    seed_option,
+)
 from ratecheck.commands.verify import fields as verdict_fields
-from ratecheck.views.falsify import falsified_text
+from ratecheck.commands.verify import select
+from ratecheck.errors import InputError
+from ratecheck.views.falsify import falsified_table, falsified_text, worst_case_text
 from ratecheck.views.progress import progress
+
+if TYPE_CHECKING:
+    from ratecheck.checks.worst import WorstCase
 
 EXIT_CODES = {Outcome.VIOLATED: 1, Outcome.INCONCLUSIVE: 0, Outcome.NOT_APPLICABLE: 3}
 
 
 @click.command(name="falsify")
-@click.argument("key", metavar="KEY")
+@keys_argument
 @click.option("--evaluations", default=1000, show_default=True, help="Instances to try, at most.")
 @click.option("--seconds", default=50.0, show_default=True, help="Time after which no new instance is tried.")
 @seed_option
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where the worst instance goes.")
+@click.option(
+    "--pep",
+    is_flag=True,
+    help="The worst deterministic run over all smooth functions at the given NAME=VALUE, instead of a search.",
+)
 @json_option
-def command(key: str, evaluations: int, seconds: float, seed: int, path: Path | None, as_json: bool) -> int:
+def command(
+    words: tuple[str, ...], evaluations: int, seconds: float, seed: int, path: Path | None, pep: bool, as_json: bool
+) -> int:
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
     The search stays inside the assumptions and conditions. A violating instance is saved, by default as
     KEY-violated.json, and "ratecheck verify --instance FILE" asks it again; --out saves the tightest one too. Ctrl-C
-    ends the search and keeps the best so far. Exit code 1 where the statement fails.
+    ends the search and keeps the best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name,
+    end in a table.
+
+    With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in
+    every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit.
     """
-    statement = bounds.get(key)
-    with progress(f"falsifying {statement.key}") as report:
-        found = falsify(statement, Budget(evaluations, seconds), seed=seed, report=report)
+    keys, assignments = divide_words(words)
+    statements = select(keys)
+    if path is not None and len(statements) > 1:
+        raise InputError(f"--out {path} is for one statement, not for {len(statements)}")
+    if pep:
+        return _by_pep(statements, assignments, seed, as_json=as_json)
+    if assignments:
+        raise InputError(f"{assignments[0]} is chosen by the search; with --pep, or for 'verify', it can be given")
+    found = []
+    for statement in statements:
+        with progress(f"falsifying {statement.key}") as report:
+            found.append(falsify(statement, Budget(evaluations, seconds), seed=seed, report=report))
+        _save(found[-1], path)
+        if not as_json and len(statements) == 1:
+            click.echo(falsified_text(found[-1]))
+        if found[-1].stopped == "interrupted":
+            break
+    if as_json:
+        data = [fields(each) for each in found]
+        print_json(data[0] if len(statements) == 1 else data)
+    elif len(statements) > 1:
+        click.echo(falsified_table(found))
+    codes = {EXIT_CODES[each.outcome] for each in found}
+    return 1 if 1 in codes else min(codes)
+
+
+def _save(found: Falsified, path: Path | None) -> None:
+    """Write the worst instance to a file where it is wanted or violates."""
     if found.outcome is Outcome.VIOLATED and path is None:
-        path = Path(f"{statement.key.replace('/', '-').replace(':', '-')}-violated.json")
+        path = Path(f"{found.statement.key.replace('/', '-').replace(':', '-')}-violated.json")
     if path is not None and found.instance is not None:
         found.instance.save(path)
         note(f"saved {path}: 'ratecheck verify --instance {path}' asks it again")
+
+
+def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int, *, as_json: bool) -> int:
+    from ratecheck.checks.worst import worst_case
+
+    found: list[WorstCase] = []
+    for statement in statements:
+        given = parse_values(assignments, statement.vocabulary)
+        try:
+            found.append(worst_case(statement, given, seed=seed))
+        except InputError as error:
+            if len(statements) == 1:
+                raise
+            note(f"{statement.key}: {error}")
+    if not found:
+        return 3
     if as_json:
-        print_json(fields(found))
+        data = [each.to_json() for each in found]
+        print_json(data[0] if len(statements) == 1 else data)
     else:
-        click.echo(falsified_text(found))
-    return EXIT_CODES[found.outcome]
+        click.echo("\n\n".join(worst_case_text(each) for each in found))
+    return 1 if any(each.violated for each in found) else 0
 
 
 def fields(found: Falsified) -> dict[str, Any]:
@@ -53,6 +119,7 @@ def fields(found: Falsified) -> dict[str, Any]:
         "key": found.statement.key,
         "verdict": found.outcome.value,
         "tightness": found.tightness,
+        "shape": None if found.shape is None else str(found.shape),
         "evaluations": found.evaluations,
         "applicable": found.applicable,
         "stopped": found.stopped,

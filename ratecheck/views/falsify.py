@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from ratecheck.checks.falsify import Falsified
 from ratecheck.checks.verdict import Outcome
-from ratecheck.views.text import number, verdict_text
+from ratecheck.views.text import number, table, verdict_text
+
+if TYPE_CHECKING:
+    from ratecheck.checks.worst import WorstCase
+
+_OUTCOMES = {
+    Outcome.VIOLATED: "VIOLATED",
+    Outcome.INCONCLUSIVE: "no violation found",
+    Outcome.NOT_APPLICABLE: "NOT_APPLICABLE",
+}
 
 
 def falsified_text(found: Falsified) -> str:
     """The outcome, what was spent, and the worst instance as a verdict."""
     statement = found.statement
-    what = {
-        Outcome.VIOLATED: "VIOLATED",
-        Outcome.INCONCLUSIVE: "no violation found",
-        Outcome.NOT_APPLICABLE: "NOT_APPLICABLE",
-    }[found.outcome]
     tight = "" if found.tightness is None else f"   largest left side / right side {number(found.tightness)}"
-    lines = [f"{statement.key}   {statement.title}   {what}{tight}"]
+    lines = [f"{statement.key}   {statement.title}   {_OUTCOMES[found.outcome]}{tight}"]
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
     lines.append(spent + (f"; {found.stopped}" if found.stopped else ""))
     lines += [f"  because {reason}" for reason in found.reasons]
@@ -25,3 +32,29 @@ def falsified_text(found: Falsified) -> str:
     if found.verdict is not None:
         lines += [f"  shape   {found.shape}", "", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def falsified_table(found: Sequence[Falsified]) -> str:
+    """One row per search."""
+    rows = [("statement", "outcome", "largest left/right", "tried", "engine", "shape")]
+    for each in found:
+        engine = "-" if each.verdict is None else each.verdict.engine
+        shape = "-" if each.shape is None else str(each.shape)
+        cells = (number(each.tightness), str(each.evaluations), engine, shape)
+        rows.append((each.statement.key, _OUTCOMES[each.outcome], *cells))
+    return table(rows)
+
+
+def worst_case_text(found: WorstCase) -> str:
+    """The largest left side over all smooth functions, from below and from above, beside the right side."""
+    values = " ".join(f"{name}={number(value)}" for name, value in found.case.values.items())
+    right, lower, upper = found.lower.right, found.lower.left, found.upper.left
+    outcome = "VIOLATED" if found.violated else "HOLDS" if upper <= right else "undecided"
+    lines = [
+        f"{found.case.statement.key}   {found.case.statement.title}   {outcome} at these numbers",
+        f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic",
+        f"          at most  {upper:.8g}, by PEPit and Clarabel{'' if found.upper.safe else ', numeric'}",
+        f"  right   {right:.8g}; left / right between {lower / right:.6g} and {upper / right:.6g}",
+        f"  with    {values}",
+    ]
+    return "\n".join([*lines, *(f"  note    {note}" for note in found.notes)])
