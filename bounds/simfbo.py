@@ -120,6 +120,15 @@ sigma_gh = _define(
 psi_gap = _define(
     "psi_gap", r"\Psi^0-\inf\Psi", "initial gap of the Lyapunov function (37)", _POSITIVE, _CONSTANT, 1, 0
 )
+Phi_gap = _define(
+    "Phi_gap", r"\widetilde\Phi(x^0)-\inf\widetilde\Phi", "initial gap of Phi_w", _NONNEGATIVE, _CONSTANT, 1, 0
+)
+Delta_y = _define(
+    "Delta_y", r"\|y^0-\widetilde y^*(x^0)\|^2", "||y^0 - y*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2
+)
+Delta_v = _define(
+    "Delta_v", r"\|v^0-\widetilde v^*(x^0)\|^2", "||v^0 - v*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2
+)
 
 # Step sizes.
 gamma_x = _define("gamma_x", r"\gamma_x", "server step size of x", _POSITIVE, _STEP, -1, 2)
@@ -328,6 +337,11 @@ _CHANGES = {
     )
 }
 
+# What problems certify and runs measure under the same name.
+_CERTIFIED = ("mu_g", "L_f", "L_1", "L_2", "L_3", "sigma_f", "sigma_g", "sigma_gg", "beta_gh", "sigma_gh")
+_CERTIFIED += ("Phi_gap", "Delta_y", "Delta_v")
+_RECORDED = ("grad_Phi_w2", "grad_Phi2", "y_error_w2", "v_error_w2")
+
 # --- Formulas that recur ---
 
 ONE = sp.Integer(1)
@@ -460,9 +474,28 @@ def _at_least(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
     return Condition(name=name, left=left, operator=">=", right=right)
 
 
-VOCABULARY.run = {"clients": "n", "participants": "P", "local_steps": "tau_bar", "rounds": "T"}
+VOCABULARY.alias(
+    "tau", "local steps tau_i: one number, or one per client", many=True, tau_bar=lambda tau: sum(tau) / len(tau)
+)
+VOCABULARY.alias(
+    "a", "coefficients a_i^k of the clients: one number, or one per client", many=True, alpha_min=min, alpha_max=max
+)
+VOCABULARY.run = {"clients": "n", "participants": "P", "local_steps": "tau_bar", "coefficients": "a", "rounds": "T"}
 VOCABULARY.order_pair("P", "n")
 VOCABULARY.order_pair("alpha_min", "alpha_max")
+VOCABULARY.facts = {name: name for name in _CERTIFIED + _RECORDED} | {
+    "alpha_min": "least_coefficient",
+    "alpha_max": "largest_coefficient",
+    "beta_min": "least_weight",
+    "beta_max": "largest_weight",
+    "beta_max_prime": "largest_share",
+    "c_a": "most_work",
+    "c_a_prime": "least_work",
+    "rho": "mean_work",
+    "rho_bar": "mean_work",
+}
+# The infimum of (37) is that of Phi_w, at y = y* and v = v*.
+VOCABULARY.derived = {"psi_gap": Phi_gap + K_1 * Delta_y + K_2 * Delta_v, "r": R}
 
 TWO_CLIENTS = _at_least("clients", n, sp.Integer(2))
 HETEROGENEITY = _at_least("heterogeneity", beta_gh, ONE)

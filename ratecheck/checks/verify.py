@@ -19,7 +19,9 @@ from ratecheck.checks import sides
 from ratecheck.checks.chosen import INDEPENDENT, chosen_values
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
+from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
+from ratecheck.checks.work import ALONE, Work
 from ratecheck.engines import exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
@@ -113,6 +115,8 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     def unknown(name: str) -> bool:
         if name in known or vocabulary[name].default is not None or name in statement.settings:
             return False
+        if vocabulary[name].role is Role.STEP_SIZE:
+            return False
         return name not in vocabulary.derived or any(unknown(s.name) for s in vocabulary.derived[name].free_symbols)
 
     roles = (Role.SETTING, Role.CONSTANT)
@@ -136,6 +140,7 @@ class _Check:
 
     def run(self) -> Verdict:
         statement = self.statement
+        self.measured: dict[str, float] = {}
         self.method = self._method()
         self.given = statement.resolve(self.raw)  # type: ignore[arg-type]  # names were checked
         # What contradicts the statement's own settings is refused before anything is computed.
@@ -177,6 +182,8 @@ class _Check:
         vocabulary = self.statement.vocabulary
         found: dict[str, ArrayLike] = {}
         for name in self.method.step_sizes:
+            if name in vocabulary.derived:
+                continue
             targets = [target for target in vocabulary.reach(name) if name in vocabulary]
             if not targets or vocabulary[targets[0]].role is Role.STEP_SIZE:
                 continue
@@ -217,9 +224,31 @@ class _Check:
         needed |= {"rounds"} if "rounds" in roles and roles["rounds"] in statement.parameters else set()
         for role in sorted(needed & {*roles} - {*found}):
             raise InputError(f"how many {statement.vocabulary[roles[role]].meaning}? give {roles[role]}=...")
-        if self.method is not None:
-            self.method.check_steps(whole(roles.get("local_steps", "K"), found.get("local_steps", 1), 1))
+        self.steps, self.coefficients = self._local_steps(found), self._coefficients()
         return found
+
+    def _local_steps(self, found: Mapping[str, float]) -> Array:
+        """Local steps (n,) of the clients, of which the paper's symbol may be the mean; zeros without a method."""
+        symbol, n = self.statement.vocabulary.run.get("local_steps", "K"), self.problem.n
+        if self.method is None:
+            return np.zeros(n)
+        lists = [name for name in self.raw if name != symbol and symbol in self.statement.vocabulary.reach(name)]
+        name = lists[0] if lists else symbol
+        steps = self._per_client(name, self.raw[name] if lists else found.get("local_steps", 1))
+        for each in steps:
+            self.method.check_steps(whole(name, each, 1))
+        return steps
+
+    def _coefficients(self) -> Array:
+        """The coefficient (n,) of each client's local steps, 1 by default."""
+        name = self.statement.vocabulary.run.get("coefficients", "a")
+        return self._per_client(name, self.raw.get(name, 1.0))
+
+    def _per_client(self, name: str, value: object) -> Array:
+        numbers = np.ravel(np.asarray(value, dtype=float))
+        if len(numbers) not in (1, self.problem.n):
+            raise InputError(f"{name} has {len(numbers)} entries: give one number, or {self.problem.n}, one per client")
+        return np.asarray(np.broadcast_to(numbers, (self.problem.n,)))
 
     def _setting(self, role: str, default: int = 0) -> int:
         return whole(self.statement.vocabulary.run.get(role, role), self.settings.get(role, default), 0)
@@ -262,21 +291,32 @@ class _Check:
     def _on(self, trace: Participation) -> Verdict:
         self.trace = trace
         self.certified = self._certify(self.statement)
-        absent = [c for s, c in self.certified.items() if c.certificate is Certificate.ABSENT and c.name != "b"]
+        missing = {s: c for s, c in self.certified.items() if c.certificate is Certificate.ABSENT}
+        along = [s for s in missing if self.method is not None and self._fact(s) in MEASURES]
+        absent = [c for s, c in missing.items() if s not in along]
         if absent:
             reasons = tuple(f"{c.name} does not exist: {c.reason}" for c in absent)
             return self._verdict(
                 Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons
             )
-        if "b" in self.certified and self.certified["b"].certificate is Certificate.ABSENT:
-            return self._along_trajectory()
-        return self._compare(self.certified)
+        return self._along_trajectory(along) if along else self._compare(self.certified)
+
+    def _fact(self, symbol: str) -> str:
+        return self.statement.vocabulary.facts[symbol]
 
     @property
     def case(self) -> Case:
         """What facts are asked of."""
         T = self._setting("rounds") or None
-        return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start)
+        samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
+        return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start, self._work(), samples)
+
+    def _work(self) -> Work | None:
+        if self.method is None:
+            return None
+        shares = self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)
+        weights = self.method.algorithm.weights(shares, self.steps * self.coefficients)
+        return Work(self.steps, self.coefficients, shares, weights)
 
     def _certify(self, statement: Statement) -> dict[str, Constant]:
         """The constants of a statement by symbol."""
@@ -304,11 +344,15 @@ class _Check:
         claimed = self.given.get(name)
         if claimed is None or fact in NOISE:
             return constant
+        if constant.certificate is Certificate.ABSENT and fact in MEASURES and self.method is not None:
+            return constant  # compared with what the run shows
         if constant.certificate is Certificate.ABSENT:
             raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
         # A weaker constant is as true as the certified one; a stronger one would be a false assumption.
         lower = fact in LOWER
         margin = 1e-12 * abs(constant.value)
+        if fact in ALONE and abs(claimed - constant.value) > margin:
+            raise InputError(f'{name}={claimed:g} breaks "{name} == {constant.value:g}", its value here')
         if claimed > constant.value + margin if lower else claimed < constant.value - margin:
             relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
             raise InputError(
@@ -325,19 +369,27 @@ class _Check:
                     f"{name}=0: the start is already a minimiser, so the statement says nothing; give another start"
                 )
 
-    def _along_trajectory(self) -> Verdict:
-        """Find a dissimilarity b that holds in expectation at every iterate of the run that b itself prescribes."""
-        b = 0.0
-        verdict: Verdict | None = None
+    def _along_trajectory(self, symbols: list[str]) -> Verdict:
+        """Find constants that hold at every iterate of the run that they themselves prescribe."""
+        measures = {s: MEASURES[self._fact(s)] for s in symbols}
+        tried = {s: self.given.get(s, _MARGIN * measure.start(self.case)) for s, measure in measures.items()}
+        why, verdict = "measured at its iterates", None
         for _ in range(_ATTEMPTS):
-            constants = {**self.certified, "b": Constant("b", b, Certificate.TRAJECTORY, "measured at its iterates")}
-            self.measured_b = math.inf
-            verdict = self._compare(constants)
-            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED) or self.measured_b <= b:
-                return replace(verdict, notes=(*verdict.notes, *_trajectory_notes(verdict)))
-            b = _MARGIN * self.measured_b
+            found = {s: Constant(s, value, Certificate.TRAJECTORY, why) for s, value in tried.items()}
+            self.measured = dict.fromkeys(symbols, math.inf)
+            verdict = self._compare({**self.certified, **found})
+            short = [s for s in symbols if self.measured[s] > tried[s]]
+            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED) or not short:
+                return replace(verdict, notes=(*verdict.notes, *_trajectory_notes(verdict, measures)))
+            for s in short:
+                if s in self.given:
+                    raise InputError(
+                        f'{s}={self.given[s]:g} breaks "{s} >= {self.measured[s]:g}", its value along the run'
+                    )
+                tried[s] = _MARGIN * self.measured[s]
         assert verdict is not None
-        reason = f"no b holds along its own trajectory (tried up to {b:.3g})"
+        listed = " and ".join(f"{s} (tried up to {value:.3g})" for s, value in tried.items())
+        reason = f"no {listed} holds along its own trajectory"
         return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
 
     def _values(
@@ -349,8 +401,11 @@ class _Check:
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
         values, chosen = chosen_values(statement, values)
         for name, expr in statement.vocabulary.derived.items():
-            if name in statement.parameters and name not in values:
-                values[name] = number(expr, values)
+            if name not in statement.parameters:
+                continue
+            value = number(expr, values)
+            if values.setdefault(name, value) < value * (1 - 1e-12):
+                raise InputError(f'{name}={values[name]:g} breaks "{name} >= {value:.10g}", its value here')
         return values, chosen
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
@@ -368,9 +423,20 @@ class _Check:
         if self.method is None:
             return self._without_run(base, values)
         ready = self._setup(values)
+        if reason := self._outside(ready):
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
         if self._engine(ready) == "exact":
             return self._by_exact(base, ready, values)
         return self._by_step(base, ready, values)
+
+    def _outside(self, ready: setup.Setup) -> str | None:
+        """Why the start is not in the ball on which the server projects."""
+        if Assumption.BALL not in self.statement.assumptions:
+            return None
+        block = ready.projected[1]
+        norm = float(np.linalg.norm(ready.point[0, ready.block_of == block]))
+        r = float(ready.step_sizes["r"])
+        return None if norm <= r else f"the start has a norm of {norm:.6g}, outside the ball of radius r={r:.6g}"
 
     def _without_run(self, base: Verdict, values: dict[str, float]) -> Verdict:
         """Claims about vectors, or about the participation alone."""
@@ -392,16 +458,19 @@ class _Check:
         assert self.method is not None
         assert self.trace is not None
         wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        derived = self.statement.vocabulary.derived
         records = None if wanted <= {*self.method.algorithm.recorded} or not self._recordable(wanted) else wanted
         return setup.prepare(
             self.method.name,
             self.problem,
             self.trace,
-            K=self._setting("local_steps", 1),
+            K=self.steps,  # type: ignore[arg-type]  # an array will do
+            weights=self.coefficients if self.method.algorithm.weighs else None,
             T=self._setting("rounds"),
             noise=self.noise,
             records=None if records is None else (*self.method.algorithm.recorded, *sorted(records)),
             step_sizes={
+                **{name: number(derived[name], values) for name in self.method.step_sizes if name in derived},
                 **{name: values[name] for name in self.method.step_sizes if name in values},
                 **self.parameters,
             },
@@ -432,7 +501,7 @@ class _Check:
         if result.diverged or _blown_up(result.metric):
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
         result = replace(result, records=self._symbols(result.records), errors=self._symbols(result.errors))
-        self._measure_b(result.records)
+        self._measure(ready, result.records, 1)
         self._report(result.records, values)
         return self._judge(base, result, values)
 
@@ -475,7 +544,7 @@ class _Check:
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
         run = replace(run, records=self._symbols(run.records))
         means = {name: values_.mean(axis=0) for name, values_ in run.records.items()}
-        self._measure_b(means)
+        self._measure(ready, means, self.options.replicates)
         self._report(run.records, values)
         level = self.options.level / len(self.statement.claims)
         vocabulary = self.statement.vocabulary
@@ -485,12 +554,13 @@ class _Check:
         comparisons = tuple(comparison for _, comparison in judged)
         return replace(base, outcome=outcome, comparisons=comparisons, notes=(*base.notes, caveat))
 
-    def _measure_b(self, records: Mapping[str, Array]) -> None:
-        """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
-        if "b" not in self.certified or not {"B", "G_u"} <= records.keys():
-            return
-        gap = records["B"] / self.problem.n - records["G_u"]
-        self.measured_b = math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
+    def _measure(self, ready: setup.Setup, records: Mapping[str, Array], replicates: int) -> None:
+        """What the run shows of the constants that are looked for along it."""
+        samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
+        trail = Trail(ready, records, self.options.seed, replicates, samples)
+        for symbol in self.measured:
+            largest = MEASURES[self._fact(symbol)].largest(trail)
+            self.measured[symbol] = math.inf if largest is None else largest
 
     # --- Means over the participation, step sizes being those of the one that is drawn ---
 
@@ -634,13 +704,15 @@ def _together(verdicts: list[Verdict]) -> Verdict:
     return replace(first, comparisons=comparisons, notes=(*first.notes, note))
 
 
-def _trajectory_notes(verdict: Verdict) -> tuple[str, ...]:
-    """What a dissimilarity measured along the run itself does not say."""
+def _trajectory_notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:
+    """What constants measured along the run itself do not say."""
+    listed = " and ".join(measures)
     notes = [
-        "b is a property of this run, not of the problem; what the statement says about b alone holds by definition"
+        f"{listed} is a property of this run, not of the problem; what the statement says about {listed} alone holds "
+        "by definition"
     ]
     if verdict.engine == "step":
-        notes.append("b comes from means over replicates, without a confidence bound")
+        notes += [f"{symbol} {measure.sampled}" for symbol, measure in measures.items()]
     return tuple(notes)
 
 
