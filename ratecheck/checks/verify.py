@@ -183,6 +183,8 @@ class _Check:
         found: dict[str, ArrayLike] = {}
         for name in self.method.step_sizes:
             if name in vocabulary.derived:
+                if name in self.raw:
+                    raise InputError(f"{name} is not free: {self.statement.key} has {name} = {vocabulary.derived[name]}")
                 continue
             targets = [target for target in vocabulary.reach(name) if name in vocabulary]
             if not targets or vocabulary[targets[0]].role is Role.STEP_SIZE:
@@ -323,9 +325,9 @@ class _Check:
         vocabulary, case = statement.vocabulary, self.case
         derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
         assumed = [name for assumption in statement.assumptions for name in assumption.constants]
-        inside = [s.name for expr in derived for s in expr.free_symbols]
+        inside = {s.name for expr in derived for s in expr.free_symbols}
         constants = {}
-        for name in dict.fromkeys([*statement.parameters, *assumed, *inside]):
+        for name in dict.fromkeys([*statement.parameters, *assumed, *sorted(inside, key=vocabulary.order.__getitem__)]):
             if name not in vocabulary or name not in vocabulary.facts or vocabulary[name].role is Role.MEASURED:
                 continue
             fact = vocabulary.facts[name]
@@ -348,12 +350,14 @@ class _Check:
             return constant  # compared with what the run shows
         if constant.certificate is Certificate.ABSENT:
             raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
+        margin = 1e-12 * abs(constant.value)
+        if abs(claimed - constant.value) <= margin:
+            return constant
         # A weaker constant is as true as the certified one; a stronger one would be a false assumption.
         lower = fact in LOWER
-        margin = 1e-12 * abs(constant.value)
-        if fact in ALONE and abs(claimed - constant.value) > margin:
+        if fact in ALONE:
             raise InputError(f'{name}={claimed:g} breaks "{name} == {constant.value:g}", its value here')
-        if claimed > constant.value + margin if lower else claimed < constant.value - margin:
+        if claimed > constant.value if lower else claimed < constant.value:
             relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
             raise InputError(
                 f'{name}={claimed:g} breaks "{name} {relation} {constant.value:g}", its {constant.certificate.value} '
@@ -373,14 +377,18 @@ class _Check:
         """Find constants that hold at every iterate of the run that they themselves prescribe."""
         measures = {s: MEASURES[self._fact(s)] for s in symbols}
         tried = {s: self.given.get(s, _MARGIN * measure.start(self.case)) for s, measure in measures.items()}
-        why, verdict = "measured at its iterates", None
+        verdict: Verdict | None = None
         for _ in range(_ATTEMPTS):
-            found = {s: Constant(s, value, Certificate.TRAJECTORY, why) for s, value in tried.items()}
+            found = {s: Constant(s, value, Certificate.TRAJECTORY, "tried") for s, value in tried.items()}
             self.measured = dict.fromkeys(symbols, math.inf)
             verdict = self._compare({**self.certified, **found})
             short = [s for s in symbols if self.measured[s] > tried[s]]
-            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED) or not short:
-                return replace(verdict, notes=(*verdict.notes, *_trajectory_notes(verdict, measures)))
+            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED):
+                return verdict
+            if not short:
+                held = {s: replace(each, reason="measured at its iterates") for s, each in found.items()}
+                notes = (*verdict.notes, *_trajectory_notes(verdict, measures))
+                return replace(verdict, constants={**verdict.constants, **held}, notes=notes)
             for s in short:
                 if s in self.given:
                     raise InputError(

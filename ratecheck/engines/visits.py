@@ -55,7 +55,7 @@ def visits(setup: Setup, *, seed: int = 0, replicates: int = 1) -> Iterator[Visi
         for k in range(setup.K):
             points = local[:, 0]
             noise = np.zeros_like(points)
-            for i in range(n):
+            for i in range(n if setup.noise.any() else 0):
                 add_gaussian(source.noise, i, t, k, noise[i], keys, keys.shape[1])
             yield Visit(t, k, points[..., :replicates], noise[..., :replicates])
             answer = source.M @ points - source.c[..., None] + noise
