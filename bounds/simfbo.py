@@ -123,12 +123,8 @@ psi_gap = _define(
 Phi_gap = _define(
     "Phi_gap", r"\widetilde\Phi(x^0)-\inf\widetilde\Phi", "initial gap of Phi_w", _NONNEGATIVE, _CONSTANT, 1, 0
 )
-Delta_y = _define(
-    "Delta_y", r"\|y^0-\widetilde y^*(x^0)\|^2", "||y^0 - y*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2
-)
-Delta_v = _define(
-    "Delta_v", r"\|v^0-\widetilde v^*(x^0)\|^2", "||v^0 - v*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2
-)
+Delta_y = _define("Delta_y", r"\|y^0-\widetilde y^*(x^0)\|^2", "||y^0 - y*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2)
+Delta_v = _define("Delta_v", r"\|v^0-\widetilde v^*(x^0)\|^2", "||v^0 - v*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2)
 
 # Step sizes.
 gamma_x = _define("gamma_x", r"\gamma_x", "server step size of x", _POSITIVE, _STEP, -1, 2)
@@ -338,9 +334,8 @@ _CHANGES = {
 }
 
 # What problems certify and runs measure under the same name.
-_CERTIFIED = ("mu_g", "L_f", "L_1", "L_2", "L_3", "sigma_f", "sigma_g", "sigma_gg", "beta_gh", "sigma_gh")
-_CERTIFIED += ("Phi_gap", "Delta_y", "Delta_v")
-_RECORDED = ("grad_Phi_w2", "grad_Phi2", "y_error_w2", "v_error_w2")
+_CERTIFIED = (mu_g, L_f, L_1, L_2, L_3, sigma_f, sigma_g, sigma_gg, beta_gh, sigma_gh, Phi_gap, Delta_y, Delta_v)
+_RECORDED = (grad_Phi_w2, grad_Phi2, y_error_w2, v_error_w2)
 
 # --- Formulas that recur ---
 
@@ -483,7 +478,7 @@ VOCABULARY.alias(
 VOCABULARY.run = {"clients": "n", "participants": "P", "local_steps": "tau_bar", "coefficients": "a", "rounds": "T"}
 VOCABULARY.order_pair("P", "n")
 VOCABULARY.order_pair("alpha_min", "alpha_max")
-VOCABULARY.facts = {name: name for name in _CERTIFIED + _RECORDED} | {
+VOCABULARY.facts = {symbol.name: symbol.name for symbol in (*_CERTIFIED, *_RECORDED)} | {
     "alpha_min": "least_coefficient",
     "alpha_max": "largest_coefficient",
     "beta_min": "least_weight",

@@ -1,6 +1,6 @@
 """Constants that need not exist on the whole space, but do along a run: measured there, in the run that they prescribe.
 
-Steps sizes depend on the constant and the run on the step sizes, so the constant is found by trying: each `Measure`
+Step sizes depend on the constant and the run on the step sizes, so the constant is found by trying: each `Measure`
 says where to begin and what a run shows.
 """
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ratecheck.checks.facts import Case
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.visits import visits
+from ratecheck.errors import InputError
 from ratecheck.problems import Bilevel
 
 Array = NDArray[np.float64]
@@ -48,7 +49,7 @@ class Measure:
 
 
 def _dissimilarity(trail: Trail) -> float | None:
-    """b in expectation: root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2; None if not recorded."""
+    """Square root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2, if recorded."""
     if not {"B", "G_u"} <= trail.records.keys():
         return None
     gap = trail.records["B"] / trail.setup.problem.n - trail.records["G_u"]
@@ -73,12 +74,15 @@ def _steepest(trail: Trail) -> float:
 
 
 def _steepest_at_start(case: Case) -> float:
-    """Largest ||grad f_i|| at the start and at the lower level's solution there."""
+    """Largest ||grad f_i|| at the start or, where all are 0 there, at the lower level's solution."""
     problem = case.problem
     assert isinstance(problem, Bilevel)
     x, y = (np.asarray(case.start.get(name, np.zeros(d))) for name, d in (("x0", problem.d_x), ("y0", problem.d_y)))
-    points = [np.concatenate([x, each]) for each in (y, problem.y_star(x, case.weights))]
-    return max(float(np.linalg.norm(problem.Q @ point - problem.q, axis=1).max()) for point in points)
+    for each in (y, problem.y_star(x, case.weights)):
+        point = np.concatenate([x, each])
+        if largest := float(np.linalg.norm(problem.Q @ point - problem.q, axis=1).max()):
+            return largest
+    raise InputError("L_f=0 at the start and at the lower level's solution there: give another start")
 
 
 MEASURES: Mapping[str, Measure] = {

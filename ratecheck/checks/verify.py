@@ -184,7 +184,9 @@ class _Check:
         for name in self.method.step_sizes:
             if name in vocabulary.derived:
                 if name in self.raw:
-                    raise InputError(f"{name} is not free: {self.statement.key} has {name} = {vocabulary.derived[name]}")
+                    raise InputError(
+                        f"{name} is not free: {self.statement.key} has {name} = {vocabulary.derived[name]}"
+                    )
                 continue
             targets = [target for target in vocabulary.reach(name) if name in vocabulary]
             if not targets or vocabulary[targets[0]].role is Role.STEP_SIZE:
@@ -715,10 +717,8 @@ def _together(verdicts: list[Verdict]) -> Verdict:
 def _trajectory_notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:
     """What constants measured along the run itself do not say."""
     listed = " and ".join(measures)
-    notes = [
-        f"{listed} is a property of this run, not of the problem; what the statement says about {listed} alone holds "
-        "by definition"
-    ]
+    alone = f"what the statement says about {listed} alone holds by definition"
+    notes = [f"{listed} is a property of this run, not of the problem; {alone}"]
     if verdict.engine == "step":
         notes += [f"{symbol} {measure.sampled}" for symbol, measure in measures.items()]
     return tuple(notes)

@@ -58,7 +58,7 @@ FACTS: Mapping[str, tuple[Callable[[Work], float], str]] = {
         lambda work: work.sums.min() / (_scale(work) * work.coefficients.min()),
         "min |a_i|_1 over the mean number of local steps and the smallest a_i",
     ),
-    "mean_work": (lambda work: work.shares @ work.sums, "sum of p_i |a_i|_1"),
+    "mean_work": (lambda work: float(work.shares @ work.sums), "sum of p_i |a_i|_1"),
 }
 # Facts that a smaller number would state as well, and those that only one number states.
 LOWER = frozenset({"least_coefficient", "least_weight", "least_work"})

@@ -63,6 +63,4 @@ def visits(setup: Setup, *, seed: int = 0, replicates: int = 1) -> Iterator[Visi
             moved = np.einsum("idlm,imdb->ildb", step, np.concatenate([local, answer[:, None]], axis=1))
             local = np.where((k < setup.local_steps)[:, None, None, None], moved, local)
         masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
-        run_rounds(
-            source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record
-        )
+        run_rounds(source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record)

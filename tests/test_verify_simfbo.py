@@ -1,0 +1,347 @@
+"""Verdicts on bilevel statements: constants of the local work, L_f along the run, reasons for saying nothing."""
+
+import dataclasses
+import itertools
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from twins_simfbo import project, reweighted
+
+import bounds
+import ratecheck as rc
+from ratecheck.checks.verdict import Outcome
+from ratecheck.checks.verify import Options, foreign, verify
+from ratecheck.checks.work import Work
+from ratecheck.engines import setup
+from ratecheck.engines.visits import visits
+from ratecheck.participation import Trace, Uniform
+from ratecheck.problems import Bilevel, Certificate, Quadratic
+
+THEOREMS = ["theorem-1", "theorem-1-repaired", "theorem-2", "theorem-2-repaired", "theorem-2-appendix"]
+TAU, A = [1, 4, 2, 3], [0.5, 1.0, 2.0, 1.0]
+SHARES = np.array([0.1, 0.4, 0.3, 0.2])
+QUIET = {"P": 4.0, "tau_bar": 3.0, "T": 20.0}
+NOISY = {"P": 2.0, "tau": TAU, "a": A, "T": 20.0, "sigma_f": 0.3, "sigma_g": 0.2}
+
+
+def weighed(problem, p=SHARES):
+    """The same clients with other weights in the objective."""
+    return Bilevel(problem.A, problem.B, problem.b, problem.Q, problem.q, p=p)
+
+
+PROBLEM = weighed(Bilevel.synthetic(4, 3, 2, condition=3, seed=1))
+INSTANCES = {
+    "synthetic": PROBLEM,
+    "not convex": Bilevel.synthetic(4, 2, 3, condition=2, convex=False, seed=2),
+    "heterogeneous": Bilevel.synthetic(4, 1, 1, condition=2, heterogeneity=5.0, seed=3),
+}
+statements = pytest.mark.parametrize("key", THEOREMS)
+
+
+def weaker(key, factor):
+    """The statement with its right side multiplied by a factor."""
+    statement = bounds.get(key)
+    (claim,) = statement.claims
+    terms = {name: term * factor for name, term in claim.terms.items()}
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+
+
+@pytest.mark.parametrize("given", [QUIET, NOISY], ids=["quiet", "noisy"])
+@pytest.mark.parametrize("name", list(INSTANCES))
+@statements
+def test_theorems_hold(key, name, given):
+    """Without randomness by exact numbers, with it by replicates; every constant has a certificate."""
+    verdict = verify(bounds.get(f"simfbo/{key}"), INSTANCES[name], given)
+    assert verdict.outcome is Outcome.HOLDS, verdict.reasons
+    assert verdict.engine == ("exact" if given is QUIET else "step")
+    assert verdict.constants["L_f"].certificate is Certificate.TRAJECTORY
+    assert all(c.certificate is not Certificate.ABSENT for c in verdict.constants.values())
+    assert {"mu_g", "L_1", "beta_gh", "sigma_gh", "rho_bar", "Phi_gap", "Delta_y"} <= verdict.constants.keys()
+
+
+@pytest.mark.parametrize("given", [QUIET, NOISY], ids=["quiet", "noisy"])
+@statements
+def test_a_bound_ten_times_too_strong_is_violated(key, given):
+    """The same comparison with the right side at a tenth of the left one."""
+    slack = verify(bounds.get(f"simfbo/{key}"), PROBLEM, given).slack
+    assert verify(weaker(f"simfbo/{key}", 0.1 / slack), PROBLEM, given).outcome is Outcome.VIOLATED
+
+
+# --- L_f along the run ---
+
+
+def slopes(problem, i, x, y):
+    """||grad f_i(x, y)|| from the data."""
+    return np.linalg.norm(problem.Q[i] @ np.concatenate([x, y]) - problem.q[i])
+
+
+def steepest(problem, values, T, r):
+    """The largest ||grad f_i|| over all local points of SimFBO with full participation, loop by loop."""
+    x, y, v = np.zeros(problem.d_x), np.zeros(problem.d_y), np.zeros(problem.d_y)
+    largest = 0.0
+    for _ in range(T):
+        q = [np.zeros(problem.d_x), np.zeros(problem.d_y), np.zeros(problem.d_y)]
+        for i in range(problem.n):
+            here = [x, y, v]
+            for _k in range(TAU[i]):
+                largest = max(largest, slopes(problem, i, here[0], here[1]))
+                f = problem.Q[i] @ np.concatenate(here[:2]) - problem.q[i]
+                g_y = problem.A[i] @ here[1] - problem.B[i] @ here[0] - problem.b[i]
+                steps = [f[: problem.d_x] + problem.B[i].T @ here[2], g_y]
+                steps.append(problem.A[i] @ here[2] - f[problem.d_x :])
+                for block, (name, step) in enumerate(zip("xyv", steps, strict=True)):
+                    q[block] = q[block] + problem.p[i] * A[i] * step
+                    here[block] = here[block] - A[i] * values[f"eta_{name}"] * step
+        x, y = x - values["gamma_x"] * q[0], y - values["gamma_y"] * q[1]
+        v = project(v - values["gamma_v"] * q[2], r)
+    return largest
+
+
+def test_steepest_gradient_of_a_run():
+    """Large steps: L_f is what a loop written from the paper finds, and more than at the start."""
+    sizes = {"eta_x": 0.3, "eta_y": 0.3, "eta_v": 0.2, "gamma_x": 0.2, "gamma_y": 0.4, "gamma_v": 0.3}
+    ready = setup.prepare("simfbo", PROBLEM, Trace.full(4), K=TAU, T=30, weights=A, step_sizes={**sizes, "r": 2.0})
+    seen = [
+        slopes(PROBLEM, i, visit.points[i, :3, 0], visit.points[i, 3:5, 0]) for visit in visits(ready) for i in range(4)
+    ]
+    wanted = steepest(PROBLEM, sizes, 30, 2.0)
+    assert max(seen) == pytest.approx(wanted, rel=1e-12)
+    assert wanted > 1.05 * max(slopes(PROBLEM, i, np.zeros(3), np.zeros(2)) for i in range(4))
+
+
+@pytest.mark.parametrize("key", ["theorem-1", "theorem-1-repaired"])
+def test_lipschitz_constant_along_the_run(key):
+    """The L_f of the verdict bounds all gradients of the run whose step sizes and ball it decides."""
+    given = {**QUIET, "a": A, "tau": TAU}
+    del given["tau_bar"]
+    verdict = verify(bounds.get(f"simfbo/{key}"), PROBLEM, given)
+    values = verdict.values
+    wanted = steepest(PROBLEM, values, 20, values["L_f"] / values["mu_g"])
+    assert wanted <= values["L_f"] <= 1.15 * wanted
+
+
+def test_lipschitz_constant_includes_the_noise():
+    """Assumptions about every sample are about noisy gradients: L_f grows with sigma_f."""
+    quiet, loud = (
+        verify(bounds.get("simfbo/theorem-1"), PROBLEM, {**NOISY, "sigma_f": sigma}).values["L_f"]
+        for sigma in (0.0, 30.0)
+    )
+    assert loud > quiet + 30.0
+
+
+def test_a_lipschitz_constant_of_ones_own():
+    """One that the run keeps is taken, a smaller one refused with the value that would do."""
+    statement = bounds.get("simfbo/theorem-1")
+    assert verify(statement, PROBLEM, {**QUIET, "L_f": 40.0}).values["L_f"] == 40.0
+    with pytest.raises(rc.InputError, match=r'L_f=0.01 breaks "L_f >= '):
+        verify(statement, PROBLEM, {**QUIET, "L_f": 0.01})
+
+
+def test_linear_upper_level():
+    """Where every f_i is linear L_f is exact, unless single samples have Gaussian noise."""
+    linear = Bilevel(PROBLEM.A, PROBLEM.B, PROBLEM.b, np.zeros_like(PROBLEM.Q), PROBLEM.q)
+    flat = verify(bounds.get("simfbo/lemma-1"), linear, {})
+    assert flat.outcome is Outcome.NOT_APPLICABLE
+    verdict = verify(bounds.get("simfbo/theorem-1"), linear, QUIET)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert verdict.reasons[0] == "Phi_gap does not exist: Phi is unbounded below"
+    assert verdict.constants["L_f"].certificate is Certificate.EXACT
+    assert verdict.constants["L_f"].value == pytest.approx(np.linalg.norm(PROBLEM.q, axis=1).max())
+    noisy = verify(bounds.get("simfbo/theorem-1"), linear, NOISY)
+    assert noisy.constants["L_f"].certificate is Certificate.ABSENT
+
+
+# --- Facts ---
+
+
+@pytest.mark.parametrize(("key", "by_work"), [("theorem-1", True), ("theorem-2", False)])
+def test_facts_of_unequal_work(key, by_work):
+    """By hand: |a| = (0.5, 4, 4, 3), p|a| = (0.05, 1.6, 1.2, 0.6) with the sum 3.45, tau_bar = 2.5."""
+    found = {name: c.value for name, c in verify(bounds.get(f"simfbo/{key}"), PROBLEM, NOISY).constants.items()}
+    w = np.array([0.05, 1.6, 1.2, 0.6]) / 3.45 if by_work else SHARES
+    if by_work:
+        np.testing.assert_allclose(w, reweighted(TAU, [[a] * 4 for a in A], SHARES))
+    wanted = {"alpha_min": 0.5, "alpha_max": 2.0, "rho_bar": 3.45, "beta_max": 4 * w.max()}
+    wanted |= {"c_a": 4 / (2.5 * 2.0), "c_a_prime": 0.5 / (2.5 * 0.5)}
+    spread = w @ np.sum((PROBLEM.b - w @ PROBLEM.b) ** 2, axis=1)
+    wanted |= {"beta_gh": 1.0, "sigma_gh": np.sqrt(spread)}
+    zero = np.zeros(3)
+    wanted |= {"Phi_gap": PROBLEM.value(zero, w) - PROBLEM.infimum(w)}
+    wanted |= {"Delta_y": np.sum(PROBLEM.y_star(zero, w) ** 2), "Delta_v": np.sum(PROBLEM.v_star(zero, w) ** 2)}
+    for name, value in wanted.items():
+        assert found[name] == pytest.approx(value, rel=1e-12), name
+
+
+def test_facts_of_the_appendix():
+    """beta_min and beta_max' are about the p_i where ShroFBO runs."""
+    verdict = verify(bounds.get("simfbo/theorem-2-appendix"), PROBLEM, NOISY)
+    assert (verdict.values["beta_min"], verdict.values["beta_max_prime"]) == pytest.approx((0.4, 1.6))
+
+
+def test_equal_work():
+    """a_i^k = 1 and as many steps for all: every relative constant is 1, rho is the number of steps."""
+    ones = np.ones(4)
+    work = Work(3 * ones, ones, ones / 4, ones / 4)
+    names = ("least_coefficient", "largest_coefficient", "largest_weight", "most_work", "least_work", "mean_work")
+    assert [work.fact(name).value for name in names] == [1, 1, 1, 1, 1, 3]
+    assert work.fact("sigma") is None
+
+
+def test_initial_gap():
+    """Eq. (37) with K_1 and K_2 by hand where L_2 = 0: r, L_R^2 = 2*L_1^2."""
+    verdict = verify(bounds.get("simfbo/theorem-1"), PROBLEM, NOISY)
+    v = verdict.values
+    K_1 = (40 * v["L_1"] ** 2 / v["mu_g"] + 384 * 2 * v["L_1"] ** 4 / v["mu_g"] ** 3) / v["c_gamma_y"]
+    K_2 = 6 * v["L_1"] ** 2 / (v["mu_g"] * v["c_gamma_v"])
+    parts = {name: verdict.constants[name].value for name in ("Phi_gap", "Delta_y", "Delta_v")}
+    assert v["psi_gap"] == pytest.approx(parts["Phi_gap"] + K_1 * parts["Delta_y"] + K_2 * parts["Delta_v"])
+    with pytest.raises(rc.InputError, match='psi_gap=1e-06 breaks "psi_gap >= '):
+        verify(bounds.get("simfbo/theorem-1"), PROBLEM, {**NOISY, "psi_gap": 1e-6})
+
+
+# --- Nothing to say ---
+
+
+def test_heterogeneity_that_does_not_exist():
+    """Assumption 4 fails where the A_i^-1 B_i differ; the verdict is not a pass."""
+    other = Bilevel.synthetic(4, 3, 2, curvature=0.5)
+    verdict = verify(bounds.get("simfbo/theorem-1"), other, QUIET)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert verdict.reasons[0].startswith("beta_gh does not exist: the clients' solutions of the lower level depend")
+    assert not verdict.comparisons
+
+
+def test_start_outside_the_ball():
+    """A server's v beyond r = L_f/mu_g is not what the statement is about; with a larger L_f it is."""
+    start = {"v0": [1e4, 0.0]}
+    verdict = verify(bounds.get("simfbo/theorem-1"), PROBLEM, QUIET, start=start)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert "outside the ball of radius r=" in verdict.reasons[0]
+    larger = {**QUIET, "L_f": 2e4}
+    assert verify(bounds.get("simfbo/theorem-1"), PROBLEM, larger, start=start).outcome is Outcome.HOLDS
+
+
+def test_broken_conditions_and_one_client():
+    """Step sizes beyond (39), and a single client, are named."""
+    assert "gamma_x=1 breaks" in verify(bounds.get("simfbo/theorem-1"), PROBLEM, {**QUIET, "gamma_x": 1.0}).reasons[0]
+    alone = Bilevel.synthetic(1, 2, 2)
+    verdict = verify(bounds.get("simfbo/theorem-1"), alone, {**QUIET, "P": 1.0})
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert 'n=1 breaks "n >= 2"' in verdict.reasons[0]
+
+
+def test_other_participation():
+    """Cyclic participation is not uniform sampling."""
+    trace = Trace.cyclic(4, 2)
+    verdict = verify(bounds.get("simfbo/theorem-1"), PROBLEM, {**QUIET, "P": 2.0}, participation=trace)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert "cyclic" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("key", [s.key for s in bounds.statements("simfbo") if not s.order_only])
+def test_every_statement_has_a_verdict(key):
+    """What nobody measures is named; everything else holds or has a condition that is broken."""
+    statement = bounds.get(key)
+    verdict = verify(statement, PROBLEM, NOISY, Options(replicates=8))
+    if foreign(statement):
+        assert verdict.outcome is Outcome.NOT_APPLICABLE
+        assert verdict.reasons == foreign(statement)
+    else:
+        assert verdict.outcome is Outcome.HOLDS, verdict.reasons
+
+
+BAD = {
+    "tau has 2 entries: give one number, or 4, one per client": {"tau": [1, 2]},
+    "tau=2.5: needed a whole number": {"tau": 2.5},
+    "tau and tau_bar are both given": {"tau": 2, "tau_bar": 2.0},
+    "a has 3 entries": {"a": [1.0, 2.0, 3.0]},
+    'a=-1 breaks "a > 0"': {"a": -1.0},
+    'rho_bar=7 breaks "rho_bar == 3"': {"rho_bar": 7.0},
+    'beta_max=0.5 breaks "beta_max >= 1.6"': {"beta_max": 0.5},
+    'mu_g=9 breaks "mu_g <= ': {"mu_g": 9.0},
+    "r is not free": {"r": 2.0},
+}
+
+
+@pytest.mark.parametrize("message", list(BAD))
+def test_bad_input(message):
+    """One line that says what would do."""
+    given = {k: v for k, v in QUIET.items() if k != "tau_bar" or "tau" not in BAD[message]}
+    with pytest.raises(rc.InputError) as caught:
+        verify(bounds.get("simfbo/theorem-1"), PROBLEM, {**given, **BAD[message]})
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_kind_of_problem():
+    """A single-level problem is refused."""
+    with pytest.raises(rc.InputError, match="simfbo is for bilevel problems"):
+        verify(bounds.get("simfbo/theorem-1"), Quadratic.synthetic(4, 2, 2), QUIET)
+
+
+# --- The points of a run, and the command ---
+
+
+def test_visits_follow_the_step_engine():
+    """The first local point of every round is the server's; with noise and sampling its errors are those recorded."""
+    sizes = {"eta_x": 0.1, "eta_y": 0.1, "eta_v": 0.1, "gamma_x": 0.1, "gamma_y": 0.2, "gamma_v": 0.1}
+    noise = {"sigma_f": 0.3, "sigma_g": 0.2}
+    ready = setup.prepare("simfbo", PROBLEM, Uniform(4, 2), K=TAU, T=6, noise=noise, step_sizes={**sizes, "r": 1.0})
+    run = rc.simulate(
+        "simfbo", PROBLEM, Uniform(4, 2), K=TAU, T=6, seed=5, replicates=3, **noise, **sizes, r=1.0,
+        records=("y_error2", "v_error2"),
+    )  # fmt: skip
+    for visit in visits(ready, seed=5, replicates=3):
+        if visit.k == 0:
+            x, y, v = np.split(visit.points[0], [3, 5])
+            for replicate in range(3):
+                y_error = y[:, replicate] - PROBLEM.y_star(x[:, replicate])
+                v_error = v[:, replicate] - PROBLEM.v_star(x[:, replicate])
+                assert run.records["y_error2"][replicate, visit.t] == pytest.approx(y_error @ y_error)
+                assert run.records["v_error2"][replicate, visit.t] == pytest.approx(v_error @ v_error)
+
+
+def test_local_steps_of_visits():
+    """One step with its noise by hand; a client stays where its last step led."""
+    sizes = {"eta_x": 0.1, "eta_y": 0.2, "eta_v": 0.3, "gamma_x": 0.1, "gamma_y": 0.2, "gamma_v": 0.1}
+    noise = {"sigma_f": 0.3, "sigma_g": 0.2}
+    ready = setup.prepare("simfbo", PROBLEM, Uniform(4, 2), K=TAU, T=1, noise=noise, weights=A, step_sizes=sizes)
+    found = list(visits(ready, seed=1, replicates=2))
+    assert [visit.k for visit in found] == [0, 1, 2, 3]
+    assert found[0].noise.std() > 0.01
+    M, c = PROBLEM.operator()
+    eta = np.repeat([0.1, 0.2, 0.3], [3, 2, 2])[:, None]
+    for k, (here, there) in enumerate(itertools.pairwise(found)):
+        for i in range(4):
+            answer = M[i] @ here.points[i] - c[i][:, None] + here.noise[i]
+            moved = here.points[i] - A[i] * eta * answer if k < TAU[i] else here.points[i]
+            np.testing.assert_allclose(there.points[i], moved, rtol=1e-12, atol=1e-15)
+
+
+def command(*words):
+    """Exit code and output of ``ratecheck verify``."""
+    words = [sys.executable, "-m", "ratecheck", "verify", *words]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_command():
+    """Defaults come from the paper's vocabulary and a bilevel problem; lists are per client."""
+    words = ("simfbo/theorem-1-repaired", "n=4", "P=2", "T=10", "tau=1,2,3,4", "a=0.5", "--json")
+    code, out, _ = command(*words)
+    data = json.loads(out)
+    assert (code, data["verdict"], data["engine"]) == (0, "HOLDS", "step")
+    assert data["problem"].startswith("bilevel: n=4, 5 upper and 5 lower variables")
+    assert (data["values"]["tau_bar"], data["values"]["alpha_max"], data["constants"]["rho_bar"]["value"]) == (
+        2.5, 0.5, 1.25,
+    )  # fmt: skip
+
+
+def test_command_refuses():
+    """Exit code 2 and one line on stderr."""
+    code, out, err = command("simfbo/theorem-1", "n=4", "P=2", "tau=1,2")
+    assert (code, out) == (2, "")
+    assert err.strip() == "ratecheck: tau has 2 entries: give one number, or 4, one per client"
