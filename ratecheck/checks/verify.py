@@ -181,13 +181,7 @@ class _Check:
             return {}
         vocabulary = self.statement.vocabulary
         found: dict[str, ArrayLike] = {}
-        for name in self.method.step_sizes:
-            if name in vocabulary.derived:
-                if name in self.raw:
-                    raise InputError(
-                        f"{name} is not free: {self.statement.key} has {name} = {vocabulary.derived[name]}"
-                    )
-                continue
+        for name in self._own_parameters(self.method):
             targets = [target for target in vocabulary.reach(name) if name in vocabulary]
             if not targets or vocabulary[targets[0]].role is Role.STEP_SIZE:
                 continue
@@ -207,6 +201,14 @@ class _Check:
             for target, choose in getattr(vocabulary.aliases.get(name), "targets", {}).items():
                 self.given[target] = choose(list(np.ravel(np.asarray(found[name], dtype=float))))
         return found
+
+    def _own_parameters(self, method: Method) -> tuple[str, ...]:
+        """The method's parameters but for those that the paper computes from others; these cannot be given."""
+        derived = self.statement.vocabulary.derived
+        for name in method.step_sizes:
+            if name in derived and name in self.raw:
+                raise InputError(f"{name} is not free: {self.statement.key} has {name} = {derived[name]}")
+        return tuple(name for name in method.step_sizes if name not in derived)
 
     def _settings(self) -> dict[str, float]:
         """Clients, participants, local steps and rounds by role; raises `InputError` for what is missing."""
