@@ -216,6 +216,16 @@ drift_g = _measured(
     "drift_g", _SHARES + r"\Delta_{g,i}^k", "sum_ik w_i (a_i^k/|a_i|_1) E Delta_g,i^k of Lemma 6", 2, -2
 )
 _SQUARED_SHARES = r"\sum_iw_i^2\sum_k\frac{a_i^k}{\|a_i\|_1}"
+drift_x_sq, drift_y_sq, drift_v_sq = (
+    _measured(
+        f"drift_{block}_sq",
+        _SQUARED_SHARES + rf"\mathbb{{E}}\|{block}_i^k-{block}^t\|^2",
+        f"drift_{block} with w_i^2 for w_i",
+        0,
+        2,
+    )
+    for block in "xyv"
+)
 drift_f_sq = _measured("drift_f_sq", _SQUARED_SHARES + r"\Delta_{f,i}^k", "drift_f with w_i^2 for w_i", 2, -2)
 drift_g_sq = _measured("drift_g_sq", _SQUARED_SHARES + r"\Delta_{g,i}^k", "drift_g with w_i^2 for w_i", 2, -2)
 noise_weight = _measured("noise_weight", r"\sum_iw_i^2\|a_i\|_2^2/\|a_i\|_1^2", "sum_i w_i^2 |a_i|_2^2/|a_i|_1^2", 0, 0)
@@ -335,7 +345,11 @@ _CHANGES = {
 
 # What problems certify and runs measure under the same name.
 _CERTIFIED = (mu_g, L_f, L_1, L_2, L_3, sigma_f, sigma_g, sigma_gg, beta_gh, sigma_gh, Phi_gap, Delta_y, Delta_v)
-_RECORDED = (grad_Phi_w2, grad_Phi2, y_error_w2, v_error_w2)
+_RECORDED = (
+    *(grad_Phi_w2, grad_Phi2, y_error_w2, v_error_w2, Phi_w_change, y_change, v_change),
+    *(mean_x2, sampled_x2, sampled_y2, sampled_v2, noise_weight, noise_weight_r, local_v),
+    *(drift_x, drift_y, drift_v, drift_x_sq, drift_y_sq, drift_v_sq),
+)
 
 # --- Formulas that recur ---
 
@@ -489,8 +503,18 @@ VOCABULARY.facts = {symbol.name: symbol.name for symbol in (*_CERTIFIED, *_RECOR
     "rho": "mean_work",
     "rho_bar": "mean_work",
 }
-# The infimum of (37) is that of Phi_w, at y = y* and v = v*.
-VOCABULARY.derived = {"psi_gap": Phi_gap + K_1 * Delta_y + K_2 * Delta_v, "r": R}
+# The infimum of (37) is that of Phi_w, at y = y* and v = v*. Lemma 10 leaves the Young weights open.
+VOCABULARY.derived = {
+    "psi_gap": Phi_gap + K_1 * Delta_y + K_2 * Delta_v,
+    "psi_change": Phi_w_change + K_1 * y_change + K_2 * v_change,
+    "r": R,
+    "drift_f": 3 * SLOPE * (drift_x + drift_y) + 3 * L_1**2 * drift_v,
+    "drift_g": L_1**2 * (drift_x + drift_y),
+    "drift_f_sq": 3 * SLOPE * (drift_x_sq + drift_y_sq) + 3 * L_1**2 * drift_v_sq,
+    "drift_g_sq": L_1**2 * (drift_x_sq + drift_y_sq),
+    "delta_t1": rho * gamma_y * mu_g / 8,
+    "delta_t1_prime": rho * gamma_v * mu_g / 8,
+}
 
 TWO_CLIENTS = _at_least("clients", n, sp.Integer(2))
 HETEROGENEITY = _at_least("heterogeneity", beta_gh, ONE)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.checks.work import ALONE, Work
-from ratecheck.engines import exact, lemmas, setup, step
+from ratecheck.engines import bilevel_rounds, exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Cyclic, Largest, Participation, Reshuffled, Trace, Uniform
@@ -412,13 +413,34 @@ class _Check:
         values = {k: v for k, v in self.given.items() if k in names}
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
         values, chosen = chosen_values(statement, values)
-        for name, expr in statement.vocabulary.derived.items():
-            if name not in statement.parameters:
+        self._borrow(statement, constants, values, chosen)
+        vocabulary = statement.vocabulary
+        for name, expr in vocabulary.derived.items():
+            if name not in statement.parameters or vocabulary[name].role is Role.MEASURED:
                 continue
             value = number(expr, values)
-            if values.setdefault(name, value) < value * (1 - 1e-12):
-                raise InputError(f'{name}={values[name]:g} breaks "{name} >= {value:.10g}", its value here')
+            given = values.setdefault(name, value)
+            if vocabulary[name].role is Role.CONSTANT and given < value * (1 - 1e-12):
+                raise InputError(f'{name}={given:g} breaks "{name} >= {value:.10g}", its value here')
         return values, chosen
+
+    def _borrow(
+        self, statement: Statement, constants: Mapping[str, Constant], values: dict[str, float], chosen: dict[str, str]
+    ) -> None:
+        """Step sizes of the run that the statement does not speak of: those of the first one that builds on it."""
+        needed = () if self.method is None else self.method.step_sizes
+        missing = [s for s in needed if s in statement.vocabulary and s not in {*values, *self.parameters}]
+        missing = [s for s in missing if statement.vocabulary[s].role is Role.STEP_SIZE]
+        rules = _built_on(statement) if missing else None
+        if rules is None:
+            return
+        names = {*rules.parameters, *needed}
+        known = {**{s: c.value for s, c in self._certify(rules).items() if math.isfinite(c.value)}, **values}
+        known |= {s: value for s, value in self.given.items() if s in names}
+        others, _ = chosen_values(rules, {s: value for s, value in known.items() if s in names})
+        found = {s: others[s] for s in missing if s in others}
+        values |= found
+        chosen |= dict.fromkeys(found, f"that of {rules.key}")
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
         statement = self.statement
@@ -469,8 +491,7 @@ class _Check:
     def _setup(self, values: Mapping[str, float]) -> setup.Setup:
         assert self.method is not None
         assert self.trace is not None
-        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
-        derived = self.statement.vocabulary.derived
+        wanted, derived = self._wanted(), self.statement.vocabulary.derived
         records = None if wanted <= {*self.method.algorithm.recorded} or not self._recordable(wanted) else wanted
         return setup.prepare(
             self.method.name,
@@ -490,11 +511,20 @@ class _Check:
         )
 
     def _recordable(self, names: set[str]) -> bool:
-        """Whether the engines record these quantities, rather than the lemmas' own engine."""
-        return not names & lemmas.NAMES - {*RECORDS}
+        """Whether the engines record these quantities, rather than the lemmas' own engines."""
+        return not names & (lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES)
+
+    def _wanted(self) -> set[str]:
+        """The quantities of the run under the names of the engines."""
+        return {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
 
     def _engine(self, ready: setup.Setup) -> str:
         wanted = self.options.engine
+        within = self._wanted() & bilevel_rounds.NAMES
+        if within and wanted == "exact":
+            raise InputError(f"the exact engine does not have {', '.join(sorted(within))}: use engine=step")
+        if within:
+            return "step"
         if wanted == "exact":
             exact.check_exact(ready)
         if wanted != "auto":
@@ -518,8 +548,7 @@ class _Check:
         return self._judge(base, result, values)
 
     def _expected(self, ready: setup.Setup) -> exact.Expectation:
-        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
-        if self._recordable(wanted):
+        if self._recordable(self._wanted()):
             return exact.expect(ready, progress=self.progress)
         return lemmas.expect(ready, progress=self.progress)
 
@@ -540,16 +569,18 @@ class _Check:
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        wanted = self._wanted()
         base = replace(base, engine="step")
-        if not self._recordable(wanted):
+        within = bool(wanted & bilevel_rounds.NAMES)
+        if not within and not self._recordable(wanted):
             missing = ", ".join(sorted(wanted - {*RECORDS}))
             reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
-        run = step.simulate(
-            ready, seed=self.options.seed, replicates=self.options.replicates,
-            threads=self.options.threads, progress=self.progress,
-        )  # fmt: skip
+        options: dict[str, Any] = {"seed": self.options.seed, "replicates": self.options.replicates}
+        if within:
+            run = bilevel_rounds.simulate(ready, **options, progress=self.progress)
+        else:
+            run = step.simulate(ready, **options, threads=self.options.threads, progress=self.progress)
         base = replace(base, replicates=self.options.replicates, level=self.options.level)
         diverged = [metric for metric in run.metric if _blown_up(metric)]
         if diverged:
@@ -705,6 +736,20 @@ def _step_source(statement: Statement) -> Statement | None:
             return found
         queue += [each for each in found.follows_from if each not in queue]
     return None
+
+
+def _built_on(statement: Statement) -> Statement | None:
+    """A statement of the paper on the same method that says which step sizes to take: the nearest that follows from it.
+
+    Where none does, the first.
+    """
+    others, reached = bounds.statements(statement.key.partition("/")[0]), {statement.key}
+    ruling = [s for s in others if s.step_rules and s.algorithm == statement.algorithm and not s.order_only]
+    while nearest := [s for s in others if s.key not in reached and reached & {*s.follows_from}]:
+        if found := [s for s in ruling if s in nearest]:
+            return found[0]
+        reached |= {s.key for s in nearest}
+    return ruling[0] if ruling else None
 
 
 def _together(verdicts: list[Verdict]) -> Verdict:
