@@ -15,7 +15,7 @@ import ratecheck as rc
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options, foreign, verify
 from ratecheck.checks.work import Work
-from ratecheck.engines import setup
+from ratecheck.engines import bilevel_rounds, setup
 from ratecheck.engines.visits import visits
 from ratecheck.participation import Trace, Uniform
 from ratecheck.problems import Bilevel, Certificate, Quadratic
@@ -78,16 +78,15 @@ def slopes(problem, i, x, y):
     return np.linalg.norm(problem.Q[i] @ np.concatenate([x, y]) - problem.q[i])
 
 
-def steepest(problem, values, T, r):
-    """The largest ||grad f_i|| over all local points of SimFBO with full participation, loop by loop."""
-    x, y, v = np.zeros(problem.d_x), np.zeros(problem.d_y), np.zeros(problem.d_y)
-    largest = 0.0
+def rounds(problem, values, T, r):
+    """SimFBO with full participation, loop by loop: per round the server's (x, y, v), the local ones and the sum q."""
+    state = [np.zeros(problem.d_x), np.zeros(problem.d_y), np.zeros(problem.d_y)]
     for _ in range(T):
-        q = [np.zeros(problem.d_x), np.zeros(problem.d_y), np.zeros(problem.d_y)]
+        q, places = [np.zeros_like(each) for each in state], []
         for i in range(problem.n):
-            here = [x, y, v]
-            for _k in range(TAU[i]):
-                largest = max(largest, slopes(problem, i, here[0], here[1]))
+            here = list(state)
+            for k in range(TAU[i]):
+                places.append((i, k, list(here)))
                 f = problem.Q[i] @ np.concatenate(here[:2]) - problem.q[i]
                 g_y = problem.A[i] @ here[1] - problem.B[i] @ here[0] - problem.b[i]
                 steps = [f[: problem.d_x] + problem.B[i].T @ here[2], g_y]
@@ -95,9 +94,15 @@ def steepest(problem, values, T, r):
                 for block, (name, step) in enumerate(zip("xyv", steps, strict=True)):
                     q[block] = q[block] + problem.p[i] * A[i] * step
                     here[block] = here[block] - A[i] * values[f"eta_{name}"] * step
-        x, y = x - values["gamma_x"] * q[0], y - values["gamma_y"] * q[1]
-        v = project(v - values["gamma_v"] * q[2], r)
-    return largest
+        yield state, places, q
+        state = [each - values[f"gamma_{name}"] * part for name, each, part in zip("xyv", state, q, strict=True)]
+        state[2] = project(state[2], r)
+
+
+def steepest(problem, values, T, r):
+    """The largest ||grad f_i|| over all local points of `rounds`."""
+    every = rounds(problem, values, T, r)
+    return max(slopes(problem, i, here[0], here[1]) for _, places, _ in every for i, _, here in places)
 
 
 def test_steepest_gradient_of_a_run():
@@ -245,7 +250,7 @@ def test_other_participation():
 def test_every_statement_has_a_verdict(key):
     """What nobody measures is named; everything else holds or has a condition that is broken."""
     statement = bounds.get(key)
-    verdict = verify(statement, PROBLEM, NOISY, Options(replicates=8))
+    verdict = verify(statement, PROBLEM, NOISY, Options(replicates=64))
     if foreign(statement):
         assert verdict.outcome is Outcome.NOT_APPLICABLE
         assert verdict.reasons == foreign(statement)
@@ -282,7 +287,7 @@ def test_wrong_kind_of_problem():
         verify(bounds.get("simfbo/theorem-1"), Quadratic.synthetic(4, 2, 2), QUIET)
 
 
-# --- The points of a run, and the command ---
+# --- The points of a run ---
 
 
 def test_visits_follow_the_step_engine():
@@ -319,6 +324,125 @@ def test_local_steps_of_visits():
             answer = M[i] @ here.points[i] - c[i][:, None] + here.noise[i]
             moved = here.points[i] - A[i] * eta * answer if k < TAU[i] else here.points[i]
             np.testing.assert_allclose(there.points[i], moved, rtol=1e-12, atol=1e-15)
+
+
+# --- Lemmas about a round ---
+
+
+def of_rounds(problem, values, T, r):
+    """Records of `rounds` by the definitions of the appendix; w is in proportion to p_i |a_i|_1."""
+    w = reweighted(TAU, [[a] * 4 for a in A], problem.p)
+    rho = sum(p * a * tau for p, a, tau in zip(problem.p, A, TAU, strict=True))
+    every = list(rounds(problem, values, T + 1, r))
+    found = []
+    for (state, places, q), (after, _, _) in itertools.pairwise(every):
+        row = {f"sampled_{name}2": np.sum((part / rho) ** 2) for name, part in zip("xyv", q, strict=True)}
+        row["mean_x2"] = row["sampled_x2"]
+        for block, name in enumerate("xyv"):
+            parts = [(w[i], np.sum((here[block] - state[block]) ** 2) / TAU[i]) for i, _, here in places]
+            row[f"drift_{name}"] = sum(weight * part for weight, part in parts)
+            row[f"drift_{name}_sq"] = sum(weight**2 * part for weight, part in parts)
+        sizes = [max(np.linalg.norm(here[2]) for j, _, here in places if j == i) for i in range(4)]
+        row["local_v"] = max(sizes)
+        row["noise_weight"] = sum(weight**2 / tau for weight, tau in zip(w, TAU, strict=True))
+        row["noise_weight_r"] = sum((weight * size) ** 2 / tau for weight, size, tau in zip(w, sizes, TAU, strict=True))
+        errors = [
+            (problem.value(x, w), np.sum((y - problem.y_star(x, w)) ** 2), np.sum((v - problem.v_star(x, w)) ** 2))
+            for x, y, v in (state, after)
+        ]
+        row |= dict(zip(("Phi_w_change", "y_change", "v_change"), np.subtract(*errors[::-1]), strict=True))
+        row |= dict(zip(("y_error_w2", "v_error_w2"), errors[0][1:], strict=True))
+        row["grad_Phi_w2"] = np.sum(problem.hypergradient(state[0], w) ** 2)
+        found.append(row)
+    return {name: [row[name] for row in found] for name in found[0]}
+
+
+@pytest.mark.parametrize("r", [2.0, 0.3], ids=["free", "projected"])
+def test_quantities_of_a_round(r):
+    """Against the definitions on a loop written from the paper, with unequal steps, coefficients and weights."""
+    sizes = {"eta_x": 0.2, "eta_y": 0.3, "eta_v": 0.2, "gamma_x": 0.2, "gamma_y": 0.3, "gamma_v": 0.3}
+    ready = setup.prepare("simfbo", PROBLEM, Trace.full(4), K=TAU, T=8, weights=A, step_sizes={**sizes, "r": r})
+    found = bilevel_rounds.simulate(ready).records
+    wanted = of_rounds(PROBLEM, sizes, 8, r)
+    assert found.keys() == wanted.keys() == {*bilevel_rounds.NAMES, "grad_Phi_w2", "y_error_w2", "v_error_w2"}
+    for name, values in wanted.items():
+        np.testing.assert_allclose(found[name][0], values, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_directions_with_noise():
+    """Sampled clients with noise: E||sampled direction||^2 by hand at the first round, where nobody has moved yet.
+
+    With eta = 0, almost: (n/P) times the sum of w_i (m_i + noise of variance s^2/tau_i), P of n clients being sampled.
+    """
+    tiny = {"eta_x": 1e-12, "eta_y": 1e-12, "eta_v": 1e-12, "gamma_x": 0.1, "gamma_y": 0.1, "gamma_v": 0.1}
+    noise = {"sigma_f": 0.9, "sigma_g": 0.6}
+    ready = setup.prepare("simfbo", PROBLEM, Uniform(4, 2), K=TAU, T=1, noise=noise, weights=A, step_sizes=tiny)
+    found = bilevel_rounds.simulate(ready, replicates=20000).records
+    w = reweighted(TAU, [[a] * 4 for a in A], SHARES)
+    M, c = -PROBLEM.operator()[1], {"x": slice(0, 3), "y": slice(3, 5), "v": slice(5, 7)}
+    for name, rows in c.items():
+        parts = w[:, None] * M[:, rows]
+        one, two = 2 / 4, (2 * 1) / (4 * 3)
+        gram = parts @ parts.T
+        variance = {"x": 0.81 * 3 / 5, "y": 0.36, "v": 0.81 * 2 / 5}[name]
+        mean = 4 * (two * gram.sum() + (one - two) * np.trace(gram) + one * variance * np.sum(w**2 / TAU))
+        values = found[f"sampled_{name}2"][:, 0]
+        assert abs(values.mean() - mean) < 4.5 * values.std() / np.sqrt(len(values)), name
+
+
+def linear_problem():
+    """f_i = x, g_i = y^2/2 without xy part: mu_g = L_1 = L_f = 1."""
+    ones = np.ones((3, 1, 1))
+    return Bilevel(ones, 0 * ones, np.zeros((3, 1)), np.zeros((3, 2, 2)), np.tile([-1.0, 0.0], (3, 1)))
+
+
+def test_drift_as_printed_is_wrong():
+    """Lemma 8: 20 steps along a constant slope drift by 19*39/6 = 123.5 eta^2, where it says 20*(1 + 4) eta^2."""
+    given = {"P": 3.0, "tau_bar": 20.0, "T": 2.0, "eta_x": 0.01}
+    verdict = verify(bounds.get("simfbo/lemma-8"), linear_problem(), given)
+    assert verdict.outcome is Outcome.VIOLATED
+    x = verdict.comparisons[0]
+    assert (x.left, x.right) == pytest.approx((123.5e-4, 100e-4), rel=1e-9)
+    assert verify(bounds.get("simfbo/lemma-8-repaired"), linear_problem(), given).outcome is Outcome.HOLDS
+
+
+def test_descent_as_printed_is_wrong():
+    """Lemma 7: f_i = x^2/50, no xy part, mu_g = L_1 = 1/25: Phi has curvature 1/25, more than L_Phi^2 = (4/25)^2."""
+    ones = np.ones((3, 1, 1))
+    Q = np.zeros((3, 2, 2))
+    Q[:, 0, 0] = 0.04
+    problem = Bilevel(0.04 * ones, 0 * ones, np.zeros((3, 1)), Q, np.zeros((3, 2)))
+    given = {"P": 3.0, "tau_bar": 1.0, "T": 3.0, "gamma_x": 1.0}
+    sizes = {"eta_x": 1e-9, "eta_y": 1e-9, "eta_v": 1e-9, "gamma_y": 1.0, "gamma_v": 1.0}
+    start = {"x0": [5.0]}
+    assert verify(bounds.get("simfbo/lemma-7"), problem, {**given, **sizes}, start=start).outcome is Outcome.VIOLATED
+    repaired = verify(bounds.get("simfbo/lemma-7-repaired"), problem, {**given, **sizes}, start=start)
+    assert repaired.outcome is Outcome.HOLDS
+
+
+def test_local_v_as_printed_is_wrong():
+    """Lemma 2 asks nothing of eta_v: beyond 2/L_1 the local v leave their ball; the repaired form refuses that eta_v.
+
+    With a constant slope 1 of f in y, v - 1 goes as (1 - 5)^k.
+    """
+    problem = Bilevel(*(getattr(linear_problem(), name) for name in "ABbQ"), np.tile([0.0, -1.0], (3, 1)))
+    given = {"P": 3.0, "tau_bar": 6.0, "T": 2.0, "eta_v": 5.0}
+    assert verify(bounds.get("simfbo/lemma-2"), problem, given).outcome is Outcome.VIOLATED
+    repaired = verify(bounds.get("simfbo/lemma-2-repaired"), problem, given)
+    assert repaired.outcome is Outcome.NOT_APPLICABLE
+    assert repaired.reasons[0].startswith('eta_v=5 breaks "eta_v <= ')
+
+
+def test_step_sizes_of_a_lemma():
+    """What a lemma does not speak of comes from the statement that builds on it, or from the caller."""
+    verdict = verify(bounds.get("simfbo/lemma-7-repaired"), PROBLEM, QUIET)
+    assert verdict.chosen["eta_x"] == "that of simfbo/lyapunov-repaired"
+    assert verify(bounds.get("simfbo/lemma-7-repaired"), PROBLEM, {**QUIET, "eta_x": 0.02}).values["eta_x"] == 0.02
+    with pytest.raises(rc.InputError, match="the exact engine does not have"):
+        verify(bounds.get("simfbo/lemma-7-repaired"), PROBLEM, QUIET, Options(engine="exact"))
+
+
+# --- The command ---
 
 
 def command(*words):

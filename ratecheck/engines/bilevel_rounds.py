@@ -97,9 +97,10 @@ class _Rounds:
         return {
             **found,
             "mean_x2": np.sum(mean[self.blocks["x"]] ** 2, axis=0),
-            "local_v": self.largest.max(axis=0),
+            # What lemmas say about the size of v they say about every run: the largest stands for all.
+            "local_v": np.full(self.replicates, self.largest.max()),
             "noise_weight": np.full(self.replicates, noise.sum()),
-            "noise_weight_r": noise @ self.largest**2,
+            "noise_weight_r": np.full(self.replicates, noise @ self.largest.max(axis=1) ** 2),
             **self._changes(taken),
         }
 
