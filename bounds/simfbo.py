@@ -502,12 +502,18 @@ VOCABULARY.facts = {symbol.name: symbol.name for symbol in (*_CERTIFIED, *_RECOR
     "c_a_prime": "least_work",
     "rho": "mean_work",
     "rho_bar": "mean_work",
+    "dx2": "change_x2",
+    "dy2": "change_y2",
+    "dv2": "change_v2",
+    "v_star2": "v_star2",
+    **{name: name for name in _CHANGES},
 }
 # The infimum of (37) is that of Phi_w, at y = y* and v = v*. Lemma 10 leaves the Young weights open.
 VOCABULARY.derived = {
     "psi_gap": Phi_gap + K_1 * Delta_y + K_2 * Delta_v,
     "psi_change": Phi_w_change + K_1 * y_change + K_2 * v_change,
     "r": R,
+    "r_max": R_MAX,
     "drift_f": 3 * SLOPE * (drift_x + drift_y) + 3 * L_1**2 * drift_v,
     "drift_g": L_1**2 * (drift_x + drift_y),
     "drift_f_sq": 3 * SLOPE * (drift_x_sq + drift_y_sq) + 3 * L_1**2 * drift_v_sq,

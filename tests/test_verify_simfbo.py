@@ -12,6 +12,7 @@ from twins_simfbo import project, reweighted
 
 import bounds
 import ratecheck as rc
+from ratecheck.checks import points
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options, foreign, verify
 from ratecheck.checks.work import Work
@@ -149,7 +150,7 @@ def test_linear_upper_level():
     """Where every f_i is linear L_f is exact, unless single samples have Gaussian noise."""
     linear = Bilevel(PROBLEM.A, PROBLEM.B, PROBLEM.b, np.zeros_like(PROBLEM.Q), PROBLEM.q)
     flat = verify(bounds.get("simfbo/lemma-1"), linear, {})
-    assert flat.outcome is Outcome.NOT_APPLICABLE
+    assert (flat.outcome, flat.constants["L_f"].certificate) == (Outcome.HOLDS, Certificate.EXACT)
     verdict = verify(bounds.get("simfbo/theorem-1"), linear, QUIET)
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert verdict.reasons[0] == "Phi_gap does not exist: Phi is unbounded below"
@@ -440,6 +441,94 @@ def test_step_sizes_of_a_lemma():
     assert verify(bounds.get("simfbo/lemma-7-repaired"), PROBLEM, {**QUIET, "eta_x": 0.02}).values["eta_x"] == 0.02
     with pytest.raises(rc.InputError, match="the exact engine does not have"):
         verify(bounds.get("simfbo/lemma-7-repaired"), PROBLEM, QUIET, Options(engine="exact"))
+
+
+# --- Claims about points ---
+
+
+def of_points(problem, drawn, radius):
+    """The quantities of `Points` pair by pair from their definitions."""
+    x, y, unit, dx, dy, dv = drawn.pairs
+    w, split = drawn.weights, [problem.d_x, problem.d_x + problem.d_y]
+    M, c = problem.operator()
+    rows = []
+    for a, b, u, da, db, dw in zip(x, y, unit, dx, dy, dv, strict=True):
+        here, v = np.concatenate([a, b, radius * u]), radius * u
+        there, moved = np.concatenate([a + da, b + db, v + dw]), np.concatenate([a + da, b + db, v])
+
+        def clients(z):
+            return [np.split(m @ z - k, split) for m, k in zip(M, c, strict=True)]
+
+        def worst(one, other, block):
+            return max(np.sum((p[block] - q[block]) ** 2) for p, q in zip(clients(one), clients(other), strict=True))
+
+        sizes = [sum(share * np.sum(p[k] ** 2) for share, p in zip(w, clients(here), strict=True)) for k in range(3)]
+        Q, q = (np.tensordot(w, each, axes=1) for each in (problem.Q, problem.q))
+        A, B = (np.tensordot(w, each, axes=1) for each in (problem.A, problem.B))
+        of_f = Q @ np.concatenate([a, b]) - q
+        surrogate = of_f[: problem.d_x] + B.T @ np.linalg.solve(A, of_f[problem.d_x :])
+        rows.append(
+            {
+                "change_x2": da @ da,
+                "change_y2": db @ db,
+                "change_v2": dw @ dw,
+                "y_distance2": np.sum((b - problem.y_star(a)) ** 2),
+                "v_star2": np.sum(problem.v_star(a) ** 2),
+                "surrogate_error2": np.sum((surrogate - problem.hypergradient(a)) ** 2),
+                "Phi_gradient_change2": np.sum((problem.hypergradient(a) - problem.hypergradient(a + da)) ** 2),
+                "y_star_change2": np.sum((problem.y_star(a) - problem.y_star(a + da)) ** 2),
+                "v_star_change2": np.sum((problem.v_star(a) - problem.v_star(a + da)) ** 2),
+                "y_jacobian_change2": 0.0,
+                "v_jacobian_change2": 0.0,
+                "g_gradients2": sizes[1],
+                "R_gradients2": sizes[2],
+                "f_gradients2": sizes[0],
+                "R_change_xy2": worst(here, moved, 2),
+                "f_change2": worst(here, there, 0),
+                "R_change2": worst(here, there, 2),
+                "g_change2": max(
+                    np.sum((problem.A[i] @ db - problem.B[i] @ da) ** 2) + np.sum((problem.B[i].T @ db) ** 2)
+                    for i in range(problem.n)
+                ),
+            }
+        )
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def test_quantities_of_points():
+    """Every quantity by its definition, differences by subtraction; v within the ball of radius 3."""
+    drawn = points.Points(PROBLEM, SHARES, seed=1)
+    found, wanted = drawn.records(3.0).records, of_points(PROBLEM, drawn, 3.0)
+    assert found.keys() == wanted.keys() == points.NAMES
+    for name, values in wanted.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-12, err_msg=name)
+
+
+POINTWISE = ["lemma-1", "lemma-3", "lemma-4", "lemma-4-repaired", "lemma-5", "lemma-6"]
+
+
+@pytest.mark.parametrize("name", list(INSTANCES))
+@pytest.mark.parametrize("key", POINTWISE)
+def test_lemmas_about_points(key, name):
+    """Right on every instance; with a right side at a tenth of the least room it is not."""
+    statement = bounds.get(f"simfbo/{key}")
+    verdict = verify(statement, INSTANCES[name], {})
+    assert verdict.outcome is Outcome.HOLDS, verdict.reasons
+    slack, claim = verdict.slack, statement.claims[0]
+    first = verdict.comparisons[0]
+    assert slack >= 1.0
+    terms = {label: term * 0.1 * first.left / first.right for label, term in claim.terms.items()}
+    claims = (dataclasses.replace(claim, terms=terms), *statement.claims[1:])
+    assert verify(dataclasses.replace(statement, claims=claims), INSTANCES[name], {}).outcome is Outcome.VIOLATED
+
+
+def test_steepest_gradient_at_points():
+    """L_f is the largest gradient at the points, so a smaller one is refused."""
+    drawn = points.Points(PROBLEM, SHARES)
+    x, y = drawn.pairs[:2]
+    assert drawn.steepest >= max(slopes(PROBLEM, i, a, b) for a, b in zip(x, y, strict=True) for i in range(4))
+    with pytest.raises(rc.InputError, match='L_f=1 breaks "L_f >= '):
+        verify(bounds.get("simfbo/lemma-1"), PROBLEM, {"L_f": 1.0})
 
 
 # --- The command ---

@@ -36,8 +36,8 @@ class Case:
 
     ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
-    about no run. ``T`` is the number of rounds, None where nothing asks for it. ``work`` is what each client does, None
-    for statements about no method. ``samples``: bounds have to hold for what the oracles answer, noise included.
+    about no run. ``T`` is the number of rounds, None where nothing asks for it. ``work`` is what each client does in a
+    round, None where nothing asks for it. ``samples``: bounds have to hold for what the oracles answer, noise included.
     """
 
     problem: Problem

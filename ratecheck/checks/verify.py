@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bounds.statement import Assumption, Given, Over, Statement, number
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import RECORDS
-from ratecheck.checks import sides
+from ratecheck.checks import points, sides
 from ratecheck.checks.chosen import INDEPENDENT, chosen_values
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
@@ -226,7 +227,8 @@ class _Check:
             raise InputError(f"{roles['participants']}={found['participants']:g} contradicts a pattern with {size}")
         if "participants" in found and "participants" in roles:
             self.given.setdefault(roles["participants"], found["participants"])
-        needed = {"participants"} if self.asked is None and not _NO_SIZE & {*statement.assumptions} else set()
+        sized = self.asked is not None or _NO_SIZE & {*statement.assumptions} or self._pointwise()
+        needed = set() if sized else {"participants"}
         needed |= {"local_steps", "rounds"} if self.method is not None else set()
         needed |= {"rounds"} if "rounds" in roles and roles["rounds"] in statement.parameters else set()
         for role in sorted(needed & {*roles} - {*found}):
@@ -235,10 +237,10 @@ class _Check:
         return found
 
     def _local_steps(self, found: Mapping[str, float]) -> Array:
-        """Local steps (n,) of the clients, of which the paper's symbol may be the mean; zeros without a method."""
+        """Local steps (n,) of the clients, of which the paper's symbol may be the mean; 1 each without a method."""
         symbol, n = self.statement.vocabulary.run.get("local_steps", "K"), self.problem.n
         if self.method is None:
-            return np.zeros(n)
+            return np.ones(n)
         lists = [name for name in self.raw if name != symbol and symbol in self.statement.vocabulary.reach(name)]
         name = lists[0] if lists else symbol
         steps = self._per_client(name, self.raw[name] if lists else found.get("local_steps", 1))
@@ -299,6 +301,10 @@ class _Check:
         self.trace = trace
         self.certified = self._certify(self.statement)
         missing = {s: c for s, c in self.certified.items() if c.certificate is Certificate.ABSENT}
+        if missing and self._pointwise():
+            at_points = {s: self._at_points(s) for s in missing if self._fact(s) == "L_f"}
+            self.certified |= at_points
+            missing = {s: c for s, c in missing.items() if s not in at_points}
         along = [s for s in missing if self.method is not None and self._fact(s) in MEASURES]
         absent = [c for s, c in missing.items() if s not in along]
         if absent:
@@ -307,6 +313,32 @@ class _Check:
                 Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons
             )
         return self._along_trajectory(along) if along else self._compare(self.certified)
+
+    def _pointwise(self) -> bool:
+        """Whether the statement is about points of a bilevel problem."""
+        return self.method is None and isinstance(self.problem, Bilevel) and self._wanted() <= points.NAMES
+
+    @cached_property
+    def drawn(self) -> points.Points:
+        """The points that are drawn for a statement about points."""
+        assert isinstance(self.problem, Bilevel)
+        return points.Points(self.problem, self.problem.p, self.options.seed)
+
+    def _by_points(self, base: Verdict, values: dict[str, float]) -> Verdict:
+        ball = self.statement.vocabulary.derived["r_max"]
+        # Where its size does not follow from the statement's constants the statement has no v.
+        found = self.drawn.records(number(ball, values) if _within(ball, values) else 1.0)
+        found = replace(found, records=self._symbols(found.records), errors=self._symbols(found.errors))
+        note = "evaluated at random pairs of points; a claim is reported where it has the least room"
+        return self._judge(replace(base, notes=(note,)), found, values)
+
+    def _at_points(self, symbol: str) -> Constant:
+        """L_f at the points that are drawn, or a larger one that the caller gave."""
+        steepest = self.drawn.steepest
+        if self.given.get(symbol, steepest) < steepest:
+            raise InputError(f'{symbol}={self.given[symbol]:g} breaks "{symbol} >= {steepest:g}", its value there')
+        value = self.given.get(symbol, steepest)
+        return Constant(symbol, value, Certificate.TRAJECTORY, "largest gradient at the points that are drawn")
 
     def _fact(self, symbol: str) -> str:
         return self.statement.vocabulary.facts[symbol]
@@ -318,10 +350,10 @@ class _Check:
         samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
         return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start, self._work(), samples)
 
-    def _work(self) -> Work | None:
-        if self.method is None:
-            return None
+    def _work(self) -> Work:
         shares = self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)
+        if self.method is None:
+            return Work(self.steps, self.coefficients, shares, shares)
         weights = self.method.algorithm.weights(shares, self.steps * self.coefficients)
         return Work(self.steps, self.coefficients, shares, weights)
 
@@ -351,8 +383,9 @@ class _Check:
         claimed = self.given.get(name)
         if claimed is None or fact in NOISE:
             return constant
-        if constant.certificate is Certificate.ABSENT and fact in MEASURES and self.method is not None:
-            return constant  # compared with what the run shows
+        found_later = fact in MEASURES and (self.method is not None or self._pointwise())
+        if constant.certificate is Certificate.ABSENT and found_later:
+            return constant
         if constant.certificate is Certificate.ABSENT:
             raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
         margin = 1e-12 * abs(constant.value)
@@ -475,6 +508,8 @@ class _Check:
     def _without_run(self, base: Verdict, values: dict[str, float]) -> Verdict:
         """Claims about vectors, or about the participation alone."""
         if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
+            if self._pointwise():
+                return self._by_points(base, values)
             if isinstance(self.problem, Bilevel):
                 return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("vectors come from another problem",))
             vectors = lemmas.vectors(self.problem, self._setting("participants"))
