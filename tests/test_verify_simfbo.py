@@ -553,6 +553,13 @@ def test_command():
     )  # fmt: skip
 
 
+def test_command_without_method():
+    """A lemma about points has a bilevel problem by default, like the rest of its paper."""
+    code, out, _ = command("simfbo/lemma-4", "n=3", "--json")
+    data = json.loads(out)
+    assert (code, data["verdict"], data["problem"].partition(":")[0]) == (0, "HOLDS", "bilevel")
+
+
 def test_command_refuses():
     """Exit code 2 and one line on stderr."""
     code, out, err = command("simfbo/theorem-1", "n=4", "P=2", "tau=1,2")

@@ -778,7 +778,7 @@ def _built_on(statement: Statement) -> Statement | None:
 
     Where none does, the first.
     """
-    others, reached = bounds.statements(statement.key.partition("/")[0]), {statement.key}
+    others, reached = bounds.siblings(statement), {statement.key}
     ruling = [s for s in others if s.step_rules and s.algorithm == statement.algorithm and not s.order_only]
     while nearest := [s for s in others if s.key not in reached and reached & {*s.follows_from}]:
         if found := [s for s in ruling if s in nearest]:
