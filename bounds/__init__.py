@@ -34,6 +34,12 @@ def statements(paper: str) -> tuple[Statement, ...]:
     return found
 
 
+def siblings(statement: Statement) -> tuple[Statement, ...]:
+    """All statements of the paper of this one; none for a statement from a file."""
+    paper = statement.key.partition("/")[0]
+    return statements(paper) if paper in PAPERS else ()
+
+
 def title(paper: str) -> str:
     """The title of one paper."""
     found: str = importlib.import_module(f"bounds.{paper}").TITLE

@@ -120,6 +120,11 @@ sigma_gh = _define(
 psi_gap = _define(
     "psi_gap", r"\Psi^0-\inf\Psi", "initial gap of the Lyapunov function (37)", _POSITIVE, _CONSTANT, 1, 0
 )
+Phi_gap = _define(
+    "Phi_gap", r"\widetilde\Phi(x^0)-\inf\widetilde\Phi", "initial gap of Phi_w", _NONNEGATIVE, _CONSTANT, 1, 0
+)
+Delta_y = _define("Delta_y", r"\|y^0-\widetilde y^*(x^0)\|^2", "||y^0 - y*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2)
+Delta_v = _define("Delta_v", r"\|v^0-\widetilde v^*(x^0)\|^2", "||v^0 - v*_w(x^0)||^2", _NONNEGATIVE, _CONSTANT, 0, 2)
 
 # Step sizes.
 gamma_x = _define("gamma_x", r"\gamma_x", "server step size of x", _POSITIVE, _STEP, -1, 2)
@@ -211,6 +216,16 @@ drift_g = _measured(
     "drift_g", _SHARES + r"\Delta_{g,i}^k", "sum_ik w_i (a_i^k/|a_i|_1) E Delta_g,i^k of Lemma 6", 2, -2
 )
 _SQUARED_SHARES = r"\sum_iw_i^2\sum_k\frac{a_i^k}{\|a_i\|_1}"
+drift_x_sq, drift_y_sq, drift_v_sq = (
+    _measured(
+        f"drift_{block}_sq",
+        _SQUARED_SHARES + rf"\mathbb{{E}}\|{block}_i^k-{block}^t\|^2",
+        f"drift_{block} with w_i^2 for w_i",
+        0,
+        2,
+    )
+    for block in "xyv"
+)
 drift_f_sq = _measured("drift_f_sq", _SQUARED_SHARES + r"\Delta_{f,i}^k", "drift_f with w_i^2 for w_i", 2, -2)
 drift_g_sq = _measured("drift_g_sq", _SQUARED_SHARES + r"\Delta_{g,i}^k", "drift_g with w_i^2 for w_i", 2, -2)
 noise_weight = _measured("noise_weight", r"\sum_iw_i^2\|a_i\|_2^2/\|a_i\|_1^2", "sum_i w_i^2 |a_i|_2^2/|a_i|_1^2", 0, 0)
@@ -327,6 +342,14 @@ _CHANGES = {
         ),
     )
 }
+
+# What problems certify and runs measure under the same name.
+_CERTIFIED = (mu_g, L_f, L_1, L_2, L_3, sigma_f, sigma_g, sigma_gg, beta_gh, sigma_gh, Phi_gap, Delta_y, Delta_v)
+_RECORDED = (
+    *(grad_Phi_w2, grad_Phi2, y_error_w2, v_error_w2, Phi_w_change, y_change, v_change),
+    *(mean_x2, sampled_x2, sampled_y2, sampled_v2, noise_weight, noise_weight_r, local_v),
+    *(drift_x, drift_y, drift_v, drift_x_sq, drift_y_sq, drift_v_sq),
+)
 
 # --- Formulas that recur ---
 
@@ -460,9 +483,44 @@ def _at_least(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
     return Condition(name=name, left=left, operator=">=", right=right)
 
 
-VOCABULARY.run = {"clients": "n", "participants": "P", "local_steps": "tau_bar", "rounds": "T"}
+VOCABULARY.alias(
+    "tau", "local steps tau_i: one number, or one per client", many=True, tau_bar=lambda tau: sum(tau) / len(tau)
+)
+VOCABULARY.alias(
+    "a", "coefficients a_i^k of the clients: one number, or one per client", many=True, alpha_min=min, alpha_max=max
+)
+VOCABULARY.run = {"clients": "n", "participants": "P", "local_steps": "tau_bar", "coefficients": "a", "rounds": "T"}
 VOCABULARY.order_pair("P", "n")
 VOCABULARY.order_pair("alpha_min", "alpha_max")
+VOCABULARY.facts = {symbol.name: symbol.name for symbol in (*_CERTIFIED, *_RECORDED)} | {
+    "alpha_min": "least_coefficient",
+    "alpha_max": "largest_coefficient",
+    "beta_min": "least_weight",
+    "beta_max": "largest_weight",
+    "beta_max_prime": "largest_share",
+    "c_a": "most_work",
+    "c_a_prime": "least_work",
+    "rho": "mean_work",
+    "rho_bar": "mean_work",
+    "dx2": "change_x2",
+    "dy2": "change_y2",
+    "dv2": "change_v2",
+    "v_star2": "v_star2",
+    **{name: name for name in _CHANGES},
+}
+# The infimum of (37) is that of Phi_w, at y = y* and v = v*. Lemma 10 leaves the Young weights open.
+VOCABULARY.derived = {
+    "psi_gap": Phi_gap + K_1 * Delta_y + K_2 * Delta_v,
+    "psi_change": Phi_w_change + K_1 * y_change + K_2 * v_change,
+    "r": R,
+    "r_max": R_MAX,
+    "drift_f": 3 * SLOPE * (drift_x + drift_y) + 3 * L_1**2 * drift_v,
+    "drift_g": L_1**2 * (drift_x + drift_y),
+    "drift_f_sq": 3 * SLOPE * (drift_x_sq + drift_y_sq) + 3 * L_1**2 * drift_v_sq,
+    "drift_g_sq": L_1**2 * (drift_x_sq + drift_y_sq),
+    "delta_t1": rho * gamma_y * mu_g / 8,
+    "delta_t1_prime": rho * gamma_v * mu_g / 8,
+}
 
 TWO_CLIENTS = _at_least("clients", n, sp.Integer(2))
 HETEROGENEITY = _at_least("heterogeneity", beta_gh, ONE)

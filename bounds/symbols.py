@@ -115,7 +115,8 @@ class Vocabulary:
 
     ``aliases`` are names that the caller may use for symbols; ``ordered`` lists pairs (smaller, larger) of symbols.
     ``run`` names the symbols that say how long and how wide a run is: "clients", "participants" (per round),
-    "local_steps" (of a participant) and "rounds", as far as the paper has them. ``facts`` maps a symbol to the name
+    "local_steps" (of a participant, or their mean), "coefficients" (of the local steps) and "rounds", as far as the
+    paper has them. ``facts`` maps a symbol to the name
     under which problems certify it or runs measure it; what has none can be evaluated but not verified, unless
     ``derived`` gives it as an expression in other symbols.
     """

@@ -77,10 +77,16 @@ READ = [
 READ += [(*other, *own) for own, other in AGAIN.items()]
 
 
+# What only `Vocabulary.derived` speaks of: no claim, condition or rule has it.
+APART = {s.name for expr in simfbo.VOCABULARY.derived.values() for s in expr.free_symbols}
+APART -= {s.name for each in simfbo.STATEMENTS for c in each.claims for s in c.bound.free_symbols | {*c.metric.weights}}
+APART -= {name for each in simfbo.STATEMENTS for name in each.parameters}
+
+
 def drawn(rng):
     """A value for every symbol: P < n, n >= 2, mu_g <= L_1, alpha_min <= alpha_max, consistent server step sizes."""
     values = {}
-    for q in simfbo.VOCABULARY:
+    for q in (q for q in simfbo.VOCABULARY if q.name not in APART):
         if q.domain is Domain.POSITIVE_INTEGER:
             values[q.name] = float(rng.integers(1, 61))
         elif q.domain is Domain.REAL:

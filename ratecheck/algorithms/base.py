@@ -70,6 +70,11 @@ def value(factor: float = 1.0) -> Term:
     return Term(Over.VALUES, factor)
 
 
+def by_work(shares: Array, work: Array) -> Array:
+    """``shares_i work_i / sum_j shares_j work_j``: the weights of clients whose messages grow with their work."""
+    return shares * work / (shares @ work)
+
+
 class Algorithm(ABC):
     """One federated method.
 
@@ -158,6 +163,13 @@ class Algorithm(ABC):
             "B": (square(gradient[U], p["n"]),),
             "f": (value(),),
         }
+
+    def weights(self, shares: Array, work: Array) -> Array:
+        """The clients' weights (n,) in the objective that the method descends: here ``shares``, those of the problem.
+
+        ``work`` (n,) are the sums of the coefficients of a client's local steps.
+        """
+        return shares
 
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """Weights of the records in the quantity that the method's theorems bound; ``rate`` is the share of clients."""

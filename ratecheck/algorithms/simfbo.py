@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, Variables, square_of_mean
+from ratecheck.algorithms.base import Algorithm, Array, Group, Parameters, Term, Variables, by_work, square_of_mean
 
 _BLOCKS = ("x", "y", "v")
 
@@ -68,6 +68,10 @@ class SimFbo(Algorithm):
         """The averages that the local steps descend along; what belongs to the problem is recorded by its own rows."""
         return {f"step_{b}2": (square_of_mean(p["n"] * p["p"] * gradient[b]),) for b in _BLOCKS}
 
+    def weights(self, shares: Array, work: Array) -> Array:
+        """w_i of Section 3.1, in proportion to p_i |a_i|_1."""
+        return by_work(shares, work)
+
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """||grad Phi||^2 of the w-weighted objective, the left side of Theorem 1."""
         return {"grad_Phi_w2": 1.0}
@@ -90,6 +94,10 @@ class ShroFbo(SimFbo):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """Equation (8), rho being the p-weighted average of the sums of weights (6)."""
         return super().aggregate(server, {name: p["mean_norm"] * h for name, h in total.items()}, p)
+
+    def weights(self, shares: Array, work: Array) -> Array:
+        """p_i, whatever the clients' work."""
+        return shares
 
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """||grad Phi||^2, the left side of Theorem 2."""

@@ -37,6 +37,10 @@ def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[di
     completed, _ = statement.complete(values)
     for product in dict.fromkeys(p.product.name for p in statement.step_products):
         if product not in completed:
+            # Another product may have decided the local step size of this one.
+            values |= {
+                p.local.name: completed[p.local.name] for p in statement.step_products if p.local.name in completed
+            }
             _choose_product(statement, product, values, chosen)
             completed, _ = statement.complete(values)
     for rule in statement.step_rules:
@@ -65,6 +69,8 @@ def _choose_product(statement: Statement, product: str, values: dict[str, float]
     for each in parts:
         values.setdefault(each.outer.name, 1.0)
         chosen.setdefault(each.outer.name, FREE)
+    if any(each.local.name in values for each in parts):
+        return
     region = step_sizes(statement, values)
     ceiling = min((region.admissible[each.local.name].high for each in parts), default=math.inf)
     safe = _SAFE / (values.get("L", 1.0) * values.get(statement.vocabulary.run.get("local_steps", ""), 1.0))

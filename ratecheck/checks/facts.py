@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ratecheck.checks import work
+from ratecheck.checks.work import Work
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
 from ratecheck.participation import Largest, Participation, delays
@@ -25,7 +27,7 @@ Array = NDArray[np.float64]
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
 # A smaller value of these is as true as the certified one; of all others a larger value is.
-LOWER = frozenset({"mu_g", "inner_convexity", "delta", "selection_skew", "alpha_min", "joint_minimum"})
+LOWER = work.LOWER | {"mu_g", "inner_convexity", "delta", "selection_skew", "joint_minimum"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Case:
 
     ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
-    about no run. ``T`` is the number of rounds, None where nothing asks for it.
+    about no run. ``T`` is the number of rounds, None where nothing asks for it. ``work`` is what each client does in a
+    round, None where nothing asks for it. ``samples``: bounds have to hold for what the oracles answer, noise included.
     """
 
     problem: Problem
@@ -43,20 +46,28 @@ class Case:
     noise: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, ArrayLike] = field(default_factory=dict)
     start: Mapping[str, ArrayLike] = field(default_factory=dict)
+    work: Work | None = None
+    samples: bool = False
 
     def fact(self, name: str) -> Constant | None:
         """The constant of that name; None where problems of this kind know no such thing."""
+        if name in _FACTS:
+            return _FACTS[name](self)
         if name in self._of_problem:
             return self._of_problem[name]
-        make = _FACTS.get(name)
-        return None if make is None else make(self)
+        return None if self.work is None else self.work.fact(name)
+
+    @property
+    def weights(self) -> Array | None:
+        """The clients' weights (n,) in the objective that the method descends; None for those of the problem."""
+        return None if self.work is None else self.work.weights
 
     @cached_property
     def _of_problem(self) -> Mapping[str, Constant]:
         problem, start = self.problem, {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
         if isinstance(problem, Bilevel):
             noise = {k: v for k, v in self.noise.items() if k in ("sigma_f", "sigma_g")}
-            return problem.constants(start.get("x0"), start.get("y0"), start.get("v0"), **noise)
+            return problem.constants(start.get("x0"), start.get("y0"), start.get("v0"), **noise, weights=self.weights)
         sigma_u, sigma_v = self.noise.get("sigma_u", 0.0), self.noise.get("sigma_v", 0.0)
         total = self.noise.get("sigma")
         if total is not None:
@@ -97,6 +108,16 @@ def _mean_gradients(case: Case) -> Constant:
     """(1/n) sum_i ||grad f_i||^2 at the start."""
     total = case._of_problem["B_0"]  # noqa: SLF001  # part of this file
     return _renamed("mean_B_0", total, total.value / case.problem.n)
+
+
+def _steepest(case: Case) -> Constant | None:
+    """L_f; that of the clients' samples has no bound where Gaussian noise is added."""
+    if not isinstance(case.problem, Bilevel):
+        return None
+    found = case._of_problem["L_f"]  # noqa: SLF001  # part of this file
+    if case.samples and case.noise.get("sigma_f"):
+        return Constant("L_f", math.inf, Certificate.ABSENT, "a gradient with Gaussian noise is unbounded")
+    return found
 
 
 def _delay(name: str, fixed: Callable[[NDArray[np.bool_]], float], position: int) -> Callable[[Case], Constant | None]:
@@ -227,6 +248,7 @@ def _lagrangian_gap(case: Case) -> Constant | None:
 _FACTS: dict[str, Callable[[Case], Constant | None]] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
+    "L_f": _steepest,
     "tau_max": _delay("tau_max", delays.maximum, 0),
     "tau_avg": _delay("tau_avg", delays.average, 1),
     "delta": _least_probability,

@@ -15,44 +15,29 @@ from ratecheck.checks import sides
 from ratecheck.checks.confidence import shares
 from ratecheck.checks.sequential import FIRST, Decision, decide
 from ratecheck.checks.verdict import Comparison
-from ratecheck.engines import setup, step
+from ratecheck.engines import step
 
 Array = NDArray[np.float64]
 Records = Mapping[str, Array]
 
 
 class Replicates:
-    """Records of replicates by the paper's symbols, simulated when they are first asked for.
+    """Records of replicates by the paper's symbols, simulated when they are first asked for, ``most`` at most.
 
-    ``symbols`` turns records by their own names into records by symbol; ``most`` is the number for the progress.
+    ``simulate`` runs the replicates in a range, ``symbols`` turns records by their own names into records by symbol.
     """
 
     def __init__(
-        self,
-        ready: setup.Setup,
-        symbols: Callable[[Records], dict[str, Array]],
-        *,
-        seed: int,
-        most: int,
-        threads: int | None,
-        progress: Callable[[float], None] | None,
+        self, simulate: Callable[[range], step.Run], symbols: Callable[[Records], dict[str, Array]], most: int
     ) -> None:
-        self.ready, self.symbols, self.seed, self.most = ready, symbols, seed, most
-        self.threads, self.progress = threads, progress
+        self.simulate, self.symbols, self.most = simulate, symbols, most
         self._batches: dict[range, step.Run] = {}
 
     def __call__(self, wanted: range) -> dict[str, Array]:
         """Records of these replicates."""
         if wanted not in self._batches:
-            self._batches[wanted] = step.simulate(
-                self.ready, seed=self.seed, first_replicate=wanted.start, replicates=len(wanted),
-                threads=self.threads, progress=partial(self._report, wanted),
-            )  # fmt: skip
+            self._batches[wanted] = self.simulate(wanted)
         return self.symbols(self._batches[wanted].records)
-
-    def _report(self, wanted: range, share: float) -> None:
-        if self.progress is not None:
-            self.progress((wanted.start + share * len(wanted)) / self.most)
 
     @property
     def drawn(self) -> int:

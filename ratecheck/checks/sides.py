@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -26,14 +27,23 @@ _FORMULA_ROUNDING = 1e-14
 
 def measured(statement: Statement) -> frozenset[str]:
     """Symbols of the statement that a run measures, without the suffix for the round before."""
-    symbols = {s.name for claim in statement.claims for s in claim.bound.free_symbols | claim.metric.expr.free_symbols}
     vocabulary = statement.vocabulary
+    exprs = [written_out(expr, vocabulary) for c in statement.claims for expr in (c.bound, c.metric.expr)]
+    symbols = {symbol.name for expr in exprs for symbol in expr.free_symbols}
     return frozenset(name.removesuffix(_PREVIOUS) for name in symbols if vocabulary[name].role is Role.MEASURED)
+
+
+@functools.cache
+def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
+    """The expression with what its paper derives from other quantities of the run put in."""
+    derived = {s: vocabulary.derived[s.name] for s in expr.free_symbols if s.name in vocabulary.derived}
+    return expr.xreplace({s: value for s, value in derived.items() if vocabulary[s.name].role is Role.MEASURED})
 
 
 def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> Array:
     """An expression per round: parameters from ``values``, per-round quantities from ``records`` by symbol."""
     arguments: dict[str, object] = {}
+    expr = written_out(expr, vocabulary)
     for symbol in expr.free_symbols:
         name = symbol.name
         if vocabulary[name].role is not Role.MEASURED:
@@ -102,9 +112,12 @@ def _rounding(
 
     Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
     """
-    error = np.abs(evaluate(claim.metric.expr, vocabulary, values, errors))
+
+    def of(expr: sp.Expr) -> Array:
+        computed = any(vocabulary[s.name].role is Role.MEASURED for s in expr.free_symbols)
+        return np.abs(evaluate(expr, vocabulary, values, errors)) if computed else np.zeros(1)
+
+    error = of(claim.metric.expr)
     for label, term in terms.items():
-        computed = any(vocabulary[s.name].role is Role.MEASURED for s in claim.terms[label].free_symbols)
-        share = np.abs(evaluate(claim.terms[label], vocabulary, values, errors)) if computed else 0.0
-        error = error + share + _FORMULA_ROUNDING * np.abs(term)
+        error = error + of(claim.terms[label]) + _FORMULA_ROUNDING * np.abs(term)
     return error

@@ -29,7 +29,7 @@ from ratecheck.problems import Problem
 Array = NDArray[np.float64]
 
 PARAMETERS = ("K", "m", "gamma")
-DEFAULTS = Options()
+DEFAULTS = Options(replicates=16)
 # Error probability of every band and interval.
 LEVEL = 0.05
 # A sweep reaches from a quarter of the given setting to four times it, or as far below the largest admissible value.

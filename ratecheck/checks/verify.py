@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +16,15 @@ from bounds.statement import Assumption, Given, Over, Statement, number
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import RECORDS
-from ratecheck.checks import sides
+from ratecheck.checks import points, sides
 from ratecheck.checks.chosen import INDEPENDENT, chosen_values
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.replicates import Replicates, judge, nonnegative
 from ratecheck.checks.sequential import FIRST, decide
+from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
-from ratecheck.engines import averages, exact, lemmas, setup, step
+from ratecheck.checks.work import ALONE, Work
+from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Cyclic, Largest, Participation, Reshuffled, Trace, Uniform
@@ -57,7 +60,7 @@ class Options:
 
     engine: str = "auto"
     seed: int = 0
-    replicates: int = 16
+    replicates: int = 256
     level: float = 0.01
     anyway: bool = False
     threads: int | None = None
@@ -143,6 +146,8 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     def unknown(name: str) -> bool:
         if name in known or vocabulary[name].default is not None or name in statement.settings:
             return False
+        if vocabulary[name].role is Role.STEP_SIZE:
+            return False
         return name not in vocabulary.derived or any(unknown(s.name) for s in vocabulary.derived[name].free_symbols)
 
     roles = (Role.SETTING, Role.CONSTANT)
@@ -182,6 +187,7 @@ class _Check:
     def prepare(self) -> Participation:
         """Settings, parameters and noise by the paper's symbols; returns who takes part."""
         statement = self.statement
+        self.measured: dict[str, float] = {}
         self.method = method_of(statement)
         if self.method is not None:
             self.method.check_problem(self.problem.kind, self.problem.layout)
@@ -203,7 +209,7 @@ class _Check:
             return {}
         vocabulary = self.statement.vocabulary
         found: dict[str, ArrayLike] = {}
-        for name in self.method.step_sizes:
+        for name in self._own_parameters(self.method):
             targets = [target for target in vocabulary.reach(name) if name in vocabulary]
             if not targets or vocabulary[targets[0]].role is Role.STEP_SIZE:
                 continue
@@ -224,6 +230,14 @@ class _Check:
                 self.given[target] = choose(list(np.ravel(np.asarray(found[name], dtype=float))))
         return found
 
+    def _own_parameters(self, method: Method) -> tuple[str, ...]:
+        """The method's parameters but for those that the paper computes from others; these cannot be given."""
+        derived = self.statement.vocabulary.derived
+        for name in method.step_sizes:
+            if name in derived and name in self.raw:
+                raise InputError(f"{name} is not free: {self.statement.key} has {name} = {derived[name]}")
+        return tuple(name for name in method.step_sizes if name not in derived)
+
     def _settings(self) -> dict[str, float]:
         """Clients, participants, local steps and rounds by role; raises `InputError` for what is missing."""
         roles, statement = self.statement.vocabulary.run, self.statement
@@ -239,14 +253,37 @@ class _Check:
             raise InputError(f"{roles['participants']}={found['participants']:g} contradicts a pattern with {size}")
         if "participants" in found and "participants" in roles:
             self.given.setdefault(roles["participants"], found["participants"])
-        needed = {"participants"} if self.asked is None and not _NO_SIZE & {*statement.assumptions} else set()
+        sized = self.asked is not None or _NO_SIZE & {*statement.assumptions} or self._pointwise()
+        needed = set() if sized else {"participants"}
         needed |= {"local_steps", "rounds"} if self.method is not None else set()
         needed |= {"rounds"} if "rounds" in roles and roles["rounds"] in statement.parameters else set()
         for role in sorted(needed & {*roles} - {*found}):
             raise InputError(f"how many {statement.vocabulary[roles[role]].meaning}? give {roles[role]}=...")
-        if self.method is not None:
-            self.method.check_steps(whole(roles.get("local_steps", "K"), found.get("local_steps", 1), 1))
+        self.steps, self.coefficients = self._local_steps(found), self._coefficients()
         return found
+
+    def _local_steps(self, found: Mapping[str, float]) -> Array:
+        """Local steps (n,) of the clients, of which the paper's symbol may be the mean; 1 each without a method."""
+        symbol, n = self.statement.vocabulary.run.get("local_steps", "K"), self.problem.n
+        if self.method is None:
+            return np.ones(n)
+        lists = [name for name in self.raw if name != symbol and symbol in self.statement.vocabulary.reach(name)]
+        name = lists[0] if lists else symbol
+        steps = self._per_client(name, self.raw[name] if lists else found.get("local_steps", 1))
+        for each in steps:
+            self.method.check_steps(whole(name, each, 1))
+        return steps
+
+    def _coefficients(self) -> Array:
+        """The coefficient (n,) of each client's local steps, 1 by default."""
+        name = self.statement.vocabulary.run.get("coefficients", "a")
+        return self._per_client(name, self.raw.get(name, 1.0))
+
+    def _per_client(self, name: str, value: object) -> Array:
+        numbers = np.ravel(np.asarray(value, dtype=float))
+        if len(numbers) not in (1, self.problem.n):
+            raise InputError(f"{name} has {len(numbers)} entries: give one number, or {self.problem.n}, one per client")
+        return np.asarray(np.broadcast_to(numbers, (self.problem.n,)))
 
     def _setting(self, role: str, default: int = 0) -> int:
         return whole(self.statement.vocabulary.run.get(role, role), self.settings.get(role, default), 0)
@@ -287,30 +324,71 @@ class _Check:
     def _on(self, trace: Participation) -> Verdict:
         self.trace = trace
         self.certified = self._certify(self.statement)
-        absent = [c for s, c in self.certified.items() if c.certificate is Certificate.ABSENT and c.name != "b"]
+        missing = {s: c for s, c in self.certified.items() if c.certificate is Certificate.ABSENT}
+        if missing and self._pointwise():
+            at_points = {s: self._at_points(s) for s in missing if self._fact(s) == "L_f"}
+            self.certified |= at_points
+            missing = {s: c for s, c in missing.items() if s not in at_points}
+        along = [s for s in missing if self.method is not None and self._fact(s) in MEASURES]
+        absent = [c for s, c in missing.items() if s not in along]
         if absent:
             reasons = tuple(f"{c.name} does not exist: {c.reason}" for c in absent)
             return self._verdict(
                 Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons
             )
-        if "b" in self.certified and self.certified["b"].certificate is Certificate.ABSENT:
-            return self._along_trajectory()
-        return self._compare(self.certified)
+        return self._along_trajectory(along) if along else self._compare(self.certified)
+
+    def _pointwise(self) -> bool:
+        """Whether the statement is about points of a bilevel problem."""
+        return self.method is None and isinstance(self.problem, Bilevel) and self._wanted() <= points.NAMES
+
+    @cached_property
+    def drawn(self) -> points.Points:
+        """The points that are drawn for a statement about points."""
+        assert isinstance(self.problem, Bilevel)
+        return points.Points(self.problem, self.problem.p, self.options.seed)
+
+    def _by_points(self, base: Verdict, values: dict[str, float]) -> Verdict:
+        ball = self.statement.vocabulary.derived["r_max"]
+        # Where its size does not follow from the statement's constants the statement has no v.
+        found = self.drawn.records(number(ball, values) if _within(ball, values) else 1.0)
+        found = replace(found, records=self._symbols(found.records), errors=self._symbols(found.errors))
+        note = "evaluated at random pairs of points; a claim is reported where it has the least room"
+        return self._judge(replace(base, notes=(note,)), found, values)
+
+    def _at_points(self, symbol: str) -> Constant:
+        """L_f at the points that are drawn, or a larger one that the caller gave."""
+        steepest = self.drawn.steepest
+        if self.given.get(symbol, steepest) < steepest:
+            raise InputError(f'{symbol}={self.given[symbol]:g} breaks "{symbol} >= {steepest:g}", its value there')
+        value = self.given.get(symbol, steepest)
+        return Constant(symbol, value, Certificate.TRAJECTORY, "largest gradient at the points that are drawn")
+
+    def _fact(self, symbol: str) -> str:
+        return self.statement.vocabulary.facts[symbol]
 
     @property
     def case(self) -> Case:
         """What facts are asked of."""
         T = self._setting("rounds") or None
-        return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start)
+        samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
+        return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start, self._work(), samples)
+
+    def _work(self) -> Work:
+        shares = self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)
+        if self.method is None:
+            return Work(self.steps, self.coefficients, shares, shares)
+        weights = self.method.algorithm.weights(shares, self.steps * self.coefficients)
+        return Work(self.steps, self.coefficients, shares, weights)
 
     def _certify(self, statement: Statement) -> dict[str, Constant]:
         """The constants of a statement by symbol."""
         vocabulary, case = statement.vocabulary, self.case
         derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
         assumed = [name for assumption in statement.assumptions for name in assumption.constants]
-        inside = [s.name for expr in derived for s in expr.free_symbols]
+        inside = {s.name for expr in derived for s in expr.free_symbols}
         constants = {}
-        for name in dict.fromkeys([*statement.parameters, *assumed, *inside]):
+        for name in dict.fromkeys([*statement.parameters, *assumed, *sorted(inside, key=vocabulary.order.__getitem__)]):
             if name not in vocabulary or name not in vocabulary.facts or vocabulary[name].role is Role.MEASURED:
                 continue
             fact = vocabulary.facts[name]
@@ -329,12 +407,19 @@ class _Check:
         claimed = self.given.get(name)
         if claimed is None or fact in NOISE:
             return constant
+        found_later = fact in MEASURES and (self.method is not None or self._pointwise())
+        if constant.certificate is Certificate.ABSENT and found_later:
+            return constant
         if constant.certificate is Certificate.ABSENT:
             raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
+        margin = 1e-12 * abs(constant.value)
+        if abs(claimed - constant.value) <= margin:
+            return constant
         # A weaker constant is as true as the certified one; a stronger one would be a false assumption.
         lower = fact in LOWER
-        margin = 1e-12 * abs(constant.value)
-        if claimed > constant.value + margin if lower else claimed < constant.value - margin:
+        if fact in ALONE:
+            raise InputError(f'{name}={claimed:g} breaks "{name} == {constant.value:g}", its value here')
+        if claimed > constant.value if lower else claimed < constant.value:
             relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
             raise InputError(
                 f'{name}={claimed:g} breaks "{name} {relation} {constant.value:g}", its {constant.certificate.value} '
@@ -350,19 +435,31 @@ class _Check:
                     f"{name}=0: the start is already a minimiser, so the statement says nothing; give another start"
                 )
 
-    def _along_trajectory(self) -> Verdict:
-        """Find a dissimilarity b that holds in expectation at every iterate of the run that b itself prescribes."""
-        b = 0.0
+    def _along_trajectory(self, symbols: list[str]) -> Verdict:
+        """Find constants that hold at every iterate of the run that they themselves prescribe."""
+        measures = {s: MEASURES[self._fact(s)] for s in symbols}
+        tried = {s: self.given.get(s, _MARGIN * measure.start(self.case)) for s, measure in measures.items()}
         verdict: Verdict | None = None
         for _ in range(_ATTEMPTS):
-            constants = {**self.certified, "b": Constant("b", b, Certificate.TRAJECTORY, "measured at its iterates")}
-            self.measured_b = math.inf
-            verdict = self._compare(constants)
-            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED) or self.measured_b <= b:
-                return replace(verdict, notes=(*verdict.notes, *_trajectory_notes(verdict)))
-            b = _MARGIN * self.measured_b
+            found = {s: Constant(s, value, Certificate.TRAJECTORY, "tried") for s, value in tried.items()}
+            self.measured = dict.fromkeys(symbols, math.inf)
+            verdict = self._compare({**self.certified, **found})
+            short = [s for s in symbols if self.measured[s] > tried[s]]
+            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED):
+                return verdict
+            if not short:
+                held = {s: replace(each, reason="measured at its iterates") for s, each in found.items()}
+                notes = (*verdict.notes, *_trajectory_notes(verdict, measures))
+                return replace(verdict, constants={**verdict.constants, **held}, notes=notes)
+            for s in short:
+                if s in self.given:
+                    raise InputError(
+                        f'{s}={self.given[s]:g} breaks "{s} >= {self.measured[s]:g}", its value along the run'
+                    )
+                tried[s] = _MARGIN * self.measured[s]
         assert verdict is not None
-        reason = f"no b holds along its own trajectory (tried up to {b:.3g})"
+        listed = " and ".join(f"{s} (tried up to {value:.3g})" for s, value in tried.items())
+        reason = f"no {listed} holds along its own trajectory"
         return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
 
     def _values(
@@ -373,10 +470,34 @@ class _Check:
         values = {k: v for k, v in self.given.items() if k in names}
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
         values, chosen = chosen_values(statement, values)
-        for name, expr in statement.vocabulary.derived.items():
-            if name in statement.parameters and name not in values:
-                values[name] = number(expr, values)
+        self._borrow(statement, constants, values, chosen)
+        vocabulary = statement.vocabulary
+        for name, expr in vocabulary.derived.items():
+            if name not in statement.parameters or vocabulary[name].role is Role.MEASURED:
+                continue
+            value = number(expr, values)
+            given = values.setdefault(name, value)
+            if vocabulary[name].role is Role.CONSTANT and given < value * (1 - 1e-12):
+                raise InputError(f'{name}={given:g} breaks "{name} >= {value:.10g}", its value here')
         return values, chosen
+
+    def _borrow(
+        self, statement: Statement, constants: Mapping[str, Constant], values: dict[str, float], chosen: dict[str, str]
+    ) -> None:
+        """Step sizes of the run that the statement does not speak of: those of the first one that builds on it."""
+        needed = () if self.method is None else self.method.step_sizes
+        missing = [s for s in needed if s in statement.vocabulary and s not in {*values, *self.parameters}]
+        missing = [s for s in missing if statement.vocabulary[s].role is Role.STEP_SIZE]
+        rules = _built_on(statement) if missing else None
+        if rules is None:
+            return
+        names = {*rules.parameters, *needed}
+        known = {**{s: c.value for s, c in self._certify(rules).items() if math.isfinite(c.value)}, **values}
+        known |= {s: value for s, value in self.given.items() if s in names}
+        others, _ = chosen_values(rules, {s: value for s, value in known.items() if s in names})
+        found = {s: others[s] for s in missing if s in others}
+        values |= found
+        chosen |= dict.fromkeys(found, f"that of {rules.key}")
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
         statement = self.statement
@@ -393,13 +514,26 @@ class _Check:
         if self.method is None:
             return self._without_run(base, values)
         ready = self._setup(values)
+        if reason := self._outside(ready):
+            return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
         if self._engine(ready) == "exact":
             return self._by_exact(base, ready, values)
         return self._by_step(base, ready, values)
 
+    def _outside(self, ready: setup.Setup) -> str | None:
+        """Why the start is not in the ball on which the server projects."""
+        if Assumption.BALL not in self.statement.assumptions:
+            return None
+        block = ready.projected[1]
+        norm = float(np.linalg.norm(ready.point[0, ready.block_of == block]))
+        r = float(ready.step_sizes["r"])
+        return None if norm <= r else f"the start has a norm of {norm:.6g}, outside the ball of radius r={r:.6g}"
+
     def _without_run(self, base: Verdict, values: dict[str, float]) -> Verdict:
         """Claims about vectors, or about the participation alone."""
         if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
+            if self._pointwise():
+                return self._by_points(base, values)
             if isinstance(self.problem, Bilevel):
                 return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("vectors come from another problem",))
             vectors = lemmas.vectors(self.problem, self._setting("participants"))
@@ -416,17 +550,19 @@ class _Check:
     def _setup(self, values: Mapping[str, float]) -> setup.Setup:
         assert self.method is not None
         assert self.trace is not None
-        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        wanted, derived = self._wanted(), self.statement.vocabulary.derived
         records = None if wanted <= {*self.method.algorithm.recorded} or not self._recordable(wanted) else wanted
         return setup.prepare(
             self.method.name,
             self.problem,
             self.trace,
-            K=self._setting("local_steps", 1),
+            K=self.steps,  # type: ignore[arg-type]  # an array will do
+            weights=self.coefficients if self.method.algorithm.weighs else None,
             T=self._setting("rounds"),
             noise=self.noise,
             records=None if records is None else (*self.method.algorithm.recorded, *sorted(records)),
             step_sizes={
+                **{name: number(derived[name], values) for name in self.method.step_sizes if name in derived},
                 **{name: values[name] for name in self.method.step_sizes if name in values},
                 **self.parameters,
             },
@@ -434,11 +570,20 @@ class _Check:
         )
 
     def _recordable(self, names: set[str]) -> bool:
-        """Whether the engines record these quantities, rather than the lemmas' own engine."""
-        return not names & lemmas.NAMES - {*RECORDS}
+        """Whether the engines record these quantities, rather than the lemmas' own engines."""
+        return not names & (lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES)
+
+    def _wanted(self) -> set[str]:
+        """The quantities of the run under the names of the engines."""
+        return {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
 
     def _engine(self, ready: setup.Setup) -> str:
         wanted = self.options.engine
+        within = self._wanted() & bilevel_rounds.NAMES
+        if within and wanted == "exact":
+            raise InputError(f"the exact engine does not have {', '.join(sorted(within))}: use engine=step")
+        if within:
+            return "step"
         if wanted == "exact":
             exact.check_exact(ready)
         if wanted != "auto":
@@ -457,17 +602,15 @@ class _Check:
         if result.diverged or _blown_up(result.metric):
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
         result = replace(result, records=self._symbols(result.records), errors=self._symbols(result.errors))
-        self._measure_b(result.records)
+        self._measure(ready, result.records, 1)
         self._report(result.records, values)
         return self._judge(base, result, values)
 
     def _expected(self, ready: setup.Setup) -> exact.Expectation:
-        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
-        if not self._recordable(wanted):
+        if not self._recordable(self._wanted()):
             return lemmas.expect(ready, progress=self.progress)
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
-        searched = any(c.certificate is Certificate.ABSENT for c in self.certified.values())
-        by_round = self.observe is not None or searched
+        by_round = self.observe is not None or self.measured
         if means and not by_round and ready.T > _MANY_ROUNDS and averages.applies(ready):
             found = averages.average(ready)
             records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
@@ -491,17 +634,15 @@ class _Check:
         return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        wanted = self._wanted()
         base = replace(base, engine="step")
-        if not self._recordable(wanted):
+        within = bool(wanted & bilevel_rounds.NAMES)
+        if not within and not self._recordable(wanted):
             missing = ", ".join(sorted(wanted - {*RECORDS}))
             reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
         most = self.options.replicates
-        runs = Replicates(
-            ready, self._symbols, seed=self.options.seed, most=most, threads=self.options.threads,
-            progress=self.progress,
-        )  # fmt: skip
+        runs = Replicates(partial(self._simulate, ready, within=bool(within)), self._symbols, most)
         # Who looks at the curves wants as many replicates of each as were asked for.
         first = FIRST if self.observe is None else most
         decisions, comparisons = judge(self.statement, values, runs, self.options.level, first)
@@ -510,18 +651,35 @@ class _Check:
         if diverged:
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
         records = runs.records
-        self._measure_b({name: values_.mean(axis=0) for name, values_ in records.items()})
+        self._measure(ready, {name: values_.mean(axis=0) for name, values_ in records.items()}, runs.drawn)
         self._report(records, values)
         outcome = sides.worst_of({decision.outcome for decision in decisions})
         caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
         return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats))
 
-    def _measure_b(self, records: Mapping[str, Array]) -> None:
-        """Dissimilarity in expectation along the run: the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2."""
-        if "b" not in self.certified or not {"B", "G_u"} <= records.keys():
-            return
-        gap = records["B"] / self.problem.n - records["G_u"]
-        self.measured_b = math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
+    def _simulate(self, ready: setup.Setup, wanted: range, *, within: bool) -> step.Run:
+        """These replicates; ``within`` asks for what happens inside a round."""
+        most, progress = self.options.replicates, self.progress
+
+        def report(share: float) -> None:
+            if progress is not None:
+                progress((wanted.start + share * len(wanted)) / most)
+
+        seed = self.options.seed
+        if within:
+            return bilevel_rounds.simulate(ready, seed=seed, wanted=wanted, progress=report)
+        return step.simulate(
+            ready, seed=seed, first_replicate=wanted.start, replicates=len(wanted), threads=self.options.threads,
+            progress=report,
+        )  # fmt: skip
+
+    def _measure(self, ready: setup.Setup, records: Mapping[str, Array], replicates: int) -> None:
+        """What the run shows of the constants that are looked for along it."""
+        samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
+        trail = Trail(ready, records, self.options.seed, replicates, samples)
+        for symbol in self.measured:
+            largest = MEASURES[self._fact(symbol)].largest(trail)
+            self.measured[symbol] = math.inf if largest is None else largest
 
     # --- Means over the participation, step sizes being those of the one that is drawn ---
 
@@ -670,6 +828,20 @@ def _step_source(statement: Statement) -> Statement | None:
     return None
 
 
+def _built_on(statement: Statement) -> Statement | None:
+    """A statement of the paper on the same method that says which step sizes to take: the nearest that follows from it.
+
+    Where none does, the first.
+    """
+    others, reached = bounds.siblings(statement), {statement.key}
+    ruling = [s for s in others if s.step_rules and s.algorithm == statement.algorithm and not s.order_only]
+    while nearest := [s for s in others if s.key not in reached and reached & {*s.follows_from}]:
+        if found := [s for s in ruling if s in nearest]:
+            return found[0]
+        reached |= {s.key for s in nearest}
+    return ruling[0] if ruling else None
+
+
 def _together(verdicts: list[Verdict]) -> Verdict:
     """One verdict on several participations: the worst, with all comparisons."""
     order = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE, Outcome.HOLDS)
@@ -679,13 +851,13 @@ def _together(verdicts: list[Verdict]) -> Verdict:
     return replace(first, comparisons=comparisons, notes=(*first.notes, note))
 
 
-def _trajectory_notes(verdict: Verdict) -> tuple[str, ...]:
-    """What a dissimilarity measured along the run itself does not say."""
-    notes = [
-        "b is a property of this run, not of the problem; what the statement says about b alone holds by definition"
-    ]
+def _trajectory_notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:
+    """What constants measured along the run itself do not say."""
+    listed = " and ".join(measures)
+    alone = f"what the statement says about {listed} alone holds by definition"
+    notes = [f"{listed} is a property of this run, not of the problem; {alone}"]
     if verdict.engine == "step":
-        notes.append("b comes from means over replicates, without a confidence bound")
+        notes += [f"{symbol} {measure.sampled}" for symbol, measure in measures.items()]
     return tuple(notes)
 
 

@@ -206,8 +206,7 @@ def prepare(
     Without a name the problem is the synthetic one of the kind that the statement's method is about.
     """
     vocabulary = statement.vocabulary
-    method = METHODS.get(statement.algorithm or "")
-    problem_name = problem_name or ("quadratic" if method is None else method.algorithm.problem_kinds[0])
+    problem_name = problem_name or _kind(statement)
     request = divide(given, dials(problem_name), vocabulary)
     clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
@@ -221,6 +220,13 @@ def prepare(
     # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
     defaults = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
     return problem, {**defaults, **given_values}, f"{name}, {chosen}" if chosen else name
+
+
+def _kind(statement: Statement) -> str:
+    """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
+    names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
+    method = METHODS.get(next((name for name in names if name is not None), ""))
+    return "quadratic" if method is None else method.algorithm.problem_kinds[0]
 
 
 def _decided(vocabulary: Vocabulary, symbol: str, given: Mapping[str, object]) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.base import Over, TermMap
+from ratecheck.algorithms.base import Over, TermMap, by_work
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Bilevel, Logistic, Quadratic
@@ -121,7 +121,7 @@ def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
     if isinstance(problem, Bilevel):
         found: dict[str, Callable[[], Record]] = {}
         # The objective weighs clients by p; with unequal local steps SimFBO solves the one that weighs them by w.
-        for mark, weights in (("", setup.shares), ("_w", setup.shares * setup.norms / (setup.shares @ setup.norms))):
+        for mark, weights in (("", setup.shares), ("_w", by_work(setup.shares, setup.norms))):
             found |= _of_bilevel(problem, mark, weights)
         return found
     if not isinstance(problem, Quadratic) or setup.algorithm.record_oracle != "gradient":

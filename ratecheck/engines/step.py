@@ -162,7 +162,7 @@ class StepKernel:
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
         setup, problem, lanes = self.setup, self.setup.problem, keys.shape[1]
-        server, client = self._start(keys)
+        server, client = self.start(keys)
         last = np.full((problem.n, lanes), -1)
         record = np.empty((setup.T, len(self.plan.records), lanes))
         chunk = max(1, _CHUNK_ENTRIES // (problem.n * lanes * setup.K * problem.d))
@@ -176,7 +176,7 @@ class StepKernel:
             report(first + rounds)
         return record
 
-    def _start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
+    def start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
         """Server (slots, d, lanes) and client state (n, slots, d, lanes) before round 0."""
         point, lanes, blocks = self.setup.point, keys.shape[1], self.setup.block_of
         mean = np.zeros((*point.shape, lanes))

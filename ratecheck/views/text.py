@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bounds.statement import Evaluation, Relation, Statement
+from bounds.statement import Evaluation, Over, Relation, Statement
 from ratecheck.checks.admissible import StepSizes
 from ratecheck.checks.interval import Interval
 from ratecheck.checks.nearest import Nearest
@@ -160,9 +160,9 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     claim = next(c for c in verdict.statement.claims if c.name == comparison.claim)
     label = "" if len(verdict.statement.claims) == 1 else f"[{claim.name}] "
-    place = (
-        claim.metric.over.value if comparison.round is None else f"round {comparison.round}, the one with least room"
-    )
+    unit = "case" if claim.metric.over is Over.NO_RUN else "round"
+    where = f"{unit} {comparison.round}, the one with least room"
+    place = claim.metric.over.value if comparison.round is None else where
     left = f"{label}{claim.metric.expr}, {place}"
     relative = abs(comparison.error) / max(abs(comparison.left), 1e-300)
     if verdict.replicates is None:
