@@ -70,7 +70,7 @@ def _judged(comparison: Comparison, claim: Claim) -> Outcome:
         gap = abs(gap)
     if gap > comparison.error:
         return Outcome.VIOLATED
-    size = max(abs(comparison.left), abs(comparison.right))
+    size = max(abs(comparison.left), abs(comparison.right), comparison.size)
     decided = gap < -comparison.error or comparison.error <= _EQUAL * size
     return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
 
@@ -102,7 +102,7 @@ def sampled(
 
 
 def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: Expectation) -> Comparison:
-    """Both sides by the exact engine: means over rounds, or the round with the least room."""
+    """Both sides by the exact engine: means over rounds, or the entry with the least room."""
     left, right = (evaluate(expr, vocabulary, values, result.records) for expr in (claim.metric.expr, claim.bound))
     terms = {label: evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
     size = np.abs(left) + sum(np.abs(term) for term in terms.values())
@@ -114,9 +114,20 @@ def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], 
     if len(left) <= first:
         raise InputError(f'T={len(left)} breaks "T >= {first + 1}": the claim compares a round with the one before')
     room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
-    t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
-    parts = {label: float(term[t]) for label, term in terms.items()}
-    return Comparison(claim.name, t, float(left[t]), float(right[t]), float(error[t]), parts)
+    # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first.
+    excess = room / np.maximum(size, 1e-300) + 2 * (room > error)
+    worst = first + int(np.argmax(excess[first:]))
+    parts = {label: float(term[worst]) for label, term in terms.items()}
+    t, client = result.place(worst)
+    both = float(left[worst]), float(right[worst])
+    scale = float(_scale(claim, result)[worst]) if result.sizes else 0.0
+    return Comparison(claim.name, t, *both, float(error[worst]), parts, client, scale)
+
+
+def _scale(claim: Claim, result: Expectation) -> Array:
+    """How large the numbers are whose difference the left side is, where that is known."""
+    sizes = [result.sizes[s.name] for s in claim.metric.expr.free_symbols if s.name in result.sizes]
+    return np.asarray(sum(sizes, np.zeros_like(next(iter(result.records.values())))))
 
 
 def _rounding(
@@ -124,11 +135,19 @@ def _rounding(
 ) -> Array:
     """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
 
-    Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
+    Claims are linear in the computed quantities or, with roots, concave: an expression changes by no more than it does
+    from 0 to their errors.
     """
-    error = np.abs(evaluate(claim.metric.expr, vocabulary, values, errors))
+    none = {name: np.zeros_like(error) for name, error in errors.items()}
+
+    def change(expr: sp.Expr) -> Array:
+        computed = any(vocabulary[s.name].role is Role.MEASURED for s in expr.free_symbols)
+        if not computed:
+            return np.zeros(())
+        return np.abs(evaluate(expr, vocabulary, values, errors) - evaluate(expr, vocabulary, values, none))
+
+    error = change(claim.metric.expr)
     for label, term in terms.items():
-        computed = any(vocabulary[s.name].role is Role.MEASURED for s in claim.terms[label].free_symbols)
-        share = np.abs(evaluate(claim.terms[label], vocabulary, values, errors)) if computed else 0.0
+        share = change(claim.terms[label])
         error = error + share + _FORMULA_ROUNDING * np.abs(term)
     return error

@@ -20,10 +20,11 @@ from ratecheck.checks.chosen import INDEPENDENT, chosen_values
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
-from ratecheck.engines import exact, lemmas, setup, step
+from ratecheck.engines import exact, lemmas, quantities, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Cyclic, Largest, Participation, Reshuffled, Trace, Uniform
+from ratecheck.participation.delays import draw_until
 from ratecheck.participation.independent import Independent
 from ratecheck.problems import Bilevel, Certificate, Constant, Problem
 
@@ -248,14 +249,10 @@ class _Check:
 
     def _traces(self, pattern: Participation) -> list[Participation]:
         """The pattern itself, or draws of it where the statement speaks about every participation by itself."""
-        assumptions = {*self.statement.assumptions}
-        random_ones = {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION}
         T = self._setting("rounds")
-        if Assumption.OBLIVIOUS_PARTICIPATION not in assumptions or assumptions & random_ones:
+        if not _about_each(self.statement) or pattern.follows_state or pattern.fixed(T) is not None:
             return [pattern]
-        if pattern.fixed(T) is not None:
-            return [pattern]
-        return [Trace(pattern.draw(T, self.options.seed, r)) for r in range(self.options.traces)]
+        return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
 
     # --- One participation ---
 
@@ -344,7 +341,9 @@ class _Check:
         self, statement: Statement, constants: Mapping[str, Constant]
     ) -> tuple[dict[str, float], dict[str, str]]:
         """All numbers of the statement, and where each step size comes from."""
-        names = {*statement.parameters, *statement.vocabulary.run.values()}
+        # The method may need a step size of which the statement says nothing.
+        silent = {*(self.method.step_sizes if self.method else ())} & {q.name for q in statement.vocabulary}
+        names = {*statement.parameters, *statement.vocabulary.run.values(), *silent}
         values = {k: v for k, v in self.given.items() if k in names}
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
         values, chosen = chosen_values(statement, values)
@@ -384,7 +383,7 @@ class _Check:
         if found is None:
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("the delays depend on a run",))
         records, errors = ({symbol: np.array([each])} for each in found)
-        return self._judge(base, exact.Expectation(records, errors, {}, 1.0), values)
+        return self._judge(base, exact.Expectation(records, errors, {}, 1.0, places=[(None, None)]), values)
 
     # --- Runs ---
 
@@ -410,7 +409,7 @@ class _Check:
 
     def _recordable(self, names: set[str]) -> bool:
         """Whether the engines record these quantities, rather than the lemmas' own engine."""
-        return not names & lemmas.NAMES - {*RECORDS}
+        return not names & lemmas.NAMES - {*RECORDS} and not any(quantities.known(name) for name in names)
 
     def _engine(self, ready: setup.Setup) -> str:
         wanted = self.options.engine
@@ -431,7 +430,8 @@ class _Check:
         base = replace(base, engine="exact")
         if result.diverged or _blown_up(result.metric):
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
-        result = replace(result, records=self._symbols(result.records), errors=self._symbols(result.errors))
+        records, errors, sizes = (self._symbols(part) for part in (result.records, result.errors, result.sizes))
+        result = replace(result, records=records, errors=errors, sizes=sizes)
         self._measure_b(result.records)
         self._report(result.records, values)
         return self._judge(base, result, values)
@@ -440,6 +440,8 @@ class _Check:
         wanted = {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
         if self._recordable(wanted):
             return exact.expect(ready, progress=self.progress)
+        if any(quantities.known(name) for name in wanted):
+            return quantities.expect(ready, wanted, progress=self.progress)
         return lemmas.expect(ready, progress=self.progress)
 
     def _symbols(self, records: Mapping[str, Array]) -> dict[str, Array]:
@@ -504,7 +506,7 @@ class _Check:
         draws = 1 if fixed is not None else max(self.options.traces, self.options.replicates)
         lefts, error = [], 0.0
         for r in range(draws):
-            self.trace = Trace(pattern.draw(T, self.options.seed, r)) if fixed is None else pattern
+            self.trace = Trace(draw_until(pattern, T, self.options.seed, r)) if fixed is None else pattern
             left = self._left_of(rules)
             if isinstance(left, Verdict):
                 return left
@@ -581,6 +583,19 @@ _PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {
     Assumption.CYCLIC_BLOCKS: Cyclic,
     Assumption.SKEWED_SELECTION: lambda n, s: Uniform(n, n) if s == n else Largest(n, s),
 }
+
+
+def _about_each(statement: Statement) -> bool:
+    """Whether a statement is about every participation by itself: it assumes no law of it, and averages over nothing.
+
+    It says so, or its paper knows no noise, so that given who takes part nothing is random.
+    """
+    assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts.values()
+    if assumptions & {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION}:
+        return False
+    return Assumption.OBLIVIOUS_PARTICIPATION in assumptions or not {*facts} & {*NOISE}
+
+
 # What says who takes part without a number of participants.
 _NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
 _KINDS: dict[Assumption, type] = {

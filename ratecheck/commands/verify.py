@@ -263,6 +263,7 @@ def fields(verdict: Verdict) -> dict[str, Any]:
             {
                 "name": c.claim,
                 "round": c.round,
+                "client": c.client,
                 "left": c.left,
                 "right": c.right,
                 "error": c.error,

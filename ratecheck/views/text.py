@@ -160,9 +160,10 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     claim = next(c for c in verdict.statement.claims if c.name == comparison.claim)
     label = "" if len(verdict.statement.claims) == 1 else f"[{claim.name}] "
-    place = (
-        claim.metric.over.value if comparison.round is None else f"round {comparison.round}, the one with least room"
-    )
+    place = claim.metric.over.value
+    if comparison.round is not None:
+        client = "" if comparison.client is None else f" and client {comparison.client}"
+        place = f"round {comparison.round}{client}, the one with least room"
     left = f"{label}{claim.metric.expr}, {place}"
     relative = abs(comparison.error) / max(abs(comparison.left), 1e-300)
     if verdict.replicates is None:
