@@ -170,6 +170,7 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
     r"x_i^{(a_{i,t},k)}",
 )
 
+
 def _facts(prefix: str, kind: str) -> dict[str, str]:
     """What the symbols of `_sums` are: ``kind`` is "mean_" for gradients that are not summed over k."""
     return {

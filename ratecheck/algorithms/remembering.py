@@ -21,7 +21,7 @@ class Remembering(Algorithm):
         self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
         self.averages, self.uses_delay = inner.averages, inner.uses_delay  # type: ignore[misc]
         # The first local variable of a block is the point at which the oracle is asked.
-        self.points = {where: name for name, where in reversed(inner.local.items())}
+        self.points = {where: name for name, where in reversed(tuple(inner.local.items()))}
         self.client = {**inner.client, **{f"last_{block}": block for block in self.points}}  # type: ignore[misc]
         self.local = {**inner.local, **{f"sum_{block}": block for block in self.points}}  # type: ignore[misc]
 

@@ -97,7 +97,9 @@ def _mean_gradients(case: Case) -> Constant:
     return _renamed("mean_B_0", total, total.value / case.problem.n)
 
 
-def _delay(name: str, fixed: Callable[[NDArray[np.bool_], int], float], position: int) -> Callable[[Case], Constant | None]:
+def _delay(
+    name: str, fixed: Callable[[NDArray[np.bool_], int], float], position: int
+) -> Callable[[Case], Constant | None]:
     def find(case: Case) -> Constant | None:
         if case.participation is None or case.T is None:
             return None

@@ -214,10 +214,18 @@ class _Check:
         if "participants" in found and "participants" in roles:
             self.given.setdefault(roles["participants"], found["participants"])
         needed = {"participants"} if self.asked is None and not _NO_SIZE & {*statement.assumptions} else set()
+        needed |= {"participants"} if roles.get("participants") in statement.parameters else set()
         needed |= {"local_steps", "rounds"} if self.method is not None else set()
         needed |= {"rounds"} if "rounds" in roles and roles["rounds"] in statement.parameters else set()
         for role in sorted(needed & {*roles} - {*found}):
             raise InputError(f"how many {statement.vocabulary[roles[role]].meaning}? give {roles[role]}=...")
+        if isinstance(self.asked, Trace) and "participants" in found:
+            most = int(self.asked.matrix.sum(axis=1).max())
+            if found["participants"] < most:
+                symbol, given = roles["participants"], found["participants"]
+                raise InputError(
+                    f'{symbol}={given:g} breaks "{symbol} >= {most}": a round of the trace has {most} clients'
+                )
         if self.method is not None:
             self.method.check_steps(whole(roles.get("local_steps", "K"), found.get("local_steps", 1), 1))
         return found

@@ -26,6 +26,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Trace, delays
 
 Array = NDArray[np.float64]
+Matrix = NDArray[np.bool_]
 Progress = Callable[[float], None]
 
 
@@ -141,7 +142,7 @@ class _Followed:
         return root, spread, max(self._changes.sizes(record, round_))
 
 
-def _of_participants(result: Expectation, matrix: Array | None, T: int, inner: dict[str, str]) -> Expectation:
+def _of_participants(result: Expectation, matrix: Matrix | None, T: int, inner: dict[str, str]) -> Expectation:
     """An entry for every client of every round that takes part."""
     if matrix is None:
         raise InputError("who takes part is random: draw a trace")
@@ -155,17 +156,13 @@ def _of_participants(result: Expectation, matrix: Array | None, T: int, inner: d
     return replace(result, records=records, errors=errors, places=places)
 
 
-def _of_the_run(
-    result: Expectation, matrix: Array | None, T: int, names: dict[str, tuple[str, str]]
-) -> Expectation:
+def _of_the_run(result: Expectation, matrix: Matrix | None, T: int, names: dict[str, tuple[str, str]]) -> Expectation:
     """One entry: the sums."""
     if matrix is None:
         raise InputError("who takes part is random: draw a trace")
     counts = {form: totals.weights(form, matrix, T) for form, _ in names.values()}
 
     def added(part: dict[str, Array]) -> dict[str, Array]:
-        return {
-            name: np.array([counts[form][: len(part[what])] @ part[what]]) for name, (form, what) in names.items()
-        }
+        return {name: np.array([counts[form][: len(part[what])] @ part[what]]) for name, (form, what) in names.items()}
 
     return replace(result, records=added(result.records), errors=added(result.errors), places=[(None, None)])

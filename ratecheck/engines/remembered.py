@@ -53,25 +53,22 @@ class Remembered:
 
     def quantity(self, name: str, t: int, round_: Transition) -> Number:
         """One quantity of round t."""
-        steps = self._setup.local_steps
-        ones = np.ones(len(steps))
-        here = self._present[t]
-        if name in ("gradients2", "mean_gradients2"):
-            after = _sum(self._gradients, here / (steps if name.startswith("mean") else ones))
-            return round_.square(np.zeros_like(after), after)
-        if name in ("staleness2", "mean_staleness2"):
-            mean = name.startswith("mean")
-            now = _sum(self._now, ones if mean else steps)
-            return round_.square(now, -_sum(self._gradients, here / (steps if mean else ones)))
-        noise = _sum(self._noise, here * ones)
-        if name == "noise2":
-            return round_.square(np.zeros_like(noise), noise)
-        if name == "noise_inner":
+        steps = self._setup.local_steps.astype(float)
+        everybody, present = np.ones(len(steps)), self._present[t].astype(float)
+        if name in ("noise2", "noise_inner"):
+            noise = _sum(self._noise, present)
+            nothing = np.zeros_like(noise)
+            if name == "noise2":
+                return round_.square(nothing, noise)
             p = self._setup.parameters()
-            now = _sum(self._now, ones / len(ones))
-            return scaled(-p["eta_g"] * p["eta_l"] / len(ones), round_.inner(now, np.zeros_like(noise), noise))
-        raise KeyError(name)
+            now = _sum(self._now, everybody / len(steps))
+            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise))
+        mean = name.startswith("mean_")
+        gradients = _sum(self._gradients, present / steps if mean else present)
+        if name in ("gradients2", "mean_gradients2"):
+            return round_.square(np.zeros_like(gradients), gradients)
+        return round_.square(_sum(self._now, everybody if mean else steps), -gradients)
 
 
 def _sum(rows: list[Array], weights: Array) -> Array:
-    return np.asarray(np.einsum("i,iab->ab", np.asarray(weights, dtype=float), np.stack(rows)))
+    return np.asarray(np.einsum("i,iab->ab", weights, np.stack(rows)))

@@ -4,7 +4,8 @@ For a quantity q_t of rounds t = 0 ... T (round T may be asked for although T ro
 tau_t as in `participation.delays.per_round` and q_-1 = 0:
 
 * ``total``: sum_{t<T} q_t, and ``total_T``: sum_{t<=T} q_t;
-* ``windows``: sum_{t<T} sum_{t-tau_t <= p < t} q_p, and ``delayed_windows``: sum_{t<T} tau_t sum_{t-tau_t <= p < t} q_p.
+* ``windows``: sum_{t<T} sum_{t-tau_t <= p < t} q_p;
+* ``delayed_windows``: sum_{t<T} tau_t sum_{t-tau_t <= p < t} q_p.
 """
 
 from __future__ import annotations
