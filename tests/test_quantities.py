@@ -186,7 +186,8 @@ def run_of(algorithm):
     start = np.tile(START, (N, 1))
     return flame(
         grad, MATRIX, start, start, np.zeros_like(start), K=INNER[algorithm][0], eta=0.15, rho=RHO, lambda_=LAMBDA,
-        alpha=ALPHA, exact=solution if algorithm == "flame-exact" else None, value=lambda i, x: x @ H[i] @ x / 2 - G[i] @ x,
+        alpha=ALPHA, exact=solution if algorithm == "flame-exact" else None,
+        value=lambda i, x: x @ H[i] @ x / 2 - G[i] @ x,
     )  # fmt: skip
 
 
@@ -241,14 +242,15 @@ def test_dual_residual(algorithm):
 
 ONE = Quadratic(np.ones((1, 1, 1)), np.zeros((1, 1)), shared=1)
 PRINTED_FALSE = {"flame/lemma-1"}
+BEGINNINGS = ("lemma", "corollary-c", "corollary-d", "corollary-e", "theorem-1")
 LEMMAS = [
     s.key
     for paper in ("fedsum", "flame")
     for s in bounds.statements(paper)
-    if s.algorithm and s.key.partition("/")[2].startswith(("lemma", "corollary-c", "corollary-d", "corollary-e", "theorem-1"))
-]  # fmt: skip
+    if s.algorithm and s.key.partition("/")[2].startswith(BEGINNINGS)
+]
 TRACES = {
-    "uniform": lambda n: None,
+    "uniform": lambda _: None,
     "cyclic": lambda n: Trace.cyclic(n, 1),
     "empty rounds": lambda n: Trace(np.random.default_rng(4).random((13, n)) < 0.3),
 }

@@ -120,14 +120,11 @@ def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], 
     parts = {label: float(term[worst]) for label, term in terms.items()}
     t, client = result.place(worst)
     both = float(left[worst]), float(right[worst])
-    scale = float(_scale(claim, result)[worst]) if result.sizes else 0.0
+    names = {symbol.name for symbol in claim.metric.expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
+    # How large the left side would be if nothing in it cancelled, where that is known.
+    known = names <= result.sizes.keys()
+    scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0
     return Comparison(claim.name, t, *both, float(error[worst]), parts, client, scale)
-
-
-def _scale(claim: Claim, result: Expectation) -> Array:
-    """How large the numbers are whose difference the left side is, where that is known."""
-    sizes = [result.sizes[s.name] for s in claim.metric.expr.free_symbols if s.name in result.sizes]
-    return np.asarray(sum(sizes, np.zeros_like(next(iter(result.records.values())))))
 
 
 def _rounding(

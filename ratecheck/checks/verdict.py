@@ -29,7 +29,7 @@ class Comparison:
 
     ``round`` is None for a claim about the mean over rounds or the whole run, ``client`` where it is about no single
     client. ``error`` is the uncertainty of ``left``: rounding for the exact engine, the confidence radius for Monte
-    Carlo. ``size`` says, where ``left`` is a difference, how large what was subtracted is.
+    Carlo. ``size`` says, where ``left`` is a difference, how large it would be if nothing cancelled.
     """
 
     claim: str

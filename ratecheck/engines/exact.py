@@ -49,8 +49,8 @@ class Expectation:
     order in the unit of rounding: they assume that a round does not amplify earlier errors.
 
     Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one) and
-    ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large what was
-    subtracted is.
+    ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large it would be if
+    nothing in it cancelled.
     """
 
     records: dict[str, Array]

@@ -114,7 +114,7 @@ class _Followed:
         )  # fmt: skip
 
     def _number(self, name: str, t: int, round_: Transition) -> object:
-        """Value and error, or these for every client."""
+        """Value, error and, of differences, size; or these for every client."""
         form, _, what = name.rpartition(":")
         if form == "change":
             return self._changes.change(what, round_)
@@ -135,11 +135,10 @@ class _Followed:
     def _largest(self, record: str, round_: Transition) -> tuple[float, float, float]:
         if self._random:
             raise InputError(f"the largest {record} of a client is no moment where the run is random: draw a trace")
-        value, error = max(self._changes.parts(record, round_))
+        value, error, size = max(self._changes.parts(record, round_))
         root = math.sqrt(max(value, 0.0))
         # An error of the square is one of the root: sqrt(a + e) - sqrt(a) <= min(sqrt(e), e/(2 sqrt(a))).
-        spread = min(math.sqrt(error), error / (2 * root) if root else math.inf)
-        return root, spread, max(self._changes.sizes(record, round_))
+        return root, min(math.sqrt(error), error / (2 * root) if root else math.inf), math.sqrt(size)
 
 
 def _of_participants(result: Expectation, matrix: Matrix | None, T: int, inner: dict[str, str]) -> Expectation:
@@ -149,11 +148,12 @@ def _of_participants(result: Expectation, matrix: Matrix | None, T: int, inner: 
     rounds, clients = np.nonzero(matrix[:T])
     if not len(rounds):
         raise InputError("nobody takes part in any round, so there is nothing to say about participants")
-    records, errors = (
-        {name: part[what][rounds, clients] for name, what in inner.items()} for part in (result.records, result.errors)
+    records, errors, sizes = (
+        {name: part[what][rounds, clients] for name, what in inner.items()}
+        for part in (result.records, result.errors, result.sizes)
     )
     places = [(int(t), int(i)) for t, i in zip(rounds, clients, strict=True)]
-    return replace(result, records=records, errors=errors, places=places)
+    return replace(result, records=records, errors=errors, sizes=sizes, places=places)
 
 
 def _of_the_run(result: Expectation, matrix: Matrix | None, T: int, names: dict[str, tuple[str, str]]) -> Expectation:
@@ -165,4 +165,4 @@ def _of_the_run(result: Expectation, matrix: Matrix | None, T: int, names: dict[
     def added(part: dict[str, Array]) -> dict[str, Array]:
         return {name: np.array([counts[form][: len(part[what])] @ part[what]]) for name, (form, what) in names.items()}
 
-    return replace(result, records=added(result.records), errors=added(result.errors), places=[(None, None)])
+    return replace(result, records=added(result.records), errors=added(result.errors), sizes={}, places=[(None, None)])

@@ -64,11 +64,10 @@ class Transition:
         error = np.abs(first.mean) @ second.mean_error + np.abs(second.mean) @ first.mean_error
         return value, float(error + first.mean_error @ second.mean_error + first.root_error @ second.root_error)
 
-    def size(self, rows: Array) -> float:
-        """How large the summands of ``rows z`` are."""
-        moment = self.moment
-        roots = np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
-        return float(np.linalg.norm(np.abs(rows) @ (np.abs(moment.mean) + roots)))
+    @cached_property
+    def magnitude(self) -> Array:
+        """How large the entries of z are."""
+        return np.abs(self.moment.mean) + np.sqrt(np.maximum(np.diagonal(self.moment.covariance), 0.0))
 
 
 def scaled(factor: float, number: Number) -> Number:
