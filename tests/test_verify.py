@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bounds
-from bounds.statement import Relation
+from bounds.statement import Assumption, Relation
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options, foreign, verify
@@ -63,7 +63,8 @@ def test_statements_of_other_papers(key):
     """What is about runs holds on a quadratic without personal variables; the rest says what nobody measures."""
     statement = bounds.get(key)
     given = {k: v for k, v in SETTINGS[key.partition("/")[0]].items() if k in statement.vocabulary}
-    if not {"eta", *ANY_STEPS} & {*statement.parameters}:
+    drawn = Assumption.DRAWN_STEP_SIZES in statement.assumptions
+    if not drawn and not {"eta", *ANY_STEPS} & {*statement.parameters}:
         given |= {k: v for k, v in ANY_STEPS.items() if k in statement.vocabulary}
     verdict = verify(statement, Quadratic.synthetic(5, 3, 3, seed=1), given, Options(replicates=32))
     if foreign(statement):
