@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.algorithms.base import Algorithm, Parameters, Variables
+from ratecheck.algorithms.base import Algorithm, Parameters, Term, Variables
 
 
 class Remembering(Algorithm):
@@ -19,7 +19,9 @@ class Remembering(Algorithm):
         self.inner = inner
         self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
         self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
-        self.averages, self.uses_delay = inner.averages, inner.uses_delay  # type: ignore[misc]
+        self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
+        self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
+        self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
         # The first local variable of a block is the point at which the oracle is asked.
         self.points = {where: name for name, where in reversed(tuple(inner.local.items()))}
         self.client = {**inner.client, **{f"last_{block}": block for block in self.points}}  # type: ignore[misc]
@@ -54,6 +56,16 @@ class Remembering(Algorithm):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
         return self.inner.aggregate(server, total, p)
+
+    def records(
+        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
+    ) -> dict[str, tuple[Term, ...]]:
+        """As ``inner``."""
+        return self.inner.records(server, client, gradient, p)
+
+    def metric(self, rate: float, n: int) -> dict[str, float]:
+        """As ``inner``."""
+        return self.inner.metric(rate, n)
 
     def _empty(self, name: str, local: Variables) -> dict[str, Any]:
         """A sum per block, still zero."""

@@ -78,6 +78,7 @@ class _Followed:
         self._names, self._single, self._random = sorted(names), single, bool(setup.noise.any())
         self.matrix = delays.rows_until(setup.trace, setup.T) if setup.trace.fixed(setup.T) is not None else None
         self._random |= self.matrix is None
+        self._rate = setup.trace.rate
         if last and self.matrix is not None:
             setup = replace(setup, T=setup.T + 1, trace=Trace(self.matrix))
         records = {record for name in names if (record := _record(name))}
@@ -103,15 +104,13 @@ class _Followed:
                 progress(t / self._setup.T)
         values, errors = (np.array(part).T for part in zip(*metric, strict=True))
         records, rounding = (dict(zip(self._recorder.names, part, strict=True)) for part in (values, errors))
-        weights = self._setup.algorithm.metric(self._setup.trace.rate, self._setup.problem.n)
+        weights = self._setup.algorithm.metric(self._rate, self._setup.problem.n)
         course = sum(weight * records[name] for name, weight in weights.items())
         found = {name: np.array(numbers) for name, numbers in rows.items()}
         records |= {name: numbers[..., 0] for name, numbers in found.items()}
         rounding |= {name: numbers[..., 1] for name, numbers in found.items()}
         sizes = {name: numbers[..., 2] for name, numbers in found.items() if numbers.shape[-1] > 2}
-        return Expectation(
-            records, rounding, weights, self._setup.trace.rate, course=np.asarray(course), sizes=sizes
-        )  # fmt: skip
+        return Expectation(records, rounding, weights, self._rate, course=np.asarray(course), sizes=sizes)
 
     def _number(self, name: str, t: int, round_: Transition) -> object:
         """Value, error and, of differences, size; or these for every client."""
@@ -135,7 +134,7 @@ class _Followed:
     def _largest(self, record: str, round_: Transition) -> tuple[float, float, float]:
         if self._random:
             raise InputError(f"the largest {record} of a client is no moment where the run is random: draw a trace")
-        value, error, size = max(self._changes.parts(record, round_))
+        value, error, size = (max(column) for column in zip(*self._changes.parts(record, round_), strict=True))
         root = math.sqrt(max(value, 0.0))
         # An error of the square is one of the root: sqrt(a + e) - sqrt(a) <= min(sqrt(e), e/(2 sqrt(a))).
         return root, min(math.sqrt(error), error / (2 * root) if root else math.inf), math.sqrt(size)
