@@ -365,3 +365,15 @@ def test_a_difference_of_equals():
     verdict = verify(bounds.get("flame/lemma-2"), PROBLEM, given_for(bounds.get("flame/lemma-2")), EXACT)
     assert verdict.outcome is Outcome.HOLDS
     assert verdict.worst.error < 1e-10 * verdict.worst.size
+
+
+def test_step_sizes_of_which_nothing_is_said():
+    """A run needs them all the same: they are chosen such that it descends, and scale as the objective does."""
+    statement = bounds.get("fedsum/lemma-c.2")
+    given = {"S": 2.0, "K": 3.0, "T": 12.0, "sigma": 0.4}
+    once, twice = (verify(statement, Quadratic(c * H, c * G, D), given, EXACT) for c in (1.0, 2.0))
+    assert once.outcome is twice.outcome is Outcome.HOLDS
+    assert once.chosen == {"eta_g": "unrestricted", "eta_l": "unrestricted"}
+    assert (once.values["eta_g"], once.values["eta_l"]) == (1.0, pytest.approx(2 * twice.values["eta_l"]))
+    free = verify(statement, PROBLEM, {**given, "eta_l": 0.01}, EXACT)
+    assert (free.chosen["eta_l"], free.values["eta_l"]) == ("given", 0.01)

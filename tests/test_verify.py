@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bounds
-from bounds.statement import Assumption, Relation
+from bounds.statement import Relation
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options, foreign, verify
@@ -53,8 +53,7 @@ SETTINGS = {
     "fedsum": {"S": 2.0, "K": 4.0, "T": 60.0, "sigma": 0.3, "delta": 0.4},
     "flame": {"s": 2.0, "T": 60.0, "lambda_": 3.0},
 }
-# Step sizes of runs about whose step sizes a statement says nothing, and what is false as printed there.
-ANY_STEPS = {"eta_g": 0.7, "eta_l": 0.02, "rho": 2.0}
+# What is false as printed at these settings.
 PRINTED_FALSE = {"flame/lemma-1"}
 
 
@@ -63,9 +62,6 @@ def test_statements_of_other_papers(key):
     """What is about runs holds on a quadratic without personal variables; the rest says what nobody measures."""
     statement = bounds.get(key)
     given = {k: v for k, v in SETTINGS[key.partition("/")[0]].items() if k in statement.vocabulary}
-    drawn = Assumption.DRAWN_STEP_SIZES in statement.assumptions
-    if not drawn and not {"eta", *ANY_STEPS} & {*statement.parameters}:
-        given |= {k: v for k, v in ANY_STEPS.items() if k in statement.vocabulary}
     verdict = verify(statement, Quadratic.synthetic(5, 3, 3, seed=1), given, Options(replicates=32))
     if foreign(statement):
         assert verdict.outcome is Outcome.NOT_APPLICABLE

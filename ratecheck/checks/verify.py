@@ -16,7 +16,7 @@ from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import sides
-from ratecheck.checks.chosen import INDEPENDENT, chosen_values
+from ratecheck.checks.chosen import FREE, GIVEN, INDEPENDENT, any_value, chosen_values
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
@@ -349,8 +349,7 @@ class _Check:
         self, statement: Statement, constants: Mapping[str, Constant]
     ) -> tuple[dict[str, float], dict[str, str]]:
         """All numbers of the statement, and where each step size comes from."""
-        # The method may need a step size of which the statement says nothing.
-        silent = {*(self.method.step_sizes if self.method else ())} & {q.name for q in statement.vocabulary}
+        silent = self._silent(statement)
         names = {*statement.parameters, *statement.vocabulary.run.values(), *silent}
         values = {k: v for k, v in self.given.items() if k in names}
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
@@ -358,7 +357,25 @@ class _Check:
         for name, expr in statement.vocabulary.derived.items():
             if name in statement.parameters and name not in values:
                 values[name] = number(expr, values)
+        for name in silent:
+            chosen[name] = GIVEN if name in values else FREE
+            L, steps = self.case.fact("L"), self._setting("local_steps", 1)
+            if name not in values and L is not None:
+                values[name] = any_value(statement.vocabulary[name], L.value, steps)
         return values, chosen
+
+    def _silent(self, statement: Statement) -> list[str]:
+        """Step sizes that the run needs and about which the statement says nothing: it is about all of them."""
+        if self.method is None or Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+            return []
+        tied = {name for product in statement.step_products for name in product.names}
+        vocabulary, known = statement.vocabulary, {*statement.parameters, *tied}
+        return [
+            name
+            for name in self.method.step_sizes
+            if name not in known and name in vocabulary and name not in vocabulary.aliases
+            and vocabulary[name].role is Role.STEP_SIZE
+        ]  # fmt: skip
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
         statement = self.statement
