@@ -170,6 +170,20 @@ def _sums(prefix: str, gradients: str, words: str, target: str, where: str) -> t
     r"x_i^{(a_{i,t},k)}",
 )
 
+
+def _facts(prefix: str, kind: str) -> dict[str, str]:
+    """What the symbols of `_sums` are: ``kind`` is "mean_" for gradients that are not summed over k."""
+    return {
+        f"{prefix}aggregate_sum": f"total:{kind}gradients2",
+        f"{prefix}aggregate_sum_T": f"total_T:{kind}gradients2",
+        f"{prefix}window_sum": f"windows:{kind}gradients2",
+        f"{prefix}delayed_window_sum": f"delayed_windows:{kind}gradients2",
+        f"{prefix}stale_sum": f"total:{kind}staleness2",
+        f"{prefix}stale_sum_T": f"total_T:{kind}staleness2",
+        f"{prefix}noise_inner_sum": "total:noise_inner",
+    }
+
+
 VOCABULARY.facts = {
     "L": "L",
     "sigma": "sigma",
@@ -180,6 +194,11 @@ VOCABULARY.facts = {
     "delta": "delta",
     "G_u": "G_u",
     "E_tau_max": "E_tau_max",
+    "noise_square": "noise2",
+    "moved_sum": "total:step:x",
+    # FedSUM-B takes all K gradients at x^a_{i,t}: one of them is their mean.
+    **_facts("", "mean_"),
+    **_facts("local_", ""),
 }
 
 ONE = sp.Integer(1)

@@ -198,6 +198,13 @@ VOCABULARY.facts = {
     "grad_L2": "grad_L2",
     "grad_theta2": "grad_theta2",
     "lagrangian": "lagrangian",
+    "descent": "change:lagrangian",
+    # Clients that are not selected do not move, so that a sum over the selected ones is one over all.
+    "dtheta2": "step:theta",
+    "dw2": "step:w_i",
+    "grad_i2": "participant:grad_theta2",
+    "dtheta_i2": "participant:step:theta",
+    "dual_residual": "largest:dual_residual2",
 }
 
 ONE = sp.Integer(1)

@@ -53,6 +53,8 @@ SETTINGS = {
     "fedsum": {"S": 2.0, "K": 4.0, "T": 60.0, "sigma": 0.3, "delta": 0.4},
     "flame": {"s": 2.0, "T": 60.0, "lambda_": 3.0},
 }
+# What is false as printed at these settings.
+PRINTED_FALSE = {"flame/lemma-1"}
 
 
 @pytest.mark.parametrize("key", [s.key for paper in SETTINGS for s in bounds.statements(paper)])
@@ -69,14 +71,14 @@ def test_statements_of_other_papers(key):
     elif verdict.outcome is Outcome.NOT_APPLICABLE:
         assert verdict.conditions, "only a broken condition may keep it from being compared"
     else:
-        assert verdict.outcome is Outcome.HOLDS, verdict.reasons
+        assert verdict.outcome is (Outcome.VIOLATED if key in PRINTED_FALSE else Outcome.HOLDS), verdict.reasons
 
 
 def test_statements_that_are_verified():
-    """All theorems and corollaries about runs are among them."""
+    """All statements about runs of three papers are among them."""
     for paper in ("pfl", "fedsum", "flame"):
         for statement in bounds.statements(paper):
-            if not statement.order_only and statement.key.partition("/")[2].startswith(("theorem-2", "theorem-3")):
+            if not statement.order_only and statement.algorithm is not None:
                 assert not foreign(statement), statement.key
 
 

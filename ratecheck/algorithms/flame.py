@@ -77,7 +77,8 @@ class Flame(Algorithm):
         """The squared gradient of the Lagrangian (8), its part by theta, and the Lagrangian.
 
         ``grad_L2`` = ||grad_w L||^2 + sum_i (||grad_theta_i L||^2 + ||grad_w_i L||^2 + ||grad_pi_i L||^2), as defined
-        with Theorem 2, ``grad_theta2`` = sum_i ||grad_theta_i L||^2, ``lagrangian`` = L.
+        with Theorem 2, ``grad_theta2`` = sum_i ||grad_theta_i L||^2, ``lagrangian`` = L, and ``dual_residual2`` =
+        sum_i ||pi_i - lambda alpha_i (theta_i - w_i)||^2, which Lemma 2 is about.
         """
         n, alpha, weight, rho = p["n"], p["alpha"], p["lambda_"] * p["alpha"], p["rho"]
         apart, split = client["w_i"] - server["w"], client["theta"] - client["w_i"]
@@ -86,6 +87,7 @@ class Flame(Algorithm):
         return {
             "grad_L2": (square_of_mean(pull, n * n), by_theta, square(pull - weight * split, n), square(apart, n)),
             "grad_theta2": (by_theta,),
+            "dual_residual2": (square(client["pi"] - weight * split, n),),
             "lagrangian": (
                 f_value(n * alpha),
                 square(split, n * weight / 2),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from bounds.statement import Statement
-from bounds.symbols import Role
+from bounds.symbols import Quantity, Role
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.interval import Interval
 
@@ -56,6 +56,14 @@ def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[di
     for each in statement.step_products:
         chosen.setdefault(each.local.name, f"{each.product}/{each.outer}")
     return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
+
+
+def any_value(quantity: Quantity, L: float, local_steps: float) -> float:
+    """A value for a step size about which nothing is said, such that a run with it descends.
+
+    That is (1/(8 L K))^p for a step size that scales like the p-th power of 1/L.
+    """
+    return float((_SAFE / (L * local_steps)) ** -quantity.f_degree)
 
 
 def _choose_product(statement: Statement, product: str, values: dict[str, float], chosen: dict[str, str]) -> None:

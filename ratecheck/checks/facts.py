@@ -83,12 +83,10 @@ class Case:
 
     @cached_property
     def matrix(self) -> NDArray[np.bool_]:
-        """Who takes part in rounds 0 ... T-1, where that is the same in every run."""
+        """Who takes part in rounds 0 ... T, where that is the same in every run; see `delays.rows_until`."""
         assert self.participation is not None
         assert self.T is not None
-        found = self.participation.fixed(self.T)
-        assert found is not None, "a random pattern has expected delays only"
-        return found
+        return delays.rows_until(self.participation, self.T)
 
 
 def _renamed(name: str, constant: Constant, value: float, reason: str | None = None) -> Constant:
@@ -120,15 +118,17 @@ def _steepest(case: Case) -> Constant | None:
     return found
 
 
-def _delay(name: str, fixed: Callable[[NDArray[np.bool_]], float], position: int) -> Callable[[Case], Constant | None]:
+def _delay(
+    name: str, fixed: Callable[[NDArray[np.bool_], int], float], position: int
+) -> Callable[[Case], Constant | None]:
     def find(case: Case) -> Constant | None:
         if case.participation is None or case.T is None:
             return None
         if case.participation.rate == 1.0:
             return Constant(name, 0.0, Certificate.EXACT, "everybody takes part in every round")
         if case.participation.fixed(case.T) is not None:
-            why = "counted in rounds 0 ... T-1; in round T, which is not played, everybody may take part"
-            return Constant(name, float(fixed(case.matrix)), Certificate.EXACT, why)
+            why = "counted; where the pattern ends with round T-1, everybody may take part in round T"
+            return Constant(name, float(fixed(case.matrix, case.T)), Certificate.EXACT, why)
         return _expected_delay(name, case, position)
 
     return find

@@ -76,7 +76,7 @@ def _judged(comparison: Comparison, claim: Claim) -> Outcome:
         gap = abs(gap)
     if gap > comparison.error:
         return Outcome.VIOLATED
-    size = max(abs(comparison.left), abs(comparison.right))
+    size = max(abs(comparison.left), abs(comparison.right), comparison.size)
     decided = gap < -comparison.error or comparison.error <= _EQUAL * size
     return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
 
@@ -90,7 +90,7 @@ def first_round(claim: Claim, rounds: int) -> int:
 
 
 def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: Expectation) -> Comparison:
-    """Both sides by the exact engine: means over rounds, or the round with the least room."""
+    """Both sides by the exact engine: means over rounds, or the entry with the least room."""
     left, right = (evaluate(expr, vocabulary, values, result.records) for expr in (claim.metric.expr, claim.bound))
     terms = {label: evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
     size = np.abs(left) + sum(np.abs(term) for term in terms.values())
@@ -100,9 +100,17 @@ def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], 
         return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
     first = first_round(claim, len(left))
     room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
-    t = first + int(np.argmax((room / np.maximum(size, 1e-300))[first:]))
-    parts = {label: float(term[t]) for label, term in terms.items()}
-    return Comparison(claim.name, t, float(left[t]), float(right[t]), float(error[t]), parts)
+    # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first.
+    excess = room / np.maximum(size, 1e-300) + 2 * (room > error)
+    worst = first + int(np.argmax(excess[first:]))
+    parts = {label: float(term[worst]) for label, term in terms.items()}
+    t, client = result.place(worst)
+    both = float(left[worst]), float(right[worst])
+    names = {symbol.name for symbol in claim.metric.expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
+    # How large the left side would be if nothing in it cancelled, where that is known.
+    known = names <= result.sizes.keys()
+    scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0
+    return Comparison(claim.name, t, *both, float(error[worst]), parts, client, scale)
 
 
 def _rounding(
@@ -110,14 +118,19 @@ def _rounding(
 ) -> Array:
     """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
 
-    Claims are linear in the computed quantities, so an expression at their errors is the expression's error.
+    Claims are linear in the computed quantities or, with roots, concave: an expression changes by no more than it does
+    from 0 to their errors.
     """
+    none = {name: np.zeros_like(error) for name, error in errors.items()}
 
-    def of(expr: sp.Expr) -> Array:
+    def change(expr: sp.Expr) -> Array:
         computed = any(vocabulary[s.name].role is Role.MEASURED for s in expr.free_symbols)
-        return np.abs(evaluate(expr, vocabulary, values, errors)) if computed else np.zeros(1)
+        if not computed:
+            return np.zeros(())
+        return np.abs(evaluate(expr, vocabulary, values, errors) - evaluate(expr, vocabulary, values, none))
 
-    error = of(claim.metric.expr)
+    error = change(claim.metric.expr)
     for label, term in terms.items():
-        error = error + of(claim.terms[label]) + _FORMULA_ROUNDING * np.abs(term)
+        share = change(claim.terms[label])
+        error = error + share + _FORMULA_ROUNDING * np.abs(term)
     return error

@@ -25,10 +25,12 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Left and right side of one claim, in the round named (None: the mean over rounds).
+    """Left and right side of one claim, in the round and for the client named.
 
-    ``error`` is the uncertainty of ``left``: rounding for the exact engine, the distance of the confidence bound that
-    decided for Monte Carlo.
+    ``round`` is None for a claim about the mean over rounds or the whole run, ``client`` where it is about no single
+    client. ``error`` is the uncertainty of ``left``: rounding for the exact engine, the distance of the confidence
+    bound that decided for Monte Carlo. ``size`` says, where ``left`` is a difference, how large it would be if nothing
+    cancelled.
     """
 
     claim: str
@@ -37,6 +39,8 @@ class Comparison:
     right: float
     error: float
     terms: dict[str, float]
+    client: int | None = None
+    size: float = 0.0
 
     @property
     def slack(self) -> float | None:

@@ -17,17 +17,18 @@ from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import points, sides
-from ratecheck.checks.chosen import INDEPENDENT, chosen_values
+from ratecheck.checks.chosen import FREE, GIVEN, INDEPENDENT, any_value, chosen_values
 from ratecheck.checks.facts import LOWER, NOISE, Case, expected_delay
 from ratecheck.checks.replicates import Replicates, judge, nonnegative
 from ratecheck.checks.sequential import FIRST, decide
 from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.checks.work import ALONE, Work
-from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, setup, step
+from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, quantities, setup, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Cyclic, Largest, Participation, Reshuffled, Trace, Uniform
+from ratecheck.participation.delays import draw_until
 from ratecheck.participation.independent import Independent
 from ratecheck.problems import Bilevel, Certificate, Constant, Problem
 
@@ -122,10 +123,14 @@ def method_of(statement: Statement) -> Method | None:
 
 
 def every_participation(statement: Statement) -> bool:
-    """Whether the statement speaks about every participation by itself, rather than about random ones."""
-    assumptions = {*statement.assumptions}
-    random = {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}
-    return Assumption.OBLIVIOUS_PARTICIPATION in assumptions and not assumptions & random
+    """Whether the statement is about every participation by itself: it assumes no law of it, and averages over nothing.
+
+    It says so, or its paper knows no noise, so that given who takes part nothing is random.
+    """
+    assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts.values()
+    if assumptions & {*_PATTERNS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
+        return False
+    return Assumption.OBLIVIOUS_PARTICIPATION in assumptions or not {*facts} & {*NOISE}
 
 
 def certify(
@@ -255,11 +260,21 @@ class _Check:
             self.given.setdefault(roles["participants"], found["participants"])
         sized = self.asked is not None or _NO_SIZE & {*statement.assumptions} or self._pointwise()
         needed = set() if sized else {"participants"}
+        needed |= (
+            {"participants"} if roles.get("participants") in statement.parameters and not self._pointwise() else set()
+        )
         needed |= {"local_steps", "rounds"} if self.method is not None else set()
         needed |= {"rounds"} if "rounds" in roles and roles["rounds"] in statement.parameters else set()
         for role in sorted(needed & {*roles} - {*found}):
             raise InputError(f"how many {statement.vocabulary[roles[role]].meaning}? give {roles[role]}=...")
         self.steps, self.coefficients = self._local_steps(found), self._coefficients()
+        if isinstance(self.asked, Trace) and "participants" in found:
+            most = int(self.asked.matrix.sum(axis=1).max())
+            if found["participants"] < most:
+                symbol, given = roles["participants"], found["participants"]
+                raise InputError(
+                    f'{symbol}={given:g} breaks "{symbol} >= {most}": a round of the trace has {most} clients'
+                )
         return found
 
     def _local_steps(self, found: Mapping[str, float]) -> Array:
@@ -313,11 +328,9 @@ class _Check:
     def _traces(self, pattern: Participation) -> list[Participation]:
         """The pattern itself, or draws of it where the statement speaks about every participation by itself."""
         T = self._setting("rounds")
-        if not every_participation(self.statement):
+        if not every_participation(self.statement) or pattern.follows_state or pattern.fixed(T) is not None:
             return [pattern]
-        if pattern.fixed(T) is not None:
-            return [pattern]
-        return [Trace(pattern.draw(T, self.options.seed, r)) for r in range(self.options.traces)]
+        return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
 
     # --- One participation ---
 
@@ -466,11 +479,12 @@ class _Check:
         self, statement: Statement, constants: Mapping[str, Constant]
     ) -> tuple[dict[str, float], dict[str, str]]:
         """All numbers of the statement, and where each step size comes from."""
-        names = {*statement.parameters, *statement.vocabulary.run.values()}
+        silent = self._silent(statement)
+        names = {*statement.parameters, *statement.vocabulary.run.values(), *silent}
         values = {k: v for k, v in self.given.items() if k in names}
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
         values, chosen = chosen_values(statement, values)
-        self._borrow(statement, constants, values, chosen)
+        self._fill_silent(statement, silent, values, chosen)
         vocabulary = statement.vocabulary
         for name, expr in vocabulary.derived.items():
             if name not in statement.parameters or vocabulary[name].role is Role.MEASURED:
@@ -481,9 +495,21 @@ class _Check:
                 raise InputError(f'{name}={given:g} breaks "{name} >= {value:.10g}", its value here')
         return values, chosen
 
-    def _borrow(
-        self, statement: Statement, constants: Mapping[str, Constant], values: dict[str, float], chosen: dict[str, str]
+    def _fill_silent(
+        self, statement: Statement, silent: list[str], values: dict[str, float], chosen: dict[str, str]
     ) -> None:
+        """Step sizes of which the statement says nothing: any that descend where L says which, else borrowed ones."""
+        chosen |= {name: GIVEN for name in silent if name in values}
+        smooth = self.case.fact("L")
+        if smooth is None:
+            self._borrow(statement, values, chosen)
+            return
+        for name in silent:
+            if name not in values:
+                steps = self._setting("local_steps", 1)
+                values[name], chosen[name] = any_value(statement.vocabulary[name], smooth.value, steps), FREE
+
+    def _borrow(self, statement: Statement, values: dict[str, float], chosen: dict[str, str]) -> None:
         """Step sizes of the run that the statement does not speak of: those of the first one that builds on it."""
         needed = () if self.method is None else self.method.step_sizes
         missing = [s for s in needed if s in statement.vocabulary and s not in {*values, *self.parameters}]
@@ -498,6 +524,19 @@ class _Check:
         found = {s: others[s] for s in missing if s in others}
         values |= found
         chosen |= dict.fromkeys(found, f"that of {rules.key}")
+
+    def _silent(self, statement: Statement) -> list[str]:
+        """Step sizes that the run needs and about which the statement says nothing: it is about all of them."""
+        if self.method is None or Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+            return []
+        tied = {name for product in statement.step_products for name in product.names}
+        vocabulary, known = statement.vocabulary, {*statement.parameters, *tied}
+        return [
+            name
+            for name in self.method.step_sizes
+            if name not in known and name in vocabulary and name not in vocabulary.aliases
+            and vocabulary[name].role is Role.STEP_SIZE
+        ]  # fmt: skip
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
         statement = self.statement
@@ -543,7 +582,7 @@ class _Check:
         if found is None:
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("the delays depend on a run",))
         records, errors = ({symbol: np.array([each])} for each in found)
-        return self._judge(base, exact.Expectation(records, errors, {}, 1.0), values)
+        return self._judge(base, exact.Expectation(records, errors, {}, 1.0, places=[(None, None)]), values)
 
     # --- Runs ---
 
@@ -571,7 +610,8 @@ class _Check:
 
     def _recordable(self, names: set[str]) -> bool:
         """Whether the engines record these quantities, rather than the lemmas' own engines."""
-        return not names & (lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES)
+        others = lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES
+        return not names & others and not any(quantities.known(name) for name in names)
 
     def _wanted(self) -> set[str]:
         """The quantities of the run under the names of the engines."""
@@ -601,13 +641,17 @@ class _Check:
         base = replace(base, engine="exact")
         if result.diverged or _blown_up(result.metric):
             return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
-        result = replace(result, records=self._symbols(result.records), errors=self._symbols(result.errors))
+        records, errors, sizes = (self._symbols(part) for part in (result.records, result.errors, result.sizes))
+        result = replace(result, records=records, errors=errors, sizes=sizes)
         self._measure(ready, result.records, 1)
         self._report(result.records, values)
         return self._judge(base, result, values)
 
     def _expected(self, ready: setup.Setup) -> exact.Expectation:
-        if not self._recordable(self._wanted()):
+        wanted = self._wanted()
+        if any(quantities.known(name) for name in wanted):
+            return quantities.expect(ready, wanted, progress=self.progress)
+        if not self._recordable(wanted):
             return lemmas.expect(ready, progress=self.progress)
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         by_round = self.observe is not None or self.measured
@@ -712,7 +756,7 @@ class _Check:
 
         def draw(wanted: range) -> tuple[Array, Array]:
             for r in wanted:
-                self.trace = pattern if fixed else Trace(pattern.draw(T, self.options.seed, r))
+                self.trace = pattern if fixed else Trace(draw_until(pattern, T, self.options.seed, r))
                 lefts.append(self._left_of(rules))
             found = np.array([[left] for left, _ in lefts[wanted.start : wanted.stop]])
             return found, np.full_like(found, right)
@@ -784,6 +828,8 @@ _PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {
     Assumption.CYCLIC_BLOCKS: Cyclic,
     Assumption.SKEWED_SELECTION: lambda n, s: Uniform(n, n) if s == n else Largest(n, s),
 }
+
+
 # What says who takes part without a number of participants.
 _NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
 _KINDS: dict[Assumption, type] = {

@@ -194,7 +194,9 @@ def _unused(statement: Statement, given: dict[str, float]) -> tuple[str, ...]:
     """Given symbols that the statement does not depend on, but for settings of the run, on which it need not."""
     vocabulary = statement.vocabulary
     noise = {symbol for symbol, fact in vocabulary.facts.items() if fact in NOISE}
-    free = {*vocabulary.run.values(), *noise, *method_parameters(statement)}
+    method = METHODS.get(statement.algorithm or "")
+    steps = () if method is None else method.algorithm.step_sizes
+    free = {*vocabulary.run.values(), *noise, *method_parameters(statement), *steps}
     return statement.unused({k: v for k, v in given.items() if k in vocabulary and k not in free})
 
 
@@ -296,6 +298,7 @@ def fields(verdict: Verdict) -> dict[str, Any]:
             {
                 "name": c.claim,
                 "round": c.round,
+                "client": c.client,
                 "left": c.left,
                 "right": c.right,
                 "error": c.error,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ from ratecheck.problems import Logistic
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
+# A round and a client; None where it is about no single one.
+Place = tuple[int | None, int | None]
 
 _EPS = float(np.finfo(float).eps)
 # Round maps kept per set of participants: bounds the memory on long given traces.
@@ -45,17 +47,28 @@ class Expectation:
 
     ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds are of first
     order in the unit of rounding: they assume that a round does not amplify earlier errors.
+
+    Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one) and
+    ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large it would be if
+    nothing in it cancelled.
     """
 
     records: dict[str, Array]
     errors: dict[str, Array]
     weights: dict[str, float]
     rate: float
+    places: Sequence[Place] | None = None
+    course: Array | None = None
+    sizes: dict[str, Array] = field(default_factory=dict)
 
     @property
     def metric(self) -> Array:
         """The expectation of what the method's theorems bound, per round: such as E[G_u + rate*G_v]."""
-        return weighted(self.records, self.weights)
+        return weighted(self.records, self.weights) if self.course is None else self.course
+
+    def place(self, entry: int) -> Place:
+        """Round and client of an entry."""
+        return (entry, None) if self.places is None else self.places[entry]
 
     @property
     def rounding(self) -> Array:
@@ -191,7 +204,7 @@ class Recorder:
                         gradient[:, -1] -= moments.measured[1][i]
                         self._products.append((q, term.factor / (2 * n), moments.point_rows(i), gradient))
                     continue
-                sides = [_sides(moments, i, term, recorded.anchor[i]) for i, term in enumerate(column)]
+                sides = [term_sides(moments, i, term, recorded.anchor[i]) for i, term in enumerate(column)]
                 if over is Over.MEANS:
                     left, right = (np.mean([side[k] for side in sides], axis=0) for k in (0, 1))
                     sides, factors = [(left, right)], [column[0].factor]
@@ -224,6 +237,16 @@ class Recorder:
             errors[q] += abs(factor) * error
         return values, errors
 
+    def form(self, name: str) -> Array:
+        """The symmetric matrix Q of a quantity: it is a constant plus E[z'Qz]."""
+        q = self.names.index(name)
+        size = self._rows.shape[1]
+        form = self._forms[q].reshape(size, size).copy()
+        for owner, factor, left, right in self._products:
+            if owner == q:
+                form += factor / 2 * (left.T @ right + right.T @ left)
+        return form
+
     def of_second_moment(self, second: Array, shift: Array) -> Array:
         """Values from E[x x'] where the state is z = shift x."""
         rows = self._rows @ shift
@@ -233,7 +256,7 @@ class Recorder:
         return values
 
 
-def _sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Array, Array]:
+def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Array, Array]:
     """Both factors of a term of client i as maps of z."""
     slots = moments.slot_rows(i, term.block)
     starts = moments.setup.starts
@@ -554,6 +577,25 @@ class Moments:
         at = self.point(i)
         kept = at >= 0
         rows[np.flatnonzero(kept), at[kept]] = 1.0
+        return rows
+
+    def variable_rows(self, name: str, i: int) -> Array:
+        """A variable by name as a matrix on z: one of the server's, or else client i's."""
+        algorithm = self.setup.algorithm
+        owns = name in algorithm.server
+        group, layout, offset = (
+            (algorithm.server, self.rounds_of.server, 0)
+            if owns
+            else (algorithm.client, self.rounds_of.client, self.server + i * self.client)
+        )
+        if name not in group:
+            known = ", ".join({**algorithm.server, **algorithm.client})
+            raise InputError(f"{self.setup.method.name} has no variable {name!r}, only {known}")
+        block = algorithm.blocks.index(group[name])
+        slot = [each for each, where in group.items() if where == group[name]].index(name)
+        at = offset + layout.variable(block, slot)
+        rows = np.zeros((len(at), self.size))
+        rows[np.arange(len(at)), at] = 1.0
         return rows
 
     def point(self, i: int) -> NDArray[np.intp]:

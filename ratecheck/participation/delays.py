@@ -80,6 +80,30 @@ def average(matrix: ArrayLike | Trace, T: int | None = None) -> float:
     return float(delays[:T].mean())
 
 
+def rows_until(pattern: Participation, T: int) -> Matrix:
+    """S_0 ... S_T of a pattern that is the same in every run, as an array (T + 1, n).
+
+    Where the pattern ends with round T - 1, everybody takes part in round T: a run of T rounds never plays it, and so
+    no delay becomes longer in it. Raises `InputError` for a random pattern.
+    """
+    try:
+        found = pattern.fixed(T + 1)
+    except InputError:
+        played = pattern.fixed(T)
+        found = None if played is None else np.vstack([played, np.ones((1, pattern.n), dtype=np.bool_)])
+    if found is None:
+        raise InputError("who takes part is random: draw a trace")
+    return found
+
+
+def draw_until(pattern: Participation, T: int, seed: int, replicate: int) -> Matrix:
+    """As `Participation.draw` for rounds 0 ... T, or 0 ... T - 1 where the pattern ends there."""
+    try:
+        return pattern.draw(T + 1, seed, replicate)
+    except InputError:
+        return pattern.draw(T, seed, replicate)
+
+
 class Delays(NamedTuple):
     """A number for tau_max and one for tau_avg."""
 

@@ -1,0 +1,74 @@
+"""What clients remember of the last round in which they took part: its gradients and their noise.
+
+A_t are the clients that took part up to round t, a_i the last round up to t in which client i did, l_ik its local
+iterates there and e_ik the noise of the gradients that it took. With the expectation over the noise alone, who takes
+part being given, and t the round that has just been played:
+
+* ``gradients2`` = E||H_t||^2, H_t = sum over i in A_t and k of grad f_i(l_ik);
+* ``staleness2`` = E||sum_i K_i grad f_i(x^t) - H_t||^2;
+* ``mean_gradients2`` and ``mean_staleness2``: the same with means over k in place of the sums (and without K_i);
+* ``noise2`` = E||N_t||^2, N_t = sum over i in A_t and k of e_ik;
+* ``noise_inner`` = -(eta_g eta_l/n) E<grad f(x^t), N_t>: what the noise adds, to first order, to f in a step that
+  moves x by -eta_g eta_l/n times the gradients that are remembered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.engines.exact import Moments
+from ratecheck.engines.transition import Number, Transition, scaled
+from ratecheck.errors import InputError
+from ratecheck.problems import Quadratic
+
+Array = NDArray[np.float64]
+
+NAMES = frozenset(
+    {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2", "noise2", "noise_inner"}
+)  # fmt: skip
+
+
+class Remembered:
+    """Quantities of rounds in turn; ``moments`` are those of a method with `RememberingGradients`."""
+
+    def __init__(self, moments: Moments) -> None:
+        if moments.fixed is None:
+            raise InputError("what clients remember depends on who took part: draw a trace")
+        self._setup, problem = moments.setup, moments.setup.problem
+        assert isinstance(problem, Quadratic)
+        self._present = np.maximum.accumulate(moments.fixed, axis=0)
+        blocks = [block for block, size in moments.setup.sizes.items() if size]
+        self._now = [moments.gradient_rows(i) for i in range(moments.n)]
+        self._gradients, self._noise = [], []
+        for i, (H, g) in enumerate(zip(problem.H, problem.g, strict=True)):
+            points, taken = (
+                np.concatenate([moments.variable_rows(f"{kept}_{block}", i) for block in blocks])
+                for kept in ("last", "taken")
+            )
+            gradients = H @ points
+            gradients[:, -1] -= self._setup.local_steps[i] * g
+            self._gradients.append(gradients)
+            self._noise.append(taken - gradients)
+
+    def quantity(self, name: str, t: int, round_: Transition) -> Number:
+        """One quantity of round t."""
+        steps = self._setup.local_steps.astype(float)
+        everybody, present = np.ones(len(steps)), self._present[t].astype(float)
+        if name in ("noise2", "noise_inner"):
+            noise = _sum(self._noise, present)
+            nothing = np.zeros_like(noise)
+            if name == "noise2":
+                return round_.square(nothing, noise)
+            p = self._setup.parameters()
+            now = _sum(self._now, everybody / len(steps))
+            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise))
+        mean = name.startswith("mean_")
+        gradients = _sum(self._gradients, present / steps if mean else present)
+        if name in ("gradients2", "mean_gradients2"):
+            return round_.square(np.zeros_like(gradients), gradients)
+        return round_.square(_sum(self._now, everybody if mean else steps), -gradients)
+
+
+def _sum(rows: list[Array], weights: Array) -> Array:
+    return np.asarray(np.einsum("i,iab->ab", weights, np.stack(rows)))
