@@ -143,7 +143,8 @@ def _room(verdict: Verdict) -> str:
     """How far apart the sides are: the slack, or for an equality their relative difference."""
     worst = verdict.worst
     if worst is not None and any(claim.relation is Relation.EQUAL for claim in verdict.statement.claims):
-        return f'   claimed "=", sides differ by {abs(worst.right - worst.left) / max(abs(worst.right), 1e-300):.2%}'
+        size = max(abs(worst.right), worst.size, 1e-300)
+        return f'   claimed "=", sides differ by {abs(worst.right - worst.left) / size:.2%}'
     return "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
 
 
@@ -165,9 +166,10 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
         client = "" if comparison.client is None else f" and client {comparison.client}"
         place = f"round {comparison.round}{client}, the one with least room"
     left = f"{label}{claim.metric.expr}, {place}"
-    relative = abs(comparison.error) / max(abs(comparison.left), 1e-300)
+    relative = abs(comparison.error) / max(abs(comparison.left), comparison.size, 1e-300)
+    it = "its parts" if comparison.size > abs(comparison.left) else "it"
     if verdict.replicates is None:
-        how = f"{verdict.engine} engine, rounding error about {relative:.0e} of it"
+        how = f"{verdict.engine} engine, rounding error about {relative:.0e} of {it}"
     else:
         drawn = "participations drawn" if verdict.engine == "traces" else "replicates"
         how = f"{verdict.replicates} {drawn}, +-{number(comparison.error)} at level {verdict.level}"
