@@ -18,6 +18,7 @@ from ratecheck.checks.audit.coordinates import Coordinates
 from ratecheck.checks.audit.decision import QUICK, Decision
 from ratecheck.checks.audit.inequality import prove
 from ratecheck.checks.audit.mutants import TWO_PERCENT, Constant
+from ratecheck.checks.audit.probe import Probe
 from ratecheck.checks.audit.region import Region
 
 _SHARES = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
@@ -59,8 +60,9 @@ def examine(check: Check, seconds: float) -> Hygiene:
     complete = True
     try:
         with limit(seconds):
+            probe = Probe(check)
             for constant in _judged(check):
-                found = room(check, constant, end)
+                found = room(probe, constant, end)
                 loose += [] if found is None else [found]
             for label, other in without_hypothesis(check):
                 if mutants.decide(other, QUICK).true:
@@ -102,16 +104,17 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
     return found
 
 
-def room(check: Check, constant: Constant, end: float) -> Loose | None:
+def room(probe: Probe, constant: Constant, end: float) -> Loose | None:
     """How far a constant can be moved so that the claim still holds; None where two per cent are too much."""
+    check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
         return None
-    sign = mutants.direction(check, constant)
+    sign = probe.direction(constant)
     if sign == 0:
         return None
 
     def at(share: sp.Rational) -> Decision:
-        return mutants.decide(mutants.strengthened(check, constant, share, sign), QUICK)
+        return probe.decide(mutants.strengthened(check, constant, share, sign))
 
     if not at(TWO_PERCENT).true:
         return None

@@ -18,10 +18,11 @@ import sympy as sp
 from bounds.proofs.step import Check, Enumerated, Step
 from ratecheck.checks.audit import mutants
 from ratecheck.checks.audit.clock import OutOfTime, limit
-from ratecheck.checks.audit.decision import QUICK, Answer, Decision
+from ratecheck.checks.audit.decision import Answer, Decision
 from ratecheck.checks.audit.mutants import TWO_PERCENT, decide
+from ratecheck.checks.audit.probe import Probe
 
-SECONDS = 20.0
+SECONDS = 90.0
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10))
 
 
@@ -64,34 +65,35 @@ def test_step(step: Step) -> Tested:
 
 
 def _fates(check: Check, end: float) -> Iterator[tuple[str, Fate]]:
+    probe = Probe(check)
     for constant in mutants.constants(check):
         if constant.exponent:
             for by in (1, -1):
                 mutant = mutants.changed(check, constant, constant.value + by)
-                yield f"{constant.text} {by:+d}", _fate(mutant, end)
+                yield f"{constant.text} {by:+d}", _fate(probe, mutant, end)
             continue
-        signs = (-1, 1) if getattr(check, "operator", "==") == "==" else (mutants.direction(check, constant),)
+        signs = (-1, 1) if getattr(check, "operator", "==") == "==" else (probe.direction(constant),)
         for sign in signs:
             if sign != 0:
-                yield _worst(check, constant, sign, end)
+                yield _worst(probe, constant, sign, end)
     turned = mutants.turned(check)
     if turned is not None:
-        yield "inequality turned round", _fate(turned, end)
+        yield "inequality turned round", _fate(probe, turned, end)
 
 
-def _worst(check: Check, constant: mutants.Constant, sign: int, end: float) -> tuple[str, Fate]:
+def _worst(probe: Probe, constant: mutants.Constant, sign: int, end: float) -> tuple[str, Fate]:
     """The smallest change of a constant that is refuted, or what became of the largest."""
     text, fate = constant.text, Fate.OPEN
     for share in _SHARES:
         text = f"{constant.text}, {'-' if sign < 0 else '+'}{int(100 * share)}%"
-        fate = _fate(mutants.strengthened(check, constant, share, sign), end)
+        fate = _fate(probe, mutants.strengthened(probe.check, constant, share, sign), end)
         if fate in (Fate.REFUTED, Fate.OPEN):
             break
     return text, fate
 
 
-def _fate(mutant: Check, end: float) -> Fate:
-    decision = _decision(mutant, end)
+def _fate(probe: Probe, mutant: Check, end: float) -> Fate:
+    decision = _decision(probe, mutant, end)
     if decision.false:
         return Fate.REFUTED
     if isinstance(mutant, Enumerated):
@@ -99,13 +101,13 @@ def _fate(mutant: Check, end: float) -> Fate:
     return Fate.HARMLESS if decision.true else Fate.OPEN
 
 
-def _decision(mutant: Check, end: float) -> Decision:
+def _decision(probe: Probe, mutant: Check, end: float) -> Decision:
     left = end - time.process_time()
     if left <= 0:
         return Decision(answer=Answer.UNKNOWN, evidence="out of time")
     try:
         with limit(left):
-            return decide(mutant, QUICK)
+            return probe.decide(mutant)
     except OutOfTime:
         return Decision(answer=Answer.UNKNOWN, evidence="out of time")
     except (ValueError, TypeError, ArithmeticError, IndexError) as error:

@@ -351,7 +351,8 @@ def _exact_between(
     if low is not None and at_low and z >= 1:
         return low
     ends = np.array([-np.inf if low is None else float(low)]), np.array([np.inf if high is None else float(high)])
-    value = _rounded(float(_between(np.array([z]), *ends)[0]), denominator)
+    with np.errstate(all="ignore"):
+        value = _rounded(float(_between(np.array([z]), *ends)[0]), denominator)
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
 
