@@ -35,7 +35,7 @@ from ratecheck.checks import audit
 from ratecheck.checks.audit import chain, combination, content, finding, hygiene, inequality, ledger, mutants, quadratic
 from ratecheck.checks.audit import mutation as mutations
 from ratecheck.checks.audit.arithmetic import Undefined, evaluate, holds, satisfied
-from ratecheck.checks.audit.decision import Answer, Decision
+from ratecheck.checks.audit.decision import FULL, Answer, Decision
 from ratecheck.checks.audit.region import Region, confirmed
 from ratecheck.checks.audit.solver import Solver
 from ratecheck.checks.audit.solver import decide as ask_solver
@@ -485,21 +485,58 @@ def test_every_mutant_of_sharp_claims_is_refuted():
     }
     for name, claim in claims.items():
         tested = mutations.test_step(step(f"toy/{name}-1", claim))
-        assert len(tested.fates) >= 2, name
+        assert len(tested.mutants) >= 2, name
         # An exponent may be changed for the better: x**3 for x**2 where x <= 1.
-        harmful = {fate for text, fate in tested.fates if not text.startswith("exponent")}
+        harmful = {m.fate for m in tested.mutants if not m.change.startswith("exponent")}
         assert harmful == {audit.Fate.REFUTED}, tested
-        assert {fate for _, fate in tested.fates} <= {audit.Fate.REFUTED, audit.Fate.HARMLESS}, tested
+        assert {m.fate for m in tested.mutants} <= {audit.Fate.REFUTED, audit.Fate.HARMLESS}, tested
     summary = audit.summarise([tested])
-    assert (summary.share, summary.survivors) == (1.0, ())
+    assert (summary.all.share, summary.survivors) == (1.0, ())
 
 
 def test_mutants_of_a_loose_claim_survive_with_a_reason():
-    """A share of 1 is less than 50."""
-    tested = mutations.test_step(step("toy/loose-1", scalar(x / (1 + x), "<=", 50)))
-    assert audit.Fate.HARMLESS in {fate for _, fate in tested.fates}
+    """A share of 1 is less than 50, and even less than 1/20."""
+    tested = mutations.test_step(step("toy/loose-1", scalar(x / (1 + x), "<=", 5000)))
+    assert audit.Fate.HARMLESS in {m.fate for m in tested.mutants}
     summary = audit.summarise([tested])
-    assert ("toy/loose-1", "50 on the right, -90%", "proved as well") in summary.survivors
+    assert ("toy/loose-1", "5000 on the right, -99.9%", "proved as well") in summary.survivors
+
+
+def test_a_constant_that_no_instance_tells_counts_against_the_check():
+    """Constants in claims on instances: one is tight, one has room of which an instance tells, one changes nothing."""
+
+    def sides(draw, tight, loose, idle):
+        value = draw.positive()
+        return [(value, tight * value), (value, loose * value), (0, idle * value)]
+
+    tested = mutations.test_step(step("toy/blind-1", enumerated(sides, "<=", tight=1, loose=30, idle=1)))
+    changes = {m.change: (m.by, m.fate) for m in tested.mutants}
+    assert changes["tight=1"] == ("-2%", audit.Fate.REFUTED)
+    assert changes["loose=30"] == ("-99%", audit.Fate.REFUTED)
+    assert changes["idle=1"] == ("-99.9%", audit.Fate.UNSEEN)
+    summary = audit.summarise([tested])
+    assert summary.instances.share == 3 / 4
+    assert {by: count for by, count in summary.noticed.items() if count} == {"2%": 1, "99%": 1}
+    assert [change for _, change, _ in summary.survivors] == ["idle=1, -99.9%"]
+    assert all(reason.startswith("no instance tells: ") for _, _, reason in summary.survivors)
+    assert audit.Tested.read(json.loads(json.dumps(tested.fields()))) == tested
+
+
+def test_forms_are_refuted_along_an_eigenvector():
+    """A quadratic form of twelve vectors with one direction in which it is slightly negative."""
+    many = vectors(" ".join(f"w{i}" for i in range(12)))
+    mean = sum(many) / 12
+    spread = sum(square(each - mean) for each in many)
+    true = Gram(left=spread, operator="<=", right=sum(map(square, many)))
+    false = dataclasses.replace(true, left=spread + sp.Rational(1001, 1000) * 12 * square(mean))
+    assert quadratic.decide(true).true
+    assert quadratic.decide(false, dataclasses.replace(FULL, generations=0, deep=0)).false
+
+
+def test_roots_and_fractions_are_compared():
+    """Max{1, sqrt(2)} at a point is neither an error nor a fraction."""
+    assert evaluate(sp.Max(x, sp.sqrt(y)), {x: Fraction(1), y: Fraction(2)}) > Fraction(141, 100)
+    assert evaluate(sp.Min(x, sp.sqrt(y)), {x: Fraction(1), y: Fraction(2)}) == 1
 
 
 # Verdicts, conclusions, errata.
@@ -717,12 +754,12 @@ def test_json_contract(shown):
 
 
 def test_text_has_ledger_conclusions_and_errata(shown):
-    """And the papers without a ledger are named on stderr."""
+    """Of all papers with a ledger; nothing is said of the others."""
     result = shown("audit")
     assert result.returncode == 1
     for part in ("pfl/lemma-3.1: holds as printed", "pfl/lemma-3.2: holds with repair", "errata", "x <= y assumed"):
         assert part in result.stdout
-    assert "fedsum has no ledger" in result.stderr
+    assert "no ledger" not in result.stderr
     detail = shown("audit", "--step", "pfl/toy-4")
     assert detail.returncode == 1
     assert "evidence" in detail.stdout
@@ -747,11 +784,14 @@ def test_mutation_run(shown):
     """Counts, share and survivors."""
     result = shown("audit", "pfl", "--mutate", "--json")
     assert result.returncode == 0
-    data = json.loads(result.stdout)
-    assert data["share"] == 1.0
-    assert data["counts"]["refuted"] >= 8
-    assert {row["id"] for row in data["survivors"]} == set()
+    [data] = json.loads(result.stdout)
+    assert (data["paper"], data["all"]["share"]) == ("pfl", 1.0)
+    assert data["all"]["refuted"] >= 8
+    assert data["survivors"] == []
     assert "refuted" in shown("audit", "pfl", "--mutate").stdout
+    result = shown("audit", "--step", "pfl/missing-1", "--mutate")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "no step 'pfl/missing-1'" in result.stderr
 
 
 # The ledgers themselves.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ratecheck.caching import cache_root
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from bounds.proofs.step import Step
@@ -71,6 +71,13 @@ class Store:
             part.replace(path)
 
 
+def position(step: str, ids: Sequence[str]) -> int:
+    """The place of a step in its ledger; raises `InputError` where there is none of this id."""
+    if step not in ids:
+        raise InputError(f"no step {step!r} in the ledger; {did_you_mean(step, ids)}")
+    return ids.index(step)
+
+
 def audit(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[Finding]:
     """The findings on every step of some ledgers, in printed order."""
     from ratecheck.checks.audit.finding import Finding
@@ -78,11 +85,17 @@ def audit(modules: Sequence[str], progress: Progress | None = None, workers: int
     return [Finding.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
 
 
-def mutate(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[Tested]:
-    """Every step of some ledgers that holds, with all of its mutants and what became of them, in printed order."""
+def mutate(
+    modules: Sequence[str], only: str | None = None, progress: Progress | None = None, workers: int | None = None
+) -> list[Tested]:
+    """Every step of some ledgers, or ``only`` the one of this id, with its mutants and what became of them."""
     from ratecheck.checks.audit.mutation import Tested
 
-    return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
+    if only is None:
+        return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
+    [module] = modules
+    place = position(only, [step.id for step in load(module)])
+    return [Tested.read(work_on("mutants", module, place, str(Store().folder)))]
 
 
 def _over_steps(
@@ -95,7 +108,7 @@ def _over_steps(
     keys = {module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in modules}
     found = {module: store.get(key) for module, key in keys.items()}
     missing = [module for module, fields in found.items() if fields is None]
-    tasks = [(work, module, position) for module in missing for position in range(len(load(module)))]
+    tasks = [(work, module, number) for module in missing for number in range(len(load(module)))]
     results = _run(tasks, store, progress or (lambda _: None), workers or os.cpu_count() or 1)
     for module in missing:
         found[module] = [results[task] for task in tasks if task[1] == module]

@@ -62,14 +62,18 @@ class Probe:
 
     def _lost(self, mutant: Check) -> float:
         """The room that a mutant has lost against the claim, added up."""
-        return float(np.nansum(np.fmax(self._printed - self._gaps(mutant), 0)))
+        gaps = self._gaps(mutant)
+        if gaps.shape != self._printed.shape:
+            # A constant that says how much there is to compare.
+            return 0.0
+        return float(np.nansum(np.fmax(self._printed - gaps, 0)))
 
     @functools.cached_property
     def _printed(self) -> Array:
         return self._gaps(self.check)
 
     def _gaps(self, check: Check) -> Array:
-        """The relative room on every point, or the least on each of the first instances."""
+        """The relative room on every point, or the room in every comparison on the first instances."""
         if isinstance(check, Enumerated):
             return _instance_gaps(check)
         assert self._points is not None
@@ -164,10 +168,12 @@ def _scalar(check: Algebraic) -> Scalar:
 
 
 def _instance_gaps(check: Enumerated) -> Array:
-    """The least room on each of the first instances; not a number where an instance is passed over."""
-    gaps: list[float] = []
+    """The room in every comparison on the first instances."""
     sign = -1 if check.operator in (">=", ">") else 1
-    for instance in itertools.islice(instances.instances(check), _COMPARED):
-        found = instances.pairs(check.sides(instance, **check.constants))
-        gaps.append(min((float(sign * (right - left)) for left, right in found), default=np.nan))
-    return np.array(gaps)
+    return np.array(
+        [
+            float(sign * (right - left))
+            for instance in itertools.islice(instances.instances(check), _COMPARED)
+            for left, right in instances.pairs(check.sides(instance, **check.constants))
+        ]
+    )
