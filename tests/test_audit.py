@@ -32,7 +32,18 @@ from bounds.proofs.step import (
 )
 from bounds.proofs.vectors import dot, square, vectors
 from ratecheck.checks import audit
-from ratecheck.checks.audit import chain, combination, content, finding, hygiene, inequality, ledger, mutants, quadratic
+from ratecheck.checks.audit import (
+    chain,
+    combination,
+    content,
+    finding,
+    hygiene,
+    inequality,
+    ledger,
+    mutants,
+    probe,
+    quadratic,
+)
 from ratecheck.checks.audit import mutation as mutations
 from ratecheck.checks.audit.arithmetic import Undefined, evaluate, holds, satisfied
 from ratecheck.checks.audit.decision import FULL, Answer, Decision
@@ -458,7 +469,7 @@ def test_witness_satisfies_the_hypotheses():
 def test_droppable_hypotheses_and_room_are_found():
     """The claim x + y <= 3 needs neither z >= 1 nor the constant 3."""
     claim = scalar(x + y, "<=", 3, below(x, 1, "first"), below(y, 1, "second"), above(z, 1, "third"))
-    found = hygiene.examine(claim, 20)
+    found = hygiene.examine(probe.Probe(claim), 20)
     assert found.unused == ("third",)
     [room] = found.loose
     assert Fraction(room.refuted.split(" ")[0]) < 2 <= Fraction(room.proved.split(" ")[0])
@@ -468,9 +479,9 @@ def test_droppable_hypotheses_and_room_are_found():
 def test_tight_constants_are_not_called_loose():
     """Nothing has room in the claims whose constants are sharp."""
     for name in ("AM-GM", "Young", "a step size", "absorbed"):
-        assert not hygiene.examine(TRUE[name], 20).loose, name
-    assert not hygiene.examine(VECTORS_TRUE["Young with 1/4"], 20).loose
-    assert hygiene.examine(VECTORS_TRUE["Jensen"], 20).loose == ()
+        assert not hygiene.examine(probe.Probe(TRUE[name]), 20).loose, name
+    assert not hygiene.examine(probe.Probe(VECTORS_TRUE["Young with 1/4"]), 20).loose
+    assert hygiene.examine(probe.Probe(VECTORS_TRUE["Jensen"]), 20).loose == ()
 
 
 def test_every_mutant_of_sharp_claims_is_refuted():

@@ -51,8 +51,9 @@ class Hygiene:
     complete: bool
 
 
-def examine(check: Check, seconds: float) -> Hygiene:
-    """All of it, as far as the time goes."""
+def examine(probe: Probe, seconds: float) -> Hygiene:
+    """All of it about the claim of a probe, as far as the time goes."""
+    check = probe.check
     end = time.process_time() + seconds
     satisfiable, witness = satisfied(check)
     unused: list[str] = []
@@ -60,7 +61,6 @@ def examine(check: Check, seconds: float) -> Hygiene:
     complete = True
     try:
         with limit(seconds):
-            probe = Probe(check)
             for constant in _judged(check):
                 found = room(probe, constant, end)
                 loose += [] if found is None else [found]

@@ -15,8 +15,9 @@ from typing import TypeAlias
 import sympy as sp
 
 from bounds.proofs.step import Check, Enumerated, Gram, Identity, Scalar
-from ratecheck.checks.audit import identity, inequality, instances, quadratic
+from ratecheck.checks.audit import identity, inequality, quadratic
 from ratecheck.checks.audit.decision import FULL, Decision, Effort
+from ratecheck.checks.audit.family import Family
 
 Path: TypeAlias = tuple[int, ...]
 
@@ -32,7 +33,7 @@ def decide(check: Check, effort: Effort = FULL) -> Decision:
         return inequality.decide(check, effort)
     if isinstance(check, Gram):
         return quadratic.decide(check, effort)
-    return instances.decide(check)
+    return Family(check).decide(check)
 
 
 @dataclass(frozen=True)

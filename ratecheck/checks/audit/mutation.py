@@ -20,7 +20,7 @@ from bounds.proofs.step import Check, Enumerated, Step
 from ratecheck.checks.audit import mutants
 from ratecheck.checks.audit.clock import OutOfTime, limit
 from ratecheck.checks.audit.decision import Answer, Decision
-from ratecheck.checks.audit.mutants import TWO_PERCENT, decide
+from ratecheck.checks.audit.mutants import TWO_PERCENT
 from ratecheck.checks.audit.probe import Probe
 
 SECONDS = 90.0
@@ -84,17 +84,18 @@ class Tested:
 def test_step(step: Step) -> Tested:
     """The mutants of a step; none where the claim as printed does not hold."""
     end = time.process_time() + SECONDS
+    probe = Probe(step.check)
     try:
         with limit(SECONDS):
-            holds = decide(step.check).true
+            holds = probe.settle().true
     except OutOfTime:
         holds = False
-    found = tuple(_mutants(step.check, end)) if holds else ()
+    found = tuple(_mutants(probe, end)) if holds else ()
     return Tested(step.id, isinstance(step.check, Enumerated), found)
 
 
-def _mutants(check: Check, end: float) -> Iterator[Mutated]:
-    probe = Probe(check)
+def _mutants(probe: Probe, end: float) -> Iterator[Mutated]:
+    check = probe.check
     for constant in mutants.constants(check):
         if constant.exponent:
             for by in (1, -1):

@@ -14,10 +14,11 @@ from typing import TypeAlias
 import numpy as np
 
 from bounds.proofs.step import Check, Enumerated, Gram, Identity, Scalar
-from ratecheck.checks.audit import instances, mutants
+from ratecheck.checks.audit import mutants
 from ratecheck.checks.audit.arithmetic import Point, Undefined
 from ratecheck.checks.audit.coordinates import Coordinates
 from ratecheck.checks.audit.decision import QUICK, Decision
+from ratecheck.checks.audit.family import Family
 from ratecheck.checks.audit.inequality import refuted
 from ratecheck.checks.audit.mutants import TWO_PERCENT, Constant
 from ratecheck.checks.audit.numeric import Array
@@ -37,14 +38,25 @@ class Probe:
 
     def __init__(self, check: Check) -> None:
         self.check = check
-        self._points = None if isinstance(check, Enumerated) else _Points(check)
+        self._family = Family(check) if isinstance(check, Enumerated) else None
+
+    @functools.cached_property
+    def _points(self) -> _Points:
+        assert not isinstance(self.check, Enumerated)
+        return _Points(self.check)
+
+    def settle(self) -> Decision:
+        """Whether the claim itself holds."""
+        return mutants.decide(self.check) if self._family is None else self.decide(self.check)
 
     def decide(self, mutant: Check) -> Decision:
         """Whether a mutant holds."""
-        if self._points is not None and not isinstance(mutant, Enumerated):
-            found = self._points.counterexample(mutant)
-            if found is not None:
-                return refuted(self._points.written(mutant), found)
+        if isinstance(mutant, Enumerated):
+            assert self._family is not None
+            return self._family.decide(mutant)
+        found = self._points.counterexample(mutant)
+        if found is not None:
+            return refuted(self._points.written(mutant), found)
         return mutants.decide(mutant, QUICK)
 
     def direction(self, constant: Constant) -> int:
@@ -74,10 +86,12 @@ class Probe:
 
     def _gaps(self, check: Check) -> Array:
         """The relative room on every point, or the room in every comparison on the first instances."""
-        if isinstance(check, Enumerated):
-            return _instance_gaps(check)
-        assert self._points is not None
-        return self._points.gaps(check)
+        if not isinstance(check, Enumerated):
+            return self._points.gaps(check)
+        assert self._family is not None
+        sign = -1 if check.operator in (">=", ">") else 1
+        rows = itertools.islice(self._family.rows(check.constants), _COMPARED)
+        return np.array([float(sign * (right - left)) for _, found in rows for left, right in found or ()])
 
 
 class _Points:
@@ -165,15 +179,3 @@ def _scalar(check: Algebraic) -> Scalar:
         return Scalar(left=check.left, operator="==", right=check.right)
     hypotheses = (*check.hypotheses, *check.conditions)
     return Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=hypotheses)
-
-
-def _instance_gaps(check: Enumerated) -> Array:
-    """The room in every comparison on the first instances."""
-    sign = -1 if check.operator in (">=", ">") else 1
-    return np.array(
-        [
-            float(sign * (right - left))
-            for instance in itertools.islice(instances.instances(check), _COMPARED)
-            for left, right in instances.pairs(check.sides(instance, **check.constants))
-        ]
-    )
