@@ -16,7 +16,7 @@ from ratecheck.checks.audit.mutants import decide
 from ratecheck.checks.audit.probe import Probe
 
 STEP_SECONDS = 60.0
-HYGIENE_SECONDS = 1.2
+HYGIENE_SECONDS = 1.0
 
 
 class StepVerdict(Enum):

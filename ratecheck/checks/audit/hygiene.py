@@ -21,7 +21,7 @@ from ratecheck.checks.audit.mutants import TWO_PERCENT, Constant
 from ratecheck.checks.audit.probe import Probe
 from ratecheck.checks.audit.region import Region
 
-_SHARES = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
+_SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
 
 
@@ -73,8 +73,11 @@ def examine(probe: Probe, seconds: float) -> Hygiene:
 
 
 def _judged(check: Check) -> list[Constant]:
-    """The constants whose room is worth a remark."""
-    return [mutants.factor_of(check)] if isinstance(check, Gram) else mutants.constants(check)
+    """The constants whose room is worth a remark, those of the bound first."""
+    if isinstance(check, Gram):
+        return [mutants.factor_of(check)]
+    bound = "left" if getattr(check, "operator", "==") in (">=", ">") else "right"
+    return sorted(mutants.constants(check), key=lambda constant: constant.side != bound)
 
 
 def satisfied(check: Check) -> tuple[bool | None, str]:
@@ -105,7 +108,7 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
 
 
 def room(probe: Probe, constant: Constant, end: float) -> Loose | None:
-    """How far a constant can be moved so that the claim still holds; None where two per cent are too much."""
+    """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
     check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
         return None
@@ -116,19 +119,26 @@ def room(probe: Probe, constant: Constant, end: float) -> Loose | None:
     def at(share: sp.Rational) -> Decision:
         return probe.decide(mutants.strengthened(check, constant, share, sign))
 
-    if not at(TWO_PERCENT).true:
+    least = _least(constant.value)
+    if not at(least).true:
         return None
-    proved, refuted = _bracket(at, end)
+    proved, refuted = _bracket(at, least, end)
     if refuted is None:
         return Loose(constant.text, _value(constant, proved, sign), "")
     proved, refuted = _bisected(at, proved, refuted, end)
     return Loose(constant.text, _value(constant, proved, sign), _value(constant, refuted, sign))
 
 
-def _bracket(at: Callable[[sp.Rational], Decision], end: float) -> tuple[sp.Rational, sp.Rational | None]:
+def _least(value: sp.Rational) -> sp.Rational:
+    """The change that counts: two per cent, but half a unit of a whole number where that is less."""
+    return min(TWO_PERCENT, 1 / (2 * abs(value))) if value.is_integer else TWO_PERCENT
+
+
+def _bracket(
+    at: Callable[[sp.Rational], Decision], proved: sp.Rational, end: float
+) -> tuple[sp.Rational, sp.Rational | None]:
     """A share at which the claim is proved, and a larger one at which it is refuted, if one is found."""
-    proved = TWO_PERCENT
-    for share in _SHARES:
+    for share in (each for each in _SHARES if each > proved):
         if time.process_time() > end:
             break
         found = at(share)
