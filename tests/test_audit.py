@@ -1,12 +1,18 @@
 """The audit: every checker proves what is true, refutes what is false, and notices when it is deceived."""
 
+import contextlib
 import dataclasses
 import itertools
 import json
+import os
 import random
+import signal
+import subprocess
 import sys
 import textwrap
+import time
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import pytest
@@ -735,6 +741,51 @@ def test_workers_agree_with_one_process():
         file.unlink()
     together = audit.audit(["toy_ledger"], workers=2)
     assert [(f.verdict, f.evidence) for f in together] == [(f.verdict, f.evidence) for f in alone]
+
+
+SLOW = """
+import pathlib
+import time
+from bounds.proofs.step import Draws, Enumerated, Kind, Step
+
+def sides(draw):
+    pathlib.Path("begun").touch()
+    time.sleep(60)
+
+check = Enumerated(kind=Kind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
+STEPS = tuple(
+    Step(id=f"pfl/slow-{k}", location="", claim="", of="pfl/lemma-3.1", check=check) for k in range(4)
+)
+"""
+
+
+def test_an_interrupted_audit_ends_at_once_and_leaves_nothing_behind(tmp_path):
+    """Ctrl-C reaches the workers too: none of them complains, no semaphore is leaked."""
+    (tmp_path / "slow_ledger.py").write_text(SLOW)
+    code = "from ratecheck.checks import audit\nif __name__ == '__main__': audit.audit(['slow_ledger'], workers=2)"
+    (tmp_path / "run.py").write_text(code)
+    paths = os.pathsep.join([str(Path(bounds.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.Popen(
+        [sys.executable, "run.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths, "RATECHECK_CACHE": str(tmp_path / "cache")},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        for _ in range(600):
+            if (tmp_path / "begun").exists() or run.poll() is not None:
+                break
+            time.sleep(0.1)
+        os.killpg(run.pid, signal.SIGINT)
+        _, errors = run.communicate(timeout=30)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+    assert errors.strip().endswith("KeyboardInterrupt")
+    assert errors.count("Traceback") == 1
+    assert "leaked" not in errors
 
 
 def test_two_steps_of_one_id_are_refused(toy):

@@ -12,6 +12,8 @@ import importlib.util
 import json
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -126,18 +128,35 @@ def _run(tasks: Sequence[Task], store: Store, progress: Progress, workers: int) 
             results[task] = work_on(*task, str(store.folder))
             progress((done + 1) / len(tasks))
         return results
+    others = multiprocessing.active_children()
     # Workers are started anew: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     with _one_thread_each(), ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
-        futures = {pool.submit(work_on, *task, str(store.folder)): task for task in tasks}
+        with _deaf_to_interrupts():
+            futures = {pool.submit(work_on, *task, str(store.folder)): task for task in tasks}
         try:
             for done, future in enumerate(as_completed(futures)):
                 results[futures[future]] = future.result()
                 progress((done + 1) / len(tasks))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(multiprocessing.active_children()) - set(others):
+                worker.terminate()
             raise
     return results
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started inside ignore Ctrl-C: they end when this one says so, not while they hold a lock."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
