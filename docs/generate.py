@@ -373,11 +373,17 @@ def mutants() -> str:
     kinds = (("all", "all"), ("algebra", "by algebra"), ("instances", "on instances"))
     fates = [fate.value for fate in audit.Fate]
     rows = [
-        (plain(each["paper"]), words, *(str(each[kind][fate]) for fate in fates), f"{each[kind]['share']:.1%}")
+        (
+            plain(each["paper"]),
+            str(each["steps"]),
+            words,
+            *(str(each[kind][fate]) for fate in fates),
+            f"{each[kind]['share']:.1%}",
+        )
         for each in kept
         for kind, words in kinds
     ]
-    parts = [table(("paper", "claims", *fates, "refuted of those that may do harm"), rows), ""]
+    parts = [table(("paper", "steps tested", "claims", *fates, "refuted of those that may do harm"), rows), ""]
     changes = list(kept[0]["noticed"])
     noticed = [(plain(each["paper"]), *(str(each["noticed"][by]) for by in changes)) for each in kept]
     parts += ["Constants of claims on instances, by the change that an instance noticed:", ""]

@@ -857,6 +857,50 @@ def test_mutation_run(shown):
     assert "no step 'pfl/missing-1'" in result.stderr
 
 
+# The mutation run that is kept for the docs.
+
+KEPT = json.loads((Path(__file__).parents[1] / "docs" / "mutations.json").read_text())
+
+
+def test_the_kept_mutation_run_is_about_the_ledgers():
+    """Every paper with a ledger, then all; at least 95% of what may do harm is refuted; survivors have reasons."""
+    papers = list(filter(audit.has_ledger, bounds.PAPERS))
+    assert [each["paper"] for each in KEPT] == [*papers, "all papers"]
+    for each in KEPT:
+        assert each["all"]["share"] >= 0.95, each["paper"]
+    fates = [fate.value for fate in audit.Fate]
+    for paper, each in zip(papers, KEPT, strict=False):
+        ids = {one.id for one in bounds.proofs.steps(paper)}
+        assert each["steps"] <= len(ids)
+        assert {row["id"] for row in each["survivors"]} <= ids
+        assert all(row["reason"].startswith(tuple(fates)) for row in each["survivors"])
+        assert len(each["survivors"]) == sum(each["all"][fate] for fate in fates[1:])
+    for kind in ("all", "algebra", "instances"):
+        for fate in fates:
+            assert KEPT[-1][kind][fate] == sum(each[kind][fate] for each in KEPT[:-1])
+
+
+@pytest.mark.parametrize(
+    "key", ["pfl/corollary-3.8-7", "pfl/lemma-a.2-3", "fedsum/theorem-d.1-8", "fedsum/lemma-b.2-4", "flame/theorem-1-6"]
+)
+def test_kept_survivors_are_those_of_the_checker(key):
+    """For some steps that are quick."""
+    [one] = [each for each in bounds.proofs.steps(key.partition("/")[0]) if each.id == key]
+    found = {(m.text, m.reason) for m in mutations.test_step(one).mutants if m.fate is not audit.Fate.REFUTED}
+    kept = {(row["mutant"], row["reason"]) for each in KEPT for row in each["survivors"] if row["id"] == key}
+    assert found == kept
+
+
+@pytest.mark.long
+def test_the_kept_mutation_run_is_that_of_the_checker():
+    """Counts per paper, up to what a time limit changes."""
+    for each in KEPT[:-1]:
+        found = audit.summarise(audit.mutate([audit.module_of(each["paper"])]), each["paper"]).fields()
+        for kind in ("all", "algebra", "instances"):
+            for fate in ("refuted", "proved as well"):
+                assert found[kind][fate] == pytest.approx(each[kind][fate], rel=0.02, abs=5)
+
+
 # The ledgers themselves.
 
 

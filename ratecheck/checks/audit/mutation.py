@@ -165,6 +165,7 @@ class Summary:
     """
 
     name: str
+    steps: int
     all: Share
     algebra: Share
     instances: Share
@@ -175,7 +176,7 @@ class Summary:
         """As JSON data."""
         survivors = [{"id": i, "mutant": m, "reason": r} for i, m, r in self.survivors]
         shares = {name: getattr(self, name).fields() for name in ("all", "algebra", "instances")}
-        return {"paper": self.name, **shares, "noticed": self.noticed, "survivors": survivors}
+        return {"paper": self.name, "steps": self.steps, **shares, "noticed": self.noticed, "survivors": survivors}
 
 
 def summarise(tested: Sequence[Tested], name: str = "") -> Summary:
@@ -184,6 +185,7 @@ def summarise(tested: Sequence[Tested], name: str = "") -> Summary:
     noticed = Counter(m.by.lstrip("+-") for m in by_instances if m.fate is Fate.REFUTED and m.by.endswith("%"))
     return Summary(
         name,
+        len(tested),
         _share([m for each in tested for m in each.mutants]),
         _share([m for each in tested if not each.on_instances for m in each.mutants]),
         _share(by_instances),
