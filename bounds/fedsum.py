@@ -305,8 +305,10 @@ def _rate(delays: sp.Expr, delay: sp.Expr) -> dict[str, sp.Expr]:
 
 _ALL_THREE = "Stands for FedSUM-B and FedSUM-CR as well."
 _NO_ZERO = (
-    "tau_max >= 1 is not printed: with full participation tau_max is 0, eta_g = 1/sqrt(tau_max) divides by zero, and "
-    "at sigma = 0 the right side is 0. The repaired form has max{1, tau_max} in its place."
+    "tau_max >= 1 is not printed. Section 2.2 takes tau_max over rounds 0 ... T without saying who takes part in round "
+    "T: if nobody does, it is at least 1. If everybody always does, round T included, or over rounds 0 ... T-1 as in "
+    "Appendix F, it is 0: then eta_g = 1/sqrt(tau_max) divides by zero, and at sigma = 0 the right side is 0. The "
+    "repaired form has max{1, tau_max} in its place."
 )
 _WITH_MAX = (
     "With max{1, tau_max} in place of tau_max in the step sizes and in the 1/T terms, so that tau_max = 0 is allowed."
@@ -597,8 +599,9 @@ def _caps(delay: sp.Expr) -> tuple[Condition, ...]:
 
 
 _LOST = (
-    "The proof takes h_i = 0 of a client's first participation for a gradient at x^0, which loses an F_0 term, and "
-    "takes tau_max for the at most tau_max + 1 rounds between two participations."
+    "The proof takes h_i = 0 of a client's first participation for a gradient at x^0 (eqs. (40) and (49) in Appendix "
+    "D, (78) and (85) in E), which loses an F_0 term in eqs. (59) and (95), and takes tau_max for the at most "
+    "tau_max + 1 rounds between two participations."
 )
 _FALSE_AT_0 = (
     "tau_max >= 1 is not printed. At tau_max = 0, N = 1, K = 2, T = 1, f = x^2/2, x^0 = 1, sigma = 0 the left side is "

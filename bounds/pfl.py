@@ -465,6 +465,7 @@ _LEMMA_4_3 = _lemma(
     algorithm="scaffold-p",
     assumptions=(SMOOTH, Assumption.NOISE),
     conditions=(_at_most("local step sizes", 12 * L**2 * K * (K - 1) * (gamma_u**2 + gamma_v**2), ONE),),
+    remark="The proof divides by K - 1: at K = 1 there is no drift, which the proof of Lemma 3.5 says.",
 )
 
 _LEMMA_4_4 = _lemma(
@@ -485,6 +486,10 @@ _LEMMA_4_4 = _lemma(
     conditions=(_at_most("gamma", gamma, SCAFFOLD_CAP),),
     step_rules=PARTIAL_OUTER,
     follows_from=("pfl/lemma-3.3", "pfl/lemma-4.2", "pfl/lemma-4.3"),
+    remark=(
+        "u^t depends on whether client i took part in round t-1, so the expectations on the right of the proof's first "
+        "display have to be given that it did not, or did; the lemma itself stands."
+    ),
 )
 
 THEOREM_4_5 = _rate(
@@ -499,6 +504,7 @@ THEOREM_4_5 = _rate(
     conditions=(_at_most("gamma", gamma, SCAFFOLD_CAP),),
     step_rules=PARTIAL_OUTER,
     follows_from=("pfl/lemma-3.2", "pfl/lemma-3.3", "pfl/lemma-4.1", "pfl/lemma-4.2", "pfl/lemma-4.3", "pfl/lemma-4.4"),
+    remark="Eq. (4.5) and the sum of C in the proof print G_v where (m/n)*G_v is meant, as in the theorem.",
 )
 
 _SCAFFOLD_FACTOR = sp.Max(1, n ** sp.Rational(2, 3) / m)

@@ -85,6 +85,7 @@ def everything(_: Sphinx | None = None) -> None:
         "tightness": tightness,
         "tables": rate_tables,
         "audit": audit_counts,
+        "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(audit.has_ledger, bounds.PAPERS)},
     }
     for name, table in tables.items():
@@ -365,6 +366,38 @@ def audit_counts() -> str:
         numbers = map(str, (len(found), *counts, *bases))
         rows.append((f"[{plain(bounds.title(paper))}](audit-{paper}.md)", *numbers))
     return table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows)
+
+
+def mutants() -> str:
+    """What became of the mutants of every ledger, as kept in mutations.json, and what no check refutes."""
+    kept = json.loads((HERE / "mutations.json").read_text())
+    kinds = (("all", "all"), ("algebra", "by algebra"), ("instances", "on instances"))
+    fates = [fate.value for fate in audit.Fate]
+    rows = [
+        (
+            plain(each["paper"]),
+            str(each["steps"]),
+            words,
+            *(str(each[kind][fate]) for fate in fates),
+            f"{each[kind]['share']:.1%}",
+        )
+        for each in kept
+        for kind, words in kinds
+    ]
+    parts = [table(("paper", "steps tested", "claims", *fates, "refuted of those that may do harm"), rows), ""]
+    changes = list(kept[0]["noticed"])
+    noticed = [(plain(each["paper"]), *(str(each["noticed"][by]) for by in changes)) for each in kept]
+    parts += ["Constants of claims on instances, by the change that an instance noticed:", ""]
+    parts += [table(("paper", *changes), noticed), ""]
+    survivors = [
+        (code(row["id"]), plain(row["mutant"]), plain(row["reason"]))
+        for each in kept
+        for row in each["survivors"]
+        if row["reason"] != audit.Fate.HARMLESS.value
+    ]
+    parts += ["### Survivors", "", "Those that were proved as well do no harm and are left out.", ""]
+    parts.append(table(("step", "change", "why it survives"), survivors))
+    return "\n".join(parts)
 
 
 def ledger(paper: str) -> str:

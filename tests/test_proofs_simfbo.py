@@ -1,5 +1,6 @@
 """The small rounds of the SimFBO ledger against the algorithm itself, run for every sample and every sign of noise."""
 
+import dataclasses
 import itertools
 from fractions import Fraction
 
@@ -7,6 +8,7 @@ import pytest
 
 from bounds.proofs.draw import Draw, expect, expect_square
 from bounds.proofs.simfbo.rounds import V, X, Y, drawn_round
+from bounds.proofs.simfbo.whole_runs import after
 
 
 def _gradients(client, x, y, v):
@@ -79,3 +81,21 @@ def test_optima_and_constants(index):
                 moved = (a * direction[0] + b * direction[1], b * direction[0] + c * direction[1])
                 norm2 = direction[0] ** 2 + direction[1] ** 2
                 assert moved[0] ** 2 + moved[1] ** 2 <= run.L_1**2 * norm2
+
+
+@pytest.mark.parametrize("index", [2, 3, 9])
+def test_the_round_after_is_that_of_every_outcome(index):
+    """E||grad Phi_w||^2 after one round, by every sample and sign; the noises of a second round are new ones."""
+    run = drawn_round(Draw(index, "moments"), noisy=True, steps=2, clients=2)
+    steps = (Fraction(1, 3), Fraction(1, 2), Fraction(2))
+    names = [(i, k, j) for i, client in enumerate(run.clients) for k in range(len(client.steps)) for j in range(3)]
+    samples = list(itertools.combinations(range(run.n), run.P))
+    found = []
+    for outcome in itertools.product((-1, 1), repeat=len(names)):
+        for chosen in samples:
+            total, _ = _sampled(run, chosen, dict(zip(names, outcome, strict=True)))
+            moved = tuple(at - step * q for at, step, q in zip(run.start, steps, total, strict=True))
+            found.append(expect_square(dataclasses.replace(run, start=moved).gradient))
+    second = [after(run, chosen, steps) for chosen in samples]
+    assert sum(expect_square(one.gradient) for one in second) / len(samples) == sum(found) / len(found)
+    assert {name[0] for name in second[0].sampled(samples[0], Y).noises} == {0, 1}

@@ -23,6 +23,11 @@ class Draw:
         # A string seeds the same numbers on every machine and in every process.
         self._random = random.Random(f"{seed}/{index}")  # noqa: S311  # no secret
         self.index = index
+        self._seed = seed
+
+    def again(self) -> Draw:
+        """The same instance from the start."""
+        return Draw(self.index, self._seed)
 
     def whole(self, low: int, high: int) -> int:
         """A whole number from low to high."""

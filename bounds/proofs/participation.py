@@ -19,6 +19,10 @@ class Participation:
 
     matrix: tuple[tuple[bool, ...], ...]
 
+    def again(self) -> Participation:
+        """The same instance, which nothing has changed."""
+        return self
+
     @property
     def T(self) -> int:  # the papers' symbol
         """Rounds."""

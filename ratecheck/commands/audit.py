@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import click
 
 import bounds
 from ratecheck.checks import audit as checks
 from ratecheck.checks.audit import StepVerdict
-from ratecheck.commands.arguments import json_option, note, print_json
-from ratecheck.errors import InputError, did_you_mean
+from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.errors import InputError
 from ratecheck.views.audit import findings_fields, ledger_text, mutation_text, step_text
 from ratecheck.views.progress import progress
 
@@ -34,8 +36,7 @@ def command(paper: str | None, step: str | None, mutate: bool, as_json: bool) ->
     conclusions = checks.conclude(findings, statements)
     if step is not None:
         ids = [finding.id for finding in findings]
-        if step not in ids:
-            raise InputError(f"no step {step!r} in the ledger; {did_you_mean(step, ids)}")
+        checks.position(step, ids)
         findings = [finding for finding in findings if finding.id == step]
     if as_json:
         print_json(findings_fields(findings, conclusions))
@@ -49,19 +50,20 @@ def command(paper: str | None, step: str | None, mutate: bool, as_json: bool) ->
 def _mutate(modules: list[str], step: str | None, as_json: bool) -> int:
     """Whether changes of printed numbers are noticed; the exit code is 0, whatever comes out."""
     with progress("changing numbers") as report:
-        tested = checks.mutate(modules, progress=report)
-    if step is not None:
-        tested = [each for each in tested if each.id == step]
-    summary = checks.summarise(tested)
+        tested = checks.mutate(modules, only=step, progress=report)
+    papers = dict.fromkeys(each.paper for each in tested)
+    summaries = [checks.summarise([each for each in tested if each.paper == paper], paper) for paper in papers]
+    if len(summaries) > 1:
+        summaries.append(dataclasses.replace(checks.summarise(tested, "all papers"), survivors=()))
     if as_json:
-        print_json(summary.fields())
+        print_json([summary.fields() for summary in summaries])
     else:
-        click.echo(mutation_text(summary))
+        click.echo(mutation_text(summaries))
     return 0
 
 
 def _papers(paper: str | None, step: str | None) -> list[str]:
-    """The papers to look at; those without a ledger are named and passed over."""
+    """The papers to look at: those with a ledger, where none is named."""
     if step is not None:
         prefix = step.partition("/")[0]
         if paper is not None and prefix != paper:
@@ -72,9 +74,6 @@ def _papers(paper: str | None, step: str | None) -> list[str]:
         if not checks.has_ledger(paper):
             raise InputError(f"{paper} has no ledger of its proofs yet; {_those_with()}")
         return [paper]
-    for name in bounds.PAPERS:
-        if not checks.has_ledger(name):
-            note(f"{name} has no ledger of its proofs yet")
     return [name for name in bounds.PAPERS if checks.has_ledger(name)]
 
 

@@ -103,14 +103,21 @@ def counts_text(findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def mutation_text(summary: Summary) -> str:
-    """How many mutants are refuted, and which are not."""
-    counts = ", ".join(f"{count} {fate}" for fate, count in summary.counts.items())
-    total = sum(summary.counts.values())
-    lines = [
-        f"{total} changes of printed numbers: {counts}",
-        f"{summary.share:.1%} of those that may do harm are refuted",
-    ]
-    if summary.survivors:
-        lines += ["", table([["step", "change", "why it survives"], *map(list, summary.survivors)])]
+def mutation_text(summaries: Sequence[Summary]) -> str:
+    """How many mutants are refuted, of claims decided by algebra and of those checked on instances; which are not."""
+    rows = [["", "claims", *summaries[0].all.counts, "of those that may do harm"]]
+    for each in summaries:
+        parts = (("all", each.all), ("by algebra", each.algebra), ("on instances", each.instances))
+        rows += [
+            [each.name if kind == "all" else "", kind, *map(str, found.counts.values()), f"{found.share:.1%} refuted"]
+            for kind, found in parts
+        ]
+    lines = [table(rows)]
+    for each in summaries:
+        if any(each.noticed.values()):
+            noticed = ", ".join(f"{count} at {by}" for by, count in each.noticed.items())
+            lines.append(f"{each.name}: constants of claims on instances are noticed {noticed}")
+    survivors = [list(one) for each in summaries for one in each.survivors]
+    if survivors:
+        lines += ["", table([["step", "change", "why it survives"], *survivors])]
     return "\n".join(lines)

@@ -239,7 +239,16 @@ STEPS: tuple[Step, ...] = (
         "step sizes",
         "eta_g = 1/sqrt(tau_max) has a value: tau_max > 0 for every participation",
         counting(lambda p: (Fraction(p.tau_max_T), Fraction(0)), ">", clients=(1, 2, 3)),
-        remark=f"{TO_T}. {PLAYED}, as in Case 1 with S = N or Case 2 with delta = 1, and eta_g has no value.",
+        remark=f"{TO_T}.",
+    ),
+    _theorem(
+        "step sizes, for full participation",
+        "the same for tau_max over rounds 0 ... T-1, as in Appendix F, or with everybody in round T too",
+        counting(lambda p: (Fraction(p.tau_max), Fraction(0)), ">", clients=(1, 2, 3)),
+        repaired=counting(lambda p: (Fraction(max(1, p.tau_max)), Fraction(0)), ">", clients=(1, 2, 3)),
+        repair="max{1, tau_max} in place of tau_max",
+        remark="If everybody always takes part, as in Case 1 with S = N or Case 2 with delta = 1, tau_max is 0 and"
+        " eta_g = 1/sqrt(tau_max) has no value; no step sizes would do, as the bound is 0 without noise.",
     ),
     _theorem(
         "eq. (12) from eq. (113)",

@@ -11,6 +11,7 @@ from bounds.proofs.simfbo import (
     lyapunov,
     rates,
     shrofbo,
+    whole_runs,
 )
 
 STEPS = (
@@ -24,4 +25,5 @@ STEPS = (
     *lyapunov.STEPS,
     *rates.STEPS,
     *shrofbo.STEPS,
+    *whole_runs.STEPS,
 )

@@ -39,7 +39,7 @@ def _samples(draw: Draw) -> tuple[list[_Sample], Fraction]:
     """The values of e and d for every C, and the derivative of y* at x."""
     run = opposite_round(draw, clients=4) if draw.whole(0, 1) else drawn_round(draw)
     step, step_y = draw.positive(), draw.positive()
-    error = run.start[Y] - run.y_star(run.origin[X]).constant
+    error = run.origin[Y].constant - run.y_star(run.origin[X]).constant
     found = [
         _Sample(
             e=error - step_y * expect(run.sampled(chosen, Y)),

@@ -69,14 +69,15 @@ class Client:
 
 @dataclass(frozen=True)
 class Round:
-    """A round from ``start`` with weights w_i and P clients sampled; eta and sigma are those of x, y and v."""
+    """Round t from ``start`` with weights w_i and P clients sampled; eta and sigma are those of x, y and v."""
 
     clients: tuple[Client, ...]
     w: tuple[Fraction, ...]
     P: int
-    start: Numbers
+    start: Numbers | Triple
     eta: Numbers
     sigma: Numbers = ZEROS
+    t: int = 0
 
     @property
     def n(self) -> int:
@@ -86,7 +87,7 @@ class Round:
     @property
     def origin(self) -> Triple:
         """(x^t, y^t, v^t)."""
-        x, y, v = (Affine(value) for value in self.start)
+        x, y, v = (value if isinstance(value, Affine) else Affine(value) for value in self.start)
         return x, y, v
 
     @cached_property
@@ -107,7 +108,7 @@ class Round:
     def noisy(self, i: int, k: int, point: Triple) -> Triple:
         """The sampled directions of client i at local step k."""
         x, y, v = (
-            direction + noise((i, k, variable), self.sigma[variable])
+            direction + noise((self.t, i, k, variable), self.sigma[variable])
             for variable, direction in enumerate(self.clients[i].directions(point))
         )
         return x, y, v
@@ -155,7 +156,7 @@ class Round:
         """sum_i w_i^power sum_k (a_i^k/|a_i|_1) E||x_i^k - x^t||^2, or of y or v."""
         return sum(
             (
-                self.w[i] ** power * c * expect_square(at[variable] - self.start[variable])
+                self.w[i] ** power * c * expect_square(at[variable] - self.origin[variable])
                 for i in range(self.n)
                 for c, at in zip(self.shares(i), self.paths[i], strict=True)
             ),

@@ -2,14 +2,15 @@
 
 from ratecheck.checks.audit.conclusions import Conclusion, Erratum, Standing, conclude, errata
 from ratecheck.checks.audit.finding import Finding, StepVerdict, examine_step
-from ratecheck.checks.audit.ledger import audit, has_ledger, module_of, mutate
-from ratecheck.checks.audit.mutation import Fate, Summary, Tested, summarise
+from ratecheck.checks.audit.ledger import audit, has_ledger, module_of, mutate, position
+from ratecheck.checks.audit.mutation import Fate, Mutated, Summary, Tested, summarise
 
 __all__ = [
     "Conclusion",
     "Erratum",
     "Fate",
     "Finding",
+    "Mutated",
     "Standing",
     "StepVerdict",
     "Summary",
@@ -21,5 +22,6 @@ __all__ = [
     "has_ledger",
     "module_of",
     "mutate",
+    "position",
     "summarise",
 ]

@@ -97,8 +97,9 @@ _RULES: dict[type, Callable[[list[Value]], Value]] = {
     sp.Add: _sum,
     sp.Mul: _product,
     sp.Pow: _power,
-    sp.Max: max,
-    sp.Min: min,
+    # A fraction and a number with sixty digits are not compared directly.
+    sp.Max: lambda values: max(values, key=_real),
+    sp.Min: lambda values: min(values, key=_real),
     sp.Abs: lambda values: abs(values[0]),
 }
 

@@ -13,9 +13,10 @@ from ratecheck.checks.audit.clock import OutOfTime, limit
 from ratecheck.checks.audit.decision import Answer, Decision
 from ratecheck.checks.audit.hygiene import Hygiene, examine, satisfied
 from ratecheck.checks.audit.mutants import decide
+from ratecheck.checks.audit.probe import Probe
 
 STEP_SECONDS = 60.0
-HYGIENE_SECONDS = 1.2
+HYGIENE_SECONDS = 1.0
 
 
 class StepVerdict(Enum):
@@ -86,11 +87,12 @@ _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=T
 def examine_step(step: Step) -> Finding:
     """The verdict on a step."""
     started = time.process_time()
-    decision = _decided(step)
+    probe = Probe(step.check)
+    decision = _guarded(probe.settle)
     repaired = None
     if decision.answer is not Answer.TRUE and step.repaired is not None:
         repaired = _mended(step.repaired)
-    hygiene = _examined(step) if decision.true else _NOTHING
+    hygiene = _examined(probe) if decision.true else _NOTHING
     vacuous = decision.evidence.startswith("vacuous") or (decision.true and hygiene.satisfiable is False)
     evidence = decision.evidence
     if vacuous and decision.true:
@@ -114,10 +116,6 @@ def examine_step(step: Step) -> Finding:
         remark=step.remark,
         seconds=round(time.process_time() - started, 3),
     )
-
-
-def _decided(step: Step) -> Decision:
-    return _guarded(lambda: decide(step.check))
 
 
 def _mended(check: Check) -> Decision:
@@ -147,9 +145,9 @@ def _guarded(work: Any) -> Decision:
         return Decision(answer=Answer.UNKNOWN, evidence=f"the check failed with {type(error).__name__}: {error}")
 
 
-def _examined(step: Step) -> Hygiene:
+def _examined(probe: Probe) -> Hygiene:
     try:
-        return examine(step.check, HYGIENE_SECONDS)
+        return examine(probe, HYGIENE_SECONDS)
     except Exception:  # noqa: BLE001  # the verdict stands without remarks
         return _NOTHING
 

@@ -18,9 +18,10 @@ from ratecheck.checks.audit.coordinates import Coordinates
 from ratecheck.checks.audit.decision import QUICK, Decision
 from ratecheck.checks.audit.inequality import prove
 from ratecheck.checks.audit.mutants import TWO_PERCENT, Constant
+from ratecheck.checks.audit.probe import Probe
 from ratecheck.checks.audit.region import Region
 
-_SHARES = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
+_SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
 
 
@@ -50,8 +51,9 @@ class Hygiene:
     complete: bool
 
 
-def examine(check: Check, seconds: float) -> Hygiene:
-    """All of it, as far as the time goes."""
+def examine(probe: Probe, seconds: float) -> Hygiene:
+    """All of it about the claim of a probe, as far as the time goes."""
+    check = probe.check
     end = time.process_time() + seconds
     satisfiable, witness = satisfied(check)
     unused: list[str] = []
@@ -60,7 +62,7 @@ def examine(check: Check, seconds: float) -> Hygiene:
     try:
         with limit(seconds):
             for constant in _judged(check):
-                found = room(check, constant, end)
+                found = room(probe, constant, end)
                 loose += [] if found is None else [found]
             for label, other in without_hypothesis(check):
                 if mutants.decide(other, QUICK).true:
@@ -71,8 +73,11 @@ def examine(check: Check, seconds: float) -> Hygiene:
 
 
 def _judged(check: Check) -> list[Constant]:
-    """The constants whose room is worth a remark."""
-    return [mutants.factor_of(check)] if isinstance(check, Gram) else mutants.constants(check)
+    """The constants whose room is worth a remark, those of the bound first."""
+    if isinstance(check, Gram):
+        return [mutants.factor_of(check)]
+    bound = "left" if getattr(check, "operator", "==") in (">=", ">") else "right"
+    return sorted(mutants.constants(check), key=lambda constant: constant.side != bound)
 
 
 def satisfied(check: Check) -> tuple[bool | None, str]:
@@ -102,30 +107,38 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
     return found
 
 
-def room(check: Check, constant: Constant, end: float) -> Loose | None:
-    """How far a constant can be moved so that the claim still holds; None where two per cent are too much."""
+def room(probe: Probe, constant: Constant, end: float) -> Loose | None:
+    """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
+    check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
         return None
-    sign = mutants.direction(check, constant)
+    sign = probe.direction(constant)
     if sign == 0:
         return None
 
     def at(share: sp.Rational) -> Decision:
-        return mutants.decide(mutants.strengthened(check, constant, share, sign), QUICK)
+        return probe.decide(mutants.strengthened(check, constant, share, sign))
 
-    if not at(TWO_PERCENT).true:
+    least = _least(constant.value)
+    if not at(least).true:
         return None
-    proved, refuted = _bracket(at, end)
+    proved, refuted = _bracket(at, least, end)
     if refuted is None:
         return Loose(constant.text, _value(constant, proved, sign), "")
     proved, refuted = _bisected(at, proved, refuted, end)
     return Loose(constant.text, _value(constant, proved, sign), _value(constant, refuted, sign))
 
 
-def _bracket(at: Callable[[sp.Rational], Decision], end: float) -> tuple[sp.Rational, sp.Rational | None]:
+def _least(value: sp.Rational) -> sp.Rational:
+    """The change that counts: two per cent, but half a unit of a whole number where that is less."""
+    return min(TWO_PERCENT, 1 / (2 * abs(value))) if value.is_integer else TWO_PERCENT
+
+
+def _bracket(
+    at: Callable[[sp.Rational], Decision], proved: sp.Rational, end: float
+) -> tuple[sp.Rational, sp.Rational | None]:
     """A share at which the claim is proved, and a larger one at which it is refuted, if one is found."""
-    proved = TWO_PERCENT
-    for share in _SHARES:
+    for share in (each for each in _SHARES if each > proved):
         if time.process_time() > end:
             break
         found = at(share)

@@ -12,13 +12,15 @@ import importlib.util
 import json
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ratecheck.caching import cache_root
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from bounds.proofs.step import Step
@@ -71,6 +73,13 @@ class Store:
             part.replace(path)
 
 
+def position(step: str, ids: Sequence[str]) -> int:
+    """The place of a step in its ledger; raises `InputError` where there is none of this id."""
+    if step not in ids:
+        raise InputError(f"no step {step!r} in the ledger; {did_you_mean(step, ids)}")
+    return ids.index(step)
+
+
 def audit(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[Finding]:
     """The findings on every step of some ledgers, in printed order."""
     from ratecheck.checks.audit.finding import Finding
@@ -78,11 +87,17 @@ def audit(modules: Sequence[str], progress: Progress | None = None, workers: int
     return [Finding.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
 
 
-def mutate(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[Tested]:
-    """Every step of some ledgers that holds, with all of its mutants and what became of them, in printed order."""
+def mutate(
+    modules: Sequence[str], only: str | None = None, progress: Progress | None = None, workers: int | None = None
+) -> list[Tested]:
+    """Every step of some ledgers, or ``only`` the one of this id, with its mutants and what became of them."""
     from ratecheck.checks.audit.mutation import Tested
 
-    return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
+    if only is None:
+        return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
+    [module] = modules
+    place = position(only, [step.id for step in load(module)])
+    return [Tested.read(work_on("mutants", module, place, str(Store().folder)))]
 
 
 def _over_steps(
@@ -95,7 +110,7 @@ def _over_steps(
     keys = {module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in modules}
     found = {module: store.get(key) for module, key in keys.items()}
     missing = [module for module, fields in found.items() if fields is None]
-    tasks = [(work, module, position) for module in missing for position in range(len(load(module)))]
+    tasks = [(work, module, number) for module in missing for number in range(len(load(module)))]
     results = _run(tasks, store, progress or (lambda _: None), workers or os.cpu_count() or 1)
     for module in missing:
         found[module] = [results[task] for task in tasks if task[1] == module]
@@ -113,18 +128,35 @@ def _run(tasks: Sequence[Task], store: Store, progress: Progress, workers: int) 
             results[task] = work_on(*task, str(store.folder))
             progress((done + 1) / len(tasks))
         return results
+    others = multiprocessing.active_children()
     # Workers are started anew: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     with _one_thread_each(), ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
-        futures = {pool.submit(work_on, *task, str(store.folder)): task for task in tasks}
+        with _deaf_to_interrupts():
+            futures = {pool.submit(work_on, *task, str(store.folder)): task for task in tasks}
         try:
             for done, future in enumerate(as_completed(futures)):
                 results[futures[future]] = future.result()
                 progress((done + 1) / len(tasks))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(multiprocessing.active_children()) - set(others):
+                worker.terminate()
             raise
     return results
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started inside ignore Ctrl-C: they end when this one says so, not while they hold a lock."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

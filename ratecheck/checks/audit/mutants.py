@@ -7,26 +7,21 @@ exponent is moved by one; the direction of the inequality is turned round.
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-import numpy as np
 import sympy as sp
 
 from bounds.proofs.step import Check, Enumerated, Gram, Identity, Scalar
-from ratecheck.checks.audit import identity, inequality, instances, quadratic
-from ratecheck.checks.audit.arithmetic import Undefined
-from ratecheck.checks.audit.coordinates import Coordinates
+from ratecheck.checks.audit import identity, inequality, quadratic
 from ratecheck.checks.audit.decision import FULL, Decision, Effort
-from ratecheck.checks.audit.region import Region
+from ratecheck.checks.audit.family import Family
 
 Path: TypeAlias = tuple[int, ...]
 
 TWO_PERCENT = sp.Rational(1, 50)
-_COMPARED = 40
 _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 
 
@@ -38,7 +33,7 @@ def decide(check: Check, effort: Effort = FULL) -> Decision:
         return inequality.decide(check, effort)
     if isinstance(check, Gram):
         return quadratic.decide(check, effort)
-    return instances.decide(check)
+    return Family(check).decide(check)
 
 
 @dataclass(frozen=True)
@@ -120,63 +115,6 @@ def changed(check: Check, constant: Constant, value: sp.Expr) -> Check:
         return dataclasses.replace(check, **{constant.side: whole})
     side = replaced(sp.sympify(getattr(check, constant.side)), constant.path, value)
     return dataclasses.replace(check, **{constant.side: side})
-
-
-def direction(check: Check, constant: Constant) -> int:
-    """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""
-    gaps = _gap_function(check)
-    if gaps is None:
-        return -1
-    try:
-        smaller, larger = (
-            gaps(changed(check, constant, constant.value * (1 + sign * TWO_PERCENT))) for sign in (-1, 1)
-        )
-        printed = gaps(check)
-    except (TypeError, NameError, AttributeError, ZeroDivisionError, Undefined):
-        return -1
-    moved = [float(np.nansum(np.fmax(printed - other, 0))) for other in (smaller, larger)]
-    if max(moved) <= 0:
-        return 0
-    return -1 if moved[0] >= moved[1] else 1
-
-
-def _gap_function(check: Check) -> Callable[[Check], np.ndarray] | None:
-    """The relative room of a claim at some fixed points, as a function of the claim."""
-    if isinstance(check, Enumerated):
-        return _instance_gaps
-    if isinstance(check, Identity):
-        return None
-    scalar = check
-    if isinstance(check, Gram):
-        hypotheses = (*check.hypotheses, *check.conditions)
-        scalar = Scalar(left=check.left, operator=check.operator, right=check.right, hypotheses=hypotheses)
-    assert isinstance(scalar, Scalar)
-    sides = [side for h in scalar.hypotheses for side in (h.left, h.right)]
-    coordinates = Coordinates(scalar.left, scalar.right, *sides)
-    written = coordinates.scalar(scalar, 1)
-    region = Region(written.hypotheses, written.left.free_symbols | written.right.free_symbols)
-    points = region.sample(512)
-    sign = -1 if scalar.operator in (">=", ">") else 1
-    put = coordinates.substitution(1)
-
-    def gaps(other: Check) -> np.ndarray:
-        assert not isinstance(other, Enumerated)
-        with np.errstate(all="ignore"):
-            left, right = (region.function(sp.sympify(s).xreplace(put))(points) for s in (other.left, other.right))
-            return np.asarray(sign * (right - left) / (np.abs(left) + np.abs(right) + 1e-300))
-
-    return gaps
-
-
-def _instance_gaps(check: Check) -> np.ndarray:
-    """The least room on each of the first instances; not a number where an instance is passed over."""
-    assert isinstance(check, Enumerated)
-    gaps: list[float] = []
-    sign = -1 if check.operator in (">=", ">") else 1
-    for instance in itertools.islice(instances.instances(check), _COMPARED):
-        found = instances.pairs(check.sides(instance, **check.constants))
-        gaps.append(min((float(sign * (right - left)) for left, right in found), default=np.nan))
-    return np.array(gaps)
 
 
 def strengthened(check: Check, constant: Constant, by: sp.Rational, sign: int) -> Check:

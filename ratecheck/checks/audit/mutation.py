@@ -1,14 +1,15 @@
 """A check of the checks: whether the audit notices that a printed number has changed.
 
 Each mutant of a claim that holds is refuted, or proved as well (the number has room, the mutant does no harm), or left
-open. A constant that has room at two per cent is changed by a half and then by nine tenths, until it does harm.
+open. A constant that has room at two per cent is changed by ever more, until it does harm. What is checked on
+instances cannot be proved harmless: a mutant that no instance refutes counts as one that may do harm.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -18,11 +19,12 @@ import sympy as sp
 from bounds.proofs.step import Check, Enumerated, Step
 from ratecheck.checks.audit import mutants
 from ratecheck.checks.audit.clock import OutOfTime, limit
-from ratecheck.checks.audit.decision import QUICK, Answer, Decision
-from ratecheck.checks.audit.mutants import TWO_PERCENT, decide
+from ratecheck.checks.audit.decision import Answer, Decision
+from ratecheck.checks.audit.mutants import TWO_PERCENT
+from ratecheck.checks.audit.probe import Probe
 
-SECONDS = 20.0
-_SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10))
+SECONDS = 90.0
+_SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100), sp.Rational(999, 1000))
 
 
 class Fate(Enum):
@@ -35,77 +37,107 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True)
+class Mutated:
+    """A mutant: ``change`` is what was changed, ``by`` how, such as "-50%"; ``why`` is the evidence if it survives."""
+
+    change: str
+    by: str
+    fate: Fate
+    why: str
+
+    @property
+    def text(self) -> str:
+        """Such as ``129 on the right, -50%``."""
+        return f"{self.change}, {self.by}"
+
+    @property
+    def reason(self) -> str:
+        """Why it survives."""
+        return self.fate.value if self.fate is Fate.HARMLESS else f"{self.fate.value}: {self.why}"
+
+
+@dataclass(frozen=True)
 class Tested:
-    """A step that holds and its mutants: what was changed, what became of it."""
+    """A step and its mutants, none where it does not hold as printed; whether it was checked on instances."""
 
     id: str
-    fates: tuple[tuple[str, Fate], ...]
+    on_instances: bool
+    mutants: tuple[Mutated, ...]
+
+    @property
+    def paper(self) -> str:
+        """The prefix of the id."""
+        return self.id.partition("/")[0]
 
     def fields(self) -> dict[str, Any]:
         """As data for a file."""
-        return {"id": self.id, "fates": [[text, fate.name] for text, fate in self.fates]}
+        listed = [[m.change, m.by, m.fate.name, m.why] for m in self.mutants]
+        return {"id": self.id, "on_instances": self.on_instances, "mutants": listed}
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> Tested:
         """The inverse of `fields`."""
-        return cls(fields["id"], tuple((text, Fate[name]) for text, name in fields["fates"]))
+        listed = (Mutated(change, by, Fate[fate], why) for change, by, fate, why in fields["mutants"])
+        return cls(fields["id"], fields["on_instances"], tuple(listed))
 
 
 def test_step(step: Step) -> Tested:
     """The mutants of a step; none where the claim as printed does not hold."""
     end = time.process_time() + SECONDS
+    probe = Probe(step.check)
     try:
         with limit(SECONDS):
-            holds = decide(step.check).true
+            holds = probe.settle().true
     except OutOfTime:
         holds = False
-    fates = tuple(_fates(step.check, end)) if holds else ()
-    return Tested(step.id, fates)
+    found = tuple(_mutants(probe, end)) if holds else ()
+    return Tested(step.id, isinstance(step.check, Enumerated), found)
 
 
-def _fates(check: Check, end: float) -> Iterator[tuple[str, Fate]]:
+def _mutants(probe: Probe, end: float) -> Iterator[Mutated]:
+    check = probe.check
     for constant in mutants.constants(check):
         if constant.exponent:
             for by in (1, -1):
                 mutant = mutants.changed(check, constant, constant.value + by)
-                yield f"{constant.text} {by:+d}", _fate(mutant, end)
+                yield _mutated(probe, mutant, (constant.text, f"{by:+d}"), end)
             continue
-        signs = (-1, 1) if getattr(check, "operator", "==") == "==" else (mutants.direction(check, constant),)
-        for sign in signs:
-            if sign != 0:
-                yield _worst(check, constant, sign, end)
+        sign = 0 if getattr(check, "operator", "==") == "==" else probe.direction(constant)
+        for each in (sign,) if sign else (-1, 1):
+            yield _worst(probe, constant, each, end)
     turned = mutants.turned(check)
     if turned is not None:
-        yield "inequality turned round", _fate(turned, end)
+        yield _mutated(probe, turned, ("inequality", "turned round"), end)
 
 
-def _worst(check: Check, constant: mutants.Constant, sign: int, end: float) -> tuple[str, Fate]:
+def _worst(probe: Probe, constant: mutants.Constant, sign: int, end: float) -> Mutated:
     """The smallest change of a constant that is refuted, or what became of the largest."""
-    text, fate = constant.text, Fate.OPEN
+    found = None
     for share in _SHARES:
-        text = f"{constant.text}, {'-' if sign < 0 else '+'}{int(100 * share)}%"
-        fate = _fate(mutants.strengthened(check, constant, share, sign), end)
-        if fate in (Fate.REFUTED, Fate.OPEN):
+        by = f"{'-' if sign < 0 else '+'}{float(100 * share):g}%"
+        found = _mutated(probe, mutants.strengthened(probe.check, constant, share, sign), (constant.text, by), end)
+        if found.fate in (Fate.REFUTED, Fate.OPEN):
             break
-    return text, fate
+    assert found is not None
+    return found
 
 
-def _fate(mutant: Check, end: float) -> Fate:
-    decision = _decision(mutant, end)
+def _mutated(probe: Probe, mutant: Check, name: tuple[str, str], end: float) -> Mutated:
+    decision = _decision(probe, mutant, end)
     if decision.false:
-        return Fate.REFUTED
+        return Mutated(*name, Fate.REFUTED, "")
     if isinstance(mutant, Enumerated):
-        return Fate.UNSEEN
-    return Fate.HARMLESS if decision.true else Fate.OPEN
+        return Mutated(*name, Fate.UNSEEN, decision.evidence)
+    return Mutated(*name, Fate.HARMLESS, "") if decision.true else Mutated(*name, Fate.OPEN, decision.evidence)
 
 
-def _decision(mutant: Check, end: float) -> Decision:
+def _decision(probe: Probe, mutant: Check, end: float) -> Decision:
     left = end - time.process_time()
     if left <= 0:
         return Decision(answer=Answer.UNKNOWN, evidence="out of time")
     try:
         with limit(left):
-            return decide(mutant, QUICK)
+            return probe.decide(mutant)
     except OutOfTime:
         return Decision(answer=Answer.UNKNOWN, evidence="out of time")
     except (ValueError, TypeError, ArithmeticError, IndexError) as error:
@@ -114,23 +146,55 @@ def _decision(mutant: Check, end: float) -> Decision:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Share:
     """How many mutants there are of each fate; ``share`` is that of the refuted among those that may do harm."""
 
     counts: dict[str, int]
     share: float
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {**self.counts, "share": self.share}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The mutants of some steps: all, those of claims decided by algebra, and those of claims checked on instances.
+
+    ``noticed`` says by how much constants of the latter had to be changed until an instance refuted the claim.
+    """
+
+    name: str
+    steps: int
+    all: Share
+    algebra: Share
+    instances: Share
+    noticed: dict[str, int]
     survivors: tuple[tuple[str, str, str], ...]
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
         survivors = [{"id": i, "mutant": m, "reason": r} for i, m, r in self.survivors]
-        return {**dataclasses.asdict(self), "survivors": survivors}
+        shares = {name: getattr(self, name).fields() for name in ("all", "algebra", "instances")}
+        return {"paper": self.name, "steps": self.steps, **shares, "noticed": self.noticed, "survivors": survivors}
 
 
-def summarise(tested: list[Tested]) -> Summary:
+def summarise(tested: Sequence[Tested], name: str = "") -> Summary:
     """All mutants together."""
-    fates = [(each.id, text, fate) for each in tested for text, fate in each.fates]
-    counts = {fate.value: sum(f is fate for _, _, f in fates) for fate in Fate}
-    harmful = len(fates) - counts[Fate.HARMLESS.value]
-    survivors = tuple((i, text, fate.value) for i, text, fate in fates if fate is not Fate.REFUTED)
-    return Summary(counts, counts[Fate.REFUTED.value] / harmful if harmful else 1.0, survivors)
+    by_instances = [m for each in tested if each.on_instances for m in each.mutants]
+    noticed = Counter(m.by.lstrip("+-") for m in by_instances if m.fate is Fate.REFUTED and m.by.endswith("%"))
+    return Summary(
+        name,
+        len(tested),
+        _share([m for each in tested for m in each.mutants]),
+        _share([m for each in tested if not each.on_instances for m in each.mutants]),
+        _share(by_instances),
+        {by: noticed[by] for by in (f"{float(100 * share):g}%" for share in _SHARES)},
+        tuple((each.id, m.text, m.reason) for each in tested for m in each.mutants if m.fate is not Fate.REFUTED),
+    )
+
+
+def _share(found: Sequence[Mutated]) -> Share:
+    counts = {fate.value: sum(m.fate is fate for m in found) for fate in Fate}
+    harmful = len(found) - counts[Fate.HARMLESS.value]
+    return Share(counts, counts[Fate.REFUTED.value] / harmful if harmful else 1.0)

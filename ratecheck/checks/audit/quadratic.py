@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -28,7 +29,7 @@ from ratecheck.checks.audit.inequality import decide as decide_scalar
 from ratecheck.checks.audit.inequality import prove as prove_scalar
 from ratecheck.checks.audit.inequality import refuted, searched, vanishes
 from ratecheck.checks.audit.numeric import Array
-from ratecheck.checks.audit.region import Region
+from ratecheck.checks.audit.region import Counterexample, Region, confirmed, refutes
 from ratecheck.checks.polynomial import systems
 
 _LEAVES = 400
@@ -36,7 +37,7 @@ _POINTS = 12
 _BASES = 12
 _CHOICES = 4000
 _FITS = 40
-_BASES = 12
+_ROUNDED = (2, 12, 1000, 10**8)
 ZERO = sp.Integer(0)
 
 # A matrix for each point and multiplier; a multiplier with the number of its hypothesis.
@@ -53,6 +54,9 @@ def decide(claim: Gram, effort: Effort = FULL) -> Decision:
         found = searched(form.written(dimension), effort.generations)
         if found is not None:
             return refuted(form.written(1), found)
+    found = form.along_an_eigenvector()
+    if found is not None:
+        return refuted(form.written(1), found)
     try:
         with limit(2 * effort.seconds):
             proved = form.prove()
@@ -137,6 +141,24 @@ class _Form:
                 if proved is not None:
                     return proved
         return self._fitted() or self._combined()
+
+    def along_an_eigenvector(self) -> Counterexample | None:
+        """Vectors, all multiples of one, for which a claim without hypotheses on vectors fails."""
+        if self.hypotheses:
+            return None
+        claim = self.written(1)
+        for point in self.points:
+            numbers = self._numbers(self.goal, point)[:-1, :-1]
+            if not np.isfinite(numbers).all() or _semidefinite(numbers):
+                continue
+            direction = np.linalg.eigh(numbers)[1][:, 0]
+            values = {sp.Symbol(name, real=True): float(x) for name, x in zip(self.names, direction, strict=True)}
+            for denominator in _ROUNDED:
+                exact = {s: Fraction(v).limit_denominator(denominator) for s, v in {**point, **values}.items()}
+                found = refutes(exact, claim.left, claim.operator, claim.right)
+                if found is not None and confirmed(found, claim.hypotheses, claim.left, claim.operator, claim.right):
+                    return found
+        return None
 
     def _fitted(self) -> Decision | None:
         """Multipliers that are combinations of natural ones, with numbers from a small semidefinite programme."""

@@ -34,6 +34,9 @@ from ratecheck.checks.audit.numeric import Array, compiled
 _POPULATION = 256
 _DENOMINATORS = (1, 2, 4, 12, 100, 10**4, 10**8, 10**14)
 _LARGEST_WHOLE = 10**7
+# What fails by less than this fails mostly in floating point alone.
+_ROUNDING = -1e-9
+_TRIED = 24
 _SIMPLE = tuple(Fraction(x) for x in ("1", "2", "-1", "1/2", "3", "4", "10", "1/10", "100", "1/100", "0"))
 
 
@@ -218,8 +221,8 @@ class Region:
                 found = self._confirmed(z, left, operator, right)
                 if found is not None:
                     return found
-                tried += 1
-                if tried > 24:
+                tried += 1 if value < _ROUNDING else _TRIED // 6
+                if tried > _TRIED:
                     return None
         return None
 
@@ -351,7 +354,8 @@ def _exact_between(
     if low is not None and at_low and z >= 1:
         return low
     ends = np.array([-np.inf if low is None else float(low)]), np.array([np.inf if high is None else float(high)])
-    value = _rounded(float(_between(np.array([z]), *ends)[0]), denominator)
+    with np.errstate(all="ignore"):
+        value = _rounded(float(_between(np.array([z]), *ends)[0]), denominator)
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)
 
