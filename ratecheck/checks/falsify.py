@@ -239,16 +239,17 @@ def _best_text(room: float) -> str:
 
 
 def _points(family: Family, rng: np.random.Generator) -> Iterator[Array]:
-    """Corners of the cube first, then points whose dials are at an end one time in three."""
+    """Corners of the cube, and points whose dials are at an end one time in three, in turn."""
     kinds = [dial.partition(" ")[0] for dial in family.dials]
     # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
     high = np.array([kind in {"step", "curvature", "slope", "probability", "parameter"} for kind in kinds])
-    for length in (0.3, 0.6, 1.0, 0.0):
-        point = np.where(high, 1.0, 0.0)
-        point[kinds.index("spread")] = 0.5
-        point[:2] = length
-        yield point
+    lengths = iter((0.3, 0.6, 1.0, 0.0))
     while True:
+        if (length := next(lengths, None)) is not None:
+            point = np.where(high, 1.0, 0.0)
+            point[kinds.index("spread")] = 0.5
+            point[:2] = length
+            yield point
         point = rng.random(family.size)
         ends = rng.random(family.size) < 1 / 3
         yield np.where(ends, rng.integers(0, 2, family.size).astype(float), point)
