@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
+from ratecheck.checks import points, sides
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.facts import LOWER, NOISE
 from ratecheck.checks.instance import Instance
+from ratecheck.checks.trajectory import MEASURES
 from ratecheck.checks.verify import certify, every_participation, method_of
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
-from ratecheck.problems import Certificate, Quadratic
+from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
 
 Array = NDArray[np.float64]
 
@@ -76,13 +78,14 @@ def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
 
 
 def shapes(statement: Statement, most: int = 3) -> list[Shape]:
-    """The shapes that a statement can be asked about, small ones first; raises `InputError` where there are none."""
+    """The shapes that a statement can be asked about, small ones first."""
     method = method_of(statement)
+    if is_bilevel(statement):
+        # Where everybody takes part and nothing is random the constants along a run are those of one run.
+        return [Shape(n, 1, 1, n) for n in (1, 2)]
     if method is None:
         blocks: list[tuple[int, int]] = [(1, 0), (2, 0)]
     else:
-        if "quadratic" not in method.algorithm.problem_kinds:
-            raise InputError(f"{statement.key}: the search knows quadratic problems, not those of {method.name}")
         sizes_u = (1, 2) if method.shared else (0,)
         sizes_v = (0, 1) if method.personal and method.shared else (1, 2) if method.personal else (0,)
         blocks = list(itertools.product(sizes_u, sizes_v))
@@ -94,6 +97,17 @@ def shapes(statement: Statement, most: int = 3) -> list[Shape]:
             if size == 1:
                 found += [Shape(n, d_u, d_v, size, kind) for kind in kinds]
     return found
+
+
+def is_bilevel(statement: Statement) -> bool:
+    """Whether the statement is about problems with a lower level."""
+    method = method_of(statement)
+    if method is not None:
+        return method.algorithm.problem_kinds == ("bilevel",)
+    return (
+        bool(sides.measured(statement))
+        and {statement.vocabulary.facts.get(name) for name in sides.measured(statement)} <= points.NAMES
+    )
 
 
 def _participants(statement: Statement, n: int) -> Sequence[int]:
@@ -112,18 +126,27 @@ class Family:
     def _names(self) -> Iterator[str]:
         shape, vocabulary = self.shape, self.statement.vocabulary
         yield from ("rounds", "local_steps")
-        for i, c in itertools.product(range(shape.n), range(shape.d_u + shape.d_v)):
-            # Shared coordinates have one curvature for all clients, without which no dissimilarity bound exists.
-            if i == 0 or c >= shape.d_u or not self._common:
-                yield f"curvature {i} {c}"
-            yield f"slope {i} {c}"
+        if self._bilevel:
+            yield from ("curvature lower", "curvature x", "curvature y", "slope coupling")
+            yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
+        else:
+            for i, c in itertools.product(range(shape.n), range(shape.d_u + shape.d_v)):
+                # Shared coordinates have one curvature for all clients, without which no dissimilarity bound exists.
+                if i == 0 or c >= shape.d_u or not self._common:
+                    yield f"curvature {i} {c}"
+                yield f"slope {i} {c}"
         yield "spread"
-        yield from (f"noise {symbol}" for symbol, fact in vocabulary.facts.items() if fact in NOISE)
+        if not self._bilevel:
+            yield from (f"noise {symbol}" for symbol, fact in vocabulary.facts.items() if fact in NOISE)
         yield from (f"parameter {name}" for name in self._parameters)
         yield from (f"step {name}" for name in self._free_steps)
         yield from (f"claim {name}" for name in self._claimable)
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
             yield "probability"
+
+    @cached_property
+    def _bilevel(self) -> bool:
+        return is_bilevel(self.statement)
 
     @cached_property
     def _common(self) -> bool:
@@ -137,7 +160,9 @@ class Family:
         return tuple(
             name
             for name in names
-            if name in vocabulary and all(vocabulary[t].role is Role.SETTING for t in vocabulary.reach(name))
+            if name in vocabulary
+            and name not in vocabulary.derived
+            and all(vocabulary[t].role is Role.SETTING for t in vocabulary.reach(name))
         )
 
     @cached_property
@@ -182,7 +207,25 @@ class Family:
         asked = None if shape.trace == "" and not isinstance(pattern, Bernoulli) else pattern
         return Instance(statement, problem, asked, given)
 
-    def _problem(self, dial: Mapping[str, float]) -> Quadratic:
+    def _problem(self, dial: Mapping[str, float]) -> Problem:
+        return self._two_levels(dial) if self._bilevel else self._one_level(dial)
+
+    def _two_levels(self, dial: Mapping[str, float]) -> Bilevel:
+        """One upper and one lower variable; A, B and Q are common, without which no beta_gh exists."""
+        n, spread = self.shape.n, _factor(dial["spread"])
+        slope = {name: np.array([2 * dial[f"slope {name} {i}"] - 1 for i in range(n)]) for name in ("lower", "x", "y")}
+        slope = {name: each.mean() + spread * (each - each.mean()) for name, each in slope.items()}
+        lower = max(_curvature(dial["curvature lower"]), 1 / _WIDE)
+        upper = np.diag([_curvature(dial["curvature x"]), _curvature(dial["curvature y"])])
+        return Bilevel(
+            np.full((n, 1, 1), lower),
+            np.full((n, 1, 1), 2 * dial["slope coupling"] - 1),
+            slope["lower"][:, None],
+            np.broadcast_to(upper, (n, 2, 2)),
+            np.column_stack([slope["x"], slope["y"]]),
+        )
+
+    def _one_level(self, dial: Mapping[str, float]) -> Quadratic:
         shape = self.shape
         n, d = shape.n, shape.d_u + shape.d_v
         curvature, slope = np.zeros((n, d)), np.zeros((n, d))
@@ -214,7 +257,9 @@ class Family:
         given = {roles[role]: value for role, value in values.items() if role in roles}
         given = {k: v for k, v in given.items() if k not in statement.settings}
         for symbol, fact in statement.vocabulary.facts.items():
-            if fact in NOISE:
+            if fact in NOISE and self._bilevel:
+                given[symbol] = 0.0
+            elif fact in NOISE:
                 absent = (fact == "sigma_u" and not self.shape.d_u) or (fact == "sigma_v" and not self.shape.d_v)
                 given[symbol] = 0.0 if absent else _or_zero(dial[f"noise {symbol}"])
         for name in self._parameters:
@@ -229,7 +274,7 @@ class Family:
         method = method_of(self.statement)
         followed = method is not None and method.algorithm.uses_delay
         drawn = Assumption.DRAWN_STEP_SIZES in self.statement.assumptions
-        if not means or drawn or Assumption.SKEWED_SELECTION in self.statement.assumptions:
+        if not means or drawn or self._bilevel or Assumption.SKEWED_SELECTION in self.statement.assumptions:
             return _NEAR
         return _FAR if (fixed_law or self.shape.size == self.shape.n) and not followed else _ROUND_BY_ROUND
 
@@ -247,7 +292,7 @@ class Family:
         return Uniform(shape.n, shape.size)
 
     def _claims(
-        self, dial: Mapping[str, float], problem: Quadratic, given: Mapping[str, float], pattern: Participation
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation
     ) -> dict[str, float]:
         if not self._claimable or all(dial[f"claim {name}"] <= _HONEST for name in self._claimable):
             return {}
@@ -264,13 +309,14 @@ class Family:
         return claims
 
     def _steps(
-        self, dial: Mapping[str, float], problem: Quadratic, given: Mapping[str, float], pattern: Participation
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation
     ) -> dict[str, float]:
         statement = self.statement
         if not self._free_steps:
             return {}
         found = certify(statement, problem, given, pattern if self.shape.trace else None)
-        if any(math.isinf(c.value) for name, c in found.items() if name in statement.parameters and name != "b"):
+        facts = statement.vocabulary.facts
+        if any(math.isinf(c.value) for name, c in found.items() if facts[name] not in MEASURES):
             raise InputError("a constant does not exist")
         names = {*statement.parameters, *statement.vocabulary.run.values()}
         values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
