@@ -245,3 +245,15 @@ def test_equal_relation_fails_both_ways():
     statement = bounds.get("pfl/lemma-a.2")
     assert statement.claims[0].relation is Relation.EQUAL
     assert verify(altered("pfl/lemma-a.2", 3), problem_for(statement), RUN, EXACT).outcome is Outcome.VIOLATED
+
+
+def test_one_run_decides_where_nothing_is_random():
+    """Without noise and with everybody there one run is compared like the exact expectation."""
+    statement, problem = bounds.get("pfl/theorem-3.7"), Quadratic.synthetic(3, 2, 1, seed=4)
+    given = {"m": 3.0, "K": 4.0, "T": 30.0}
+    once, exact = (verify(statement, problem, given, Options(engine=engine)) for engine in ("step", "exact"))
+    assert (once.outcome, once.engine, once.replicates) == (Outcome.HOLDS, "step", None)
+    assert once.worst.left == pytest.approx(exact.worst.left, rel=1e-10)
+    ratio = exact.worst.left / exact.worst.right
+    tight = altered(statement.key, 0.999 * ratio)
+    assert verify(tight, problem, given, Options(engine="step")).outcome is Outcome.VIOLATED

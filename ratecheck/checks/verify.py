@@ -42,6 +42,8 @@ _LARGEST_EXACT_STATE = 1500
 _MANY_ROUNDS = 1000
 # A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
 _BLOWN_UP = 1e6
+# Rounding of the quantities of a single run, relative to them.
+_ONE_RUN = 1e-9
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
 _ATTEMPTS, _MARGIN = 30, 1.05
 
@@ -685,8 +687,10 @@ class _Check:
             missing = ", ".join(sorted(wanted - {*RECORDS}))
             reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
+        if not setup.is_random(ready):
+            return self._by_one_run(base, ready, values, within=within)
         most = self.options.replicates
-        runs = Replicates(partial(self._simulate, ready, within=bool(within)), self._symbols, most)
+        runs = Replicates(partial(self._simulate, ready, within=within), self._symbols, most)
         # Who looks at the curves wants as many replicates of each as were asked for.
         first = FIRST if self.observe is None else most
         decisions, comparisons = judge(self.statement, values, runs, self.options.level, first)
@@ -700,6 +704,19 @@ class _Check:
         outcome = sides.worst_of({decision.outcome for decision in decisions})
         caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
         return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats))
+
+    def _by_one_run(self, base: Verdict, ready: setup.Setup, values: dict[str, float], *, within: bool) -> Verdict:
+        """Where nothing is random one run says all, up to its rounding."""
+        run = self._simulate(ready, range(1), within=within)
+        if _blown_up(run.metric[0]):
+            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(run.metric[0]),))
+        records = self._symbols({name: array[0] for name, array in run.records.items()})
+        errors = {name: _ONE_RUN * np.abs(array) for name, array in records.items()}
+        self._measure(ready, records, 1)
+        self._report({name: array[None] for name, array in records.items()}, values)
+        note = f"nothing is random: one run, whose rounding is taken as {_ONE_RUN:g} of every quantity"
+        found = self._judge(base, exact.Expectation(records, errors, {}, ready.trace.rate), values)
+        return replace(found, engine="step", notes=(*base.notes, note))
 
     def _simulate(self, ready: setup.Setup, wanted: range, *, within: bool) -> step.Run:
         """These replicates; ``within`` asks for what happens inside a round."""

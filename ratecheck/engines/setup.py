@@ -234,6 +234,12 @@ def prepare(
     return ready
 
 
+def is_random(ready: Setup) -> bool:
+    """Whether replicates may differ: by noise, by the samples that are drawn, or by who takes part."""
+    batches = isinstance(ready.problem, Logistic) and ready.problem.batch is not None
+    return bool(ready.noise.any()) or batches or ready.trace.fixed(ready.T) is None
+
+
 def _names(records: Sequence[str]) -> tuple[str, ...]:
     names = (records,) if isinstance(records, str) else records
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
