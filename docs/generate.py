@@ -1,4 +1,4 @@
-"""What the documentation computes: tables from the registries, outputs of the examples, tightness.
+"""What the documentation computes: tables from the registries, outputs of the examples.
 
 `everything` runs before Sphinx reads a page and writes to ``docs/_generated``, from where the pages include. What takes
 long is kept there under a hash of the sources of ``bounds`` and ``ratecheck``, so that a second build is quick.
@@ -83,6 +83,7 @@ def everything(_: Sphinx | None = None) -> None:
         "two-cores": lambda: measured("two-cores"),
         **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "asymptotic")},
         "tightness": tightness,
+        "quarter": quarter,
         "tables": rate_tables,
         "audit": audit_counts,
         "audit-mutants": mutants,
@@ -591,55 +592,33 @@ def _rate_table(report: TableReport) -> str:
 
 # Tightness.
 
-INSTANCES = "RATECHECK_DOCS_INSTANCES"
 _TIGHT = ("pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/theorem-4.5")
 
 
 def tightness() -> str:
-    """The largest left side / right side over random quadratics, and on one quadratic chosen by hand."""
-    instances = int(os.environ.get(INSTANCES, "1000"))
-    header = ("statement", "instances", "verdicts", "largest left / right", "right / left there", "limit", "coupled")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        tight = dict(zip(_TIGHT, pool.map(lambda key: _tightest(key, instances), _TIGHT), strict=True))
+    """The largest left side / right side of every sound theorem, as kept in tightness.json."""
+    kept = json.loads((HERE / "tightness.json").read_text())
+    header = ("statement", "largest left / right", "engine", "instance", "tried", "over all functions")
     rows = []
-    for key, found in tight.items():
-        verdicts = ", ".join(f"{count} {name}" for name, count in found["outcomes"].items())
-        numbers = (found["ratio"], 1 / found["ratio"], _limit(bounds.get(key)), _coupled(key))
-        rows.append((link(key), str(instances), verdicts, *(f"{x:.4f}" for x in numbers)))
-    described = [f"- {code(key)}: {_describe(found['instance'])}" for key, found in tight.items()]
-    return "\n".join([table(header, rows), "The instances with the largest ratio:", "", *described, ""])
+    for found in kept["searches"]:
+        worst = found["worst"]
+        engine, values = ("-", "") if worst is None else (worst["engine"], _numbers(worst["values"]))
+        both = kept["pep"].get(found["key"])
+        pep = "" if both is None else f"{both[0]:.4f} ... {both[1]:.4f}"
+        ratio = "-" if found["tightness"] is None else f"{found['tightness']:.4g}"
+        where = "-" if found["shape"] is None else f"{found['shape']}: {values}"
+        rows.append((link(found["key"]), ratio, engine, where, str(found["evaluations"]), pep))
+    return table(header, rows)
 
 
-_SEARCH = """
-import dataclasses, json, sys, bounds
-from ratecheck.checks.tightness import tightest
-print(json.dumps(dataclasses.asdict(tightest(bounds.get(sys.argv[1]), int(sys.argv[2]), seed=0))))
-"""
+def _numbers(values: Mapping[str, float]) -> str:
+    return ", ".join(code(f"{name}={value:.4g}") for name, value in values.items())
 
 
-def _tightest(key: str, instances: int) -> dict:
-    """The fields of `Tightness`, kept under a hash of the sources; found in a process of its own."""
-    name = f"{key.replace('/', '-')}-{instances}"
-    folder = GENERATED / "tightness"
-    kept = folder / f"{name}-{sources_digest()}.json"
-    if not kept.exists():
-        _log.info("verifying %s on %d random quadratics", key, instances)
-        search = Example("python", _SEARCH, 0, 0)
-        finished = run(search, GENERATED, key, str(instances))
-        if finished.returncode != 0:
-            raise ExtensionError(f"tightness of {key}: {finished.stdout}")
-        folder.mkdir(exist_ok=True)
-        for old in folder.glob(f"{name}-*.json"):
-            old.unlink(missing_ok=True)
-        kept.write_text(finished.stdout)
-    return json.loads(kept.read_text())
-
-
-def _describe(instance: Mapping[str, float]) -> str:
-    shown = ("n", "m", "K", "T", "d", "shared", "sigma_u", "sigma_v")
-    numbers = ", ".join(code(f"{name}={instance[name]:.4g}") for name in shown)
-    size = "" if instance["gamma"] == 1 else f"{instance['gamma']:.3g} times "
-    return f"{numbers}, {size}the largest admissible step size"
+def quarter() -> str:
+    """The limits of the ratio for three theorems, and on one quadratic chosen by hand."""
+    rows = [(link(key), *(f"{x:.4f}" for x in (_limit(bounds.get(key)), _coupled(key)))) for key in _TIGHT]
+    return table(("statement", "limit", "coupled"), rows)
 
 
 def _cap(statement: Statement) -> float:

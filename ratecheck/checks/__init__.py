@@ -1,1 +1,1 @@
-"""Checks: admissible step sizes, verdicts, tightness."""
+"""Checks: admissible step sizes, verdicts, searches for counterexamples."""

@@ -83,8 +83,13 @@ def load(path: Path) -> Instance:
         raise InputError(f"no file {path}: 'ratecheck falsify' writes instances") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
+    return read(data, str(path))
+
+
+def read(data: Any, name: str = "this") -> Instance:
+    """The inverse of `Instance.fields`; raises `InputError`, in which ``name`` stands for where the data come from."""
     if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
-        raise InputError(f'{path} is no instance: it lacks "ratecheck instance": {_VERSION}')
+        raise InputError(f'{name} is no instance: it lacks "ratecheck instance": {_VERSION}')
     try:
         return Instance(
             bounds.get(data["statement"]),
@@ -94,7 +99,7 @@ def load(path: Path) -> Instance:
             data["start"],
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is no instance: {type(error).__name__} at {error}") from None
+        raise InputError(f"{name} is no instance: {type(error).__name__} at {error}") from None
 
 
 def _problem_fields(problem: Problem) -> dict[str, Any]:
