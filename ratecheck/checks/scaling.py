@@ -1,0 +1,181 @@
+"""Does a statement's left side scale as its bound says: a verdict per exponent.
+
+A bound is an upper bound. Towards the end of the range where the statement claims its rate (many rounds, local steps,
+clients, participants, long delays, small step sizes), the left side may fall behind the bound, which is then not
+tight; where it gains on the bound over the whole range, the two meet somewhere if both laws go on. A matching slope is
+evidence, never proof.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds.statement import Statement
+from ratecheck.checks import varied
+from ratecheck.checks.exponent import fit
+from ratecheck.checks.sweep import DEFAULTS, Survey, Sweep, check_measurable, survey
+from ratecheck.checks.verify import Options, Progress
+from ratecheck.problems import Problem
+
+# Exponents that differ by no more than this are the same.
+TOLERANCE = 0.05
+# Rates of the field have exponents up to 2: twice that, either way, is a blow-up or a collapse and not a rate.
+STEEPEST = 4.0
+# An interval wider than this leaves the exponent open.
+WIDEST = 1.0
+
+# What is varied unless somebody says otherwise; clients cost the most and are varied only on request.
+ROLES = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.ROUNDS, varied.DELAY, varied.STEP_SIZE)
+
+
+class Agreement(enum.Enum):
+    """How a measured exponent compares with the bound's; the values are printed."""
+
+    CONSISTENT = "CONSISTENT"
+    INCONSISTENT = "INCONSISTENT"
+    NOT_ASYMPTOTIC = "NOT_ASYMPTOTIC"
+    SENSELESS = "SENSELESS"
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """One parameter's exponents and what follows.
+
+    ``dominant`` are the largest terms of the bound at the lower and at the upper end of the range. ``tight`` is whether
+    the exponents agree within `TOLERANCE` and the interval, None unless the answer is CONSISTENT. ``meet`` is the value
+    at which the two laws, if they go on, are equal; None where they go apart.
+    """
+
+    sweep: Sweep
+    agreement: Agreement
+    reason: str
+    dominant: tuple[str, str]
+    tight: bool | None = None
+    meet: float | None = None
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The exponents of one statement on one problem, and the survey that they come from."""
+
+    survey: Survey
+    exponents: tuple[Exponent, ...]
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """INCONSISTENT where anything is, CONSISTENT where everything is, else None."""
+        found = {each.agreement for each in self.exponents}
+        if Agreement.INCONSISTENT in found:
+            return Agreement.INCONSISTENT
+        return Agreement.CONSISTENT if found == {Agreement.CONSISTENT} else None
+
+
+def scaling(
+    statement: Statement,
+    problem: Problem,
+    given: Mapping[str, float],
+    options: Options = DEFAULTS,
+    *,
+    over: Sequence[str] | None = None,
+    name: str = "",
+    progress: Progress | None = None,
+) -> Scaling:
+    """Measure the exponents of a statement's left side and compare them with those of its bound.
+
+    ``over`` are names as `varied.parameter` takes them; by default local steps, participants, rounds, delay and step
+    size, as far as the statement has them. Raises `InputError` as `survey` does.
+    """
+    check_measurable(statement)
+    if over is None:
+        over = [each.symbol for each in varied.parameters(statement, ROLES)]
+    found = survey(statement, problem, given, options, vary=over, name=name, progress=progress)
+    return Scaling(found, tuple(classify(sweep) for sweep in found.sweeps))
+
+
+def classify(sweep: Sweep) -> Exponent:
+    """The verdict on one sweep.
+
+    In this order: INCONSISTENT where the left side exceeds the bound at a point; SENSELESS where the fit is no rate;
+    NOT_ASYMPTOTIC where the left side or the bound follows no single power over the range; INCONSISTENT where the left
+    side gains on the bound beyond interval and tolerance, although the bound says something everywhere; CONSISTENT.
+    """
+    dominant = _dominant(sweep)
+    x, name = sweep.values, sweep.parameter
+    exceeded = sweep.measured - sweep.error > sweep.bound
+    if exceeded.any():
+        where = int(np.argmax(exceeded))
+        reason = f"the left side exceeds the bound at {name}={x[where]:.4g}"
+        return Exponent(sweep, Agreement.INCONSISTENT, reason, dominant, meet=float(x[where]))
+    if reason := _senseless(sweep):
+        return Exponent(sweep, Agreement.SENSELESS, reason, dominant)
+    if reason := _bent(sweep, dominant):
+        return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, reason, dominant)
+    # Rates are claimed towards small step sizes and towards large values of everything else.
+    sign = -1.0 if sweep.role == varied.STEP_SIZE else 1.0
+    least, most = sorted((sign * (sweep.fit.low - sweep.law.exponent), sign * (sweep.fit.high - sweep.law.exponent)))
+    meet = _meet(sweep, sign)
+    if least > TOLERANCE:
+        end = "step sizes" if sign < 0 else f"{name}"
+        if sweep.vacuous.any():
+            where = ", ".join(f"{value:.4g}" for value in x[sweep.vacuous])
+            reason = f"the bound is no better than smoothness alone at {name}={where}"
+            return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, reason, dominant, meet=meet)
+        grows = f"the left side gains on the bound towards {'small' if sign < 0 else 'large'} {end}"
+        reach = f"; if both go on, they meet at {name} = {meet:.2g}" if meet is not None else ""
+        return Exponent(sweep, Agreement.INCONSISTENT, grows + reach, dominant, meet=meet)
+    tight = most >= -TOLERANCE
+    reason = "the exponents agree" if tight else "the left side falls behind the bound, which is not tight"
+    return Exponent(sweep, Agreement.CONSISTENT, reason, dominant, tight=tight, meet=meet)
+
+
+def _dominant(sweep: Sweep) -> tuple[str, str]:
+    """The largest term at the lower and at the upper end."""
+    low, high = (max(sweep.terms, key=lambda label: float(sweep.terms[label][end])) for end in (0, -1))
+    return low, high
+
+
+def _senseless(sweep: Sweep) -> str | None:
+    """Why the fit is no rate at all."""
+    measured, law = sweep.fit, sweep.law
+    if diverged := [reason for reason in sweep.left_out if " diverged" in reason]:
+        return f"the run blows up within the range: {diverged[0]}"
+    for what, exponent in (("left side", measured.exponent), ("bound", law.exponent)):
+        if not abs(exponent) <= STEEPEST:
+            return f"exponent {exponent:.3g} of the {what} is beyond +-{STEEPEST:g}, which no rate has"
+    if not measured.high - measured.low <= WIDEST:
+        width = measured.high - measured.low
+        few = f"{len(sweep.values)} points leave" if math.isinf(width) else f"an interval of width {width:.2g} leaves"
+        return f"{few} the exponent open"
+    return None
+
+
+def _bent(sweep: Sweep, dominant: tuple[str, str]) -> str | None:
+    """Why there is no single power over the range."""
+    if sweep.fit.bent:
+        low, high = sweep.fit.ends
+        return f"the left side bends: exponent {low:.2f} in the lower half, {high:.2f} in the upper"
+    low_term, high_term = (sweep.terms[label] for label in dominant)
+    positive = bool((low_term > 0).all() and (high_term > 0).all())
+    if dominant[0] != dominant[1]:
+        # Two terms with the same power change places without a change of law.
+        powers = [fit(sweep.values, term).exponent for term in (low_term, high_term)] if positive else [0.0, math.inf]
+        if abs(powers[0] - powers[1]) > TOLERANCE:
+            return f'the bound passes from its term "{dominant[0]}" to "{dominant[1]}"'
+    if sweep.law.bent:
+        low, high = sweep.law.ends
+        return f"the bound bends: exponent {low:.2f} in the lower half, {high:.2f} in the upper"
+    return None
+
+
+def _meet(sweep: Sweep, sign: float) -> float | None:
+    """Where the fitted laws c*x^p are equal, beyond the range on the side where the rate is claimed."""
+    faster = sweep.fit.exponent - sweep.law.exponent
+    if sign * faster <= 0:
+        return None
+    logarithm = (sweep.law.log_scale - sweep.fit.log_scale) / faster
+    return math.exp(logarithm) if abs(logarithm) < 700 else None
