@@ -93,7 +93,7 @@ def scaling(
     check_measurable(statement)
     if over is None:
         over = [each.symbol for each in varied.parameters(statement, ROLES)]
-    found = survey(statement, problem, given, options, vary=over, name=name, progress=progress)
+    found = survey(statement, problem, given, options, vary=over, curves=False, name=name, progress=progress)
     return Scaling(found, tuple(classify(sweep) for sweep in found.sweeps))
 
 

@@ -89,7 +89,8 @@ class Sweep:
 class Survey:
     """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied.
 
-    ``rounds`` is None where the statement is about the mean over participations, which no single run shows.
+    ``rounds`` is None where it was not asked for, and where the statement is about the mean over participations, which
+    no single run shows.
     """
 
     verdict: Verdict
@@ -105,6 +106,7 @@ def survey(
     options: Options = DEFAULTS,
     *,
     vary: Sequence[str] | None = None,
+    curves: bool = True,
     name: str = "",
     progress: Progress | None = None,
 ) -> Survey:
@@ -112,7 +114,8 @@ def survey(
 
     ``given`` and ``options`` are those of `verify`; ``vary`` are names as `varied.parameter` takes them, by default
     those of local steps, participants and step size. Step sizes that the statement prescribes follow every change; a
-    free step size keeps its value, and so does every one in ``given``. Raises `InputError` for a statement that is
+    free step size keeps its value, and so does every one in ``given``. Without ``curves`` over rounds the exact engine
+    can take shortcuts for many rounds. Raises `InputError` for a statement that is
     not about a mean over rounds or has no value, for a setting that is not admissible or diverges, for a name that is
     no parameter, and where a single parameter is asked for that cannot be varied.
     """
@@ -122,7 +125,7 @@ def survey(
     )
     runner = _Runner(statement, options, name, progress, total=1 + _EXPECTED * len(chosen))
     centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
-    verdict, left = runner.run(centre, curves=True)
+    verdict, left = runner.run(centre, curves=curves)
     if not verdict.comparisons:
         raise InputError(f"nothing to measure for {statement.key}: {' '.join(verdict.reasons)}")
     if verdict.engine in ("exact", "step"):

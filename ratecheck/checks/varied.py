@@ -116,8 +116,12 @@ def step_sizes(statement: Statement) -> set[str]:
 
 
 def prescribed(statement: Statement) -> set[str]:
-    """Names of the step sizes that the statement sets to one value."""
-    return {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
+    """Names of the step sizes that the statement sets to one value, by a rule or because two others are set."""
+    found = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
+    for product in statement.step_products:
+        if len(product.names & found) == 2:
+            found |= product.names
+    return found
 
 
 def held_steps(
