@@ -111,21 +111,20 @@ def classify(sweep: Sweep) -> Exponent:
         where = int(np.argmax(exceeded))
         reason = f"the left side exceeds the bound at {name}={x[where]:.4g}"
         return Exponent(sweep, Agreement.INCONSISTENT, reason, dominant, meet=float(x[where]))
-    if reason := _senseless(sweep):
-        return Exponent(sweep, Agreement.SENSELESS, reason, dominant)
-    if reason := _bent(sweep, dominant):
-        return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, reason, dominant)
+    if senseless := _senseless(sweep):
+        return Exponent(sweep, Agreement.SENSELESS, senseless, dominant)
+    if bent := _bent(sweep, dominant):
+        return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, bent, dominant)
     # Rates are claimed towards small step sizes and towards large values of everything else.
     sign = -1.0 if sweep.role == varied.STEP_SIZE else 1.0
     least, most = sorted((sign * (sweep.fit.low - sweep.law.exponent), sign * (sweep.fit.high - sweep.law.exponent)))
     meet = _meet(sweep, sign)
     if least > TOLERANCE:
-        end = "step sizes" if sign < 0 else f"{name}"
         if sweep.vacuous.any():
-            where = ", ".join(f"{value:.4g}" for value in x[sweep.vacuous])
-            reason = f"the bound is no better than smoothness alone at {name}={where}"
+            places = ", ".join(f"{value:.4g}" for value in x[sweep.vacuous])
+            reason = f"the bound is no better than smoothness alone at {name}={places}"
             return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, reason, dominant, meet=meet)
-        grows = f"the left side gains on the bound towards {'small' if sign < 0 else 'large'} {end}"
+        grows = f"the left side gains on the bound towards {'small' if sign < 0 else 'large'} {name}"
         reach = f"; if both go on, they meet at {name} = {meet:.2g}" if meet is not None else ""
         return Exponent(sweep, Agreement.INCONSISTENT, grows + reach, dominant, meet=meet)
     tight = most >= -TOLERANCE

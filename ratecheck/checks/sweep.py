@@ -20,7 +20,7 @@ from bounds.symbols import Role
 from ratecheck.checks import varied
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.exponent import LEVEL, Fit, fit, local_exponent
-from ratecheck.checks.varied import Parameter, Plan, Point
+from ratecheck.checks.varied import Plan, Point
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, Progress, foreign, verify
 from ratecheck.errors import InputError

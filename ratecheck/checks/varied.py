@@ -166,7 +166,7 @@ def plan(
     if parameter.role == DELAY:
         found = _delays(statement, problem, asked, verdict)
     elif parameter.role == CLIENTS:
-        found = _copies(statement, problem, asked, verdict)
+        found = _copies(statement, problem, asked)
     else:
         found = _values(statement, problem, asked, verdict, parameter, held)
     if isinstance(found, str):
@@ -231,7 +231,7 @@ def _delays(statement: Statement, problem: Problem, asked: Mapping[str, float], 
     longest = min(T // _RECURRENCES, _LONGEST_DELAY)
     if longest < 2:
         return f"{T} rounds are too few for delays that recur: at least {2 * _RECURRENCES} are needed"
-    values = sorted({int(round(x)) for x in np.geomspace(1, longest, _POINTS.get(verdict.engine, _FEWER))})
+    values = sorted({int(x) for x in np.rint(np.geomspace(1, longest, _POINTS.get(verdict.engine, _FEWER)))})
     away = {s for s, fact in vocabulary.facts.items() if fact in DELAYS} | {vocabulary.run.get(PARTICIPANTS)}
     rest = {k: v for k, v in asked.items() if k not in away}
     points = tuple(Point(float(tau), rest, problem, returning(problem.n, tau, T)) for tau in values)
@@ -245,7 +245,7 @@ def returning(n: int, tau: int, T: int) -> Trace:
     return Trace(matrix)
 
 
-def _copies(statement: Statement, problem: Problem, asked: Mapping[str, float], verdict: Verdict) -> Points | str:
+def _copies(statement: Statement, problem: Problem, asked: Mapping[str, float]) -> Points | str:
     """Every client several times over, and as many times as many participants."""
     if not isinstance(problem, Quadratic):
         return f"clients are copied on quadratic problems only, not on one of the kind {problem.kind}"

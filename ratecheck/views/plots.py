@@ -73,7 +73,7 @@ def survey_text(found: Survey) -> str:
 
 def survey_fields(found: Survey) -> dict[str, Any]:
     """The survey as JSON data."""
-    rounds, verdict = found.rounds, found.verdict
+    verdict = found.verdict
     return {
         "key": verdict.statement.key,
         "verdict": verdict.outcome.value,
@@ -83,18 +83,22 @@ def survey_fields(found: Survey) -> dict[str, Any]:
         "level": LEVEL,
         "values": verdict.values,
         "step_sizes": verdict.chosen,
-        "rounds": None if rounds is None else {
-            "T": rounds.T.tolist(),
-            "metric": rounds.metric.tolist(),
-            "metric_error": rounds.metric_error.tolist(),
-            "mean": rounds.mean.tolist(),
-            "mean_error": rounds.mean_error.tolist(),
-            "bound": rounds.bound.tolist(),
-            "bound_has_step_sizes_of_its_own_T": rounds.own_steps,
-            "trivial": rounds.trivial,
-        },
+        "rounds": None if found.rounds is None else _rounds_fields(found.rounds),
         "sweeps": {sweep.parameter: sweep_fields(found, sweep) for sweep in found.sweeps},
         "not_varied": found.fixed,
+    }
+
+
+def _rounds_fields(rounds: Rounds) -> dict[str, Any]:
+    return {
+        "T": rounds.T.tolist(),
+        "metric": rounds.metric.tolist(),
+        "metric_error": rounds.metric_error.tolist(),
+        "mean": rounds.mean.tolist(),
+        "mean_error": rounds.mean_error.tolist(),
+        "bound": rounds.bound.tolist(),
+        "bound_has_step_sizes_of_its_own_T": rounds.own_steps,
+        "trivial": rounds.trivial,
     }
 
 
@@ -199,8 +203,8 @@ def _mosaic(panels: int, *, rounds: bool) -> list[list[str]]:
 def _draw(plt: Any, found: Survey) -> Figure:
     panels = len(found.sweeps) + (found.rounds is not None)
     mosaic = _mosaic(panels, rounds=found.rounds is not None)
-    figure: Figure = plt.figure(figsize=_SINGLE if panels == 1 else (_WIDTH, _HEIGHTS[len(mosaic)]))
-    axes = figure.subplot_mosaic(mosaic)
+    figure = plt.figure(figsize=_SINGLE if panels == 1 else (_WIDTH, _HEIGHTS[len(mosaic)]))
+    axes: dict[str, Axes] = figure.subplot_mosaic(mosaic)
     figure.suptitle(_title(found), fontsize=11, linespacing=1.4)
     metric = found.verdict.statement.claims[0].metric
     left = _mathematics(metric.latex, str(metric.expr))

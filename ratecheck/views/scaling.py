@@ -16,7 +16,9 @@ def scaling_text(found: Scaling) -> str:
     verdict = survey.verdict
     lines = [f"{verdict.statement.key}   {verdict.statement.title}   {_overall(found)}"]
     lines += [f"  on      {verdict.problem}; {engine(survey)}", f"  with    {settings_text(survey)}"]
-    rows = [("parameter", "range", f"measured [{1 - LEVEL:.0%}]", "bound", "local", "dominant term", "verdict")]
+    rows: list[tuple[str, ...]] = [
+        ("parameter", "range", f"measured [{1 - LEVEL:.0%}]", "bound", "local", "dominant term", "verdict")
+    ]
     rows += [_row(each) for each in found.exponents]
     lines += [table(rows)] if found.exponents else []
     for each in found.exponents:
