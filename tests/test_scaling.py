@@ -71,7 +71,7 @@ def test_small_step_sizes_are_where_the_rate_is_claimed():
 def test_a_slope_that_no_rate_has_is_no_pass(exponent):
     """On either side of the curve, in either direction, also where both sides share it."""
     shape = (X / X[0]) ** exponent
-    high = 10 * max(1.0, float(shape.max()))
+    high = 1e4 * max(1.0, float(shape.max()))
     assert classify(curve(shape, high / X)).agreement is Agreement.SENSELESS
     assert classify(curve(1e-12 / X, shape / min(float(shape.min()), 1.0))).agreement is Agreement.SENSELESS
     assert classify(curve(shape, 10 * shape)).agreement is Agreement.SENSELESS
@@ -93,7 +93,7 @@ def test_noise_and_two_points_leave_the_exponent_open():
 def test_monte_carlo_widens_the_interval_and_can_leave_it_open():
     """The same means, with replicates that agree and with replicates that do not."""
     rng = np.random.default_rng(1)
-    for spread, agreement in ((0.001, Agreement.INCONSISTENT), (0.9, Agreement.SENSELESS)):
+    for spread, agreement in ((0.001, Agreement.INCONSISTENT), (5.0, Agreement.SENSELESS)):
         noise = rng.standard_normal((len(X), 64))
         samples = X[:, None] ** -0.5 * (1 + spread * (noise - noise.mean(axis=1, keepdims=True)))
         assert classify(curve(samples.mean(axis=1), 1e3 / X, samples=samples)).agreement is agreement
@@ -120,8 +120,7 @@ def test_bends_are_not_asymptotic():
     left = classify(curve(1 / X + 1 / 40, 1e3 / X))
     assert left.agreement is Agreement.NOT_ASYMPTOTIC
     assert "left side bends" in left.reason
-    changing = classify(curve(X**-0.5, 400 / X, 100 / np.sqrt(X)))
-    assert changing.agreement is Agreement.CONSISTENT
+    assert classify(curve(X**-0.5, 20 / X, 100 / np.sqrt(X))).agreement is Agreement.CONSISTENT
     passing = classify(curve(X**-0.5, 400 / X, 60 / np.sqrt(X)))
     assert passing.agreement is Agreement.NOT_ASYMPTOTIC
     assert passing.dominant == ("term 0", "term 1")
@@ -136,6 +135,13 @@ def test_a_vacuous_bound_accuses_nobody():
     assert classify(curve(flat, 1e3 / X)).agreement is Agreement.INCONSISTENT
     assert classify(curve(flat, 1e3 / X, vacuous=True)).agreement is Agreement.NOT_ASYMPTOTIC
     assert classify(curve(1 / X**2, 1e3 / X, vacuous=True)).agreement is Agreement.CONSISTENT
+
+
+def test_a_mixture_of_terms_accuses_nobody():
+    """Two terms of different powers give an exponent in between, which the left side need not share."""
+    found = classify(curve(X**-0.5, 200 / X, 100 / np.sqrt(X)))
+    assert found.agreement is Agreement.NOT_ASYMPTOTIC
+    assert "mixture" in found.reason
 
 
 # --- Statements on the exact engine ---
@@ -270,7 +276,7 @@ def test_flame_has_no_local_steps_and_a_free_step_size():
     assert known == ["s", "T", "rho", "m"]
     assert varied.parameter(statement, "gamma").symbol == "rho"
     assert varied.parameter(statement, "m").role == "clients"
-    with pytest.raises(InputError, match="'K' is not one of what .* lets vary: s, T, rho, m"):
+    with pytest.raises(InputError, match=r"'K' is not one of what .* lets vary: s, T, rho, m"):
         varied.parameter(statement, "K")
 
 
@@ -326,16 +332,18 @@ def test_json_has_numbers_and_verdicts(capsys):
 
 
 def test_a_wrong_statement_exits_with_one(capsys, tmp_path):
-    """A statement from a file, which claims 1/T^2."""
+    """A statement from a file, which claims T^(-13/10)."""
     path = tmp_path / "wrong.py"
     path.write_text(
         "from dataclasses import replace\n"
+        "import sympy as sp\n"
         "from bounds import fedsum\n"
         "(claim,) = fedsum.THEOREM_4_1.claims\n"
-        "terms = {label: 400 * term / fedsum.T for label, term in claim.terms.items()}\n"
+        "factor = (2000 / fedsum.T) ** sp.Rational(3, 10)\n"
+        "terms = {label: factor * term for label, term in claim.terms.items()}\n"
         "fast = replace(fedsum.THEOREM_4_1, key='fast', claims=(replace(claim, terms=terms),))\n"
     )
-    code, out, _ = call(capsys, f"{path}:fast", *SMALL, "--over", "T")
+    code, out, _ = call(capsys, f"{path}:fast", *SMALL[:-2], "T=2000", "seed=1", "--over", "T")
     assert "INCONSISTENT" in out
     assert "meet at T = " in out
     assert code == 1

@@ -101,8 +101,9 @@ def classify(sweep: Sweep) -> Exponent:
     """The verdict on one sweep.
 
     In this order: INCONSISTENT where the left side exceeds the bound at a point; SENSELESS where the fit is no rate;
-    NOT_ASYMPTOTIC where the left side or the bound follows no single power over the range; INCONSISTENT where the left
-    side gains on the bound beyond interval and tolerance, although the bound says something everywhere; CONSISTENT.
+    NOT_ASYMPTOTIC where the left side or the bound follows no single power over the range; where the left side gains on
+    the bound beyond interval and tolerance, NOT_ASYMPTOTIC if the bound is vacuous at a point or its leading term does
+    not decide its exponent, else INCONSISTENT; CONSISTENT.
     """
     dominant = _dominant(sweep)
     x, name = sweep.values, sweep.parameter
@@ -120,10 +121,8 @@ def classify(sweep: Sweep) -> Exponent:
     least, most = sorted((sign * (sweep.fit.low - sweep.law.exponent), sign * (sweep.fit.high - sweep.law.exponent)))
     meet = _meet(sweep, sign)
     if least > TOLERANCE:
-        if sweep.vacuous.any():
-            places = ", ".join(f"{value:.4g}" for value in x[sweep.vacuous])
-            reason = f"the bound is no better than smoothness alone at {name}={places}"
-            return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, reason, dominant, meet=meet)
+        if early := _early(sweep, dominant):
+            return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, early, dominant, meet=meet)
         grows = f"the left side gains on the bound towards {'small' if sign < 0 else 'large'} {name}"
         reach = f"; if both go on, they meet at {name} = {meet:.2g}" if meet is not None else ""
         return Exponent(sweep, Agreement.INCONSISTENT, grows + reach, dominant, meet=meet)
@@ -168,6 +167,18 @@ def _bent(sweep: Sweep, dominant: tuple[str, str]) -> str | None:
     if sweep.law.bent:
         low, high = sweep.law.ends
         return f"the bound bends: exponent {low:.2f} in the lower half, {high:.2f} in the upper"
+    return None
+
+
+def _early(sweep: Sweep, dominant: tuple[str, str]) -> str | None:
+    """Why a left side that gains on the bound is no accusation: the bound's own rate has not set in."""
+    if sweep.vacuous.any():
+        places = ", ".join(f"{value:.4g}" for value in sweep.values[sweep.vacuous])
+        return f"the bound is no better than smoothness alone at {sweep.parameter}={places}"
+    leading = fit(sweep.values, sweep.terms[dominant[1]]).exponent
+    if abs(sweep.law.exponent - leading) > TOLERANCE:
+        mixed = f"its exponent is {sweep.law.exponent:.2f}, that of its term"
+        return f'the bound is a mixture: {mixed} "{dominant[1]}" is {leading:.2f}'
     return None
 
 
