@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import bounds
 from ratecheck.checks import varied
 from ratecheck.checks.exponent import fit
-from ratecheck.checks.scaling import Agreement, classify, scaling
+from ratecheck.checks.scaling import Agreement, classify, confirm, scaling
 from ratecheck.checks.sweep import Sweep
+from ratecheck.checks.verdict import Comparison
 from ratecheck.checks.verify import Options
 from ratecheck.cli import _run
 from ratecheck.errors import InputError
@@ -144,6 +145,24 @@ def test_a_mixture_of_terms_accuses_nobody():
     assert "mixture" in found.reason
 
 
+def test_an_accusation_is_dropped_where_the_gain_does_not_go_on():
+    """1/sqrt(T) under 1000/T, with a look further out: a law that goes on, one that has turned, and a violation."""
+    near, far = (classify(curve(X**-0.5, scale / X)) for scale in (20, 1000))
+    # They meet at 400 and at a million, of which only the first is within reach.
+    assert (near.further, far.further) == (800.0, 4800.0)
+    for accused, scale, share, agreement, words in (
+        (near, 20, 1.4, Agreement.INCONSISTENT, "exceeds the bound"),
+        (near, 20, 0.9, Agreement.NOT_ASYMPTOTIC, "it is 0.9 of it"),
+        (far, 1000, 4800**0.5 / 1000, Agreement.INCONSISTENT, "the gain goes on"),
+        (far, 1000, 0.02, Agreement.NOT_ASYMPTOTIC, "it is 0.02 of it"),
+    ):
+        right = scale / accused.further
+        found = confirm(accused, Comparison("main", None, share * right, right, 0.0, {}))
+        assert found.agreement is agreement
+        assert words in found.reason
+    assert confirm(far, None) == far
+
+
 # --- Statements on the exact engine ---
 
 NOISY = {"m": 2.0, "K": 4.0, "T": 1e8, "sigma_u": 3.0, "sigma_v": 0.0}
@@ -178,16 +197,26 @@ def test_noise_dominated_rate_is_the_root(alike):
 
 
 @pytest.mark.parametrize("name", ["K", "m", "T"])
-def test_planted_exponents_are_caught(alike, name):
-    """A rate 1/x in place of 1/sqrt(x) is refuted; x^(-1/4) is true and not tight."""
+def test_planted_exponents_are_caught(name):
+    """A rate 1/x in place of 1/sqrt(x) is refuted, in m with clients enough; x^(-1/4) is true and not tight."""
     statement = bounds.get("pfl/corollary-3.8")
-    wrong = scaling(planted(statement, name, -sp.Rational(1, 2), NOISY), alike, NOISY, over=(name,))
+    many = Quadratic.synthetic(n=200, d=2, shared=2, heterogeneity=0.0, seed=1)
+    setting = {**NOISY, "T": 1e7}
+    wrong = scaling(planted(statement, name, -sp.Rational(1, 2), setting), many, setting, over=(name,))
     assert wrong.agreement is Agreement.INCONSISTENT
-    (exponent,) = wrong.exponents
-    assert exponent.meet > exponent.sweep.values[-1]
-    weak = scaling(planted(statement, name, sp.Rational(1, 4), NOISY), alike, NOISY, over=(name,))
+    assert "exceeds the bound" in wrong.exponents[0].reason
+    weak = scaling(planted(statement, name, sp.Rational(1, 4), setting), many, setting, over=(name,))
     assert weak.agreement is Agreement.CONSISTENT
     assert weak.exponents[0].tight is False
+
+
+def test_few_clients_cannot_contradict_a_rate_in_m(alike):
+    """With four clients the planted rate 1/m is below the left side from about a hundred on, so it is true."""
+    (exponent,) = scaling(
+        planted(bounds.get("pfl/corollary-3.8"), "m", -sp.Rational(1, 2), NOISY), alike, NOISY, over=("m",)
+    ).exponents
+    assert exponent.agreement is Agreement.NOT_ASYMPTOTIC
+    assert "beyond the largest possible value 4" in exponent.reason
 
 
 def test_the_meeting_point_is_a_violation(alike):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from bounds.statement import Statement
 from ratecheck.checks import varied
 from ratecheck.checks.exponent import fit
 from ratecheck.checks.sweep import DEFAULTS, Survey, Sweep, check_measurable, survey
-from ratecheck.checks.verify import Options, Progress
+from ratecheck.checks.verdict import Comparison
+from ratecheck.checks.verify import Options, Progress, verify
+from ratecheck.errors import InputError
 from ratecheck.problems import Problem
 
 # Exponents that differ by no more than this are the same.
@@ -28,6 +30,9 @@ TOLERANCE = 0.05
 STEEPEST = 4.0
 # An interval wider than this leaves the exponent open.
 WIDEST = 1.0
+# How far beyond the range a look is affordable, and how far beyond the meeting point it is taken.
+_REACHES = {varied.ROUNDS: 30.0, varied.LOCAL_STEPS: 100.0, varied.STEP_SIZE: 100.0}
+_BEYOND = 2.0
 
 # What is varied unless somebody says otherwise; clients cost the most and are varied only on request.
 ROLES = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.ROUNDS, varied.DELAY, varied.STEP_SIZE)
@@ -48,7 +53,8 @@ class Exponent:
 
     ``dominant`` are the largest terms of the bound at the lower and at the upper end of the range. ``tight`` is whether
     the exponents agree within `TOLERANCE` and the interval, None unless the answer is CONSISTENT. ``meet`` is the value
-    at which the two laws, if they go on, are equal; None where they go apart.
+    at which the two laws, if they go on, are equal; None where they go apart. ``further`` is a value beyond the range
+    at which it can be seen whether they do; None where nothing is to be seen or cannot be.
     """
 
     sweep: Sweep
@@ -57,6 +63,7 @@ class Exponent:
     dominant: tuple[str, str]
     tight: bool | None = None
     meet: float | None = None
+    further: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,16 +101,35 @@ def scaling(
     if over is None:
         over = [each.symbol for each in varied.parameters(statement, ROLES)]
     found = survey(statement, problem, given, options, vary=over, curves=False, name=name, progress=progress)
-    return Scaling(found, tuple(classify(sweep) for sweep in found.sweeps))
+    limits = {varied.PARTICIPANTS: float(problem.n)}
+    if rounds := varied.symbol_of(statement, varied.ROUNDS):
+        limits[varied.DELAY] = found.verdict.values[rounds]
+    exponents = []
+    for sweep in found.sweeps:
+        exponent = classify(sweep, limits.get(sweep.role, math.inf))
+        if exponent.agreement is Agreement.INCONSISTENT and exponent.further is not None:
+            at = varied.point(statement, problem, given, found.verdict, sweep.parameter, exponent.further)
+            exponent = confirm(exponent, _look(statement, at, options))
+        exponents.append(exponent)
+    return Scaling(found, tuple(exponents))
 
 
-def classify(sweep: Sweep) -> Exponent:
-    """The verdict on one sweep.
+def _look(statement: Statement, at: varied.Point, options: Options) -> Comparison | None:
+    """Both sides at a point; None where the engines cannot go there."""
+    try:
+        verdict = verify(statement, at.problem, at.given, options, participation=at.participation)
+    except InputError:
+        return None
+    return verdict.comparisons[0] if verdict.comparisons else None
+
+
+def classify(sweep: Sweep, limit: float = math.inf) -> Exponent:
+    """The verdict on one sweep; ``limit`` is the largest value that the parameter can have.
 
     In this order: INCONSISTENT where the left side exceeds the bound at a point; SENSELESS where the fit is no rate;
     NOT_ASYMPTOTIC where the left side or the bound follows no single power over the range; where the left side gains on
-    the bound beyond interval and tolerance, NOT_ASYMPTOTIC if the bound is vacuous at a point or its leading term does
-    not decide its exponent, else INCONSISTENT; CONSISTENT.
+    the bound beyond interval and tolerance, NOT_ASYMPTOTIC if the bound is vacuous at a point, its leading term does
+    not decide its exponent, or the two meet beyond the limit, else INCONSISTENT; CONSISTENT.
     """
     dominant = _dominant(sweep)
     x, name = sweep.values, sweep.parameter
@@ -121,14 +147,57 @@ def classify(sweep: Sweep) -> Exponent:
     least, most = sorted((sign * (sweep.fit.low - sweep.law.exponent), sign * (sweep.fit.high - sweep.law.exponent)))
     meet = _meet(sweep, sign)
     if least > TOLERANCE:
-        if early := _early(sweep, dominant):
+        if early := _early(sweep, dominant) or _beyond(sweep, meet, limit):
             return Exponent(sweep, Agreement.NOT_ASYMPTOTIC, early, dominant, meet=meet)
         grows = f"the left side gains on the bound towards {'small' if sign < 0 else 'large'} {name}"
         reach = f"; if both go on, they meet at {name} = {meet:.2g}" if meet is not None else ""
-        return Exponent(sweep, Agreement.INCONSISTENT, grows + reach, dominant, meet=meet)
+        return Exponent(
+            sweep, Agreement.INCONSISTENT, grows + reach, dominant, meet=meet, further=_further(sweep, meet)
+        )
     tight = most >= -TOLERANCE
     reason = "the exponents agree" if tight else "the left side falls behind the bound, which is not tight"
     return Exponent(sweep, Agreement.CONSISTENT, reason, dominant, tight=tight, meet=meet)
+
+
+def confirm(exponent: Exponent, found: Comparison | None) -> Exponent:
+    """An accusation after a look at the value ``further``, where both sides are ``found`` (None: no comparison).
+
+    Beyond the meeting point it stands where the bound is exceeded, before it where the left side has gained at least
+    half of what the fits say; otherwise it is dropped.
+    """
+    sweep = exponent.sweep
+    if found is None or exponent.further is None or found.left <= 0 or found.right <= 0:
+        return exponent
+    here = f"at {sweep.parameter} = {exponent.further:.3g}"
+    if found.left - found.error > found.right:
+        return replace(exponent, reason=f"{exponent.reason}; {here} the left side exceeds the bound")
+    end = 0 if sweep.role == varied.STEP_SIZE else -1
+    gained = math.log(found.left / found.right) - math.log(sweep.measured[end] / sweep.bound[end])
+    said = (sweep.fit.exponent - sweep.law.exponent) * math.log(exponent.further / sweep.values[end])
+    assert exponent.meet is not None
+    short = exponent.further > exponent.meet if sweep.role == varied.STEP_SIZE else exponent.further < exponent.meet
+    if short and gained >= said / 2:
+        return replace(exponent, reason=f"{exponent.reason}; {here} the gain goes on")
+    reason = f"the left side gains on the bound within the range, but {here} it is {found.left / found.right:.2g} of it"
+    return replace(exponent, agreement=Agreement.NOT_ASYMPTOTIC, reason=reason)
+
+
+def _further(sweep: Sweep, meet: float | None) -> float | None:
+    """A value somewhat beyond the meeting point, or as near to it as is affordable."""
+    reach = _REACHES.get(sweep.role)
+    if meet is None or reach is None:
+        return None
+    if sweep.role == varied.STEP_SIZE:
+        return max(meet / _BEYOND, float(sweep.values[0]) / reach)
+    return float(round(min(_BEYOND * meet, reach * float(sweep.values[-1]))))
+
+
+def _beyond(sweep: Sweep, meet: float | None, limit: float) -> str | None:
+    """Why two laws that meet cannot contradict one another."""
+    if meet is None or meet <= limit:
+        return None
+    gains = "the left side gains on the bound, but they meet at"
+    return f"{gains} {sweep.parameter} = {meet:.2g} only, beyond the largest possible value {limit:g}"
 
 
 def _dominant(sweep: Sweep) -> tuple[str, str]:

@@ -161,8 +161,7 @@ def plan(
     if symbol in prescribed(statement):
         return f"{statement.key} prescribes {symbol}"
     held = held_steps(statement, given, verdict.values, symbol)
-    steps = step_sizes(statement)
-    asked = {**{k: v for k, v in given.items() if k not in steps}, **held}
+    asked = _asked(statement, given, held)
     if parameter.role == DELAY:
         found = _delays(statement, problem, asked, verdict)
     elif parameter.role == CLIENTS:
@@ -175,6 +174,25 @@ def plan(
     if len(points) < 2:
         return f"no other value than {at:g} is admissible"
     return Plan(parameter, at, points, tuple(sorted(held)))
+
+
+def point(
+    statement: Statement, problem: Problem, given: Mapping[str, float], verdict: Verdict, symbol: str, value: float
+) -> Point:
+    """A single further point of a sweep over a number that is simply put in."""
+    asked = _asked(statement, given, held_steps(statement, given, verdict.values, symbol))
+    return _put_in(statement, problem, asked, symbol, value)
+
+
+def _asked(statement: Statement, given: Mapping[str, float], held: Mapping[str, float]) -> dict[str, float]:
+    """What stays as it is in a sweep."""
+    steps = step_sizes(statement)
+    return {**{k: v for k, v in given.items() if k not in steps}, **held}
+
+
+def _put_in(statement: Statement, problem: Problem, asked: Mapping[str, float], symbol: str, value: float) -> Point:
+    setting = {**asked, symbol: value}
+    return Point(value, setting, problem, participation(statement, problem, setting))
 
 
 def _fixed(statement: Statement, verdict: Verdict, parameter: Parameter) -> str | None:
@@ -215,11 +233,7 @@ def _values(
     whole = vocabulary[symbol].domain is Domain.POSITIVE_INTEGER
     count = _POINTS.get(verdict.engine, _FEWER)
     values = ladder(at, limits, count, admissible, whole=whole)
-    settings = ({**asked, symbol: value} for value in values)
-    return at, tuple(
-        Point(value, setting, problem, participation(statement, problem, setting))
-        for value, setting in zip(values, settings, strict=True)
-    )
+    return at, tuple(_put_in(statement, problem, asked, symbol, value) for value in values)
 
 
 def _delays(statement: Statement, problem: Problem, asked: Mapping[str, float], verdict: Verdict) -> Points | str:

@@ -56,6 +56,7 @@ def _fields(found: Scaling, each: Exponent) -> dict[str, Any]:
         "verdict": each.agreement.value,
         "tight": each.tight,
         "meet": each.meet,
+        "further": each.further,
         "reason": each.reason,
     }
 
