@@ -18,6 +18,7 @@ COMMANDS = {
     "audit": "Check every step of the proofs: certificates, counterexamples, what follows.",
     "verify": "Compare both sides of a statement on a problem.",
     "falsify": "Search for an instance on which a statement fails.",
+    "scaling": "Compare measured exponents with those of a bound.",
     "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",
     "implications": "Check what the papers say to follow from what, and with which constants.",

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 import bounds
 from bounds.statement import number
+from ratecheck.checks import exponent, varied
 from ratecheck.checks import sweep as module
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.closed import closed_bound
-from ratecheck.checks.sweep import fit, local_exponent, survey
+from ratecheck.checks.exponent import fit, local_exponent
+from ratecheck.checks.sweep import survey
 from ratecheck.checks.verify import Options, verify
 from ratecheck.errors import InputError
 from ratecheck.problems import Logistic, Quadratic
@@ -29,7 +31,7 @@ HELD = [(), ("gamma",), ("gamma_u", "eta_u"), ("gamma", "eta_u"), ("gamma_v",)]
 
 def prescribes_gamma(key):
     """Whether the statement is a tuned one."""
-    return "gamma" in module._prescribed(bounds.get(key))
+    return "gamma" in varied.prescribed(bounds.get(key))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +167,7 @@ def test_interval_covers_the_true_exponent(shared):
         found = fit(x, samples.mean(axis=1), samples)
         misses += not found.low <= -0.5 <= found.high
         widths.append(found.high - found.low)
-    assert misses <= 300 * module.LEVEL
+    assert misses <= 300 * exponent.LEVEL
     assert np.median(widths) < (1e-6 if shared else 0.3)
 
 
@@ -177,7 +179,7 @@ def test_interval_covers_the_true_exponent(shared):
 def test_ladder_of_a_number_ends_at_the_largest_admissible_value(at, room):
     """About seven admissible values, the given one among them, over a factor of 16."""
     limit = at * room
-    values = module._ladder(at, None, 7, lambda value: value <= limit, whole=False)
+    values = varied.ladder(at, None, 7, lambda value: value <= limit, whole=False)
     assert at in values
     assert list(values) == sorted(set(values))
     assert 6 <= len(values) <= 8
@@ -191,7 +193,7 @@ def test_ladder_of_a_number_ends_at_the_largest_admissible_value(at, room):
 @settings(deadline=None)
 def test_ladder_of_whole_numbers(at, room):
     """Whole, different, at least 1, admissible, and the given one among them."""
-    values = module._ladder(float(at), None, 7, lambda value: value <= at + room, whole=True)
+    values = varied.ladder(float(at), None, 7, lambda value: value <= at + room, whole=True)
     assert float(at) in values
     assert all(value.is_integer() and 1 <= value <= min(at + room, 4 * at) for value in values)
     assert len(values) == len(set(values)) <= 8
@@ -199,7 +201,7 @@ def test_ladder_of_whole_numbers(at, room):
 
 def test_clients_go_from_one_to_all():
     """The sweep over m is limited by n alone."""
-    values = module._ladder(9.0, (1.0, 10.0), 7, lambda _: True, whole=True)
+    values = varied.ladder(9.0, (1.0, 10.0), 7, lambda _: True, whole=True)
     assert values == (1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 10.0)
 
 
@@ -290,7 +292,7 @@ def test_diverged_runs_are_left_out_and_said(problem):
     sweep = found.sweeps[0]
     assert any(reason.startswith("gamma=4 diverged") for reason in sweep.left_out)
     assert len(sweep.values) + len(sweep.left_out) == 7
-    with pytest.raises(InputError, match=r"nothing to plot for pfl/theorem-3\.7: the metric"):
+    with pytest.raises(InputError, match=r"nothing to measure for pfl/theorem-3\.7: the metric"):
         survey(wrong, problem, {**SETTING, "T": 60.0, "gamma": 4.0}, vary=("gamma",))
 
 

@@ -1,26 +1,26 @@
-"""How the left side of a statement moves with rounds, local steps, participation and step size, beside its bound.
+"""How the left side of a statement moves with what can be varied about a run, beside its bound.
 
-Around one setting each of K, m and gamma is varied alone. The measured scaling exponent comes from least squares in
-log-log, the predicted one is the local exponent d log bound / d log K of the statement's own right side, with the step
-sizes that it prescribes put in. A matching exponent is evidence, never proof.
+Around one setting each parameter is varied alone. The measured scaling exponent comes from least squares in log-log,
+the predicted one is the local exponent of the statement's own right side, with the step sizes that it prescribes put
+in. A matching exponent is evidence, never proof.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 import bounds
 from bounds.statement import Over, Statement
-from bounds.symbols import Domain, Role
-from ratecheck.checks.closed import closed_bound
+from bounds.symbols import Role
+from ratecheck.checks import varied
 from ratecheck.checks.confidence import radius
+from ratecheck.checks.exponent import LEVEL, Fit, fit, local_exponent
+from ratecheck.checks.varied import Plan, Point
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import Options, Progress, foreign, verify
 from ratecheck.errors import InputError
@@ -28,36 +28,15 @@ from ratecheck.problems import Problem
 
 Array = NDArray[np.float64]
 
-PARAMETERS = ("K", "m", "gamma")
+# What a figure shows unless it is told otherwise.
+DRAWN = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.STEP_SIZE)
 DEFAULTS = Options(replicates=16)
-# Error probability of every band and interval.
-LEVEL = 0.05
-# A sweep reaches from a quarter of the given setting to four times it, or as far below the largest admissible value.
-_REACH = 4.0
-# Points per sweep. Monte Carlo runs cost more.
-_POINTS = {"exact": 7, "step": 5}
 # Rounds at which curves over T are evaluated, at most.
 _ROUNDS = 120
-# A fit is called bent where the exponents of its two halves differ by more than this.
-_BENT = 0.15
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Exponent p of the law y = c*x^p by least squares in log-log, and an interval ``low <= p <= high``.
-
-    ``ends`` are the exponents of the lower and of the upper half of the points: where they differ there is no one law.
-    """
-
-    exponent: float
-    low: float
-    high: float
-    ends: tuple[float, float]
-
-    @property
-    def bent(self) -> bool:
-        """Whether the two halves tell different exponents, so that the law has not set in over the whole range."""
-        return abs(self.ends[1] - self.ends[0]) > _BENT
+# Points expected in a sweep, for the progress.
+_EXPECTED = 8
+# A left side that is known less accurately than this, relative to itself, is no point of a law.
+_ACCURATE = 0.1
 
 
 @dataclass(frozen=True)
@@ -84,28 +63,38 @@ class Rounds:
 class Sweep:
     """One parameter varied around the value ``at``: left side ``measured`` with half width ``error``, and ``bound``.
 
-    ``held`` names the step sizes that keep their value, the others follow the statement's rules. ``predicted`` is the
-    statement's local exponent at ``at`` (NaN where it has none). ``left_out`` says which values gave no number and why.
+    ``terms`` are the parts of the bound and ``vacuous`` says where it is no better than smoothness alone. ``held``
+    names the step sizes that keep their value, the others follow the statement's rules. ``predicted`` is the
+    statement's local exponent at ``at`` (NaN where it has none), ``law`` the exponent of the bound over the same points
+    that ``fit`` describes. ``left_out`` says which values gave no number and why.
     """
 
     parameter: str
+    role: str
     at: float
     held: tuple[str, ...]
     values: Array
     measured: Array
     error: Array
     bound: Array
+    terms: Mapping[str, Array]
+    vacuous: NDArray[np.bool_]
     predicted: float
     fit: Fit
+    law: Fit
     left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied."""
+    """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied.
+
+    ``rounds`` is None where it was not asked for, and where the statement is about the mean over participations, which
+    no single run shows.
+    """
 
     verdict: Verdict
-    rounds: Rounds
+    rounds: Rounds | None
     sweeps: tuple[Sweep, ...]
     fixed: dict[str, str]
 
@@ -116,30 +105,40 @@ def survey(
     given: Mapping[str, float],
     options: Options = DEFAULTS,
     *,
-    vary: Sequence[str] = PARAMETERS,
+    vary: Sequence[str] | None = None,
+    curves: bool = True,
     name: str = "",
     progress: Progress | None = None,
 ) -> Survey:
     """Measure a statement at the given setting and with each parameter in ``vary`` varied alone.
 
-    ``given`` and ``options`` are those of `verify`. Step sizes that the statement prescribes follow every change; a
-    free gamma keeps its value, and so does every step size in ``given``. Raises `InputError` for a statement that is
-    not about a mean over rounds or has no value, for a setting that is not admissible or diverges, and where a single
-    parameter is asked for that cannot be varied.
+    ``given`` and ``options`` are those of `verify`; ``vary`` are names as `varied.parameter` takes them, by default
+    those of local steps, participants and step size. Step sizes that the statement prescribes follow every change; a
+    free step size keeps its value, and so does every one in ``given``. Without ``curves`` over rounds the exact engine
+    can take shortcuts for many rounds. Raises `InputError` for a statement that is
+    not about a mean over rounds or has no value, for a setting that is not admissible or diverges, for a name that is
+    no parameter, and where a single parameter is asked for that cannot be varied.
     """
     check_measurable(statement)
-    runner = _Runner(statement, problem, options, name, progress, total=1 + 8 * len(vary))
-    verdict, left = runner.run(given)
-    if left is None:
-        raise InputError(f"nothing to plot for {statement.key}: {' '.join(verdict.reasons)}")
-    runner.options = replace(options, engine=verdict.engine)
-    plans = {parameter: _Plan.of(statement, given, verdict, parameter) for parameter in vary}
-    runner.total = 1 + sum(len(plan.values) - 1 for plan in plans.values() if isinstance(plan, _Plan))
-    sweeps = {k: plan if isinstance(plan, str) else _sweep(runner, plan, verdict, left) for k, plan in plans.items()}
-    fixed = {parameter: reason for parameter, reason in sweeps.items() if isinstance(reason, str)}
-    if len(vary) == 1 and fixed:
-        raise InputError(f"{vary[0]} cannot be varied: {fixed[vary[0]]}")
-    rounds = _over_rounds(statement, _held(statement, given, verdict.values), verdict.values, left)
+    chosen = (
+        varied.parameters(statement, DRAWN) if vary is None else [varied.parameter(statement, word) for word in vary]
+    )
+    runner = _Runner(statement, options, name, progress, total=1 + _EXPECTED * len(chosen))
+    centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
+    verdict, left = runner.run(centre, curves=curves)
+    if not verdict.comparisons:
+        raise InputError(f"nothing to measure for {statement.key}: {' '.join(verdict.reasons)}")
+    if verdict.engine in ("exact", "step"):
+        runner.options = replace(options, engine=verdict.engine)
+    plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
+    runner.total = 1 + sum(len(plan.points) for plan in plans.values() if isinstance(plan, Plan))
+    sweeps = {k: plan if isinstance(plan, str) else _sweep(runner, plan) for k, plan in plans.items()}
+    fixed = {symbol: reason for symbol, reason in sweeps.items() if isinstance(reason, str)}
+    if vary is not None and len(vary) == 1 and fixed:
+        (symbol,) = fixed
+        raise InputError(f"{symbol} cannot be varied: {fixed[symbol]}")
+    held = varied.held_steps(statement, given, verdict.values)
+    rounds = None if left is None else _over_rounds(statement, held, verdict.values, left)
     return Survey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
 
 
@@ -154,7 +153,7 @@ def check_measurable(statement: Statement) -> None:
     others = [other for other in known if _measurable(other) and not foreign(other)]
     others.sort(key=lambda other: other.algorithm != statement.algorithm)
     raise InputError(
-        f"{statement.key} {reason}; a plot needs a bound with a value on a mean over rounds, such as {others[0].key}"
+        f"{statement.key} {reason}; needed is a bound with a value on a mean over rounds, such as {others[0].key}"
     )
 
 
@@ -162,81 +161,29 @@ def _measurable(statement: Statement) -> bool:
     return not statement.order_only and statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS
 
 
-def local_exponent(statement: Statement, parameter: str, held: Iterable[str], values: Mapping[str, float]) -> float:
-    """Local exponent d log(bound) / d log(parameter) at the given values, for the first claim.
-
-    The step sizes in ``held`` stay as they are, the others follow the statement's rules. At a kink (a tie in a maximum)
-    it is the mean of the exponents on the two sides. NaN where it does not exist or is infinite.
-    """
-    symbol = statement.vocabulary[parameter].symbol
-    bound = closed_bound(statement, {*held, *{parameter} & _steps(statement)})
-    # Numbers first: the derivative of sqrt(x) at a noise x that is zero throughout would be 0/0.
-    curve = bound.xreplace({s: _float(values[s.name]) for s in bound.free_symbols - {symbol}})
-    slope = sp.N((symbol * sp.diff(curve, symbol) / curve).xreplace({symbol: _float(values[parameter])}))
-    return float(slope) if slope.is_real and slope.is_finite else math.nan
-
-
-def _float(value: float) -> sp.Expr:
-    """A number with digits to spare; zero as an exact zero, so that terms without noise vanish."""
-    return sp.Float(value, 30) if value else sp.Integer(0)
-
-
-def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
-    """Fit measured = c * values^p.
-
-    ``values``, ``measured``: (points,), positive; ``samples``: (points, replicates), whose means ``measured`` are. The
-    interval is that of the regression, which takes the scatter about the line as noise. With samples half of the error
-    probability goes to the band of Monte Carlo, which widens it; that is computed from one exponent per replicate,
-    because a replicate's runs at different points share their random streams.
-    Raises `InputError` for fewer than two points.
-    """
-    if len(values) < 2:
-        raise InputError(f"an exponent needs at least 2 points, here is {len(values)}")
-    x, y = np.log(values), np.log(measured)
-    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
-    exponent = float(weights @ y)
-    residual = y - y.mean() - exponent * (x - x.mean())
-    freedom = len(x) - 2
-    level = LEVEL if samples is None else LEVEL / 2
-    half = math.inf
-    if freedom:
-        deviation = math.sqrt(float(residual @ residual) / freedom * float(weights @ weights))
-        half = float(stdtrit(freedom, 1 - level / 2)) * deviation
-    if samples is not None:
-        half += float(radius(weights @ (samples / measured[:, None]), level / 2))
-    middle = (len(x) + 1) // 2
-    ends = [_slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
-    return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]))
-
-
-def _slope(x: Array, y: Array) -> float:
-    centred = x - x.mean()
-    return float(centred @ y / (centred @ centred))
-
-
 @dataclass
 class _Runner:
     """Verifies at one setting after the other and keeps count of them."""
 
     statement: Statement
-    problem: Problem
     options: Options
     name: str
     progress: Progress | None
     total: int
     done: int = 0
 
-    def run(self, given: Mapping[str, float]) -> tuple[Verdict, Array | None]:
-        """The verdict and the left side per round, (T,) or (replicates, T); None where there is no comparison."""
+    def run(self, point: Point, *, curves: bool) -> tuple[Verdict, Array | None]:
+        """The verdict and the left side per round, (T,) or (replicates, T), where there is one and ``curves``."""
         seen: list[Array] = []
         claim = self.statement.claims[0].name
         verdict = verify(
-            self.statement, self.problem, given, self.options,
-            name=self.name, progress=self._report, observe=lambda sides: seen.append(sides[claim]),
+            self.statement, point.problem, point.given, self.options,
+            participation=point.participation, name=self.name, progress=self._report,
+            observe=(lambda sides: seen.append(sides[claim])) if curves else None,
         )  # fmt: skip
         self.done += 1
         self._report(0.0)
-        return verdict, seen[-1] if verdict.comparisons else None
+        return verdict, seen[-1] if seen and verdict.comparisons else None
 
     def _report(self, fraction: float) -> None:
         if self.progress is not None:
@@ -244,123 +191,86 @@ class _Runner:
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """A sweep to be run: ``given`` without the parameter, which takes the ``values`` in turn, ``at`` among them."""
+class _Measured:
+    """One point of a sweep; ``samples`` are the replicates' left sides, None where the engine is exact."""
 
-    parameter: str
-    at: float
-    values: tuple[float, ...]
-    given: dict[str, float]
-    held: tuple[str, ...]
+    value: float
+    verdict: Verdict
+    samples: Array | None
 
-    @staticmethod
-    def of(statement: Statement, given: Mapping[str, float], verdict: Verdict, parameter: str) -> _Plan | str:
-        """The plan, or the reason for which the parameter cannot be varied."""
-        if parameter in statement.settings:
-            return f"{statement.key} is about {parameter} = {statement.settings[parameter]}"
-        if parameter in _prescribed(statement):
-            return f"{statement.key} prescribes {parameter}"
-        if parameter not in verdict.values:
-            return f"{statement.key} has no {parameter}"
-        vocabulary, at = statement.vocabulary, verdict.values[parameter]
-        held = _held(statement, given, verdict.values, parameter)
-        constants = {k: v for k, v in verdict.values.items() if vocabulary[k].role is not Role.STEP_SIZE}
-
-        def admissible(value: float) -> bool:
-            values, _ = statement.complete({**constants, **held, parameter: value})
-            return all(check.holds is not False for check in statement.check_conditions(values))
-
-        limits = (1.0, verdict.values["n"]) if parameter == "m" else None
-        whole = vocabulary[parameter].domain is Domain.POSITIVE_INTEGER
-        values = _ladder(at, limits, _POINTS[verdict.engine], admissible, whole=whole)
-        if len(values) < 2:
-            return f"no other value than {at:g} is admissible"
-        rest = {k: v for k, v in given.items() if vocabulary[k].role is not Role.STEP_SIZE}
-        return _Plan(parameter, at, values, {**rest, **held}, tuple(sorted(held)))
+    @property
+    def left(self) -> float:
+        return self.verdict.comparisons[0].left if self.samples is None else float(self.samples.mean())
 
 
-def _steps(statement: Statement) -> set[str]:
-    return {name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE}
-
-
-def _prescribed(statement: Statement) -> set[str]:
-    return {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
-
-
-def _held(
-    statement: Statement, given: Mapping[str, float], values: Mapping[str, float], parameter: str = ""
-) -> dict[str, float]:
-    """Step sizes that keep their value while ``parameter`` changes; the others follow the statement's rules."""
-    steps = _steps(statement)
-    # The local step size of a product follows from the others.
-    tied = {product.local.name for product in statement.step_products}
-    if parameter in steps:
-        return {k: values[k] for k in steps - tied - {parameter} if k in values}
-    held = {k: v for k, v in given.items() if k in steps - _prescribed(statement)}
-    rest = {k: v for k, v in values.items() if k not in steps}
-    completed, _ = statement.complete({**rest, **held})
-    return {**held, **{k: values[k] for k in (steps & values.keys()) - completed.keys() - tied}}
-
-
-def _ladder(
-    at: float,
-    limits: tuple[float, float] | None,
-    count: int,
-    admissible: Callable[[float], bool],
-    *,
-    whole: bool,
-) -> tuple[float, ...]:
-    """About ``count`` geometrically spaced admissible values, ``at`` among them."""
-
-    def usable(value: float) -> bool:
-        return admissible(float(round(value)) if whole else value)
-
-    low, high = limits or (at / _REACH, at * _REACH)
-    high = _edge(at, high, usable)
-    if limits is None:
-        low = max(high / _REACH**2, 1.0) if whole else high / _REACH**2
-    grid = np.geomspace(_edge(at, min(low, at), usable), high, count)
-    if whole:
-        return tuple(sorted({float(round(value)) for value in grid} | {at}))
-    # The end is kept however close it is, because it is the largest admissible value.
-    apart = [math.log(grid[-1] / grid[0]) / (3 * (count - 1))] * (count - 1) + [1e-9]
-    kept = (float(value) for value, gap in zip(grid, apart, strict=True) if abs(math.log(value / at)) > gap)
-    return tuple(sorted([at, *kept]))
-
-
-def _edge(inside: float, outside: float, usable: Callable[[float], bool]) -> float:
-    """The value next to ``outside`` that is still usable, by bisection of the logarithm from ``inside``."""
-    if usable(outside):
-        return outside
-    for _ in range(60):
-        middle = math.sqrt(inside * outside)
-        inside, outside = (middle, outside) if usable(middle) else (inside, middle)
-    return inside
-
-
-def _sweep(runner: _Runner, plan: _Plan, centre: Verdict, left: Array) -> Sweep | str:
-    """The sweep, or the reason for which there is none; ``left`` is the left side at the centre."""
-    points: list[tuple[float, Array, float, float]] = []
+def _sweep(runner: _Runner, plan: Plan) -> Sweep | str:
+    """The sweep, or the reason for which there is none."""
+    points: list[_Measured] = []
     left_out: list[str] = []
-    for value in plan.values:
-        again = value != plan.at
-        verdict, sides = runner.run({**plan.given, plan.parameter: value}) if again else (centre, left)
-        if sides is None:
-            verb = "diverged" if verdict.outcome is Outcome.DIVERGED else "not applicable"
-            left_out.append(f"{plan.parameter}={value:.4g} {verb}: {' '.join(verdict.reasons)}")
+    for point in plan.points:
+        found = _measure(runner, point)
+        if isinstance(found, str):
+            left_out.append(f"{plan.parameter.symbol}={point.value:.4g} {found}")
         else:
-            points.append((value, sides.mean(axis=-1), verdict.comparisons[0].right, verdict.comparisons[0].error))
+            points.append(found)
     if len(points) < 2:
         return f"too few values give a number: {'; '.join(left_out)}"
-    values, averages, bound, rounding = (np.array(column) for column in zip(*points, strict=True))
-    samples = averages if averages.ndim == 2 else None
-    measured = averages if samples is None else samples.mean(axis=1)
+    values, measured = (np.array(column) for column in zip(*((each.value, each.left) for each in points), strict=True))
+    comparisons = [each.verdict.comparisons[0] for each in points]
+    bound = np.array([each.right for each in comparisons])
+    samples = None if points[0].samples is None else np.array([each.samples for each in points])
+    at = plan.at if plan.at in values else float(values[len(values) // 2])
     return Sweep(
-        parameter=plan.parameter, at=plan.at, held=plan.held, values=values, measured=measured,
-        error=rounding if samples is None else _band(samples.T), bound=bound,
-        predicted=local_exponent(centre.statement, plan.parameter, plan.held, centre.values),
-        fit=fit(values, measured, samples), left_out=tuple(left_out),
+        parameter=plan.parameter.symbol, role=plan.parameter.role, at=at, held=plan.held, values=values,
+        measured=measured,
+        error=np.array([each.error for each in comparisons]) if samples is None else _band(samples.T), bound=bound,
+        terms={label: np.array([each.terms[label] for each in comparisons]) for label in comparisons[0].terms},
+        vacuous=np.array([bool(each.verdict.vacuous) for each in points]),
+        predicted=_predicted(runner.statement, plan, points, at),
+        fit=fit(values, measured, samples), law=fit(values, bound), left_out=tuple(left_out),
     )  # fmt: skip
+
+
+def _measure(runner: _Runner, point: Point) -> _Measured | str:
+    """What `verify` says at a point, or why there is no number."""
+    try:
+        verdict, left = runner.run(point, curves=runner.options.engine == "step")
+    except InputError as error:
+        return f"cannot be asked: {error}"
+    if not verdict.comparisons:
+        verb = "diverged" if verdict.outcome is Outcome.DIVERGED else "not applicable"
+        return f"{verb}: {' '.join(verdict.reasons)}"
+    found = _Measured(point.value, verdict, None if left is None else np.atleast_2d(left).mean(axis=1))
+    comparison = verdict.comparisons[0]
+    if found.left <= 0 or comparison.right <= 0:
+        return f"left out: {found.left:.3g} <= {comparison.right:.3g} has no logarithm"
+    if found.samples is None and verdict.engine == "exact" and comparison.error > _ACCURATE * found.left:
+        return f"left out: the left side {found.left:.3g} is known only up to {comparison.error:.3g}"
+    return found
+
+
+def _predicted(statement: Statement, plan: Plan, points: Sequence[_Measured], at: float) -> float:
+    """Local exponent of the bound at ``at``: the sum over all symbols that move of theirs times how fast they move.
+
+    With the parameter itself may move what depends on who takes part: delays and the number of participants.
+    """
+    where = next(k for k, each in enumerate(points) if each.value == at)
+    values = points[where].verdict.values
+    below, above = points[max(where - 1, 0)], points[min(where + 1, len(points) - 1)]
+    vocabulary = statement.vocabulary
+    moving = {symbol for symbol, fact in vocabulary.facts.items() if fact in varied.DELAYS}
+    if plan.parameter.role == varied.CLIENTS:
+        moving.add(vocabulary.run.get(varied.PARTICIPANTS, ""))
+    total = local_exponent(statement, plan.parameter.symbol, plan.held, values)
+    for symbol in sorted(moving & values.keys() - {plan.parameter.symbol}):
+        low, high = (each.verdict.values[symbol] for each in (below, above))
+        if low == high:
+            continue
+        if min(low, high, values[symbol]) <= 0:
+            return math.nan
+        rate = math.log(high / low) / math.log(above.value / below.value)
+        total += rate * local_exponent(statement, symbol, plan.held, values)
+    return total
 
 
 def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mapping[str, float], left: Array) -> Rounds:
@@ -370,11 +280,11 @@ def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mappin
     runs = np.atleast_2d(left)
     metric = runs[:, grid - 1]
     mean = (np.cumsum(runs, axis=1) / np.arange(1, T + 1))[:, grid - 1]
-    own_steps = "gamma" in _prescribed(statement)
-    # A run has one set of step sizes; a statement that prescribes gamma is about another run for every T.
-    vocabulary = statement.vocabulary
+    own_steps = bool(varied.prescribed(statement))
+    # A run has one set of step sizes; a statement that prescribes them is about another run for every T.
+    vocabulary, rounds = statement.vocabulary, statement.vocabulary.run[varied.ROUNDS]
     rest = {k: v for k, v in values.items() if not own_steps or vocabulary[k].role is not Role.STEP_SIZE}
-    evaluations = [statement.evaluate(**{**rest, **held, "T": float(t)}) for t in grid]
+    evaluations = [statement.evaluate(**{**rest, **held, rounds: float(t)}) for t in grid]
     return Rounds(
         T=grid, metric=metric.mean(axis=0), metric_error=_band(metric),
         mean=mean.mean(axis=0), mean_error=_band(mean),

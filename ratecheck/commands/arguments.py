@@ -74,6 +74,16 @@ def parse_values(assignments: tuple[str, ...], *vocabularies: Vocabulary) -> dic
     return values
 
 
+def names(text: str) -> tuple[str, ...]:
+    """``K,T`` as names; raises `InputError` where one is missing or comes twice."""
+    found = tuple(word.strip() for word in text.split(","))
+    if not all(found):
+        raise InputError(f"{text!r} is not a list of names such as K,T")
+    if twice := [word for k, word in enumerate(found) if word in found[:k]]:
+        raise InputError(f"{text!r} names {twice[0]} twice")
+    return found
+
+
 def _number(assignment: str, text: str) -> float:
     try:
         value = float(text)

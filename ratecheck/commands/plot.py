@@ -10,11 +10,12 @@ import bounds
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.nearest import nearest
 from ratecheck.checks.region import choose_axes, free_constants, region
-from ratecheck.checks.sweep import PARAMETERS, check_measurable, survey
+from ratecheck.checks.sweep import check_measurable, survey
 from ratecheck.checks.verify import Options
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
+    names,
     note,
     parse_values,
     print_json,
@@ -66,7 +67,14 @@ def command() -> None:
 @seed_option
 @replicates_option
 @threads_option
-@click.option("--vary", default="all", show_default=True, type=click.Choice([*PARAMETERS, "all"]), help="What to vary.")
+@click.option(
+    "--vary",
+    default="all",
+    show_default=True,
+    metavar="NAMES",
+    help="What to vary: symbols of the paper, or K, T, tau, gamma where it has others; 'all' are local steps, "
+    "participants and step size.",
+)
 @json_option
 def sides(
     key: str,
@@ -80,10 +88,11 @@ def sides(
     vary: str,
     as_json: bool,
 ) -> None:
-    """Draw both sides of statement KEY over rounds, and against K, m and gamma, with fitted and predicted exponents.
+    """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
-    The setting is given as for 'verify'; each of K, m and gamma is varied alone around it, as far as the statement
-    leaves it free and admits it.
+    Fitted and predicted exponents stand in the legends. The setting is given as for 'verify'; each parameter is varied
+    alone around it, as far as the statement leaves it free and admits it. A statement that leaves open who takes part
+    is drawn for blocks of clients that go round.
 
     The step sizes that it admits are drawn by 'plot region KEY'.
     """
@@ -94,7 +103,7 @@ def sides(
     given = parse_values(assignments, statement.vocabulary)
     problem, values, name = prepare(statement, problem_name, given)
     options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
-    chosen = PARAMETERS if vary == "all" else (vary,)
+    chosen = None if vary == "all" else names(vary)
     with progress(f"measuring {statement.key}") as report:
         found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)
     write_figure(found, path)

@@ -1,4 +1,4 @@
-"""The figure and the table about one statement: measurement against theory over rounds, K, m and gamma."""
+"""The figure and the table about one statement: measurement against theory over rounds and what is varied."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Statement
-from bounds.symbols import Domain, Vocabulary
+from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS
-from ratecheck.checks.sweep import LEVEL, Rounds, Survey, Sweep
+from ratecheck.checks.exponent import LEVEL
+from ratecheck.checks.facts import NOISE
+from ratecheck.checks.sweep import Rounds, Survey, Sweep
 from ratecheck.errors import InputError
 from ratecheck.problems import Certificate
 from ratecheck.views import style
@@ -25,12 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Panels by how many there are: "T" is the one over rounds, digits are the sweeps.
-_LAYOUTS = {1: "T", 2: "T0", 3: "TT;01", 4: "T0;12"}
-_SIZES = {1: (6.4, 5.2), 2: (11.0, 6.0), 3: (11.0, 9.4), 4: (11.0, 9.4)}
+# Width and height of a single panel, and of two columns by rows.
+_SINGLE, _WIDTH, _HEIGHTS = (6.4, 5.2), 11.0, {1: 6.0, 2: 9.4, 3: 13.4, 4: 17.4}
 # The predicted exponent is drawn over this share of the panel's width to each side of the given setting.
 _GUIDE = 0.25
-_SETTINGS = ("n", "m", "K", "T", "sigma_u", "sigma_v", "L", "F_0", "b", "B_0")
 
 
 def check_target(path: Path) -> None:
@@ -60,12 +60,12 @@ def survey_text(found: Survey) -> str:
     verdict = found.verdict
     slack = "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
     lines = [f"{verdict.statement.key}   {verdict.statement.title}   {verdict.outcome.value}{slack}"]
-    lines += [f"  on      {verdict.problem}; {_engine(found)}", f"  with    {_settings_text(found)}"]
+    lines += [f"  on      {verdict.problem}; {engine(found)}", f"  with    {settings_text(found)}"]
     rows = [("parameter", "predicted exponent", f"fitted exponent [{1 - LEVEL:.0%}]", "points")]
-    rows += [(s.parameter, _signed(s.predicted), _interval(s), _points(s)) for s in found.sweeps]
+    rows += [(s.parameter, signed(s.predicted), interval(s), _points(s)) for s in found.sweeps]
     lines += [table(rows)] if found.sweeps else []
     for sweep in found.sweeps:
-        lines += [f"  note    {remark}" for remark in _remarks(found, sweep)]
+        lines += [f"  note    {remark}" for remark in (*remarks(found, sweep), *_bends(sweep))]
         lines += [f"  left out {reason}" for reason in sweep.left_out]
     lines += [f"  not varied: {name}, because {reason}" for name, reason in found.fixed.items()]
     return "\n".join(lines)
@@ -73,7 +73,7 @@ def survey_text(found: Survey) -> str:
 
 def survey_fields(found: Survey) -> dict[str, Any]:
     """The survey as JSON data."""
-    rounds, verdict = found.rounds, found.verdict
+    verdict = found.verdict
     return {
         "key": verdict.statement.key,
         "verdict": verdict.outcome.value,
@@ -83,22 +83,27 @@ def survey_fields(found: Survey) -> dict[str, Any]:
         "level": LEVEL,
         "values": verdict.values,
         "step_sizes": verdict.chosen,
-        "rounds": {
-            "T": rounds.T.tolist(),
-            "metric": rounds.metric.tolist(),
-            "metric_error": rounds.metric_error.tolist(),
-            "mean": rounds.mean.tolist(),
-            "mean_error": rounds.mean_error.tolist(),
-            "bound": rounds.bound.tolist(),
-            "bound_has_step_sizes_of_its_own_T": rounds.own_steps,
-            "trivial": rounds.trivial,
-        },
-        "sweeps": {sweep.parameter: _sweep_fields(found, sweep) for sweep in found.sweeps},
+        "rounds": None if found.rounds is None else _rounds_fields(found.rounds),
+        "sweeps": {sweep.parameter: sweep_fields(found, sweep) for sweep in found.sweeps},
         "not_varied": found.fixed,
     }
 
 
-def _sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
+def _rounds_fields(rounds: Rounds) -> dict[str, Any]:
+    return {
+        "T": rounds.T.tolist(),
+        "metric": rounds.metric.tolist(),
+        "metric_error": rounds.metric_error.tolist(),
+        "mean": rounds.mean.tolist(),
+        "mean_error": rounds.mean_error.tolist(),
+        "bound": rounds.bound.tolist(),
+        "bound_has_step_sizes_of_its_own_T": rounds.own_steps,
+        "trivial": rounds.trivial,
+    }
+
+
+def sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
+    """One parameter's numbers as JSON data."""
     return {
         "at": sweep.at,
         "held": list(sweep.held),
@@ -110,12 +115,13 @@ def _sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
         "fitted_exponent": sweep.fit.exponent,
         "interval": [sweep.fit.low, sweep.fit.high],
         "half_exponents": list(sweep.fit.ends),
+        "bound_exponent": sweep.law.exponent,
         "left_out": list(sweep.left_out),
-        "notes": list(_remarks(found, sweep)),
+        "notes": [*remarks(found, sweep), *_bends(sweep)],
     }
 
 
-def _remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
+def remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
     """What a reader has to know before comparing the two exponents."""
     for constant in found.verdict.constants.values():
         if constant.certificate is Certificate.TRAJECTORY:
@@ -123,8 +129,12 @@ def _remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
     if _contained(found.verdict.statement, sweep):
         left = found.verdict.statement.claims[0].metric.expr
         yield f"the left side {left} contains {sweep.parameter} itself"
+
+
+def _bends(sweep: Sweep) -> Iterator[str]:
+    """Where there is no single exponent to compare with."""
     if sweep.fit.bent:
-        low, high = (_signed(end) for end in sweep.fit.ends)
+        low, high = (signed(end) for end in sweep.fit.ends)
         yield f"no single power law over {sweep.parameter}: exponent {low} in its lower half, {high} in its upper half"
 
 
@@ -133,13 +143,14 @@ def _contained(statement: Statement, sweep: Sweep) -> bool:
     return statement.vocabulary[sweep.parameter].symbol in statement.claims[0].metric.expr.free_symbols
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
     """An exponent with three decimals, never a negative zero."""
     return "none" if math.isnan(value) else f"{round(value, 3) + 0.0:.3f}"
 
 
-def _interval(sweep: Sweep) -> str:
-    return f"{_signed(sweep.fit.exponent)} [{_signed(sweep.fit.low)}, {_signed(sweep.fit.high)}]"
+def interval(sweep: Sweep) -> str:
+    """The fitted exponent with its interval."""
+    return f"{signed(sweep.fit.exponent)} [{signed(sweep.fit.low)}, {signed(sweep.fit.high)}]"
 
 
 def _points(sweep: Sweep) -> str:
@@ -148,9 +159,12 @@ def _points(sweep: Sweep) -> str:
     return f"{points}, {', '.join(sweep.held)} fixed" if sweep.held else points
 
 
-def _engine(found: Survey) -> str:
+def engine(found: Survey) -> str:
+    """Where the left sides come from."""
     if found.verdict.engine == "exact":
         return "exact expectations"
+    if found.verdict.engine != "step":
+        return f"means over {found.verdict.replicates} participations, each by its exact expectation"
     return f"{found.verdict.replicates} Monte Carlo runs, {1 - LEVEL:.0%} bands"
 
 
@@ -162,19 +176,40 @@ def _steps(found: Survey) -> dict[str, str]:
     return {name: origin for name, origin in found.verdict.chosen.items() if name not in hidden}
 
 
-def _settings_text(found: Survey) -> str:
+def _settings(found: Survey) -> list[str]:
+    """Settings of the run, noise, then all other constants that went in."""
+    vocabulary, values = found.verdict.statement.vocabulary, found.verdict.values
+    noise = [symbol for symbol, fact in vocabulary.facts.items() if fact in NOISE]
+    rest = [quantity.name for quantity in vocabulary if quantity.role in (Role.SETTING, Role.CONSTANT)]
+    return [name for name in dict.fromkeys([*vocabulary.run.values(), *noise, *rest]) if name in values]
+
+
+def settings_text(found: Survey) -> str:
+    """Every number that went in, on one line."""
     values = found.verdict.values
-    return " ".join(f"{name}={values[name]:.4g}" for name in (*_SETTINGS, *_steps(found)) if name in values)
+    return " ".join(f"{name}={values[name]:.4g}" for name in (*_settings(found), *_steps(found)) if name in values)
+
+
+def _mosaic(panels: int, *, rounds: bool) -> list[list[str]]:
+    """Names of the panels in two columns: "T" is the one over rounds, digits are the sweeps. An odd first is wide."""
+    names = [*(["T"] if rounds else []), *map(str, range(panels - rounds))]
+    if panels == 1:
+        return [names]
+    if panels % 2:
+        names.insert(0, names[0])
+    return [names[k : k + 2] for k in range(0, len(names), 2)]
 
 
 def _draw(plt: Any, found: Survey) -> Figure:
-    panels = 1 + len(found.sweeps)
-    figure: Figure = plt.figure(figsize=_SIZES[panels])
-    axes = figure.subplot_mosaic(_LAYOUTS[panels])
+    panels = len(found.sweeps) + (found.rounds is not None)
+    mosaic = _mosaic(panels, rounds=found.rounds is not None)
+    figure = plt.figure(figsize=_SINGLE if panels == 1 else (_WIDTH, _HEIGHTS[len(mosaic)]))
+    axes: dict[str, Axes] = figure.subplot_mosaic(mosaic)
     figure.suptitle(_title(found), fontsize=11, linespacing=1.4)
     metric = found.verdict.statement.claims[0].metric
     left = _mathematics(metric.latex, str(metric.expr))
-    _draw_rounds(axes["T"], found.rounds, left)
+    if found.rounds is not None:
+        _draw_rounds(axes["T"], found.rounds, left)
     for k, sweep in enumerate(found.sweeps):
         _draw_sweep(axes[str(k)], sweep, left, found.verdict.statement)
     return figure
@@ -183,14 +218,14 @@ def _draw(plt: Any, found: Survey) -> Figure:
 def _title(found: Survey) -> str:
     verdict, values = found.verdict, found.verdict.values
     vocabulary = verdict.statement.vocabulary
-    settings = [f"${vocabulary[name].latex} = {_tex(values[name])}$" for name in _SETTINGS if name in values]
+    settings = [f"${vocabulary[name].latex} = {_tex(values[name])}$" for name in _settings(found)]
     steps = [
         f"${vocabulary[name].latex} = {_tex(values[name])}$ ({origin})"
         for name, origin in _steps(found).items()
         if name in values
     ]
     first = f"{verdict.statement.key}: {verdict.statement.title}"
-    return "\n".join([first, f"{verdict.problem}; {_engine(found)}", ", ".join(settings), ", ".join(steps)])
+    return "\n".join([first, f"{verdict.problem}; {engine(found)}", ", ".join(settings), ", ".join(steps)])
 
 
 def _tex(value: float) -> str:
@@ -254,9 +289,9 @@ def _draw_sweep(axes: Axes, sweep: Sweep, left: str, statement: Statement) -> No
     mean, bound, _ = _looks()
     vocabulary = statement.vocabulary
     symbol = vocabulary[sweep.parameter]
-    label = f"measured, fitted exponent {_interval(sweep)} at {1 - LEVEL:.0%}"
+    label = f"measured, fitted exponent {interval(sweep)} at {1 - LEVEL:.0%}"
     if sweep.fit.bent:
-        low, high = (_signed(end) for end in sweep.fit.ends)
+        low, high = (signed(end) for end in sweep.fit.ends)
         label += f"\n(it bends: {low} in the lower half, {high} in the upper)"
     axes.loglog(sweep.values, sweep.bound, label="bound", **bound)
     axes.loglog(sweep.values, sweep.measured, label=_typeset(label), **mean)
@@ -283,7 +318,7 @@ def _draw_guide(axes: Axes, sweep: Sweep) -> None:
     x, y = sweep.values[here], sweep.measured[here]
     reach = (sweep.values[-1] / sweep.values[0]) ** _GUIDE
     span = np.array([max(x / reach, sweep.values[0]), x, min(x * reach, sweep.values[-1])])
-    label = f"predicted exponent {_typeset(_signed(sweep.predicted))}, the bound's at the ringed setting"
+    label = f"predicted exponent {_typeset(signed(sweep.predicted))}, the bound's at the ringed setting"
     ring = {"marker": "o", "markersize": 10, "markerfacecolor": "none", "markevery": [1]}
     axes.loglog(span, y * (span / x) ** sweep.predicted, "--", color="black", label=label, zorder=3, **ring)
 

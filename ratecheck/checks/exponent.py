@@ -1,0 +1,101 @@
+"""Scaling exponents: p of a law y = c*x^p, fitted to numbers, and d log bound / d log x of a right side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from bounds.statement import Statement
+from bounds.symbols import Role
+from ratecheck.checks.closed import closed_bound
+from ratecheck.checks.confidence import radius
+from ratecheck.errors import InputError
+
+Array = NDArray[np.float64]
+
+# Error probability of every band and interval.
+LEVEL = 0.05
+# A fit is called bent where the exponents of its two halves differ by more than this.
+_BENT = 0.15
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Exponent p of the law y = c*x^p by least squares in log-log, and an interval ``low <= p <= high``.
+
+    ``ends`` are the exponents of the lower and of the upper half of the points: where they differ there is no one law.
+    ``log_scale`` is log c.
+    """
+
+    exponent: float
+    low: float
+    high: float
+    ends: tuple[float, float]
+    log_scale: float
+
+    @property
+    def bent(self) -> bool:
+        """Whether the two halves tell different exponents, so that the law has not set in over the whole range."""
+        return abs(self.ends[1] - self.ends[0]) > _BENT
+
+
+def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
+    """Fit measured = c * values^p.
+
+    ``values``, ``measured``: (points,), positive; ``samples``: (points, replicates), whose means ``measured`` are. The
+    interval is that of the regression, which takes the scatter about the line as noise. With samples half of the error
+    probability goes to the band of Monte Carlo, which widens it; that is computed from one exponent per replicate,
+    because a replicate's runs at different points share their random streams.
+    Raises `InputError` for fewer than two points.
+    """
+    if len(values) < 2:
+        raise InputError(f"an exponent needs at least 2 points, here is {len(values)}")
+    x, y = np.log(values), np.log(measured)
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    exponent = float(weights @ y)
+    residual = y - y.mean() - exponent * (x - x.mean())
+    freedom = len(x) - 2
+    level = LEVEL if samples is None else LEVEL / 2
+    half = math.inf
+    if freedom:
+        deviation = math.sqrt(float(residual @ residual) / freedom * float(weights @ weights))
+        half = float(stdtrit(freedom, 1 - level / 2)) * deviation
+    if samples is not None:
+        half += float(radius(weights @ (samples / measured[:, None]), level / 2))
+    middle = (len(x) + 1) // 2
+    ends = [_slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
+    log_scale = float(y.mean()) - exponent * float(x.mean())
+    return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]), log_scale)
+
+
+def _slope(x: Array, y: Array) -> float:
+    centred = x - x.mean()
+    return float(centred @ y / (centred @ centred))
+
+
+def local_exponent(statement: Statement, parameter: str, held: Iterable[str], values: Mapping[str, float]) -> float:
+    """Local exponent d log(bound) / d log(parameter) at the given values, for the first claim.
+
+    The step sizes in ``held`` stay as they are, the others follow the statement's rules. At a kink (a tie in a maximum)
+    it is the mean of the exponents on the two sides. NaN where it does not exist or is infinite.
+    """
+    quantity = statement.vocabulary[parameter]
+    own = {parameter} if quantity.role is Role.STEP_SIZE else set()
+    bound = closed_bound(statement, {*held, *own})
+    # Numbers first: the derivative of sqrt(x) at a noise x that is zero throughout would be 0/0.
+    curve = bound.xreplace({s: _float(values[s.name]) for s in bound.free_symbols - {quantity.symbol}})
+    slope = sp.N((quantity.symbol * sp.diff(curve, quantity.symbol) / curve).xreplace(
+        {quantity.symbol: _float(values[parameter])}
+    ))  # fmt: skip
+    return float(slope) if slope.is_real and slope.is_finite else math.nan
+
+
+def _float(value: float) -> sp.Expr:
+    """A number with digits to spare; zero as an exact zero, so that terms without noise vanish."""
+    return sp.Float(value, 30) if value else sp.Integer(0)

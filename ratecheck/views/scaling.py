@@ -1,0 +1,89 @@
+"""Measured and predicted exponents as text and as JSON data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ratecheck.checks.exponent import LEVEL
+from ratecheck.checks.scaling import Exponent, Scaling
+from ratecheck.views.plots import engine, interval, remarks, settings_text, signed, sweep_fields
+from ratecheck.views.text import number, table
+
+
+def scaling_text(found: Scaling) -> str:
+    """The table, why each verdict, and what was left out."""
+    survey = found.survey
+    verdict = survey.verdict
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {_overall(found)}"]
+    lines += [f"  on      {verdict.problem}; {engine(survey)}", f"  with    {settings_text(survey)}"]
+    rows: list[tuple[str, ...]] = [
+        ("parameter", "range", f"measured [{1 - LEVEL:.0%}]", "bound", "local", "dominant term", "verdict")
+    ]
+    rows += [_row(each) for each in found.exponents]
+    lines += [table(rows)] if found.exponents else []
+    for each in found.exponents:
+        lines += [f"  {each.sweep.parameter}: {each.reason}"]
+        lines += [f"  note    {remark}" for remark in remarks(survey, each.sweep)]
+        lines += [f"  left out {reason}" for reason in each.sweep.left_out]
+    lines += [f"  not varied: {name}, because {reason}" for name, reason in survey.fixed.items()]
+    return "\n".join([*lines, *_caveats(found)])
+
+
+def scaling_fields(found: Scaling) -> dict[str, Any]:
+    """The exponents as JSON data."""
+    survey = found.survey
+    verdict = survey.verdict
+    return {
+        "key": verdict.statement.key,
+        "scaling": _overall(found),
+        "problem": verdict.problem,
+        "engine": verdict.engine,
+        "replicates": verdict.replicates,
+        "level": LEVEL,
+        "values": verdict.values,
+        "exponents": {each.sweep.parameter: _fields(found, each) for each in found.exponents},
+        "not_varied": survey.fixed,
+        "notes": _caveats(found),
+    }
+
+
+def _fields(found: Scaling, each: Exponent) -> dict[str, Any]:
+    return {
+        **sweep_fields(found.survey, each.sweep),
+        "role": each.sweep.role,
+        "terms": {label: values.tolist() for label, values in each.sweep.terms.items()},
+        "dominant": list(each.dominant),
+        "verdict": each.agreement.value,
+        "tight": each.tight,
+        "meet": each.meet,
+        "further": each.further,
+        "reason": each.reason,
+    }
+
+
+def _overall(found: Scaling) -> str:
+    return "NO_CONCLUSION" if found.agreement is None else found.agreement.value
+
+
+def _row(each: Exponent) -> tuple[str, ...]:
+    sweep = each.sweep
+    span = f"{number(float(sweep.values[0]))} ... {number(float(sweep.values[-1]))} ({len(sweep.values)})"
+    low, high = each.dominant
+    verdict = each.agreement.value + (", not tight" if each.tight is False else "")
+    return (
+        sweep.parameter,
+        span,
+        interval(sweep),
+        signed(sweep.law.exponent),
+        signed(sweep.predicted),
+        low if low == high else f"{low}, then {high}",
+        verdict,
+    )
+
+
+def _caveats(found: Scaling) -> list[str]:
+    """How the numbers are to be read."""
+    lines = ["bound: exponent of the right side over the same points; local: its exponent at the given setting"]
+    if found.survey.verdict.engine != "step":
+        lines.append("intervals are those of the fits alone: how far the points are from one power law")
+    return [*lines, "A matching slope is evidence, never proof."]
