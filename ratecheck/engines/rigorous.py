@@ -28,12 +28,15 @@ from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import U, V, Group, LinearMaps, Over, Variables
 from ratecheck.engines.ball import Ball, Entries, stacked
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.engines.rational import definite, inverse, rationals
 from ratecheck.participation import Participation, Uniform
 from ratecheck.participation.independent import Independent
 from ratecheck.problems import Problem, Quadratic
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
 _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
+# Vectors whose signs are enumerated.
+_SIGNS = 10
 # Up to so many rounds are followed one by one even where they could be squared.
 _FEW_ROUNDS = 16
 
@@ -190,7 +193,10 @@ class _Part:
         lambda_ = Enclosure.of(self.run.parameters[0]["lambda_"])
         if not lambda_.exact:
             raise UndecidedError("an inner problem whose lambda is not rational")
-        return [inverse(H + lambda_.low * _units(self.d, 0, self.d)) for H in self.H]
+        shifted = [H + lambda_.low * _units(self.d, 0, self.d) for H in self.H]
+        if not all(definite(matrix) for matrix in shifted):
+            raise UndecidedError("an inner problem that is not strongly convex")
+        return [inverse(matrix) for matrix in shifted]
 
     def _answer(self, oracle: str, i: int, point: Entries) -> Entries:
         """What the oracle returns at a point given by forms whose last column is the constant."""
@@ -432,15 +438,6 @@ class _Part:
         return {name: total / T for name, total in totals.items()}
 
 
-def rationals(array: Any) -> Entries:
-    """An array of floats as the binary fractions that they are."""
-    floats = np.asarray(array, dtype=float)
-    exact = np.empty(floats.shape, dtype=object)
-    for place, value in np.ndenumerate(floats):
-        exact[place] = Fraction(float(value))
-    return exact
-
-
 def independent_sets(p: Sequence[Fraction]) -> list[tuple[Fraction, list[int]]]:
     """Every set of independent clients that is possible, with its probability; `UndecidedError` for too many."""
     if 2 ** sum(0 < q < 1 for q in p) > _MOST_SETS:
@@ -453,20 +450,28 @@ def independent_sets(p: Sequence[Fraction]) -> list[tuple[Fraction, list[int]]]:
     return found
 
 
-def inverse(matrix: Entries) -> Entries:
-    """The inverse of a matrix of rationals; raises `UndecidedError` for a singular one."""
-    size = len(matrix)
-    rows = np.concatenate([matrix + Fraction(0), _units(size, 0, size)], axis=1)
-    for k in range(size):
-        pivot = next((j for j in range(k, size) if rows[j, k] != 0), None)
-        if pivot is None:
-            raise UndecidedError("a linear system without a unique solution")
-        rows[[k, pivot]] = rows[[pivot, k]]
-        rows[k] = rows[k] / Fraction(rows[k, k])
-        for j in range(size):
-            if j != k:
-                rows[j] = rows[j] - rows[j, k] * rows[k]
-    return rows[:, size:]
+def vectors(problem: Quadratic, m: int) -> dict[str, Fraction]:
+    """What `ratecheck.engines.lemmas.vectors` computes, in rationals."""
+    n, X = problem.n, -rationals(problem.g)
+    gram = X.dot(X.T)
+    trace, total = sum(gram.diagonal(), Fraction(0)), gram.sum()
+    one, two = Fraction(m, n), Fraction(m * (m - 1), max(n * (n - 1), 1))
+    found = {
+        "sampled2": ((one - two) * trace + two * total) / m**2,
+        "xbar2": total / Fraction(n) ** 2,
+        "spread": trace - total / Fraction(n),
+    }
+    if n > _SIGNS:
+        return found
+    signs = np.array(list(itertools.product((-1, 1), repeat=n)), dtype=int)
+    weights = (signs * (1 + np.cumsum(signs, axis=1) - signs)).astype(object)
+    sums = weights.dot(X)
+    count = Fraction(len(signs))
+    return {
+        **found,
+        "sum2": (sums * sums).sum() / count,
+        "squares": ((weights * weights).sum(axis=0) * (X * X).sum(axis=1)).sum() / count,
+    }
 
 
 def _mixed(laws: list[tuple[Fraction, _Law]]) -> _Law:
