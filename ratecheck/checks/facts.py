@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
 # A smaller value of these is as true as the certified one; of all others a larger value is.
-LOWER = frozenset({"mu_g", "inner_convexity", "delta", "selection_skew", "alpha_min"})
+LOWER = frozenset({"mu_g", "inner_convexity", "delta", "selection_skew", "alpha_min", "joint_minimum"})
 
 
 @dataclass(frozen=True)

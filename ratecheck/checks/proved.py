@@ -29,8 +29,6 @@ from ratecheck.problems import Quadratic
 _MOST_DRAWS = 4096
 # An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
 _FIRST, _MOVES = Fraction(1, 2**50), 24
-# What must not be overstated; the least value of an objective may be understated in a lower bound.
-_LOWER = LOWER | {"joint_minimum"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Proved:
         found = self.fact(name)
         assert found is not None
         enclosed = Enclosure.of(found)
-        return value <= enclosed.low if name in _LOWER else value >= enclosed.high
+        return value <= enclosed.low if name in LOWER else value >= enclosed.high
 
     # --- Eigenvalues ---
 
@@ -109,7 +107,7 @@ class Proved:
 
     def _moved(self, name: str, near: float, holds: Callable[[Fraction], bool]) -> Fraction:
         """The number nearby that the test proves."""
-        value, move = Fraction(near), -_FIRST if name in _LOWER else _FIRST
+        value, move = Fraction(near), -_FIRST if name in LOWER else _FIRST
         for k in range(_MOVES):
             moved = value if k == 0 else value + abs(value) * move * 2 ** (k - 1)
             if holds(moved):
@@ -241,8 +239,8 @@ class Proved:
 
 
 _KNOWN = frozenset(
-    "F_0 B_0 mean_B_0 b sigma sigma_u sigma_v inner_error joint_minimum lagrangian_gap selection_skew delta tau_max "
-    "tau_avg".split()
+    {"F_0", "B_0", "mean_B_0", "b", "sigma", "sigma_u", "sigma_v", "inner_error", "joint_minimum", "lagrangian_gap"}
+    | {"selection_skew", "delta", "tau_max", "tau_avg"}
 )
 
 

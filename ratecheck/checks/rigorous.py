@@ -7,7 +7,6 @@ the run are enclosed. What cannot be decided so is said to be undecided, never g
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,22 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from bounds.statement import Claim, Condition, Over, Relation, Statement
+from bounds.statement import Assumption, Claim, Condition, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.checks import sides
 from ratecheck.checks.chosen import GIVEN, chosen_values
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.instance import EXACT, Instance
 from ratecheck.checks.proved import Proved, participations
-from ratecheck.checks.verdict import Outcome
-from ratecheck.checks.verify import Options, prepared, step_source
-from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError, enclose
+from ratecheck.checks.verdict import Outcome, Verdict
+from ratecheck.checks.verify import Options, method_of, prepared, step_source
+from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError, enclose, outward
 from ratecheck.engines.rigorous import Run, vectors
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Quadratic
-
-from bounds.statement import Assumption  # isort: skip
 
 # Bits of the fixed-point numbers, until both sides are told apart.
 _BITS = (384, 1024, 3072, 9216)
@@ -62,6 +59,27 @@ class Proof:
     def proved(self) -> bool:
         """Whether the outcome is proved."""
         return self.outcome is not None
+
+    def decides(self, verdict: Verdict) -> Verdict:
+        """The verdict with the outcome that is proved; as it was where nothing is."""
+        if self.outcome is None or self.outcome is verdict.outcome:
+            return verdict
+        reasons = (self.reason,) if self.outcome is Outcome.NOT_APPLICABLE else ()
+        was = f"the {verdict.engine} engine in floating point says {verdict.outcome.value}"
+        return replace(verdict, outcome=self.outcome, reasons=reasons, notes=(*verdict.notes, was))
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data; ends of intervals are floats rounded outwards."""
+        return {
+            "verdict": None if self.outcome is None else self.outcome.value,
+            "proved": self.proved,
+            "reason": self.reason,
+            "claim": self.claim,
+            "round": self.round,
+            "left": None if self.left is None else list(outward(self.left)),
+            "right": None if self.right is None else list(outward(self.right)),
+            "notes": list(self.notes),
+        }
 
 
 class _ForeignError(Exception):
@@ -170,8 +188,6 @@ class _Subject:
         return {symbol: facts[symbol] for symbol in sorted(sides.measured(self.statement))}
 
     def _run(self, values: Numbers, trace: Participation) -> Run:
-        from ratecheck.checks.verify import method_of
-
         method = method_of(self.statement)
         assert method is not None
         proved = self._proved(trace)
@@ -180,7 +196,10 @@ class _Subject:
             block = "sigma_u" if self.problem.d_u else "sigma_v"
             noise = {block: proved.fact("sigma") or 0}
         sizes: dict[str, Any] = {name: values[name] for name in method.step_sizes if name in values}
-        sizes |= {name: list(proved.weights) if name == "alpha" else Fraction(float(value)) for name, value in self.parameters.items()}
+        sizes |= {
+            name: list(proved.weights) if name == "alpha" else Fraction(float(value))
+            for name, value in self.parameters.items()
+        }
         return Run.of(
             method, self.problem, trace, K=int(self.settings.get("local_steps", 1)), T=self.rounds, noise=noise,
             step_sizes=sizes, start=self.start,
@@ -230,7 +249,9 @@ class _Subject:
         derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
         assumed = [name for assumption in statement.assumptions for name in assumption.constants]
         found: Numbers = {}
-        for name in dict.fromkeys([*statement.parameters, *assumed, *(s.name for e in derived for s in e.free_symbols)]):
+        for name in dict.fromkeys(
+            [*statement.parameters, *assumed, *(s.name for e in derived for s in e.free_symbols)]
+        ):
             if name not in vocabulary or name not in vocabulary.facts or vocabulary[name].role is Role.MEASURED:
                 continue
             fact = vocabulary.facts[name]
@@ -365,16 +386,18 @@ def _proved_condition(condition: Condition, values: Numbers) -> bool:
 
 def _until_decided(decide: Callable[[int], Proof]) -> Proof:
     """With more and more digits, until the sides are told apart or agree to many digits."""
-    proof = Proof(None)
+    proof, before = Proof(None), None
     for bits in _BITS:
         proof = decide(bits)
         if proof.proved:
             return proof
         assert proof.left is not None
         assert proof.right is not None
-        size = max(abs(proof.left.middle), abs(proof.right.middle))
-        if proof.left.width + proof.right.width <= _SAME * size:
+        size, width = max(abs(proof.left.middle), abs(proof.right.middle)), proof.left.width + proof.right.width
+        # What the digits of irrational step sizes limit does not shrink with those of the run.
+        if width <= _SAME * size or (before is not None and width > before / 2):
             break
+        before = width
     return proof
 
 
@@ -386,7 +409,9 @@ def _decided(
     for claim in claims:
         first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
         if len(records) <= first:
-            raise InputError(f'T={len(records)} breaks "T >= {first + 1}": the claim compares a round with the one before')
+            raise InputError(
+                f'T={len(records)} breaks "T >= {first + 1}": the claim compares a round with the one before'
+            )
         for t in range(first, len(records)):
             before = {f"{name}_prev": value for name, value in records[t - 1].items()} if t else {}
             here = {**values, **records[t], **before}
@@ -409,7 +434,7 @@ def _why(outcome: Outcome | None) -> str:
 
 
 def _together(proofs: Sequence[Proof]) -> Proof:
-    """One of several that all have to hold: the first that is violated, else undecided, else the one with least room."""
+    """One of several that all have to hold: one violated or undecided, else the one with least room."""
     for outcome in (Outcome.VIOLATED, None):
         for proof in proofs:
             if proof.outcome is outcome:
@@ -423,17 +448,3 @@ def _room(proof: Proof) -> float:
     left, right = proof.left.middle, proof.right.middle
     size = max(abs(left), abs(right))
     return float((right - left) / size) if size else 0.0
-
-
-def outward(value: Enclosure) -> tuple[float, float]:
-    """Both ends as floats, rounded outwards."""
-    return _float(value.low, -math.inf), _float(value.high, math.inf)
-
-
-def _float(x: Fraction, towards: float) -> float:
-    try:
-        nearest = float(x)
-    except OverflowError:
-        nearest = math.inf if x > 0 else -math.inf
-    wrong = nearest < x if towards > 0 else nearest > x
-    return math.nextafter(nearest, towards) if wrong else nearest

@@ -83,7 +83,9 @@ class Ball:
 
     def scaled(self, factor: Number) -> Ball:
         """A multiple."""
-        return self if isinstance(factor, int | Fraction) and factor == 1 else self.times(Ball.of([[factor]], self.bits))
+        return (
+            self if isinstance(factor, int | Fraction) and factor == 1 else self.times(Ball.of([[factor]], self.bits))
+        )
 
     def taken(self, rows: Any, columns: Any) -> Ball:
         """The entries at these places, indexed as by ``numpy.ix_``."""

@@ -1,7 +1,7 @@
 """Real numbers enclosed between rationals, and formulas of the catalogue evaluated on them.
 
-Sums, products and quotients of rationals are exact; roots, logarithms and exponentials are rounded outwards. So a number
-is known as it is until an irrational function is taken of it, and within relative 2^-`DIGITS` or so from then on.
+Sums, products and quotients of rationals are exact; roots, logarithms and exponentials are rounded outwards. So a
+number is known as it is until an irrational function is taken of it, and within relative 2^-`DIGITS` or so from then on.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-# Binary digits of what is rounded.
-DIGITS = 256
+# Binary digits of what is rounded: a step size that is a root is put into long products.
+DIGITS = 1024
 
 
 class UndecidedError(Exception):
@@ -140,7 +140,7 @@ def _by_mpmath(name: str, x: Enclosure) -> Enclosure:
     context.prec = DIGITS
     low, high = (context.mpf(end.numerator) / context.mpf(end.denominator) for end in (x.low, x.high))
     function = getattr(context, name)
-    return Enclosure(_rational(function(low)._mpi_[0]), _rational(function(high)._mpi_[1]))  # noqa: SLF001  # exact ends
+    return Enclosure(_rational(function(low)._mpi_[0]), _rational(function(high)._mpi_[1]))  # exact ends
 
 
 def _rational(number: tuple[int, int, int, int]) -> Fraction:
@@ -172,21 +172,15 @@ def enclose(expr: sp.Expr, values: Mapping[str, Number]) -> Enclosure:
     raise UndecidedError(f"{expr} has a part that is not evaluated rigorously")
 
 
-def decimal(value: Enclosure, digits: int = 17) -> tuple[str, str]:
-    """Both ends in decimals, rounded outwards."""
-    return _decimal(value.low, digits, math.floor), _decimal(value.high, digits, math.ceil)
+def outward(value: Enclosure) -> tuple[float, float]:
+    """Both ends as floats, rounded outwards."""
+    return _float(value.low, -math.inf), _float(value.high, math.inf)
 
 
-def _decimal(x: Fraction, digits: int, rounding: object) -> str:
-    if x == 0:
-        return "0"
-    exponent = math.floor((abs(x.numerator).bit_length() - x.denominator.bit_length()) * math.log10(2))
-    scale = Fraction(10) ** (digits - 1 - exponent)
-    whole = rounding(x * scale)  # type: ignore[operator]
-    return f"{whole}e{exponent - digits + 1}" if whole % 10 or not whole else _shortened(whole, exponent - digits + 1)
-
-
-def _shortened(whole: int, exponent: int) -> str:
-    while whole % 10 == 0:
-        whole, exponent = whole // 10, exponent + 1
-    return f"{whole}e{exponent}" if exponent else str(whole)
+def _float(x: Fraction, towards: float) -> float:
+    try:
+        nearest = float(x)
+    except OverflowError:
+        nearest = math.inf if x > 0 else -math.inf
+    wrong = nearest < x if towards > 0 else nearest > x
+    return math.nextafter(nearest, towards) if wrong else nearest

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.base import U, V, Group, LinearMaps, Over, Variables
+from ratecheck.algorithms.base import Group, LinearMaps, Over, U, V, Variables
 from ratecheck.engines.ball import Ball, Entries, stacked
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.engines.rational import definite, inverse, rationals
@@ -83,7 +83,9 @@ class Run:
         n, d_u, d_v = problem.n, problem.d_u, problem.d_v
         u = np.zeros(d_u) if start.get("x0") is None else start["x0"]
         v = np.zeros((n, d_v)) if start.get("v0") is None else start["v0"]
-        points = np.concatenate([np.broadcast_to(np.asarray(u, dtype=float), (n, d_u)), np.asarray(v, dtype=float)], axis=1)
+        points = np.concatenate(
+            [np.broadcast_to(np.asarray(u, dtype=float), (n, d_u)), np.asarray(v, dtype=float)], axis=1
+        )
         variances = [
             Enclosure.of(noise.get(name, 0)).power(Fraction(2)).plain / Fraction(size)
             for name, size in (("sigma_u", d_u), ("sigma_v", d_v))
@@ -261,9 +263,7 @@ class _Part:
         own = Ball.of(_units(self.client, 0, len(rows.middle)), self.bits)
         sent = Ball.of(_units(len(rows.middle) - self.client, self.client, len(rows.middle)), self.bits)
         load = stacked(to_server @ sent, own)
-        change = load @ rows - stacked(
-            Ball.of(_zeros(self.server, stay.shape[1]), self.bits), Ball.of(stay, self.bits)
-        )
+        change = load @ rows - stacked(Ball.of(_zeros(self.server, stay.shape[1]), self.bits), Ball.of(stay, self.bits))
         at = self.server + i * self.client
         places = [*range(self.server), *range(at, at + self.client)]
         spread = load @ noise @ load.T
@@ -304,9 +304,7 @@ class _Part:
         for B, N in parts[1:]:
             total, noise = total + B, noise + N
         fluctuations: list[tuple[Number, Ball]] = [(one - two, B) for B, _ in parts]
-        return _Law(
-            [(1, A + total.scaled(one)), (two - one * one, total), *fluctuations], noise.scaled(one)
-        )
+        return _Law([(1, A + total.scaled(one)), (two - one * one, total), *fluctuations], noise.scaled(one))
 
     def _independent(self, p: Sequence[Fraction]) -> _Law:
         n = self.n
@@ -323,7 +321,9 @@ class _Part:
             same = self.fixed.strides[0] == 0 or bool((self.fixed == self.fixed[0]).all())
             return same and not self.algorithm.uses_delay
         trace = self.run.trace
-        return isinstance(trace, Uniform) or (isinstance(trace, Independent) and getattr(trace, "p", np.zeros(0)).ndim == 1)
+        return isinstance(trace, Uniform) or (
+            isinstance(trace, Independent) and getattr(trace, "p", np.zeros(0)).ndim == 1
+        )
 
     def _all_laws(self) -> Iterator[_Law]:
         """The law of every round in turn."""
@@ -365,7 +365,7 @@ class _Part:
         point[:, -1] = self.start[0]
         server = self._rows(a.start_server(self._split(point), mean, self._p(0)), a.server, width)
         rows = np.concatenate([server, *states, _units(1, width - 1, width)])
-        variances = [*(variance / Fraction(self.run.K) for variance in self.variances) ] * self.n
+        variances = [*(variance / Fraction(self.run.K) for variance in self.variances)] * self.n
         return Ball.of((rows * np.array([*variances, 1], dtype=object)).dot(rows.T), self.bits)
 
     def _quantities(self, names: Sequence[str]) -> dict[str, Ball]:
