@@ -41,8 +41,9 @@ class Ball:
             enclosed = Enclosure.of(entry)
             low = (enclosed.low.numerator << bits) // enclosed.low.denominator
             high = -((-enclosed.high.numerator << bits) // enclosed.high.denominator)
-            middle[place] = (low + high) // 2
-            radius = max(radius, high - middle[place], middle[place] - low)
+            centre = (low + high) // 2
+            middle[place] = centre
+            radius = max(radius, high - centre, centre - low)
         return Ball(middle, radius, bits)
 
     @staticmethod

@@ -1,7 +1,7 @@
 """Real numbers enclosed between rationals, and formulas of the catalogue evaluated on them.
 
 Sums, products and quotients of rationals are exact; roots, logarithms and exponentials are rounded outwards. So a
-number is known as it is until an irrational function is taken of it, and within relative 2^-`DIGITS` or so from then on.
+number is known as it is until an irrational function is taken of it, and to `DIGITS` binary digits from then on.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def _root(x: Fraction, degree: int) -> tuple[Fraction, Fraction]:
         return root, root
     size = (x.numerator.bit_length() - x.denominator.bit_length()) // degree
     shift = max(DIGITS - size + 2, 0)
-    root = int(sp.integer_nthroot((x.numerator << (degree * shift)) // x.denominator, degree)[0])
-    return Fraction(root, 1 << shift), Fraction(root + 1, 1 << shift)
+    below = int(sp.integer_nthroot((x.numerator << (degree * shift)) // x.denominator, degree)[0])
+    return Fraction(below, 1 << shift), Fraction(below + 1, 1 << shift)
 
 
 def _by_mpmath(name: str, x: Enclosure) -> Enclosure:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -160,7 +160,7 @@ class _Part:
         )
         self.size = self.server + self.n * self.client + 1
         self.fixed = run.trace.fixed(run.T)
-        self._laws: dict[Any, _Law] = {}
+        self._laws: dict[tuple[Any, ...], _Law] = {}
         self._clients: dict[tuple[int, int], tuple[Ball, Ball]] = {}
 
     # --- Linear forms ---
@@ -206,8 +206,8 @@ class _Part:
         if oracle == "gradient":
             answer, shift = self.H[i].dot(point), -linear
         else:
-            lambda_ = self.run.parameters[0]["lambda_"]
-            answer, shift = self._proximal[i].dot(lambda_ * point), self._proximal[i].dot(linear)
+            scaled = np.asarray(self.run.parameters[0]["lambda_"] * point, dtype=object)
+            answer, shift = self._proximal[i].dot(scaled), self._proximal[i].dot(linear)
         answer = answer + _zeros(*answer.shape)
         answer[:, -1] = answer[:, -1] + shift
         return answer
@@ -230,11 +230,9 @@ class _Part:
         noise = (loading * np.array(self.variances, dtype=object)).dot(loading.T)
         power, covariance = Ball.of(step, bits).power(Ball.of(noise, bits), self.run.K)
         wide = self.server + self.client + self.local
-        forms = [
-            self._forms(group, offset, wide)
-            for group, offset in ((a.server, 0), (a.client, self.server), (a.local, self.server + self.client))
-        ]
-        state, message = a.finish(*forms, p)
+        server, client = self._forms(a.server, 0, wide), self._forms(a.client, self.server, wide)
+        local = self._forms(a.local, self.server + self.client, wide)
+        state, message = a.finish(server, client, local, p)
         rows = np.concatenate([self._rows(state, a.client, wide), self._rows(message, a.message, wide)])
         direct = np.concatenate([rows[:, : width - 1], _zeros(len(rows), 1)], axis=1)
         from_local = Ball.of(np.concatenate([rows[:, width - 1 :], _zeros(len(rows), 1)], axis=1), bits)
@@ -247,7 +245,7 @@ class _Part:
         a, width = self.algorithm, self.local + self.d + 1
         local = self._forms(a.local, 0, width)
         # The oracle is asked at the first local variable of each block; a block without one has no coordinates.
-        first = {block: name for name, block in reversed(a.local.items())}
+        first = {block: name for name, block in reversed([*a.local.items()])}
         point = np.concatenate([local[first[b]] if b in first else _zeros(0, width) for b in a.blocks])
         asked = self._answer(a.oracle, i, point) + _units(self.d, self.local, width)
         after = self._rows(a.step(local, self._split(asked), p), a.local, width)
@@ -336,16 +334,18 @@ class _Part:
                 delays = [t - last[i] if self.algorithm.uses_delay else 1 for i in members]
                 for i in members:
                     last[i] = t
-                key: Any = (tuple(members), tuple(delays))
-                make = lambda: self._given(members, delays)  # noqa: E731, B023  # called at once
+                yield self._kept(self._given, tuple(members), tuple(delays))
             elif isinstance(trace, Uniform):
-                key, make = trace.m, lambda: self._uniform(trace.m)
+                yield self._kept(self._uniform, trace.m)
             else:
-                p = [Fraction(float(x)) for x in trace.probabilities(t, 1)[0]]
-                key, make = tuple(p), lambda: self._independent(p)  # noqa: B023  # called at once
-            if key not in self._laws:
-                self._laws[key] = make()
-            yield self._laws[key]
+                assert isinstance(trace, Independent)
+                yield self._kept(self._independent, tuple(Fraction(float(x)) for x in trace.probabilities(t, 1)[0]))
+
+    def _kept(self, make: Callable[..., _Law], *arguments: Any) -> _Law:
+        """A law, made once."""
+        if arguments not in self._laws:
+            self._laws[arguments] = make(*arguments)
+        return self._laws[arguments]
 
     # --- Moments and what is recorded of them ---
 
@@ -476,7 +476,7 @@ def vectors(problem: Quadratic, m: int) -> dict[str, Fraction]:
 
 def _mixed(laws: list[tuple[Fraction, _Law]]) -> _Law:
     """One of several laws, with these probabilities."""
-    terms: list[tuple[Number, Ball]] = [(q * w, A) for q, law in laws for w, A in law.terms]  # type: ignore[operator]
+    terms: list[tuple[Number, Ball]] = [(q * w, A) for q, law in laws for w, A in law.terms]
     noise = laws[0][1].noise.scaled(laws[0][0])
     for q, law in laws[1:]:
         noise = noise + law.noise.scaled(q)
