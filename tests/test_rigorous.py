@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import math
 import time
 from fractions import Fraction
@@ -11,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from click.testing import CliRunner
 
 import bounds
 from ratecheck.algorithms import METHODS
@@ -18,7 +20,7 @@ from ratecheck.checks.instance import Instance
 from ratecheck.checks.proved import Proved, participations
 from ratecheck.checks.rigorous import prove
 from ratecheck.checks.verdict import Outcome
-from ratecheck.cli import main
+from ratecheck.commands import verify
 from ratecheck.engines import exact_moments
 from ratecheck.engines.ball import Ball
 from ratecheck.engines.enclosure import Enclosure, UndecidedError, enclose, outward
@@ -163,7 +165,7 @@ def test_formulas_are_enclosed():
         sp.exp(-x),
     ):
         found = enclose(expr, values)
-        true = expr.subs({"x": sp.Rational(1, 3), "y": sp.Rational(7, 5)}).evalf(60)
+        true = expr.subs({x: sp.Rational(1, 3), y: sp.Rational(7, 5)}).evalf(60)
         assert found.low - Fraction(1, 10**55) <= Fraction(str(true)) <= found.high + Fraction(1, 10**55)
         assert found.width < Fraction(1, 10**100)
     low, high = outward(enclose(sp.sqrt(y), values))
@@ -225,13 +227,20 @@ VIOLATIONS = {
 
 
 @pytest.mark.parametrize("key", VIOLATIONS)
-def test_violations_are_proved(key, tmp_path, capsys):
+def test_violations_are_proved(key, tmp_path):
     """By `verify --instance`, in words and as JSON."""
     problem, pattern, given = VIOLATIONS[key]
     path = tmp_path / "instance.json"
     Instance(bounds.get(key), problem, pattern, given).save(path)
-    assert main(["verify", "--instance", str(path)]) == 1
-    assert "proof   VIOLATED, proved in interval arithmetic" in capsys.readouterr().out
+    words, fields = (
+        CliRunner().invoke(verify.command, ["--instance", str(path), *flag], standalone_mode=False)
+        for flag in ([], ["--json"])
+    )
+    assert (words.return_value, fields.return_value) == (1, 1)
+    assert "proof   VIOLATED, proved in interval arithmetic" in words.output
+    found = json.loads(fields.output)["rigorous"]
+    assert found["proved"]
+    assert found["left"][0] > found["right"][1] or found["left"][1] < found["right"][0]
 
 
 def test_sides_of_a_violation_by_hand():
@@ -295,7 +304,7 @@ def test_a_wrong_bound_is_seen():
     room = sound.left.middle / sound.right.middle
     (claim,) = statement.claims
     for more, outcome in ((1, Outcome.HOLDS), (-1, Outcome.VIOLATED)):
-        factor = room * (1 + more * Fraction(1, 10**9))
+        factor = Fraction(round(room * (1 + more * Fraction(1, 10**9)) * 10**18), 10**18)
         terms = {name: sp.Rational(factor.numerator, factor.denominator) * term for name, term in claim.terms.items()}
         mutant = dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
         assert prove(Instance(mutant, THREE, None, given)).outcome is outcome
