@@ -300,7 +300,8 @@ class _Settled:
         for condition in unproved:
             left, right = (enclose(side, self.values) for side in (condition.left, condition.right))
             apart = max(right.low - left.high, left.low - right.high, Fraction(0))
-            if apart > _ROUNDING * max(abs(left.low), abs(right.low)):
+            fixed = left.exact and right.exact and not condition.symbols & self.chosen.keys()
+            if fixed or apart > _ROUNDING * max(abs(left.low), abs(right.low)):
                 raise _ForeignError(f'"{condition.text}" is broken: {float(left.low):.6g} and {float(right.low):.6g}')
         for name in self._free():
             for move in (-_NUDGE, _NUDGE):

@@ -11,7 +11,6 @@ from ratecheck.checks.admissible import StepSizes
 from ratecheck.checks.interval import Interval
 from ratecheck.checks.nearest import Nearest
 from ratecheck.checks.region import Region
-from ratecheck.engines.enclosure import outward
 
 if TYPE_CHECKING:
     from ratecheck.checks.rigorous import Proof
@@ -134,9 +133,10 @@ def proof_text(proof: Proof) -> str:
         lines[0] += f": {proof.reason}"
     if proof.outcome is None:
         lines[0] += "; the verdict is that of floating point"
-    for name, side in (("left", proof.left), ("right", proof.right)):
-        if side is not None:
-            low, high = outward(side)
+    fields = proof.fields()
+    for name in ("left", "right"):
+        if fields[name] is not None:
+            low, high = fields[name]
             lines.append(f"  {name:6}  in [{low!r}, {high!r}]")
     return "\n".join([*lines, *(f"  note    {note}" for note in proof.notes)])
 
