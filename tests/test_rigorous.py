@@ -296,6 +296,16 @@ def test_false_assumptions_are_refused():
     assert "is broken" in proof.reason
 
 
+def test_another_participation_is_refused():
+    """A given trace is not uniform sampling, whatever the sides are."""
+    given = {"m": 1, "K": 5, "T": 3, "sigma_u": 0.0, "sigma_v": 0.0}
+    wrong = Instance(bounds.get("pfl/theorem-3.7"), THREE, Trace(np.eye(3)), given)
+    proof = prove(wrong)
+    assert proof.outcome is Outcome.NOT_APPLICABLE
+    assert "uniformly" in proof.reason
+    assert wrong.verdict().outcome is Outcome.NOT_APPLICABLE
+
+
 def test_a_wrong_bound_is_seen():
     """The right side divided so that it falls short of the left one by a billionth."""
     given = {"m": 3, "K": 2, "T": 5, "sigma_u": 0.0, "sigma_v": 0.0}

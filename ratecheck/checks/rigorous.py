@@ -22,7 +22,7 @@ from ratecheck.checks.facts import NOISE
 from ratecheck.checks.instance import EXACT, Instance
 from ratecheck.checks.proved import Proved, participations
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, method_of, prepared, step_source
+from ratecheck.checks.verify import Options, foreign, method_of, prepared, step_source, unlike
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError, enclose, outward
 from ratecheck.engines.rigorous import Run, vectors
 from ratecheck.errors import InputError
@@ -88,24 +88,34 @@ class _ForeignError(Exception):
 
 def prove(instance: Instance, options: Options = EXACT) -> Proof:
     """Decide an instance rigorously; raises `InputError` for unusable input."""
-    statement = instance.statement
-    if not isinstance(instance.problem, Quadratic):
-        return Proof(None, f"a {instance.problem.kind} problem is not followed rigorously")
-    given = dict(instance.given)
-    check, pattern = prepared(statement, instance.problem, given, options, instance.participation, instance.start)
-    subject = _Subject(
-        statement, instance.problem, check.given, check.parameters, check.settings, check.noise, instance.start
-    )
     try:
-        if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
-            return subject.over_draws(pattern)
-        if check.method is None:
-            return subject.without_run(pattern)
-        return _together([subject.on(trace) for trace in check.traces(pattern)])
+        return _decide(instance, options)
     except _ForeignError as error:
-        return Proof(Outcome.NOT_APPLICABLE, f"not an instance of the assumptions: {error}")
+        # Who compares anyway wants a comparison.
+        outcome = None if options.anyway else Outcome.NOT_APPLICABLE
+        return Proof(outcome, f"not an instance of the assumptions: {error}")
     except UndecidedError as error:
         return Proof(None, str(error))
+
+
+def _decide(instance: Instance, options: Options) -> Proof:
+    statement, problem = instance.statement, instance.problem
+    if not isinstance(problem, Quadratic):
+        raise UndecidedError(f"a {problem.kind} problem is not followed rigorously")
+    if reasons := foreign(statement):
+        raise UndecidedError("; ".join(reasons))
+    given = dict(instance.given)
+    check, pattern = prepared(statement, problem, given, options, instance.participation, instance.start)
+    if reason := unlike(statement, pattern, int(check.settings.get("participants", 0))):
+        raise _ForeignError(reason)
+    subject = _Subject(
+        statement, problem, check.given, check.parameters, check.settings, check.noise, instance.start
+    )  # fmt: skip
+    if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        return subject.over_draws(pattern)
+    if check.method is None:
+        return subject.without_run(pattern)
+    return _together([subject.on(trace) for trace in check.traces(pattern)])
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ class _Check:
     def run(self) -> Verdict:
         statement = self.statement
         pattern = self.prepare()
-        if reason := _unlike(statement, pattern, self._setting("participants")):
+        if reason := unlike(statement, pattern, self._setting("participants")):
             return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
         if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
             return self._over_draws(pattern)
@@ -647,7 +647,7 @@ _KINDS: dict[Assumption, type] = {
 }
 
 
-def _unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
+def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
     """Why a participation is not the one that the statement is about."""
     n = pattern.n
     if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
