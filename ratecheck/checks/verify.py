@@ -142,6 +142,15 @@ def certify(
     return _Check(statement, problem, dict(given), Options(), "", participation, {}, None, None).certified_on_first()
 
 
+def prepared(
+    statement: Statement, problem: Problem, given: Given, options: Options, participation: Participation | None,
+    start: Mapping[str, ArrayLike],
+) -> tuple[_Check, Participation]:  # fmt: skip
+    """What `verify` works on, and who takes part; raises `InputError` for unusable input."""
+    check = _Check(statement, problem, dict(given), options, "", participation, start, None, None)
+    return check, check.prepare()
+
+
 def foreign(statement: Statement) -> tuple[str, ...]:
     """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
     vocabulary = statement.vocabulary
@@ -179,16 +188,16 @@ class _Check:
     def run(self) -> Verdict:
         statement = self.statement
         pattern = self.prepare()
-        if reason := _unlike(statement, pattern, self._setting("participants")):
+        if reason := unlike(statement, pattern, self._setting("participants")):
             return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
         if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
             return self._over_draws(pattern)
-        verdicts = [self._on(trace) for trace in self._traces(pattern)]
+        verdicts = [self._on(trace) for trace in self.traces(pattern)]
         return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
 
     def certified_on_first(self) -> dict[str, Constant]:
         """Constants on the participation, or on the first draw of it."""
-        self.trace = self._traces(self.prepare())[0]
+        self.trace = self.traces(self.prepare())[0]
         return self._certify(self.statement)
 
     def prepare(self) -> Participation:
@@ -327,7 +336,7 @@ class _Check:
                 return build(n, size)
         return Uniform(n, size)
 
-    def _traces(self, pattern: Participation) -> list[Participation]:
+    def traces(self, pattern: Participation) -> list[Participation]:
         """The pattern itself, or draws of it where the statement speaks about every participation by itself."""
         T = self._setting("rounds")
         if not every_participation(self.statement) or pattern.follows_state or pattern.fixed(T) is not None:
@@ -745,7 +754,7 @@ class _Check:
     # --- Means over the participation, step sizes being those of the one that is drawn ---
 
     def _over_draws(self, pattern: Participation) -> Verdict:
-        rules = _step_source(self.statement)
+        rules = step_source(self.statement)
         if rules is None:
             reason = "nothing that it follows from says which step sizes"
             return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
@@ -859,7 +868,7 @@ _KINDS: dict[Assumption, type] = {
 }
 
 
-def _unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
+def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
     """Why a participation is not the one that the statement is about."""
     n = pattern.n
     if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
@@ -880,7 +889,7 @@ def _within(expr: object, values: Mapping[str, float]) -> bool:
     return {s.name for s in expr.free_symbols} <= values.keys()  # type: ignore[attr-defined]
 
 
-def _step_source(statement: Statement) -> Statement | None:
+def step_source(statement: Statement) -> Statement | None:
     """The first statement that it follows from, nearest first, that says which step sizes to take."""
     queue = list(statement.follows_from)
     for key in queue:

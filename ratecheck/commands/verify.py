@@ -32,7 +32,7 @@ from ratecheck.participation.build import build as participation
 from ratecheck.problems import Bilevel, Problem
 from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
-from ratecheck.views.text import values_text, verdict_table, verdict_text
+from ratecheck.views.text import proof_text, values_text, verdict_table, verdict_text
 
 EXIT_CODES = {
     Outcome.HOLDS: 0,
@@ -162,17 +162,19 @@ def exit_code(verdicts: list[Verdict]) -> int:
 
 def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json: bool) -> int:
     """Verify what a file says."""
-    from ratecheck.checks import instance
+    from ratecheck.checks import instance, rigorous
 
     if words:
         raise InputError(f"{words[0]!r} and --instance: the file says which statement, problem and numbers")
     found = instance.load(file)
     with progress(f"verifying {found.statement.key}") as report:
         verdict = found.verdict(options, name=str(file), progress=report)
+        proof = rigorous.prove(found, options)
+    verdict = proof.decides(verdict)
     if as_json:
-        print_json(fields(verdict))
+        print_json({**fields(verdict), "rigorous": proof.fields()})
     else:
-        click.echo(verdict_text(verdict))
+        click.echo(f"{verdict_text(verdict)}\n{proof_text(proof)}")
     return exit_code([verdict])
 
 

@@ -13,6 +13,7 @@ from ratecheck.checks.nearest import Nearest
 from ratecheck.checks.region import Region
 
 if TYPE_CHECKING:
+    from ratecheck.checks.rigorous import Proof
     from ratecheck.checks.verdict import Comparison, Verdict
 
 
@@ -123,6 +124,21 @@ def _nearest_lines(nearest: Nearest) -> list[str]:
         condition = "or, with these step sizes," if nearest.steps else "with other step sizes"
         lines.append(f"{condition} feasible for one of {'; '.join(limits)}")
     return lines
+
+
+def proof_text(proof: Proof) -> str:
+    """What was proved of an instance, both sides as intervals."""
+    lines = [f"  proof   {proof.outcome.value}, proved in interval arithmetic" if proof.outcome else "  proof   none"]
+    if proof.reason:
+        lines[0] += f": {proof.reason}"
+    if proof.outcome is None:
+        lines[0] += "; the verdict is that of floating point"
+    fields = proof.fields()
+    for name in ("left", "right"):
+        if fields[name] is not None:
+            low, high = fields[name]
+            lines.append(f"  {name:6}  in [{low!r}, {high!r}]")
+    return "\n".join([*lines, *(f"  note    {note}" for note in proof.notes)])
 
 
 def verdict_text(verdict: Verdict) -> str:

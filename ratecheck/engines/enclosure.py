@@ -1,0 +1,186 @@
+"""Real numbers enclosed between rationals, and formulas of the catalogue evaluated on them.
+
+Sums, products and quotients of rationals are exact; roots, logarithms and exponentials are rounded outwards. So a
+number is known as it is until an irrational function is taken of it, and to `DIGITS` binary digits from then on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+# Binary digits of what is rounded: a step size that is a root is put into long products.
+DIGITS = 1024
+
+
+class UndecidedError(Exception):
+    """What is asked cannot be decided rigorously; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """A real number between two rationals."""
+
+    low: Fraction
+    high: Fraction
+
+    @staticmethod
+    def of(value: Number) -> Enclosure:
+        """A number as it is; a float stands for the binary fraction that it is."""
+        if isinstance(value, Enclosure):
+            return value
+        exact = Fraction(value)
+        return Enclosure(exact, exact)
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are the same."""
+        return self.low == self.high
+
+    @property
+    def plain(self) -> Number:
+        """The rational itself where there is one."""
+        return self.low if self.exact else self
+
+    @property
+    def middle(self) -> Fraction:
+        """The number half way between the ends."""
+        return (self.low + self.high) / 2
+
+    @property
+    def width(self) -> Fraction:
+        """The distance of the ends."""
+        return self.high - self.low
+
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.high, -self.low)
+
+    def __add__(self, other: object) -> Enclosure:
+        if not isinstance(other, _KINDS):
+            return NotImplemented
+        x = Enclosure.of(other)
+        return Enclosure(self.low + x.low, self.high + x.high)
+
+    def __sub__(self, other: object) -> Enclosure:
+        return self + -Enclosure.of(other) if isinstance(other, _KINDS) else NotImplemented
+
+    def __rsub__(self, other: object) -> Enclosure:
+        return -self + other
+
+    def __mul__(self, other: object) -> Enclosure:
+        if not isinstance(other, _KINDS):
+            return NotImplemented
+        x = Enclosure.of(other)
+        ends = (self.low * x.low, self.low * x.high, self.high * x.low, self.high * x.high)
+        return Enclosure(min(ends), max(ends))
+
+    def __truediv__(self, other: object) -> Enclosure:
+        return self * Enclosure.of(other).inverse() if isinstance(other, _KINDS) else NotImplemented
+
+    def __rtruediv__(self, other: object) -> Enclosure:
+        return self.inverse() * other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def inverse(self) -> Enclosure:
+        """1/x; raises `UndecidedError` where x may be zero."""
+        if self.low <= 0 <= self.high:
+            raise UndecidedError("a division by what may be zero")
+        return Enclosure(1 / self.high, 1 / self.low)
+
+    def power(self, exponent: Fraction) -> Enclosure:
+        """x^(p/q); raises `UndecidedError` for a root of what may be negative."""
+        if exponent < 0:
+            return self.power(-exponent).inverse()
+        if exponent.denominator > 1:
+            if self.low < 0:
+                raise UndecidedError("a root of what may be negative")
+            root = Enclosure(_root(self.low, exponent.denominator)[0], _root(self.high, exponent.denominator)[1])
+            return root.power(Fraction(exponent.numerator))
+        ends = (self.low**exponent.numerator, self.high**exponent.numerator)
+        if exponent.numerator % 2 == 0 and self.low < 0 < self.high:
+            return Enclosure(Fraction(0), max(ends))
+        return Enclosure(min(ends), max(ends))
+
+    def sqrt(self) -> Enclosure:
+        """The square root."""
+        return self.power(Fraction(1, 2))
+
+
+# A rational number, or an enclosure of a real one.
+Number = int | float | Fraction | Enclosure
+_KINDS = (int, float, Fraction, Enclosure)
+
+
+def _root(x: Fraction, degree: int) -> tuple[Fraction, Fraction]:
+    """Lower and upper bound of the root of a number that is not negative; equal where it is found exactly."""
+    if x == 0:
+        return x, x
+    tops = [sp.integer_nthroot(part, degree) for part in (x.numerator, x.denominator)]
+    if all(exact for _, exact in tops):
+        root = Fraction(int(tops[0][0]), int(tops[1][0]))
+        return root, root
+    size = (x.numerator.bit_length() - x.denominator.bit_length()) // degree
+    shift = max(DIGITS - size + 2, 0)
+    below = int(sp.integer_nthroot((x.numerator << (degree * shift)) // x.denominator, degree)[0])
+    return Fraction(below, 1 << shift), Fraction(below + 1, 1 << shift)
+
+
+def _by_mpmath(name: str, x: Enclosure) -> Enclosure:
+    """A function of mpmath's interval arithmetic; raises `UndecidedError` outside of its domain."""
+    from mpmath.ctx_iv import MPIntervalContext
+
+    if name == "log" and x.low <= 0:
+        raise UndecidedError("a logarithm of what may be zero or negative")
+    context = MPIntervalContext()
+    context.prec = DIGITS
+    low, high = (context.mpf(end.numerator) / context.mpf(end.denominator) for end in (x.low, x.high))
+    function = getattr(context, name)
+    return Enclosure(_rational(function(low)._mpi_[0]), _rational(function(high)._mpi_[1]))  # exact ends
+
+
+def _rational(number: tuple[int, int, int, int]) -> Fraction:
+    """A number of mpmath as the binary fraction that it is."""
+    sign, mantissa, exponent, _ = number
+    value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -value if sign else value
+
+
+def enclose(expr: sp.Expr, values: Mapping[str, Number]) -> Enclosure:
+    """An expression of the catalogue at numbers; raises `UndecidedError` where it may have no value there."""
+    if expr.is_Symbol:
+        return Enclosure.of(values[expr.name])
+    if expr.is_Rational:
+        return Enclosure.of(Fraction(int(expr.p), int(expr.q)))
+    parts = [enclose(part, values) for part in expr.args]
+    if expr.is_Add or expr.is_Mul:
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part if expr.is_Add else total * part
+        return total
+    if expr.is_Pow and parts[1].exact:
+        return parts[0].power(parts[1].low)
+    if isinstance(expr, sp.Max | sp.Min):
+        choose = max if isinstance(expr, sp.Max) else min
+        return Enclosure(choose(part.low for part in parts), choose(part.high for part in parts))
+    if isinstance(expr, sp.log | sp.exp):
+        return _by_mpmath(type(expr).__name__, parts[0])
+    raise UndecidedError(f"{expr} has a part that is not evaluated rigorously")
+
+
+def outward(value: Enclosure) -> tuple[float, float]:
+    """Both ends as floats, rounded outwards."""
+    return _float(value.low, -math.inf), _float(value.high, math.inf)
+
+
+def _float(x: Fraction, towards: float) -> float:
+    try:
+        nearest = float(x)
+    except OverflowError:
+        nearest = math.inf if x > 0 else -math.inf
+    wrong = nearest < x if towards > 0 else nearest > x
+    return math.nextafter(nearest, towards) if wrong else nearest
