@@ -51,8 +51,9 @@ from bounds.tables import TABLES, Row
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
 from ratecheck.checks import audit
+from ratecheck.checks.asked import Options
 from ratecheck.checks.tables import TableReport, check_table
-from ratecheck.checks.verify import Options, verify
+from ratecheck.checks.verify import verify
 from ratecheck.commands.list import count
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build

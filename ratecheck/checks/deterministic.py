@@ -19,7 +19,7 @@ from ratecheck.algorithms.base import Over as Clients
 from ratecheck.algorithms.base import Term, U, V, Variables
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.problem import step_names
-from ratecheck.checks.verify import foreign
+from ratecheck.checks.scope import foreign
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Relation, Statement
+from ratecheck.checks.asked import Options
 from ratecheck.checks.families import Family, Shape, shapes
 from ratecheck.checks.instance import Instance
+from ratecheck.checks.scope import foreign
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, foreign
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, whole
 

@@ -22,10 +22,11 @@ from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.checks import points, sides
 from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.asked import certify
 from ratecheck.checks.facts import LOWER, NOISE
 from ratecheck.checks.instance import Instance
+from ratecheck.checks.scope import every_participation, method_of
 from ratecheck.checks.trajectory import MEASURES
-from ratecheck.checks.verify import certify, every_participation, method_of
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
 from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic

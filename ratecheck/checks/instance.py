@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 import bounds
 from bounds.statement import Statement
+from ratecheck.checks.asked import Options, Progress
 from ratecheck.checks.verdict import Verdict
-from ratecheck.checks.verify import Options, Progress, verify
+from ratecheck.checks.verify import verify
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
 from ratecheck.problems import Bilevel, Problem, Quadratic

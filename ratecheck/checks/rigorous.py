@@ -17,12 +17,13 @@ import numpy as np
 from bounds.statement import Assumption, Claim, Condition, Over, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.checks import sides
+from ratecheck.checks.asked import Options, prepared
 from ratecheck.checks.chosen import GIVEN, chosen_values
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.instance import EXACT, Instance
 from ratecheck.checks.proved import Proved, participations
+from ratecheck.checks.scope import foreign, method_of, step_source, unlike
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, foreign, method_of, prepared, step_source, unlike
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError, enclose, outward
 from ratecheck.engines.rigorous import Run, vectors
 from ratecheck.errors import InputError

@@ -17,10 +17,11 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.checks import varied
+from ratecheck.checks.asked import Options, Progress
 from ratecheck.checks.exponent import fit
 from ratecheck.checks.sweep import DEFAULTS, Survey, Sweep, check_measurable, survey
 from ratecheck.checks.verdict import Comparison
-from ratecheck.checks.verify import Options, Progress, verify
+from ratecheck.checks.verify import verify
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
 

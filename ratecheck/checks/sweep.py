@@ -18,11 +18,13 @@ import bounds
 from bounds.statement import Over, Statement
 from bounds.symbols import Role
 from ratecheck.checks import varied
+from ratecheck.checks.asked import Options, Progress
 from ratecheck.checks.confidence import radius
 from ratecheck.checks.exponent import LEVEL, Fit, fit, local_exponent
+from ratecheck.checks.scope import foreign
 from ratecheck.checks.varied import Plan, Point
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, Progress, foreign, verify
+from ratecheck.checks.verify import verify
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Domain, Role
+from ratecheck.checks.scope import every_participation
 from ratecheck.checks.verdict import Verdict
-from ratecheck.checks.verify import every_participation
 from ratecheck.errors import InputError
 from ratecheck.participation import Cyclic, Participation, Trace
 from ratecheck.problems import Problem, Quadratic

@@ -8,10 +8,10 @@ import click
 
 import bounds
 from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.asked import Options
 from ratecheck.checks.nearest import nearest
 from ratecheck.checks.region import choose_axes, free_constants, region
 from ratecheck.checks.sweep import check_measurable, survey
-from ratecheck.checks.verify import Options
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 import bounds
+from ratecheck.checks.asked import Options
 from ratecheck.checks.scaling import Agreement, scaling
 from ratecheck.checks.sweep import check_measurable
-from ratecheck.checks.verify import Options
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,

@@ -12,9 +12,10 @@ import bounds
 from bounds.statement import Statement
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
+from ratecheck.checks.asked import Options
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import Options, verify
+from ratecheck.checks.verify import verify
 from ratecheck.commands.arguments import (
     divide,
     divide_words,
