@@ -141,6 +141,13 @@ class Family:
         )
 
     @cached_property
+    def _restricted(self) -> tuple[str, ...]:
+        """Parameters of the method that stand in a condition beside step sizes, and are chosen before those."""
+        steps = {q.name for q in self.statement.vocabulary if q.role is Role.STEP_SIZE}
+        together = [c.symbols for c in self.statement.conditions if c.symbols & steps]
+        return tuple(name for name in self._parameters if any(name in symbols for symbols in together))
+
+    @cached_property
     def _free_steps(self) -> tuple[str, ...]:
         """Step sizes that no rule sets, products first."""
         statement, vocabulary = self.statement, self.statement.vocabulary
@@ -177,8 +184,13 @@ class Family:
         pattern = self._pattern(dial, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
         if isinstance(pattern, Bernoulli) and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta
-        given |= self._claims(dial, problem, given, pattern)
-        given |= self._steps(dial, problem, given, pattern)
+        claims = self._claims(dial, problem, given, pattern)
+        if self._restricted:
+            given |= self._chosen(dial, problem, {**given, **claims}, pattern, self._restricted, "parameter")
+            # What the method's parameters decide, such as the gap, is claimed once they are known.
+            claims = self._claims(dial, problem, given, pattern)
+        given |= claims
+        given |= self._chosen(dial, problem, given, pattern, self._free_steps, "step")
         asked = None if shape.trace == "" and not isinstance(pattern, Bernoulli) else pattern
         return Instance(statement, problem, asked, given)
 
@@ -265,11 +277,18 @@ class Family:
             claims[name] = value / more if lower else value * more if value > 0 else more - 1
         return claims
 
-    def _steps(
-        self, dial: Mapping[str, float], problem: Quadratic, given: Mapping[str, float], pattern: Participation
+    def _chosen(
+        self,
+        dial: Mapping[str, float],
+        problem: Quadratic,
+        given: Mapping[str, float],
+        pattern: Participation,
+        wanted: Sequence[str],
+        kind: str,
     ) -> dict[str, float]:
+        """Values inside what the conditions admit, one after the other; those not chosen yet are open."""
         statement = self.statement
-        if not self._free_steps:
+        if not wanted:
             return {}
         found = certify(statement, problem, given, pattern if self.shape.trace else None)
         if any(math.isinf(c.value) for name, c in found.items() if name in statement.parameters and name != "b"):
@@ -278,14 +297,16 @@ class Family:
         values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
         values = {**{k: v for k, v in given.items() if k in names}, **values}
         values = {k: v for k, v in statement.resolve({**given, **values}).items() if k in names}
-        steps: dict[str, float] = {}
-        for name in self._free_steps:
+        chosen: dict[str, float] = {}
+        for k, name in enumerate(wanted):
+            free = tuple(each for each in wanted[k:] if statement.vocabulary[each].role is not Role.STEP_SIZE)
+            known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
             try:
-                interval = step_sizes(statement, {**values, **steps}).admissible[name]
+                interval = step_sizes(statement, known, free).admissible[name]
             except (InputError, KeyError):
                 continue
-            steps[name] = _inside(interval.box, interval.high, dial[f"step {name}"])
-        return steps
+            chosen[name] = _inside(interval.box, interval.high, dial[f"{kind} {name}"])
+        return chosen
 
 
 # A dial above this value is at its edge.

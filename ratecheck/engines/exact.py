@@ -303,9 +303,7 @@ class RoundMap:
     def change(self, moment: Moment) -> Moment:
         """The moment of z' - z."""
         identity = np.eye(len(moment.mean))
-        return moment.through(
-            self.mean - identity, self.size + identity, self.spread(moment), self.spread_root(moment)
-        )
+        return moment.through(self.mean - identity, self.size + identity, self.spread(moment), self.spread_root(moment))
 
 
 class SampledRound(RoundMap):
