@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
-from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.facts import LOWER, NOISE
 from ratecheck.checks.instance import Instance
+from ratecheck.checks.problem import Problem
 from ratecheck.checks.verify import certify, every_participation, method_of
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
@@ -175,6 +175,12 @@ class Family:
         """Coordinates of the cube."""
         return len(self.dials)
 
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """A random point, whose dials are at an end one time in three."""
+        point = rng.random(self.size)
+        ends = rng.random(self.size) < 1 / 3
+        return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
+
     def decode(self, point: Array) -> Instance:
         """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""
         dial = dict(zip(self.dials, (float(x) for x in point), strict=True))
@@ -302,7 +308,7 @@ class Family:
             free = tuple(each for each in wanted[k:] if statement.vocabulary[each].role is not Role.STEP_SIZE)
             known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
             try:
-                interval = step_sizes(statement, known, free).admissible[name]
+                interval = Problem.of(statement, known, free).admissible()[name]
             except (InputError, KeyError):
                 continue
             chosen[name] = _inside(interval.box, interval.high, dial[f"{kind} {name}"])

@@ -86,15 +86,20 @@ def load(path: Path) -> Instance:
     if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
         raise InputError(f'{path} is no instance: it lacks "ratecheck instance": {_VERSION}')
     try:
-        return Instance(
-            bounds.get(data["statement"]),
-            _problem(data["problem"]),
-            _pattern(data["participation"]),
-            data["given"],
-            data["start"],
-        )
+        return read(data)
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is no instance: {type(error).__name__} at {error}") from None
+
+
+def read(data: Mapping[str, Any], statement: Statement | None = None) -> Instance:
+    """The instance in JSON data, of another statement if wished; the inverse of `Instance.fields`."""
+    return Instance(
+        statement or bounds.get(data["statement"]),
+        _problem(data["problem"]),
+        _pattern(data["participation"]),
+        data["given"],
+        data["start"],
+    )
 
 
 def _problem_fields(problem: Problem) -> dict[str, Any]:
