@@ -107,7 +107,7 @@ def _ask(family: Family, point: np.ndarray) -> tuple[Instance, Verdict] | None:
 def _alarm(key: str, instance: Instance, verdict: Verdict) -> Alarm:
     worst = verdict.worst
     assert worst is not None
-    return Alarm(key, verdict.engine, worst.left, worst.right, worst.error, instance.fields())
+    return Alarm(key, verdict.engine, worst.left, worst.right, worst.error, {**instance.fields(), "statement": key})
 
 
 def default_instance(statement: Statement) -> Instance:
