@@ -17,12 +17,10 @@ from bounds.symbols import Domain, Role
 from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.implications import Verdict, check
 from ratecheck.checks.selftest.audit import Fate, audit_catches, audited
-from ratecheck.checks.selftest.measure import shares, tried
 from ratecheck.checks.selftest.mutants import Direction, Kind, Mutant, mutants, sound
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import verify
 from ratecheck.problems import Quadratic
-from ratecheck.views.selftest import shares_fields, shares_text
 
 KEYS = (
     "pfl/theorem-3.7",
@@ -340,17 +338,3 @@ def test_a_dropped_assumption_is_missed_by_a_premise():
 def test_what_concludes_no_argument_is_untouched():
     """Lemma 3.2 is shown with vectors, not by other statements."""
     assert {audited(mutant).fate for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {Fate.UNTOUCHED}
-
-
-def test_shares_count_every_mutant_once():
-    """The columns of a row add up, in text and data."""
-    statement = bounds.get("pfl/fedavg-partial")
-    found = shares(tried([statement], every=4))
-    assert sum(share.mutants for share in found) == len(mutants(statement)[::4])
-    for share in found:
-        assert share.mutants == share.weaker + share.caught + share.harmless + share.undecided + share.untouched
-        assert share.accused == 0
-    data = shares_fields(found)
-    assert [row["kind"] for row in data] == [kind.value for kind in Kind]
-    *_, last = shares_text(found).splitlines()
-    assert last.split()[:2] == ["all", str(sum(share.mutants for share in found))]

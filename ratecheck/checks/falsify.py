@@ -32,6 +32,8 @@ Report = Callable[[float, str], None]
 _LOOK, _EVOLVE = 0.4, 0.4
 # How many shapes are evolved and how many points polished; members of a population.
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
+# How an instance is asked about.
+SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False)
 # Room of an instance that the statement says nothing about.
 _NOTHING = 2.0
 
@@ -211,8 +213,7 @@ def falsify(
         return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
     whole("seed", seed, 0)
     families = [Family(statement, shape) for shape in shapes(statement)]
-    options = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False)
-    search = _Search(statement, budget, options, report or (lambda *_: None))
+    search = _Search(statement, budget, SEARCHED, report or (lambda *_: None))
     stopped = ""
     rng = np.random.default_rng(seed)
     try:
@@ -251,9 +252,7 @@ def _points(family: Family, rng: np.random.Generator) -> Iterator[Array]:
             point[kinds.index("spread")] = 0.5
             point[:2] = length
             yield point
-        point = rng.random(family.size)
-        ends = rng.random(family.size) < 1 / 3
-        yield np.where(ends, rng.integers(0, 2, family.size).astype(float), point)
+        yield family.drawn(rng)
 
 
 def _simplex(point: Array) -> Array:

@@ -21,10 +21,10 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.checks import points, sides
-from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.asked import certify
 from ratecheck.checks.facts import LOWER, NOISE
 from ratecheck.checks.instance import Instance
+from ratecheck.checks.problem import Problem as Region
 from ratecheck.checks.scope import every_participation, method_of
 from ratecheck.checks.trajectory import MEASURES
 from ratecheck.errors import InputError
@@ -167,6 +167,13 @@ class Family:
         )
 
     @cached_property
+    def _restricted(self) -> tuple[str, ...]:
+        """Parameters of the method that stand in a condition beside step sizes, and are chosen before those."""
+        steps = {q.name for q in self.statement.vocabulary if q.role is Role.STEP_SIZE}
+        together = [c.symbols for c in self.statement.conditions if c.symbols & steps]
+        return tuple(name for name in self._parameters if any(name in symbols for symbols in together))
+
+    @cached_property
     def _free_steps(self) -> tuple[str, ...]:
         """Step sizes that no rule sets, products first."""
         statement, vocabulary = self.statement, self.statement.vocabulary
@@ -194,6 +201,12 @@ class Family:
         """Coordinates of the cube."""
         return len(self.dials)
 
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """A random point, whose dials are at an end one time in three."""
+        point = rng.random(self.size)
+        ends = rng.random(self.size) < 1 / 3
+        return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
+
     def decode(self, point: Array) -> Instance:
         """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""
         dial = dict(zip(self.dials, (float(x) for x in point), strict=True))
@@ -203,8 +216,13 @@ class Family:
         pattern = self._pattern(dial, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
         if isinstance(pattern, Bernoulli) and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta
-        given |= self._claims(dial, problem, given, pattern)
-        given |= self._steps(dial, problem, given, pattern)
+        claims = self._claims(dial, problem, given, pattern)
+        if self._restricted:
+            given |= self._chosen(dial, problem, {**given, **claims}, pattern, self._restricted, "parameter")
+            # What the method's parameters decide, such as the gap, is claimed once they are known.
+            claims = self._claims(dial, problem, given, pattern)
+        given |= claims
+        given |= self._chosen(dial, problem, given, pattern, self._free_steps, "step")
         asked = None if shape.trace == "" and not isinstance(pattern, Bernoulli) else pattern
         return Instance(statement, problem, asked, given)
 
@@ -309,11 +327,18 @@ class Family:
             claims[name] = value / more if lower else value * more if value > 0 else more - 1
         return claims
 
-    def _steps(
-        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation
+    def _chosen(
+        self,
+        dial: Mapping[str, float],
+        problem: Problem,
+        given: Mapping[str, float],
+        pattern: Participation,
+        wanted: Sequence[str],
+        kind: str,
     ) -> dict[str, float]:
+        """Values inside what the conditions admit, one after the other; those not chosen yet are open."""
         statement = self.statement
-        if not self._free_steps:
+        if not wanted:
             return {}
         found = certify(statement, problem, given, pattern if self.shape.trace else None)
         facts = statement.vocabulary.facts
@@ -323,14 +348,16 @@ class Family:
         values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
         values = {**{k: v for k, v in given.items() if k in names}, **values}
         values = {k: v for k, v in statement.resolve({**given, **values}).items() if k in names}
-        steps: dict[str, float] = {}
-        for name in self._free_steps:
+        chosen: dict[str, float] = {}
+        for k, name in enumerate(wanted):
+            free = tuple(each for each in wanted[k:] if statement.vocabulary[each].role is not Role.STEP_SIZE)
+            known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
             try:
-                interval = step_sizes(statement, {**values, **steps}).admissible[name]
+                interval = Region.of(statement, known, free).admissible()[name]
             except (InputError, KeyError):
                 continue
-            steps[name] = _inside(interval.box, interval.high, dial[f"step {name}"])
-        return steps
+            chosen[name] = _inside(interval.box, interval.high, dial[f"{kind} {name}"])
+        return chosen
 
 
 # A dial above this value is at its edge.

@@ -87,13 +87,16 @@ def load(path: Path) -> Instance:
     return read(data, str(path))
 
 
-def read(data: Any, name: str = "this") -> Instance:
-    """The inverse of `Instance.fields`; raises `InputError`, in which ``name`` stands for where the data come from."""
+def read(data: Any, name: str = "this", statement: Statement | None = None) -> Instance:
+    """The inverse of `Instance.fields`, of another statement if wished.
+
+    Raises `InputError`, in which ``name`` stands for where the data come from.
+    """
     if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
         raise InputError(f'{name} is no instance: it lacks "ratecheck instance": {_VERSION}')
     try:
         return Instance(
-            bounds.get(data["statement"]),
+            statement or bounds.get(data["statement"]),
             _problem(data["problem"]),
             _pattern(data["participation"]),
             data["given"],

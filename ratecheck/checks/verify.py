@@ -35,8 +35,6 @@ Observe = Callable[[Mapping[str, Array]], None]
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
-# From here on means over rounds are computed by repeated squaring where that is possible.
-_MANY_ROUNDS = 1000
 # A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
 _BLOWN_UP = 1e6
 # Rounding of the quantities of a single run, relative to them.
@@ -268,7 +266,7 @@ class _Check(Asked):
             return lemmas.expect(ready, progress=self.progress)
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         by_round = self.observe is not None or self.measured
-        if means and not by_round and ready.T > _MANY_ROUNDS and averages.applies(ready):
+        if means and not by_round and averages.pays(ready):
             found = averages.average(ready)
             records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
             return exact.Expectation(records, errors, found.weights, ready.trace.rate)

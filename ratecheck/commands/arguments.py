@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
-from bounds.symbols import Role, Vocabulary
-from ratecheck.errors import InputError, did_you_mean
+from bounds.symbols import Vocabulary
+from ratecheck.errors import InputError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -96,27 +95,6 @@ def _number(assignment: str, text: str) -> float:
 
 def _given(value: float | str | list[float]) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-@dataclass(frozen=True)
-class Request:
-    """Parameters of a statement on the one hand, dials of a problem on the other."""
-
-    values: dict[str, float]
-    dials: dict[str, Any]
-
-
-def divide(values: Mapping[str, Any], dials: tuple[str, ...], vocabulary: Vocabulary) -> Request:
-    """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
-    for name in values:
-        if name not in vocabulary and name not in dials:
-            given = {quantity.name for quantity in vocabulary if quantity.role is not Role.MEASURED}
-            known = given | vocabulary.aliases.keys() | set(dials)
-            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, known)}")
-    return Request(
-        values={k: v for k, v in values.items() if k in vocabulary},
-        dials={k: v for k, v in values.items() if k in dials},
-    )
 
 
 def print_json(data: object) -> None:

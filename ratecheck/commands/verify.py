@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,13 @@ import click
 
 import bounds
 from bounds.statement import Statement
-from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.asked import Options
+from ratecheck.checks.defaults import completed, method_parameters
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import verify
 from ratecheck.commands.arguments import (
-    divide,
     divide_words,
     json_option,
     keys_argument,
@@ -31,7 +29,6 @@ from ratecheck.commands.arguments import (
 from ratecheck.errors import InputError
 from ratecheck.participation.build import build as participation
 from ratecheck.problems import Bilevel, Problem
-from ratecheck.problems.build import build, dials, features
 from ratecheck.views.progress import progress
 from ratecheck.views.text import proof_text, values_text, verdict_table, verdict_text
 
@@ -42,12 +39,6 @@ EXIT_CODES = {
     Outcome.INCONCLUSIVE: 3,
     Outcome.DIVERGED: 3,
 }
-
-# Ten clients, nine of them sampled, 25 local steps; by role in the run.
-DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}
-_NOISE = 0.3
-# By fact or by parameter of the method: each client takes part half of the time, and the inner problem is convex.
-_OTHERS = {"delta": 0.5, "lambda_": 3.0}
 
 
 @click.command(name="verify")
@@ -206,87 +197,17 @@ def _unused(statement: Statement, given: dict[str, float]) -> tuple[str, ...]:
 def prepare(
     statement: Statement, problem_name: str | None, given: dict[str, float]
 ) -> tuple[Problem, dict[str, float], str]:
-    """The problem, the statement's values with defaults, and a line that names the problem.
-
-    Without a name the problem is the synthetic one of the kind that the statement's method is about.
-    """
-    vocabulary = statement.vocabulary
-    problem_name = problem_name or _kind(statement)
-    request = divide(given, dials(problem_name), vocabulary)
-    clients = vocabulary.run.get("clients", "n")
-    # A problem from a file brings its own number of clients.
-    size = {} if problem_name.endswith(".npz") else {"n": given.get(clients, given.get("n", DEFAULTS["clients"]))}
-    blocks = _blocks(statement, problem_name, request.dials)
-    problem = build(problem_name, {**size, **blocks, **{k: v for k, v in request.dials.items() if k != "n"}})
-    values = _defaults(statement, problem)
-    name = _named(problem_name, problem)
-    chosen = values_text({k: v for k, v in request.dials.items() if k != "n"})
-    given_values = {k: v for k, v in request.values.items() if k != "n" or clients == "n"}
-    # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
-    defaults = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
-    return problem, {**defaults, **given_values}, f"{name}, {chosen}" if chosen else name
-
-
-def _kind(statement: Statement) -> str:
-    """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
-    names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
-    method = METHODS.get(next((name for name in names if name is not None), ""))
-    return "quadratic" if method is None else method.algorithm.problem_kinds[0]
-
-
-def _decided(vocabulary: Vocabulary, symbol: str, given: Mapping[str, object]) -> bool:
-    """Whether an alias was given that decides the symbol."""
-    return any(symbol in vocabulary.reach(name) for name in given if name in vocabulary)
-
-
-def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
-    """Settings of the run, noise and parameters of the method under the paper's symbols."""
-    vocabulary = statement.vocabulary
-    values = {symbol: DEFAULTS[role] for role, symbol in vocabulary.run.items() if role in DEFAULTS}
-    if "clients" in vocabulary.run:
-        values[vocabulary.run["clients"]] = float(problem.n)
-    if "participants" in vocabulary.run:
-        values[vocabulary.run["participants"]] = min(DEFAULTS["participants"], float(problem.n))
-    for symbol, fact in vocabulary.facts.items():
-        if fact in NOISE:
-            values[symbol] = 0.0 if _absent(fact, problem) else _NOISE
-        elif fact in _OTHERS:
-            values[symbol] = _OTHERS[fact]
-    return values | {name: _OTHERS[name] for name in method_parameters(statement) if name in _OTHERS}
-
-
-def method_parameters(statement: Statement) -> tuple[str, ...]:
-    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
-    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
-    names = () if method is None else method.algorithm.step_sizes
-    return tuple(
-        target
-        for name in names
-        if name in vocabulary
-        for target in vocabulary.reach(name)
-        if vocabulary[target].role is Role.SETTING
-    )
-
-
-def _absent(fact: str, problem: Problem) -> bool:
-    """Whether the noise belongs to a block of variables that the problem lacks."""
-    if isinstance(problem, Bilevel):
-        return False
-    return (fact == "sigma_u" and not problem.d_u) or (fact == "sigma_v" and not problem.d_v)
+    """The problem, the statement's values with defaults, and a line that names the problem."""
+    asked = completed(statement, problem_name, given)
+    name = _named(asked.problem_name, asked.problem)
+    chosen = values_text({k: v for k, v in asked.dials.items() if k != "n"})
+    return asked.problem, asked.values, f"{name}, {chosen}" if chosen else name
 
 
 def _named(problem_name: str, problem: Problem) -> str:
     if isinstance(problem, Bilevel):
         return f"{problem_name}: n={problem.n}, {problem.d_x} upper and {problem.d_y} lower variables"
     return f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
-
-
-def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
-    """Give a statement without personal (or without shared) variables a problem without them."""
-    method = METHODS.get(statement.algorithm or "")
-    if method is None or "shared" in given or (method.shared and method.personal):
-        return {}
-    return {"shared": 0 if method.personal else features(problem_name, given)}
 
 
 def fields(verdict: Verdict) -> dict[str, Any]:

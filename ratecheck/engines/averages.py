@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 
 # Entries of the second moment beyond which products of L cost more than they save.
 LARGEST = 1000
+# Rounds up to which one after the other is quick.
+FEW = 100
 _EPS = float(np.finfo(float).eps)
 # Runs with coefficients perturbed by a unit of rounding, whose spread is the error estimate, and the margin on it.
 _PERTURBED, _MARGIN = 3, 8.0
@@ -63,6 +65,14 @@ def applies(setup: Setup) -> bool:
         return False
     moments = Moments(setup)
     return moments.constant and moments.size * (moments.size + 1) // 2 <= LARGEST
+
+
+def pays(setup: Setup) -> bool:
+    """Whether `average` can be asked and costs less than one round after the other."""
+    if setup.T <= FEW or not applies(setup):
+        return False
+    size = Moments(setup).size
+    return size * (size + 1) // 2 <= setup.T
 
 
 def average(setup: Setup) -> Average:

@@ -93,15 +93,16 @@ class Moment:
     mean_error: Array
     root_error: Array
 
-    def through(self, matrix: Array, size: Array, spread: Array) -> Moment:
+    def through(self, matrix: Array, size: Array, spread: Array, spread_root: Array) -> Moment:
         """The moment of ``matrix z``, plus the covariance ``spread`` of what is independent of it.
 
         ``size`` bounds the terms that were added up to ``matrix``. The rounding is that of size |z|, so it also covers
-        large outer step sizes, whose terms nearly cancel.
+        large outer step sizes, whose terms nearly cancel. The error of spread[k, l] is at most
+        spread_root[k]*spread_root[l].
         """
-        return self.carried(matrix, size, matrix @ self.covariance @ matrix.T + spread)
+        return self.carried(matrix, size, matrix @ self.covariance @ matrix.T + spread, spread_root)
 
-    def carried(self, matrix: Array, size: Array, covariance: Array) -> Moment:
+    def carried(self, matrix: Array, size: Array, covariance: Array, spread_root: Array) -> Moment:
         """As `through`, with the new covariance at hand."""
         covariance = (covariance + covariance.T) / 2
         unit = len(self.mean) * _EPS
@@ -110,7 +111,7 @@ class Moment:
             matrix @ self.mean,
             covariance,
             self.mean_error + unit * (size @ np.abs(self.mean)),
-            np.hypot(self.root_error, np.sqrt(unit) * (size @ roots)),
+            np.hypot(np.hypot(self.root_error, np.sqrt(unit) * (size @ roots)), spread_root),
         )
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
@@ -298,14 +299,34 @@ class RoundMap:
             spread[np.ix_(part.rows, part.rows)] += part.weight * (square + np.outer(shift, shift))
         return spread
 
+    def spread_root(self, moment: Moment) -> Array:
+        """Roots of the rounding errors of `spread` that come from the mean.
+
+        Contributions of the clients cancel one another where all would move the state alike; what is left over is
+        rounding of each of them.
+        """
+        square = np.zeros_like(moment.mean)
+        unit = len(square) * _EPS
+        for part in self.fluctuations:
+            mean, size = moment.mean[part.columns], np.abs(part.matrix)
+            shift = np.abs(part.matrix @ mean)
+            off = size @ (moment.mean_error[part.columns] + _EPS * np.abs(mean))
+            error = unit * shift**2 + off**2
+            ratio = off.max(initial=0.0) / max(shift.max(initial=0.0), 1e-300)
+            if 0 < ratio < math.inf:
+                # shift[k]*off[l] + off[k]*shift[l] is at most the product of the roots, by Cauchy, for every ratio.
+                error += ratio * shift**2 + off**2 / ratio
+            square[part.rows] += abs(part.weight) * error
+        return np.sqrt(square)
+
     def advance(self, moment: Moment) -> Moment:
         """The moment after the round."""
-        return moment.through(self.mean, self.size, self.spread(moment))
+        return moment.through(self.mean, self.size, self.spread(moment), self.spread_root(moment))
 
     def change(self, moment: Moment) -> Moment:
         """The moment of z' - z."""
         identity = np.eye(len(moment.mean))
-        return moment.through(self.mean - identity, self.size + identity, self.spread(moment))
+        return moment.through(self.mean - identity, self.size + identity, self.spread(moment), self.spread_root(moment))
 
 
 class SampledRound(RoundMap):
@@ -355,7 +376,7 @@ class SampledRound(RoundMap):
         shift = self._product(moment.mean[:, None])[:, 0]
         new += (two - one * one) * np.outer(shift, shift)
         if one == two:
-            return moment.carried(self.mean, self.size, new)
+            return moment.carried(self.mean, self.size, new, self.spread_root(moment))
         second = C[self._columns[:, :, None], self._columns[:, None, :]]
         means = moment.mean[self._columns]
         squares = np.matmul(
@@ -364,7 +385,7 @@ class SampledRound(RoundMap):
         )
         for rows, square in zip(self._rows, squares, strict=True):
             new[np.ix_(rows, rows)] += (one - two) * square
-        return moment.carried(self.mean, self.size, new)
+        return moment.carried(self.mean, self.size, new, self.spread_root(moment))
 
 
 class Moments:

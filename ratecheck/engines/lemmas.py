@@ -52,10 +52,13 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
             rows.append(probe.quantities(moment, round_map, t))
             if progress is not None:
                 progress(t / setup.T)
-    records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in (0, 1))
-    weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
     # The local iterates add K products to the rounding of every quantity.
-    return Expectation(records, {name: setup.K * error for name, error in errors.items()}, weights, setup.trace.rate)
+    units = (1.0, float(setup.K))
+    with np.errstate(over="ignore"):
+        records, errors = (
+            {name: unit * np.array([row[name][k] for row in rows]) for name in rows[0]} for k, unit in enumerate(units)
+        )
+    return Expectation(records, errors, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 
 
 def vectors(problem: SingleLevel, m: int) -> Expectation:

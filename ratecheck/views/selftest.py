@@ -1,57 +1,175 @@
-"""What the checks notice of statements made wrong on purpose, as plain text and as data."""
+"""The self-test as plain text and as data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from ratecheck.checks.selftest.audit import Fate
-from ratecheck.checks.selftest.measure import Share, Tried
-from ratecheck.views.text import table
+from ratecheck.checks.selftest.montecarlo import LEVEL
+from ratecheck.checks.selftest.mutants import Kind
+from ratecheck.checks.selftest.run import MUCH, SOME, TIGHT, Report
+from ratecheck.checks.selftest.survey import Alarm
+from ratecheck.checks.selftest.trial import Trial
+from ratecheck.views.text import number, table
 
-_HEAD = ("kind", "mutants", "weaker", "accused", "caught", "harmless", "undecided", "no argument", "share caught")
-
-
-def shares_text(found: Sequence[Share]) -> str:
-    """A row per kind, and one for all."""
-    rows = [[share.kind.value, *map(str, _counts(share)), _percent(share.share)] for share in found]
-    total = [sum(column) for column in zip(*map(_counts, found), strict=True)]
-    caught, undecided = (sum(getattr(share, name) for share in found) for name in ("caught", "undecided"))
-    together = caught / (caught + undecided) if caught + undecided else None
-    return table([list(_HEAD), *rows, ["all", *map(str, total), _percent(together)]])
+_COUNTS = ("mutants", "audit", "falsify", "verify", "any", "harmless")
 
 
-def _counts(share: Share) -> tuple[int, ...]:
+def report_text(report: Report) -> str:
+    """Tables of mutants by kind and by statement, valid instances, survivors, alarms and Monte Carlo."""
+    data = report_fields(report)
+    by_kind = [[row["kind"], *_cells(row)] for row in (*data["kinds"], {"kind": "all", **data["all"]})]
+    parts = [
+        "Mutants, how many each check catches, and how many follow by the same argument:",
+        table([["kind", *_COUNTS], *by_kind]),
+        "",
+        table([["statement", *_COUNTS, "tightness", "valid instances", "alarms"], *map(_row, data["statements"])]),
+        "",
+        *(_share_text(data[name]) for name in ("much", "some")),
+        *(f"survivor {each['key']}: {each['reason']}" for each in data["survivors"]),
+        _alarms_text(data),
+        *(f"alarm {alarm.key}: {alarm.left!r} <= {alarm.right!r} ({alarm.engine})" for alarm in report.alarms),
+        _monte_carlo_text(data["monte_carlo"]),
+        *(f"NOT AS IT HAS TO BE: {failure}" for failure in data["failures"]),
+    ]
+    return "\n".join(parts)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    """Counts, with the share of the mutants that are not harmless."""
+    harmful = row["mutants"] - row["harmless"]
+
+    def cell(name: str) -> str:
+        share = f" ({100 * row[name] / harmful:.0f}%)" if harmful and name not in ("mutants", "harmless") else ""
+        return f"{row[name]}{share}"
+
+    return [cell(name) for name in _COUNTS]
+
+
+def _row(row: dict[str, Any]) -> list[str]:
+    tight = "-" if row["tightness"] is None else number(row["tightness"])
+    seen = ", ".join(f"{count} {engine}" for engine, count in row["instances"].items())
+    return [row["key"], *_cells(row), tight, seen or "-", str(row["alarms"])]
+
+
+def _share_text(share: dict[str, Any]) -> str:
+    of = f" of statements with tightness above {share['tightness']:g}" if share["tightness"] else ""
     return (
-        share.mutants,
-        share.weaker,
-        share.accused,
-        share.caught,
-        share.harmless,
-        share.undecided,
-        share.untouched,
+        f"False by a factor of {share['factor']:g} or more{of}: {share['mutants']} mutants, of which {share['caught']} "
+        f"are caught by audit or falsify ({share['falsify']} by falsify, {share['from_pool']} known from the pool)"
     )
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.0f}%"
+def _alarms_text(data: dict[str, Any]) -> str:
+    seen = ", ".join(f"{count} by {engine}" for engine, count in data["instances"].items())
+    return f"Valid instances of sound statements: {seen}; {len(data['alarms'])} called violated"
 
 
-def shares_fields(found: Sequence[Share]) -> list[dict[str, object]]:
-    """The same as data."""
-    names = ("mutants", "weaker", "accused", "caught", "harmless", "undecided", "untouched", "share")
-    return [{"kind": share.kind.value, **{name: getattr(share, name) for name in names}} for share in found]
+def _monte_carlo_text(found: dict[str, Any]) -> str:
+    return (
+        f"Monte Carlo at level {found['level']:g} on planted equalities: {found['verdicts']} verdicts, "
+        f"{found['accused']} call a true statement violated, {found['passed']} say that a false one holds; "
+        f"the level explains {found['limit']} of each"
+    )
 
 
-def tried_fields(each: Tried) -> dict[str, object]:
-    """One mutant and what the audit said of it, as data."""
-    mutant, answer = each.mutant, each.answer
+def report_fields(report: Report) -> dict[str, Any]:
+    """The same as data, with every mutant."""
+    engines: dict[str, int] = {}
+    for each in report.surveys:
+        for engine, count in each.instances.items():
+            engines[engine] = engines.get(engine, 0) + count
+    verdicts, accused, passed, most = report.monte_carlo
     return {
-        "key": mutant.statement.key,
-        "kind": mutant.kind.value,
-        "text": mutant.text,
-        "direction": mutant.direction.value,
-        "caught": answer.fate is Fate.CAUGHT,
-        "answer": answer.fate.value,
-        "how": answer.how,
-        "evidence": answer.evidence,
+        "plan": asdict(report.plan),
+        "all": counted(report.trials),
+        "kinds": [
+            {"kind": kind.value, **counted([each for each in report.trials if each.kind is kind])} for kind in Kind
+        ],
+        "statements": [
+            {
+                "key": each.key,
+                "tightness": each.tightness,
+                "tried": each.tried,
+                "instances": each.instances,
+                "diverged": each.diverged,
+                "alarms": len(each.alarms),
+                **counted([trial for trial in report.trials if trial.original == each.key]),
+            }
+            for each in report.surveys
+        ],
+        "much": _share(report.false_by(MUCH), MUCH, 0.0),
+        "some": _share(report.false_by(SOME, TIGHT), SOME, TIGHT),
+        "survivors": [{**trial_fields(each), "reason": reason(each)} for each in report.survivors],
+        "instances": engines,
+        "alarms": [alarm_fields(alarm) for alarm in report.alarms],
+        "monte_carlo": {
+            "level": LEVEL,
+            "verdicts": verdicts,
+            "accused": accused,
+            "passed": passed,
+            "limit": most,
+        },
+        "failures": report.failures,
+        "mutants": [trial_fields(each) for each in report.trials],
     }
+
+
+def counted(trials: Iterable[Trial]) -> dict[str, int]:
+    """How many there are, how many each check catches, and how many the audit proves to follow all the same."""
+    trials = list(trials)
+    return {
+        "mutants": len(trials),
+        "audit": sum(each.by_audit for each in trials),
+        "falsify": sum(each.by_search for each in trials),
+        "verify": sum(each.by_verify for each in trials),
+        "any": sum(each.caught for each in trials),
+        "harmless": sum(each.audit is Fate.HARMLESS and not each.caught for each in trials),
+    }
+
+
+def _share(trials: Sequence[Trial], factor: float, tightness: float) -> dict[str, Any]:
+    return {
+        "factor": factor,
+        "tightness": tightness,
+        "mutants": len(trials),
+        "caught": sum(each.by_audit or each.by_search for each in trials),
+        "falsify": sum(each.by_search for each in trials),
+        "from_pool": sum((each.pool_factor or 0.0) >= factor for each in trials),
+    }
+
+
+def reason(trial: Trial) -> str:
+    """What was changed, by what it is false, and what was tried in vain."""
+    tight = "" if trial.tightness is None else f", left / right at most {number(trial.tightness)}"
+    return (
+        f"{trial.kind.value}, {trial.text}; false by {number(trial.factor)} on the pool; falsify: {trial.evaluations} "
+        f"instances, {trial.applicable} applicable{tight}; audit: {trial.audit.value}"
+    )
+
+
+def trial_fields(trial: Trial) -> dict[str, Any]:
+    """One mutant and what the checks said of it."""
+    return {
+        "key": trial.key,
+        "original": trial.original,
+        "kind": trial.kind.value,
+        "text": trial.text,
+        "audit": trial.audit.value,
+        "evidence": trial.evidence,
+        "falsify": trial.searched.value,
+        "verify": trial.verified.value,
+        "found_factor": trial.found_factor,
+        "pool_factor": trial.pool_factor,
+        "tightness": trial.tightness,
+        "evaluations": trial.evaluations,
+        "applicable": trial.applicable,
+        "reasons": list(trial.reasons),
+    }
+
+
+def alarm_fields(alarm: Alarm) -> dict[str, Any]:
+    """A sound statement that was called violated, with its instance."""
+    return asdict(alarm)

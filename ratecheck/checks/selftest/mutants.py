@@ -47,6 +47,11 @@ class Kind(Enum):
     WRONG_METRIC = "wrong-metric"
 
     @property
+    def of_right_side(self) -> bool:
+        """Whether right sides alone are changed, so that every instance of the original is one of the mutant."""
+        return self in (Kind.CONSTANT, Kind.SCALED_TERM, Kind.EXPONENT, Kind.DROPPED_TERM)
+
+    @property
     def of_hypotheses(self) -> bool:
         """Whether the hypotheses are changed, not the claims alone."""
         return self in (

@@ -1,0 +1,124 @@
+"""What a statement is asked about where the caller does not say: the problem, the run, the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import bounds
+from bounds.statement import Statement
+from bounds.symbols import Role, Vocabulary
+from ratecheck.algorithms import METHODS
+from ratecheck.checks.facts import NOISE
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.problems import Bilevel, Problem
+from ratecheck.problems.build import build, dials, features
+
+# Ten clients, nine of them sampled, 25 local steps; by role in the run.
+DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}
+_NOISE = 0.3
+# By fact or by parameter of the method: each client takes part half of the time, and the inner problem is convex.
+_OTHERS = {"delta": 0.5, "lambda_": 3.0}
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A problem, by the name and with the dials that it was asked for, and what goes with it in `verify`."""
+
+    problem: Problem
+    values: dict[str, float]
+    problem_name: str
+    dials: dict[str, Any]
+
+
+def completed(
+    statement: Statement, problem_name: str | None = None, given: Mapping[str, Any] | None = None
+) -> Completed:
+    """The problem and the statement's values with defaults; ``given`` are values and dials of the problem.
+
+    Without a name the problem is the synthetic one of the kind that the statement's method is about. Raises
+    `InputError` for a name in ``given`` that is neither, and for a problem that cannot be built.
+    """
+    given, vocabulary = given or {}, statement.vocabulary
+    problem_name = problem_name or kind_of(statement)
+    mine, chosen = _divided(given, dials(problem_name), vocabulary)
+    clients = vocabulary.run.get("clients", "n")
+    # A problem from a file brings its own number of clients.
+    size = {} if problem_name.endswith(".npz") else {"n": given.get(clients, given.get("n", DEFAULTS["clients"]))}
+    blocks = _blocks(statement, problem_name, chosen)
+    problem = build(problem_name, {**size, **blocks, **{k: v for k, v in chosen.items() if k != "n"}})
+    mine = {k: v for k, v in mine.items() if k != "n" or clients == "n"}
+    # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
+    values = _defaults(statement, problem)
+    values = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
+    return Completed(problem, {**values, **mine}, problem_name, chosen)
+
+
+def kind_of(statement: Statement) -> str:
+    """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
+    names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
+    method = METHODS.get(next((name for name in names if name is not None), ""))
+    return "quadratic" if method is None else method.algorithm.problem_kinds[0]
+
+
+def _decided(vocabulary: Vocabulary, symbol: str, given: Mapping[str, object]) -> bool:
+    """Whether an alias was given that decides the symbol."""
+    return any(symbol in vocabulary.reach(name) for name in given if name in vocabulary)
+
+
+def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
+    """Settings of the run, noise and parameters of the method under the paper's symbols."""
+    vocabulary = statement.vocabulary
+    values = {symbol: DEFAULTS[role] for role, symbol in vocabulary.run.items() if role in DEFAULTS}
+    if "clients" in vocabulary.run:
+        values[vocabulary.run["clients"]] = float(problem.n)
+    if "participants" in vocabulary.run:
+        values[vocabulary.run["participants"]] = min(DEFAULTS["participants"], float(problem.n))
+    for symbol, fact in vocabulary.facts.items():
+        if fact in NOISE:
+            values[symbol] = 0.0 if _absent(fact, problem) else _NOISE
+        elif fact in _OTHERS:
+            values[symbol] = _OTHERS[fact]
+    return values | {name: _OTHERS[name] for name in method_parameters(statement) if name in _OTHERS}
+
+
+def method_parameters(statement: Statement) -> tuple[str, ...]:
+    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
+    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
+    names = () if method is None else method.algorithm.step_sizes
+    return tuple(
+        target
+        for name in names
+        if name in vocabulary
+        for target in vocabulary.reach(name)
+        if vocabulary[target].role is Role.SETTING
+    )
+
+
+def _absent(fact: str, problem: Problem) -> bool:
+    """Whether the noise belongs to a block of variables that the problem lacks."""
+    if isinstance(problem, Bilevel):
+        return False
+    return (fact == "sigma_u" and not problem.d_u) or (fact == "sigma_v" and not problem.d_v)
+
+
+def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
+    """Give a statement without personal (or without shared) variables a problem without them."""
+    method = METHODS.get(statement.algorithm or "")
+    if method is None or "shared" in given or (method.shared and method.personal):
+        return {}
+    return {"shared": 0 if method.personal else features(problem_name, given)}
+
+
+def _divided(
+    values: Mapping[str, Any], dials: tuple[str, ...], vocabulary: Vocabulary
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
+    for name in values:
+        if name not in vocabulary and name not in dials:
+            given = {quantity.name for quantity in vocabulary if quantity.role is not Role.MEASURED}
+            known = given | vocabulary.aliases.keys() | set(dials)
+            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, known)}")
+    mine = {k: v for k, v in values.items() if k in vocabulary}
+    return mine, {k: v for k, v in values.items() if k in dials}

@@ -1,0 +1,192 @@
+"""The self-test: mutants before every check, sound statements on valid instances, Monte Carlo at a known truth.
+
+Every part is a function of the seed, a statement's key and a mutant's number, so that results do not depend on how many
+processes share the work. Statements travel by key.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import bounds
+from ratecheck.checks.falsify import Budget
+from ratecheck.checks.selftest.montecarlo import LEVEL, Planted, limit, noisy, planted
+from ratecheck.checks.selftest.mutants import Kind, Mutant, mutants
+from ratecheck.checks.selftest.seeds import seed_of
+from ratecheck.checks.selftest.survey import Alarm, Survey, survey
+from ratecheck.checks.selftest.trial import Trial, tried
+
+Progress = Callable[[float, str], None]
+
+# The search on a sound statement gets so many times the evaluations of that on a mutant.
+_LONGER = 2
+# From which factor on a mutant counts as false by much, and by some; for the latter, of statements this tight.
+MUCH, SOME, TIGHT = 5.0, 2.0, 0.2
+# Shares that have to be caught.
+MUCH_SHARE, SOME_SHARE = 1.0, 0.8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much to try.
+
+    ``mutants`` (None: all) and ``instances`` are divided among the statements, ``planted`` verdicts by Monte Carlo too;
+    ``evaluations`` are those of the search on each mutant, which ends after ``seconds`` all the same.
+    """
+
+    mutants: int | None = 60
+    instances: int = 200
+    planted: int = 100
+    evaluations: int = 150
+    seconds: float = 20.0
+    seed: int = 0
+
+    @property
+    def budget(self) -> Budget:
+        """Of the search on a mutant."""
+        return Budget(self.evaluations, self.seconds)
+
+    @property
+    def longer(self) -> Budget:
+        """Of the search on a sound statement."""
+        return Budget(_LONGER * self.evaluations, _LONGER * self.seconds)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that was seen, in the order of the statements and their mutants."""
+
+    plan: Plan
+    surveys: tuple[Survey, ...]
+    trials: tuple[Trial, ...]
+    planted: tuple[Planted, ...]
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """Violations of sound statements."""
+        return [alarm for each in self.surveys for alarm in each.alarms]
+
+    def false_by(self, least: float, tightness: float = 0.0) -> list[Trial]:
+        """Mutants that are known to be false by such a factor, of statements that are so tight."""
+        tight = {each.key for each in self.surveys if (each.tightness or 0.0) > tightness or tightness == 0.0}
+        return [each for each in self.trials if each.factor >= least and each.original in tight]
+
+    @property
+    def survivors(self) -> list[Trial]:
+        """Mutants false by the larger factor, or by the smaller one on tight statements, that neither check catches."""
+        wanted = {each.key for each in (*self.false_by(MUCH), *self.false_by(SOME, TIGHT))}
+        return [each for each in self.trials if each.key in wanted and not (each.by_audit or each.by_search)]
+
+    @property
+    def monte_carlo(self) -> tuple[int, int, int, int]:
+        """Verdicts, true statements called violated, false ones that hold, and how many the level explains of each."""
+        verdicts, accused, passed = (
+            sum(getattr(each, name) for each in self.planted) for name in ("verdicts", "accused", "passed")
+        )
+        return verdicts, accused, passed, limit(verdicts, LEVEL)
+
+    @property
+    def failures(self) -> list[str]:
+        """What is not as it has to be, in words."""
+        much, some = self.false_by(MUCH), self.false_by(SOME, TIGHT)
+        found = [f"{len(self.alarms)} sound statements were called violated"] if self.alarms else []
+        for trials, least, share in ((much, MUCH, MUCH_SHARE), (some, SOME, SOME_SHARE)):
+            caught = sum(each.by_audit or each.by_search for each in trials)
+            if caught < share * len(trials):
+                found.append(f"{caught} of {len(trials)} mutants false by {least:g} are caught by audit or falsify")
+        verdicts, accused, passed, most = self.monte_carlo
+        for wrong, what in ((accused, "true statements violated"), (passed, "false statements hold")):
+            if wrong > most:
+                found.append(f"{wrong} of {verdicts} Monte Carlo verdicts call {what}, of which {most} are explained")
+        return found
+
+
+def selftest(keys: Sequence[str], plan: Plan, workers: int = 1, progress: Progress | None = None) -> Report:
+    """Survey every statement, then try a sample of their mutants, then Monte Carlo."""
+    report = progress or (lambda *_: None)
+    share = math.ceil(plan.instances / max(len(keys), 1))
+    random = [key for key in keys if noisy(bounds.get(key))]
+    verdicts = math.ceil(plan.planted / max(len(random), 1))
+    with _pool(workers) as pool:
+        surveys: list[Survey] = _all(
+            pool, _survey, [(key, share, plan) for key in keys], lambda done: report(0.3 * done, "valid instances")
+        )
+        by_key = dict(zip(keys, surveys, strict=True))
+        tries = [(key, number, by_key[key], plan) for key, number in sample(keys, plan.mutants, plan.seed)]
+        trials: list[Trial] = _all(pool, _try, tries, lambda done: report(0.3 + 0.6 * done, "mutants"))
+        plants: list[Planted] = _all(
+            pool, _plant, [(key, verdicts, plan.seed) for key in random], lambda done: report(0.9 + 0.1 * done, "")
+        )
+    return Report(plan, tuple(surveys), tuple(trials), tuple(plants))
+
+
+def sample(keys: Sequence[str], most: int | None, seed: int) -> list[tuple[str, int]]:
+    """Mutants that are not weaker, by key and number: from every kind of every statement in turn, in random order."""
+    rng = np.random.default_rng(seed_of(seed, "sample"))
+    groups: dict[tuple[str, Kind], list[int]] = {}
+    for key in keys:
+        for number, mutant in enumerate(_mutants(key)):
+            if not mutant.weaker:
+                groups.setdefault((key, mutant.kind), []).append(number)
+    order = list(groups)
+    queues = []
+    for place in rng.permutation(len(order)):
+        key, numbers = order[place][0], groups[order[place]]
+        queues.append([(key, int(number)) for number in rng.permutation(numbers)])
+    in_turn = [each for row in itertools.zip_longest(*queues) for each in row if each is not None]
+    chosen = in_turn if most is None else in_turn[:most]
+    places = {key: place for place, key in enumerate(keys)}
+    return sorted(chosen, key=lambda each: (places[each[0]], each[1]))
+
+
+@functools.lru_cache(maxsize=64)
+def _mutants(key: str) -> list[Mutant]:
+    return mutants(bounds.get(key))
+
+
+def _survey(key: str, instances: int, plan: Plan) -> Survey:
+    return survey(key, bounds.get(key), instances, plan.longer, plan.seed)
+
+
+def _try(key: str, number: int, seen: Survey, plan: Plan) -> Trial:
+    return tried(_mutants(key)[number], seen, plan.budget, plan.seed)
+
+
+def _plant(key: str, verdicts: int, seed: int) -> Planted:
+    return planted(key, bounds.get(key), verdicts, seed)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[Executor | None]:
+    if workers == 1:
+        yield None
+        return
+    # A fresh process imports what it needs; a forked one could inherit locks.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _all(
+    pool: Executor | None, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Callable[[float], None]
+) -> list[Any]:
+    """What the work gives for every task, in order."""
+    futures: list[Future[Any]] | None = None if pool is None else [pool.submit(work, *task) for task in tasks]
+    results = []
+    for k, task in enumerate(tasks):
+        results.append(work(*task) if futures is None else futures[k].result())
+        report((k + 1) / len(tasks))
+    return results

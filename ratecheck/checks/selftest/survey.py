@@ -1,0 +1,127 @@
+"""A sound statement on many instances: is it ever accused, how tight is it, and a pool for its mutants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bounds.statement import Statement
+from ratecheck.checks.asked import Options
+from ratecheck.checks.defaults import completed
+from ratecheck.checks.falsify import SEARCHED, Budget, falsify
+from ratecheck.checks.families import Family, shapes
+from ratecheck.checks.instance import Instance
+from ratecheck.checks.scope import foreign
+from ratecheck.checks.selftest.factors import Known
+from ratecheck.checks.selftest.seeds import seed_of
+from ratecheck.checks.verdict import Outcome, Verdict
+from ratecheck.errors import InputError
+
+# Points tried for each instance wanted.
+_TRIES = 12
+# An instance that is decided by sampling costs as much as so many that are computed exactly.
+_SAMPLED = 10
+# How `verify` asks about its default instance, and for how many rounds.
+DEFAULT = Options(vacuity=False)
+_ROUNDS = 50.0
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A sound statement that was called violated: where, by which engine, and the instance as data."""
+
+    key: str
+    engine: str
+    left: float
+    right: float
+    error: float
+    instance: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was seen of a statement.
+
+    ``instances`` maps an engine to how many random valid instances it decided, of which ``diverged`` ran away within
+    the conditions. ``tightness`` is the largest left side / right side that a search found. ``pool`` are instances
+    with their left sides, the search's best one last, and ``default`` is that of the command line, where it has one.
+    """
+
+    key: str
+    tried: int
+    instances: dict[str, int]
+    diverged: int
+    alarms: tuple[Alarm, ...]
+    tightness: float | None
+    pool: tuple[Known, ...]
+    default: Known | None
+
+
+def searchable(statement: Statement) -> bool:
+    """Whether the search for violating instances can be asked about it."""
+    try:
+        return bool(shapes(statement)) and not foreign(statement)
+    except InputError:
+        return False
+
+
+def survey(key: str, statement: Statement, instances: int, budget: Budget, seed: int) -> Survey:
+    """Ask about so many random valid instances, then search, then ask about the default instance."""
+    engines: dict[str, int] = {}
+    alarms, pool, diverged, tried, spent = [], [], 0, 0, 0
+    families = [Family(statement, shape) for shape in shapes(statement)]
+    rng = np.random.default_rng(seed_of(seed, key, "instances"))
+    while spent < instances and tried < _TRIES * instances:
+        tried += 1
+        family = families[rng.integers(len(families))]
+        asked = _ask(family, family.drawn(rng))
+        if asked is None:
+            continue
+        instance, verdict = asked
+        diverged += verdict.outcome is Outcome.DIVERGED
+        if not verdict.comparisons:
+            continue
+        engines[verdict.engine] = engines.get(verdict.engine, 0) + 1
+        spent += 1 if verdict.engine == "exact" else _SAMPLED
+        if verdict.outcome is Outcome.VIOLATED:
+            alarms.append(_alarm(key, instance, verdict))
+        pool.append(Known.of(instance, verdict))
+    found = falsify(statement, budget, seed=seed_of(seed, key, "search"))
+    if found.instance is not None and found.verdict is not None:
+        if found.outcome is Outcome.VIOLATED:
+            alarms.append(_alarm(key, found.instance, found.verdict))
+        pool.append(Known.of(found.instance, found.verdict))
+    return Survey(key, tried, engines, diverged, tuple(alarms), found.tightness, tuple(pool), _default(statement))
+
+
+def _ask(family: Family, point: np.ndarray) -> tuple[Instance, Verdict] | None:
+    """The instance at a point and what the statement says there; None for nothing."""
+    try:
+        instance = family.decode(point)
+        return instance, instance.verdict(SEARCHED)
+    except InputError:
+        return None
+
+
+def _alarm(key: str, instance: Instance, verdict: Verdict) -> Alarm:
+    worst = verdict.worst
+    assert worst is not None
+    return Alarm(key, verdict.engine, worst.left, worst.right, worst.error, {**instance.fields(), "statement": key})
+
+
+def default_instance(statement: Statement) -> Instance:
+    """What `verify` asks about where nothing but the rounds is given; `InputError` where there is no such problem."""
+    rounds = statement.vocabulary.run.get("rounds")
+    asked = completed(statement, given={} if rounds is None else {rounds: _ROUNDS})
+    return Instance(statement, asked.problem, None, asked.values)
+
+
+def _default(statement: Statement) -> Known | None:
+    try:
+        instance = default_instance(statement)
+        verdict = instance.verdict(DEFAULT)
+    except InputError:
+        return None
+    return Known.of(instance, verdict) if verdict.comparisons else None
