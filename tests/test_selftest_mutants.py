@@ -64,7 +64,10 @@ def test_orders_have_no_mutants():
     assert mutants(bounds.get("pfl/scaffold")) == []
 
 
-@pytest.mark.parametrize("paper", ["pfl", "fedsum", "flame", "simfbo"])
+LARGE = [pytest.param(paper, marks=pytest.mark.long) for paper in ("flame", "simfbo")]
+
+
+@pytest.mark.parametrize("paper", ["pfl", "fedsum", *LARGE])
 def test_mutants_differ_from_their_originals_and_from_each_other(paper):
     """Keys are unique; every mutant has another claim, condition, rule, setting or assumption."""
     parts = ("claims", "conditions", "step_rules", "assumptions", "settings")

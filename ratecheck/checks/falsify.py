@@ -131,7 +131,7 @@ class _Search:
         room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
         # What is lost in rounding is no counterexample and leads nowhere.
-        if not violated and worst.error > 1e-3 * size:
+        if not violated and not worst.error <= 1e-3 * size:
             return _NOTHING
         if self.best is None or violated or room < self.best[0]:
             self.best = room, instance, verdict, family.shape
