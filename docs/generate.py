@@ -76,6 +76,7 @@ def everything(_: Sphinx | None = None) -> None:
         "counts": counts,
         "left-out": left_out,
         "implications": implied,
+        "selftest": self_test,
         "methods": methods,
         "variables": variables,
         "dials": dials,
@@ -322,6 +323,74 @@ def _implication(answer: Mapping[str, Any]) -> tuple[str, ...]:
     how = f" ({answer['how']})" if answer["how"] else ""
     premises = ", ".join(map(link, answer["premises"]))
     return link(answer["conclusion"]), premises, answer["verdict"] + how, "; ".join(constants)
+
+
+def self_test() -> str:
+    """Mutants caught by kind and by statement, survivors, valid instances and Monte Carlo, from selftest.json."""
+    data = json.loads((HERE / "selftest.json").read_text())
+    kinds = [(row["kind"], *_caught(row)) for row in (*data["kinds"], {"kind": "all", **data["all"]})]
+    rows = [
+        (
+            link(row["key"]),
+            *_caught(row),
+            "" if row["tightness"] is None else f"{row['tightness']:.3g}",
+            plain(", ".join(f"{count} {engine}" for engine, count in row["instances"].items())),
+            str(row["alarms"]),
+        )
+        for row in data["statements"]
+    ]
+    survivors = [(code(each["key"]), plain(each["reason"])) for each in data["survivors"]]
+    counts, random = data["instances"], data["monte_carlo"]
+    alarms = (
+        f"Of {sum(counts.values()):,} valid instances, {counts['exact']:,} of them decided by the exact engine, "
+        f"{len(data['alarms'])} were called violated."
+    )
+    monte_carlo = (
+        f"Of {random['verdicts']:,} Monte Carlo verdicts at the level {random['level']:g} on each side, "
+        f"{random['accused']} called a true statement violated and {random['passed']} said that a false one holds; "
+        f"the limit is {random['limit']}."
+    )
+    return "\n".join(
+        [
+            "## Mutants",
+            "",
+            table(("kind", *_CHECKS), kinds),
+            "",
+            "| false by at least | of statements | mutants | caught by audit or falsify | by falsify |",
+            "| --- | --- | --- | --- | --- |",
+            *(_false_by(data[name]) for name in ("much", "some")),
+            "",
+            "## Survivors",
+            "",
+            "Mutants in the last table that neither audit nor falsify catches.",
+            "",
+            table(("mutant", "why"), survivors) if survivors else "None.",
+            "",
+            "## Statements",
+            "",
+            table(("statement", *_CHECKS, "tightness", "valid instances", "alarms"), rows),
+            "",
+            "## False alarms",
+            "",
+            alarms,
+            "",
+            monte_carlo,
+            "",
+        ]
+    )
+
+
+_CHECKS = ("mutants", "audit", "falsify", "verify", "any", "harmless")
+
+
+def _caught(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in _CHECKS)
+
+
+def _false_by(share: Mapping[str, Any]) -> str:
+    of = f"tightness above {share['tightness']:g}" if share["tightness"] else "all"
+    percent = f" ({share['caught'] / share['mutants']:.0%})" if share["mutants"] else ""
+    return f"| {share['factor']:g} | {of} | {share['mutants']} | {share['caught']}{percent} | {share['falsify']} |"
 
 
 def _entry(statement: Statement) -> list[str]:

@@ -57,22 +57,24 @@ class Average:
 
 def applies(setup: Setup) -> bool:
     """Whether `average` can be asked: a small state and the same law in every round."""
-    if setup.algorithm.projects is not None:
-        return False
-    try:
-        check_exact(setup)
-    except InputError:
-        return False
-    moments = Moments(setup)
-    return moments.constant and moments.size * (moments.size + 1) // 2 <= LARGEST
+    return _entries(setup) <= LARGEST
 
 
 def pays(setup: Setup) -> bool:
     """Whether `average` can be asked and costs less than one round after the other."""
-    if setup.T <= FEW or not applies(setup):
-        return False
-    size = Moments(setup).size
-    return size * (size + 1) // 2 <= setup.T
+    return setup.T > FEW and _entries(setup) <= min(LARGEST, setup.T)
+
+
+def _entries(setup: Setup) -> float:
+    """Entries of the second moment; infinite where rounds differ or the run is not affine."""
+    if setup.algorithm.projects is not None:
+        return math.inf
+    try:
+        check_exact(setup)
+    except InputError:
+        return math.inf
+    moments = Moments(setup)
+    return moments.size * (moments.size + 1) // 2 if moments.constant else math.inf
 
 
 def average(setup: Setup) -> Average:

@@ -97,6 +97,15 @@ def _formulas(statement: Statement, pool: Sequence[Known]) -> list[float]:
     return [float(x) for x in found]
 
 
+def tightest(statement: Statement, pool: Sequence[Known]) -> float:
+    """The largest left side / right side on a pool, where right sides are positive formulas in numbers; 0 elsewhere."""
+    ratios = [0.0]
+    for claim in statement.claims if from_numbers(statement) else ():
+        rights = right_sides(claim, [known.values for known in pool])
+        ratios += [known.lefts[claim.name] / right for known, right in zip(pool, rights, strict=True) if right > 0]
+    return float(max(ratio for ratio in ratios if math.isfinite(ratio)))
+
+
 def right_sides(claim: Claim, values: Sequence[Mapping[str, float]]) -> np.ndarray:
     """The right side of a claim at many sets of numbers; NaN where one of them is missing."""
     names = [symbol.name for symbol in claim.bound.free_symbols]

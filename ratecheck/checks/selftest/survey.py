@@ -14,7 +14,7 @@ from ratecheck.checks.falsify import SEARCHED, Budget, falsify
 from ratecheck.checks.families import Family, shapes
 from ratecheck.checks.instance import Instance
 from ratecheck.checks.scope import foreign
-from ratecheck.checks.selftest.factors import Known
+from ratecheck.checks.selftest.factors import Known, tightest
 from ratecheck.checks.selftest.seeds import seed_of
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.errors import InputError
@@ -45,7 +45,7 @@ class Survey:
     """What was seen of a statement.
 
     ``instances`` maps an engine to how many random valid instances it decided, of which ``diverged`` ran away within
-    the conditions. ``tightness`` is the largest left side / right side that a search found. ``pool`` are instances
+    the conditions. ``tightness`` is the largest left side / right side seen. ``pool`` are instances
     with their left sides, the search's best one last, and ``default`` is that of the command line, where it has one.
     """
 
@@ -93,7 +93,8 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         if found.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, found.instance, found.verdict))
         pool.append(Known.of(found.instance, found.verdict))
-    return Survey(key, tried, engines, diverged, tuple(alarms), found.tightness, tuple(pool), _default(statement))
+    tight = max(found.tightness or 0.0, tightest(statement, pool)) or None
+    return Survey(key, tried, engines, diverged, tuple(alarms), tight, tuple(pool), _default(statement))
 
 
 def _ask(family: Family, point: np.ndarray) -> tuple[Instance, Verdict] | None:

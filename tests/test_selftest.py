@@ -1,0 +1,191 @@
+"""The self-test: planted wrong statements are reported, mutants are caught, and workers change nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import bounds
+from ratecheck.checks.falsify import Budget
+from ratecheck.checks.instance import load, read
+from ratecheck.checks.selftest.factors import Known, factor, largest
+from ratecheck.checks.selftest.montecarlo import LEVEL, limit, noisy, planted
+from ratecheck.checks.selftest.mutants import Direction, Kind, Mutant, mutants, sound
+from ratecheck.checks.selftest.run import Plan, Report, sample, selftest
+from ratecheck.checks.selftest.survey import DEFAULT, searchable, survey
+from ratecheck.checks.selftest.trial import tried
+from ratecheck.checks.verdict import Outcome
+from ratecheck.cli import _run
+from ratecheck.views.selftest import report_fields, report_text
+
+KEY = "fedsum/theorem-d.1-repaired"
+SMALL = Plan(mutants=4, instances=6, planted=4, evaluations=8, seconds=300.0)
+OWN = """
+import dataclasses
+import bounds
+
+sound = bounds.get("fedsum/theorem-d.1-repaired")
+(claim,) = sound.claims
+terms = {label: term / 40 for label, term in claim.terms.items()}
+wrong = dataclasses.replace(sound, key="wrong", claims=(dataclasses.replace(claim, terms=terms),))
+"""
+
+
+@pytest.fixture(scope="module")
+def surveyed():
+    """A sound statement on a few instances."""
+    return survey(KEY, bounds.get(KEY), 10, Budget(30, 300.0), 0)
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A file with a statement that claims forty times too much."""
+    path = tmp_path / "own.py"
+    path.write_text(textwrap.dedent(OWN))
+    return path
+
+
+def test_factors():
+    """What a false claim has to be multiplied by: numbers by hand, of either sign."""
+    assert factor(6.0, 2.0) == 3.0
+    assert factor(1.0, 2.0) == 0.5
+    assert factor(-1.0, -2.0) == 2.0
+    assert factor(-2.0, -1.0) == 0.5
+    assert factor(1.0, -1.0) == factor(1.0, 0.0) == factor(0.0, -1.0) == math.inf
+    assert factor(0.0, 1.0) == factor(-1.0, 1.0) == factor(math.nan, 1.0) == factor(1.0, math.inf) == 0.0
+
+
+def test_a_wrong_sound_statement_is_an_alarm(own, tmp_path, monkeypatch, capsys):
+    """Taken for sound it is accused, the instance is saved, and asked again it is violated."""
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--mutants", "0", "--instances", "3", "--planted", "0", "--evaluations", "10", "--workers", "1"]
+    assert _run(["selftest", f"{own}:wrong", *arguments, "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["alarms"]
+    assert data["alarms"][0]["left"] > data["alarms"][0]["right"]
+    assert "sound statements were called violated" in data["failures"][0]
+    saved = sorted(tmp_path.glob("*-alarm-*.json"))
+    assert len(saved) == len(data["alarms"])
+    assert load(saved[0]).verdict().outcome is Outcome.VIOLATED
+
+
+def test_no_alarm_for_a_sound_statement(surveyed):
+    """Random instances and a search find no violation; the pool's best is the tightness."""
+    assert surveyed.alarms == ()
+    assert surveyed.instances["exact"] >= 10
+    sides = [known.lefts["main"] / bounds.get(KEY).evaluate(**_numbers(known)).value for known in surveyed.pool]
+    assert max(sides) == pytest.approx(surveyed.tightness)
+    assert 0.1 < surveyed.tightness < 1
+
+
+def _numbers(known: Known) -> dict[str, float]:
+    """What a statement is evaluated at."""
+    statement = bounds.get(KEY)
+    return {name: x for name, x in known.values.items() if name in statement.parameters}
+
+
+def divided(by: float) -> Mutant:
+    """The statement with its right side divided."""
+    original = bounds.get(KEY)
+    (claim,) = original.claims
+    terms = {label: term / by for label, term in claim.terms.items()}
+    statement = dataclasses.replace(original, key=f"{KEY}~planted", claims=(dataclasses.replace(claim, terms=terms),))
+    return Mutant(statement, original, Kind.CONSTANT, f"divided by {by}", Direction.STRONGER)
+
+
+def test_a_mutant_false_by_ten_is_caught(surveyed):
+    """The factor follows from the tightness; search and pool agree that it is false."""
+    found = tried(divided(10 / surveyed.tightness), surveyed, Budget(60, 300.0), 0)
+    assert found.pool_factor == pytest.approx(10, rel=1e-6)
+    assert found.by_search
+    assert found.by_audit
+    assert found.caught
+    assert found.factor > 9.99
+
+
+def test_a_mutant_within_the_slack_is_not_caught(surveyed):
+    """Half of the room is left, so that neither pool nor search refutes it."""
+    found = tried(divided(0.5 / surveyed.tightness), surveyed, Budget(10, 300.0), 0)
+    assert found.pool_factor == 0.0
+    assert not found.by_search
+    assert not found.by_verify
+
+
+def test_the_pool_knows_left_sides(surveyed):
+    """Left sides of the pool are those of the instances asked again, of the mutant too."""
+    mutant = divided(10 / surveyed.tightness).statement
+    worst, known = largest(mutant, surveyed.pool, DEFAULT)
+    verdict = read(known.instance, mutant).verdict(DEFAULT)
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.worst.left == pytest.approx(known.lefts["main"], rel=1e-9)
+    assert verdict.worst.left / verdict.worst.right == pytest.approx(worst, rel=1e-9)
+
+
+def test_results_do_not_depend_on_workers():
+    """Two processes give what one gives, to the last digit."""
+    keys = ["pfl/parallel-sgd", "fedsum/lemma-f.4"]
+    one, two = (selftest(keys, SMALL, workers) for workers in (1, 2))
+    assert report_fields(one) == report_fields(two)
+    assert report_text(one) == report_text(two)
+
+
+def test_the_sample_covers_kinds_and_is_seeded():
+    """From every kind in turn, none weaker, the same for the same seed; without a limit all of them."""
+    keys = ["pfl/theorem-3.7", KEY]
+    every = sample(keys, None, 0)
+    assert len(every) == sum(not mutant.weaker for key in keys for mutant in mutants(bounds.get(key)))
+    some = sample(keys, 16, 0)
+    assert some == sample(keys, 16, 0) != sample(keys, 16, 1)
+    found = [mutants(bounds.get(key))[number] for key, number in some]
+    assert not any(mutant.weaker for mutant in found)
+    assert {mutant.kind for mutant in found} == {mutant.kind for key in keys for mutant in mutants(bounds.get(key))}
+
+
+def test_the_limit_is_a_binomial_quantile():
+    """Sums of binomial probabilities by hand: more than the limit is less likely than 1/1000."""
+    for verdicts in (1, 20, 400):
+        most = limit(verdicts)
+        terms = [math.comb(verdicts, k) * LEVEL**k * (1 - LEVEL) ** (verdicts - k) for k in range(verdicts + 1)]
+        assert sum(terms[most + 1 :]) < 1e-3 <= sum(terms[most:])
+
+
+def test_monte_carlo_at_a_known_truth():
+    """Verdicts on planted equalities are wrong no more often than the level explains."""
+    assert noisy(bounds.get("pfl/parallel-sgd"))
+    assert not noisy(bounds.get("pfl/lemma-3.3"))
+    found = planted("pfl/parallel-sgd", bounds.get("pfl/parallel-sgd"), 40, 0)
+    assert found.verdicts == 40
+    assert found.accused <= limit(40)
+    assert found.passed <= limit(40)
+
+
+def test_what_cannot_be_searched():
+    """Orders and sums that no run measures are left out, and alone they are an error."""
+    assert not searchable(bounds.get("fedsum/lemma-b.1"))
+    assert _run(["selftest", "pfl/scaffold"]) == 2
+
+
+def test_the_kept_run_is_what_the_page_says():
+    """At least 600 mutants and 10,000 exact instances; counts of the table are those of the mutants."""
+    kept = json.loads((Path(__file__).parents[1] / "docs" / "selftest.json").read_text())
+    assert kept["all"]["mutants"] == len(kept["mutants"]) >= 600
+    assert kept["instances"]["exact"] >= 10_000
+    assert kept["alarms"] == []
+    assert kept["monte_carlo"]["accused"] <= kept["monte_carlo"]["limit"]
+    much = [each for each in kept["mutants"] if max(each["found_factor"] or 0, each["pool_factor"] or 0) >= 5]
+    assert len(much) <= kept["much"]["mutants"]
+    assert kept["all"]["falsify"] == sum(each["falsify"] == "VIOLATED" for each in kept["mutants"])
+
+
+@pytest.mark.long
+def test_the_claims_of_a_large_run():
+    """Nothing that has to be is missed, on all sound statements of three papers."""
+    keys = [each.key for paper in ("pfl", "fedsum", "flame") for each in sound(bounds.statements(paper))]
+    keys = [key for key in keys if searchable(bounds.get(key))]
+    found: Report = selftest(keys, Plan(mutants=600, instances=10_000, planted=2000), workers=2)
+    assert found.failures == []
