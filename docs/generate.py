@@ -350,8 +350,14 @@ def self_test() -> str:
         f"{random['accused']} called a true statement violated and {random['passed']} said that a false one holds; "
         f"the limit is {random['limit']}."
     )
+    papers = " ".join(dict.fromkeys(row["key"].partition("/")[0] for row in data["statements"]))
+    plan = " ".join(
+        f"--{name} {data['plan'][name]}" for name in ("mutants", "instances", "planted", "evaluations", "seed")
+    )
     return "\n".join(
         [
+            f"The run was `ratecheck selftest {papers} {plan} --json`.",
+            "",
             "## Mutants",
             "",
             table(("kind", *_CHECKS), kinds),

@@ -189,6 +189,10 @@ class Quadratic:
             return Constant("b", math.inf, Certificate.ABSENT, "different H_uu,i make the dissimilarity unbounded")
         g_u = self.g[:, : self.d_u]
         b = math.sqrt(float(np.mean(np.sum((g_u - g_u.mean(axis=0)) ** 2, axis=1))))
+        size = float(np.linalg.norm(np.abs(g_u).max(axis=0))) if g_u.size else 0.0
+        if 0.0 < b < size / 10:
+            # Small differences of large numbers carry the rounding of these, which is covered from above.
+            b += (self.n + 2) * float(np.finfo(float).eps) * size
         return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
 
 

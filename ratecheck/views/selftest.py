@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -161,13 +162,18 @@ def trial_fields(trial: Trial) -> dict[str, Any]:
         "evidence": trial.evidence,
         "falsify": trial.searched.value,
         "verify": trial.verified.value,
-        "found_factor": trial.found_factor,
-        "pool_factor": trial.pool_factor,
+        "found_factor": _spelled(trial.found_factor),
+        "pool_factor": _spelled(trial.pool_factor),
         "tightness": trial.tightness,
         "evaluations": trial.evaluations,
         "applicable": trial.applicable,
         "reasons": list(trial.reasons),
     }
+
+
+def _spelled(factor: float | None) -> float | str | None:
+    """A factor as JSON has it, which knows no infinity."""
+    return "infinite" if factor == math.inf else factor
 
 
 def alarm_fields(alarm: Alarm) -> dict[str, Any]:
