@@ -153,6 +153,8 @@ def _centre(mean: Array, start: Array) -> Array:
     A, a = mean[:-1, :-1], mean[:-1, -1]
     change = np.eye(len(A)) - A
     residual = a - change @ start[:-1]
+    if not (np.isfinite(change).all() and np.isfinite(residual).all()):
+        return np.asarray(start[:-1])
     left, values, _ = np.linalg.svd(change)
     kept = left[:, values <= len(A) * _EPS * max(1.0, values[0] if len(values) else 0.0)]
     system = np.vstack([change, kept.T])
