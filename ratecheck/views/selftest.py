@@ -96,6 +96,7 @@ def report_fields(report: Report) -> dict[str, Any]:
                 "tried": each.tried,
                 "instances": each.instances,
                 "diverged": each.diverged,
+                "undecided": each.undecided,
                 "alarms": len(each.alarms),
                 **counted([trial for trial in report.trials if trial.original == each.key]),
             }

@@ -18,6 +18,8 @@ from ratecheck.errors import InputError
 
 # Where both sides are computed anew, so many instances are asked about at most.
 _ASKED = 40
+# Errors that change no ratio visibly.
+_NEGLIGIBLE = 1e-3
 # A formula in floating point.
 _ROUNDING = 1e-12
 
@@ -102,7 +104,11 @@ def tightest(statement: Statement, pool: Sequence[Known]) -> float:
     ratios = [0.0]
     for claim in statement.claims if from_numbers(statement) else ():
         rights = right_sides(claim, [known.values for known in pool])
-        ratios += [known.lefts[claim.name] / right for known, right in zip(pool, rights, strict=True) if right > 0]
+        ratios += [
+            known.lefts[claim.name] / right
+            for known, right in zip(pool, rights, strict=True)
+            if right > 0 and known.errors[claim.name] <= _NEGLIGIBLE * right
+        ]
     return float(max(ratio for ratio in ratios if math.isfinite(ratio)))
 
 

@@ -44,15 +44,17 @@ class Alarm:
 class Survey:
     """What was seen of a statement.
 
-    ``instances`` maps an engine to how many random valid instances it decided, of which ``diverged`` ran away within
-    the conditions. ``tightness`` is the largest left side / right side seen. ``pool`` are instances
-    with their left sides, the search's best one last, and ``default`` is that of the command line, where it has one.
+    ``instances`` maps an engine to how many random valid instances it decided. Others ``diverged`` within the
+    conditions, or were left ``undecided`` since both sides differ by less than their errors. ``tightness`` is the
+    largest left side / right side seen. ``pool`` are instances with their left sides, the search's best one last, and
+    ``default`` is that of the command line, where it has one.
     """
 
     key: str
     tried: int
     instances: dict[str, int]
     diverged: int
+    undecided: int
     alarms: tuple[Alarm, ...]
     tightness: float | None
     pool: tuple[Known, ...]
@@ -70,7 +72,7 @@ def searchable(statement: Statement) -> bool:
 def survey(key: str, statement: Statement, instances: int, budget: Budget, seed: int) -> Survey:
     """Ask about so many random valid instances, then search, then ask about the default instance."""
     engines: dict[str, int] = {}
-    alarms, pool, diverged, tried, spent = [], [], 0, 0, 0
+    alarms, pool, diverged, undecided, tried, spent = [], [], 0, 0, 0, 0
     families = [Family(statement, shape) for shape in shapes(statement)]
     rng = np.random.default_rng(seed_of(seed, key, "instances"))
     while spent < instances and tried < _TRIES * instances:
@@ -81,7 +83,8 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
             continue
         instance, verdict = asked
         diverged += verdict.outcome is Outcome.DIVERGED
-        if not verdict.comparisons:
+        undecided += verdict.outcome is Outcome.INCONCLUSIVE
+        if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
             continue
         engines[verdict.engine] = engines.get(verdict.engine, 0) + 1
         spent += 1 if verdict.engine == "exact" else _SAMPLED
@@ -94,7 +97,17 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
             alarms.append(_alarm(key, found.instance, found.verdict))
         pool.append(Known.of(found.instance, found.verdict))
     tight = max(found.tightness or 0.0, tightest(statement, pool)) or None
-    return Survey(key, tried, engines, diverged, tuple(alarms), tight, tuple(pool), _default(statement))
+    return Survey(
+        key=key,
+        tried=tried,
+        instances=engines,
+        diverged=diverged,
+        undecided=undecided,
+        alarms=tuple(alarms),
+        tightness=tight,
+        pool=tuple(pool),
+        default=_default(statement),
+    )
 
 
 def _ask(family: Family, point: np.ndarray) -> tuple[Instance, Verdict] | None:
