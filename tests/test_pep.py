@@ -46,7 +46,7 @@ def case(key, anyway=True, **given):
 @needs_pepit
 @pytest.mark.parametrize("T", [1, 2])
 @pytest.mark.parametrize("K", [1, 2, 4])
-@pytest.mark.parametrize("key", ["pfl/theorem-3.11", "pfl/fedavg-full"])
+@pytest.mark.parametrize("key", ["pfl/theorem-3.11", pytest.param("pfl/fedavg-full", marks=pytest.mark.long)])
 def test_both_sides_agree_on_fedavg(key, K, T):
     """Wanted are 1%; the adversary keeps 1e-6 below the smoothness that is allowed, and loses no more than that."""
     found = worst_case(bounds.get(key), {**FEDAVG, "K": K, "T": T}, starts=4)
@@ -65,7 +65,7 @@ def test_both_sides_agree_on_fedavg(key, K, T):
         ("pfl/theorem-3.7", DISSIMILAR, 1e-3),
     ],
 )
-@pytest.mark.parametrize("clients", [1, 2])
+@pytest.mark.parametrize("clients", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_both_sides_agree_at_steps_beyond_the_conditions(key, constants, clients, gap):
     """Steps of 1/L, far larger than any theorem admits, so that curvature matters."""
     given = {**constants, "n": clients, "K": 3, "T": 2, "gamma": 1 / (3 * constants["L"])}
