@@ -356,7 +356,7 @@ def self_test() -> str:
     )
     return "\n".join(
         [
-            f"The run was `ratecheck selftest {papers} {plan} --json`.",
+            f"The plan was `ratecheck selftest {papers} {plan} --json`.",
             "",
             "## Mutants",
             "",

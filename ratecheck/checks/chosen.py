@@ -63,7 +63,8 @@ def any_value(quantity: Quantity, L: float, local_steps: float) -> float:
 
     That is (1/(8 L K))^p for a step size that scales like the p-th power of 1/L.
     """
-    return float((_SAFE / (L * local_steps)) ** -quantity.f_degree)
+    # An objective without curvature has no unit of its own.
+    return float((_SAFE / ((L or 1.0) * local_steps)) ** -quantity.f_degree)
 
 
 def _choose_product(statement: Statement, product: str, values: dict[str, float], chosen: dict[str, str]) -> None:

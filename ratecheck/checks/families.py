@@ -38,6 +38,8 @@ Array = NDArray[np.float64]
 _FAR = (1e6, 1e9)
 _NEAR = (16, 24)
 _ROUND_BY_ROUND = (1e6, 200)
+# Numbers of clients that are tried where nothing runs.
+_MANY = (10, 40)
 # Spans of logarithmic dials, as factors above and below 1.
 _WIDE = 1e3
 
@@ -97,6 +99,13 @@ def shapes(statement: Statement, most: int = 3) -> list[Shape]:
             found.append(Shape(n, d_u, d_v, size))
             if size == 1:
                 found += [Shape(n, d_u, d_v, size, kind) for kind in kinds]
+    if method is None:
+        # Without a run many clients cost little, and delays grow with their number.
+        found += [
+            Shape(n, *blocks[0], size)
+            for n in _MANY
+            for size in sorted({*_participants(statement, n)} & {1, n // 2, n})
+        ]
     return found
 
 

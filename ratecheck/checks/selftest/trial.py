@@ -80,7 +80,8 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
         # Without what was changed the statement may have no value.
         searched, tight, reasons = Outcome.NOT_APPLICABLE, None, (str(error),)
         spent, applicable, found_factor = 0, 0, 0.0
-    pool = largest(statement, survey.pool, SEARCHED)[0] if mutant.kind.of_right_side else None
+    known = survey.pool if survey.default is None else (*survey.pool, survey.default)
+    pool = largest(statement, known, SEARCHED)[0] if mutant.kind.of_right_side else None
     return Trial(
         key=statement.key,
         original=survey.key,
