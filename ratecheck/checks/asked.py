@@ -15,7 +15,7 @@ from ratecheck.algorithms import Method
 from ratecheck.checks import points, sides
 from ratecheck.checks.chosen import FREE, GIVEN, any_value, chosen_values
 from ratecheck.checks.facts import LOWER, NOISE, Case
-from ratecheck.checks.scope import NO_SIZE, PATTERNS, built_on, every_participation, method_of, within
+from ratecheck.checks.scope import NO_SIZE, PATTERNS, built_on, certifiable, every_participation, method_of, within
 from ratecheck.checks.trajectory import MEASURES
 from ratecheck.checks.work import ALONE, Work
 from ratecheck.errors import InputError, did_you_mean
@@ -268,15 +268,8 @@ class Asked:
 
     def _certify(self, statement: Statement) -> dict[str, Constant]:
         """The constants of a statement by symbol."""
-        vocabulary, case = statement.vocabulary, self.case
-        derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
-        assumed = [name for assumption in statement.assumptions for name in assumption.constants]
-        inside = {s.name for expr in derived for s in expr.free_symbols}
-        constants = {}
-        for name in dict.fromkeys([*statement.parameters, *assumed, *sorted(inside, key=vocabulary.order.__getitem__)]):
-            if name not in vocabulary or name not in vocabulary.facts or vocabulary[name].role is Role.MEASURED:
-                continue
-            fact = vocabulary.facts[name]
+        case, constants = self.case, {}
+        for name, fact in certifiable(statement).items():
             constant = case.fact(fact)
             if constant is None:
                 if name in statement.parameters:

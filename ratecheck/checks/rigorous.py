@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from bounds.statement import Assumption, Claim, Condition, Over, Relation, Statement
-from bounds.symbols import Role
 from ratecheck.checks import sides
 from ratecheck.checks.asked import Options, prepared
 from ratecheck.checks.chosen import GIVEN, chosen_values
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.instance import EXACT, Instance
 from ratecheck.checks.proved import Proved, participations
-from ratecheck.checks.scope import foreign, method_of, step_source, unlike
+from ratecheck.checks.scope import certifiable, foreign, method_of, step_source, unlike
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError, enclose, outward
 from ratecheck.engines.rigorous import Run, vectors
@@ -256,16 +255,9 @@ class _Subject:
 
     def _constants(self, statement: Statement, trace: Participation) -> Numbers:
         """The constants of a statement, each proved to be as weak as the true one."""
-        vocabulary, proved = statement.vocabulary, self._proved(trace)
-        derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
-        assumed = [name for assumption in statement.assumptions for name in assumption.constants]
+        proved = self._proved(trace)
         found: Numbers = {}
-        for name in dict.fromkeys(
-            [*statement.parameters, *assumed, *(s.name for e in derived for s in e.free_symbols)]
-        ):
-            if name not in vocabulary or name not in vocabulary.facts or vocabulary[name].role is Role.MEASURED:
-                continue
-            fact = vocabulary.facts[name]
+        for name, fact in certifiable(statement).items():
             certified = proved.fact(fact)
             if certified is None:
                 if name in statement.parameters:

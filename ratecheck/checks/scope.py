@@ -44,6 +44,22 @@ def every_participation(statement: Statement) -> bool:
     return Assumption.OBLIVIOUS_PARTICIPATION in assumptions or not {*facts} & {*NOISE}
 
 
+def certifiable(statement: Statement) -> dict[str, str]:
+    """Symbols of which a certificate is asked, each with the fact's name.
+
+    Those of the statement's parameters, of its assumptions, and inside what is derived for it.
+    """
+    vocabulary = statement.vocabulary
+    assumed = [name for assumption in statement.assumptions for name in assumption.constants]
+    derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
+    inside = sorted({s.name for expr in derived for s in expr.free_symbols}, key=vocabulary.order.__getitem__)
+    return {
+        name: vocabulary.facts[name]
+        for name in [*statement.parameters, *assumed, *inside]
+        if name in vocabulary and name in vocabulary.facts and vocabulary[name].role is not Role.MEASURED
+    }
+
+
 def foreign(statement: Statement) -> tuple[str, ...]:
     """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
     vocabulary = statement.vocabulary

@@ -506,9 +506,3 @@ def _restored(claim: Scalar, system: System, model: Mapping[sp.Symbol, object]) 
 def _symbols(claim: Scalar) -> set[sp.Symbol]:
     sides: Sequence[sp.Expr] = [claim.left, claim.right, *(x for h in claim.hypotheses for x in (h.left, h.right))]
     return {s for side in sides for s in side.free_symbols}
-
-
-def conditions_of(claim: Scalar) -> Iterator[Condition]:
-    """Goal and hypotheses."""
-    yield Condition(name="goal", left=claim.left, operator=claim.operator, right=claim.right)
-    yield from claim.hypotheses
