@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from ratecheck.checks.confidence import kind, lower, upper
+from ratecheck.checks.confidence import KURTOSIS, SPREAD, Kind, lower, upper, upper_by_spread
 from ratecheck.checks.sequential import FIRST
 
 Array = NDArray[np.float64]
@@ -34,34 +34,85 @@ BLOCK = 2000
 
 @dataclass(frozen=True)
 class Case:
-    """A distribution with its mean and the ends of its range, as far as they are finite."""
+    """A distribution with its mean, the ends of its range as far as they are finite, and two moments.
+
+    ``spread`` is E X^2 / (E X)^2, for X >= 0.
+    """
 
     name: str
     mean: float
     draw: Callable[[np.random.Generator, tuple[int, int]], Array]
     low: float = -math.inf
     high: float = math.inf
+    spread: float = math.inf
+    kurtosis: float = math.inf
+
+    def moment(self, kind: Kind) -> float | None:
+        """What a bound of this kind supposes to be at most a given number."""
+        return {Kind.SPREAD: self.spread, Kind.KURTOSIS: self.kurtosis}.get(kind)
+
+    def supposed(self, kind: Kind) -> bool:
+        """Whether what a bound of this kind supposes is true."""
+        return (self.moment(kind) or 0.0) <= {Kind.SPREAD: SPREAD, Kind.KURTOSIS: KURTOSIS}.get(kind, 0.0)
 
 
 def bernoulli(p: float) -> Case:
-    return Case(f"Bernoulli({p:g})", p, lambda rng, shape: (rng.random(shape) < p).astype(float), 0.0, 1.0)
+    return Case(f"Bernoulli({p:g})", p, lambda rng, shape: (rng.random(shape) < p).astype(float), 0.0, 1.0, 1 / p)
+
+
+def rare(size: float) -> Case:
+    """What is 0 but for a value of that size, with mean 1: the worst that its second moment allows."""
+    name = f"0 or {size:g}, mean 1"
+    return Case(name, 1.0, lambda rng, shape: size * (rng.random(shape) < 1 / size), 0.0, size, size)
 
 
 CASES = (
     bernoulli(0.5),
     bernoulli(0.05),
     bernoulli(0.95),
-    Case("Beta(0.5, 2)", 0.2, lambda rng, shape: rng.beta(0.5, 2, shape), 0.0, 1.0),
-    Case("uniform on (0.9, 1), range (0, 1)", 0.95, lambda rng, shape: rng.uniform(0.9, 1, shape), 0.0, 1.0),
-    Case("0 or 100, mean 1", 1.0, lambda rng, shape: 100.0 * (rng.random(shape) < 0.01), 0.0, 100.0),
-    Case("exponential", 1.0, lambda rng, shape: rng.exponential(1.0, shape), 0.0),
-    Case("chi-square, 1 degree", 1.0, lambda rng, shape: rng.standard_normal(shape) ** 2, 0.0),
-    Case("chi-square, 20 degrees", 20.0, lambda rng, shape: rng.chisquare(20, shape), 0.0),
-    Case("lognormal, sigma=1.5", math.exp(1.125), lambda rng, shape: rng.lognormal(0, 1.5, shape), 0.0),
-    Case("normal", 0.0, lambda rng, shape: rng.standard_normal(shape)),
+    Case("Beta(0.5, 2)", 0.2, lambda rng, shape: rng.beta(0.5, 2, shape), 0.0, 1.0, 15 / 7),
+    Case("uniform on (0.9, 1), range (0, 1)", 0.95, lambda rng, shape: rng.uniform(0.9, 1, shape), 0.0, 1.0, 1.001),
+    rare(10.0),
+    rare(100.0),
+    Case("exponential", 1.0, lambda rng, shape: rng.exponential(1.0, shape), 0.0, spread=2.0, kurtosis=9.0),
+    Case(
+        "chi-square, 1 degree", 1.0, lambda rng, shape: rng.standard_normal(shape) ** 2, 0.0, spread=3.0, kurtosis=15.0
+    ),
+    Case("chi-square, 20 degrees", 20.0, lambda rng, shape: rng.chisquare(20, shape), 0.0, spread=1.1, kurtosis=3.6),
+    Case(
+        "lognormal, sigma=1.5",
+        math.exp(1.125),
+        lambda rng, shape: rng.lognormal(0, 1.5, shape),
+        0.0,
+        spread=math.exp(2.25),
+        kurtosis=math.exp(9) + 2 * math.exp(6.75) + 3 * math.exp(4.5) - 3,
+    ),
+    Case("normal", 0.0, lambda rng, shape: rng.standard_normal(shape), kurtosis=3.0),
     Case("t, 3 degrees", 0.0, lambda rng, shape: rng.standard_t(3, shape)),
 )
 SIDES: dict[str, Bound] = {"lower": lower, "upper": upper}
+
+
+def by_spread(values: Array, level: float, _: float) -> Array:
+    """The upper bound of nonnegative values whose range has no other known end."""
+    return upper_by_spread(values, level)
+
+
+def without_end(bound: Bound) -> Bound:
+    """The bound of values whose range has no known end on its side."""
+    end = -math.inf if bound is lower else math.inf
+    return lambda values, level, _: bound(values, level, end)
+
+
+def questions() -> list[tuple[Case, str, Bound, Kind]]:
+    """What is asked about: betting where there is an end, and what supposes a moment where there is none above."""
+    ends = [(case, side, case.low if side == "lower" else case.high) for case in CASES for side in SIDES]
+    open_above = [case for case in CASES if not math.isfinite(case.high)]
+    return [
+        *((case, side, SIDES[side], Kind.RIGOROUS) for case, side, end in ends if math.isfinite(end)),
+        *((case, "upper", by_spread, Kind.SPREAD) for case in CASES if case.low == 0.0),
+        *((case, side, without_end(bound), Kind.KURTOSIS) for case in open_above for side, bound in SIDES.items()),
+    ]
 
 
 def at_any(replicates: int) -> list[int]:
@@ -109,15 +160,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where to write the figures as JSON")
     arguments = parser.parse_args()
     rows = []
-    for case, (side, bound), level, (name, looks) in itertools.product(CASES, SIDES.items(), LEVELS, LOOKS.items()):
+    for (case, side, bound, kind), level, (name, looks) in itertools.product(questions(), LEVELS, LOOKS.items()):
         count = misses(case, side, bound, level, arguments.runs, looks(arguments.replicates))
         row = {
-            "case": case.name, "side": side, "kind": kind(case.low if side == "lower" else case.high).name.lower(),
+            "case": case.name, "side": side, "kind": kind.name.lower(),
+            "moment": case.moment(kind), "supposed": case.supposed(kind),
             "level": level, "looks": name, "replicates": arguments.replicates, "runs": arguments.runs,
             "rate": count / arguments.runs, "least": at_least(count, arguments.runs),
         }  # fmt: skip
         rows.append(row)
         above = "  above" if row["least"] > level else ""
+        above += "" if row["supposed"] else "  (supposes too little)"
         print(f"{case.name:<36}{side:<7}{row['kind']:<12}{name:<8}{level:6.2f}{row['rate']:9.4f}{above}", flush=True)
         if arguments.out:
             arguments.out.write_text(json.dumps(rows, indent=1) + "\n")

@@ -83,7 +83,7 @@ def everything(_: Sphinx | None = None) -> None:
         "constants": constants,
         "one-core": lambda: measured("one-core"),
         "two-cores": lambda: measured("two-cores"),
-        **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "asymptotic")},
+        **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "spread", "kurtosis")},
         "tightness": tightness,
         "quarter": quarter,
         "tables": rate_tables,
@@ -620,12 +620,14 @@ def coverage(kind: str) -> str:
         return f"{100 * cell['rate']:.1f}" + (r"\*" if cell["least"] > cell["level"] else "")
 
     names = {"any": "any", "decide": "verify"}
-    rows = [
-        (case, side, *(share(found[case, side, *column]) for column in columns))
-        for case, side in dict.fromkeys(key[:2] for key in found)
-    ]
+    rows = []
+    for case, side in dict.fromkeys(key[:2] for key in found):
+        any_cell = found[case, side, *columns[0]]
+        moments = [] if kind == "rigorous" else [f"{any_cell['moment']:.4g}"]
+        name = case if any_cell["supposed"] else f"*{case}*"
+        rows.append((name, side, *moments, *(share(found[case, side, *column]) for column in columns)))
     heads = (f"level {100 * level:g}%, {names[looks]}" for level, looks in columns)
-    return table(("values", "bound", *heads), rows)
+    return table(("values", "bound", *([] if kind == "rigorous" else ["moment"]), *heads), rows)
 
 
 def rate_tables() -> str:

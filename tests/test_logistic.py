@@ -253,6 +253,33 @@ def test_dissimilarity_does_not_grow_with_the_common_regulariser() -> None:
     )
 
 
+def lengths(problem: Logistic, x: Array) -> Array:
+    """``G_u`` and ``G_v`` at a flat point."""
+    of_u, of_v = problem.gradients(*unpack(problem, x))
+    return np.array([np.square(of_u.mean(axis=0)).sum(), np.square(of_v).sum(axis=1).mean()])
+
+
+@problems
+def test_no_gradient_is_longer_than_the_longest(problem: Logistic) -> None:
+    """Near, far and where a search ends, for either block."""
+    longest = np.array([problem.largest_gradients[name] for name in ("G_u", "G_v")])
+    points = [point(problem, seed, size) for seed in range(40) for size in (0.1, 1.0, 10.0, 1e3)]
+    for which in range(2):
+        start = max(points, key=lambda x, which=which: float(lengths(problem, x)[which]))
+        points.append(minimize(lambda x, which=which: -lengths(problem, x)[which], start, method="Powell").x)
+    assert (np.array([lengths(problem, x) for x in points]) <= longest).all()
+
+
+def test_longest_gradients_are_nearly_attained() -> None:
+    """One sample per client whose slope is driven to 1, and a regulariser alone at the distance 1/sqrt(3)."""
+    one = gaussian(1, 1, 4, shared=2, rho=0.0)
+    found = lengths(one, -1e3 * one.A[0, 0])
+    assert found == pytest.approx([one.largest_gradients[name] for name in ("G_u", "G_v")], rel=1e-9)
+    alone = PROBLEMS["regulariser only"]()
+    x = np.tile([1 / math.sqrt(3), 0.0], 1 + alone.n)
+    assert lengths(alone, x) == pytest.approx([alone.largest_gradients[name] for name in ("G_u", "G_v")], rel=1e-9)
+
+
 @pytest.mark.parametrize("batch", [1, 2, 4])
 def test_batch_variance_against_every_possible_batch(batch: int) -> None:
     """The variance over all N^B equally likely batches, at random points and where a search finds it largest."""

@@ -62,7 +62,7 @@ def test_statements_of_other_papers(key):
     """What is about runs holds on a quadratic without personal variables; the rest says what nobody measures."""
     statement = bounds.get(key)
     given = {k: v for k, v in SETTINGS[key.partition("/")[0]].items() if k in statement.vocabulary}
-    verdict = verify(statement, Quadratic.synthetic(5, 3, 3, seed=1), given, Options(replicates=32))
+    verdict = verify(statement, Quadratic.synthetic(5, 3, 3, seed=1), given, Options(replicates=128))
     if foreign(statement):
         assert verdict.outcome is Outcome.NOT_APPLICABLE
         assert (verdict.engine, verdict.constants, verdict.comparisons) == ("none", {}, ())
@@ -156,7 +156,7 @@ def test_engines_agree():
 def test_monte_carlo_catches_and_doubts():
     """A false bound is VIOLATED with replicates enough, and one at the expectation itself is INCONCLUSIVE."""
     statement = bounds.get("pfl/theorem-3.7")
-    problem, options = problem_for(statement), Options(engine="step", replicates=64)
+    problem, options = problem_for(statement), Options(engine="step", replicates=512)
     exact = verify(statement, problem, RUN, EXACT).worst
     ratio = exact.left / exact.right
     outcomes = [

@@ -251,7 +251,7 @@ def test_other_participation():
 def test_every_statement_has_a_verdict(key):
     """What nobody measures is named; everything else holds or has a condition that is broken."""
     statement = bounds.get(key)
-    verdict = verify(statement, PROBLEM, NOISY, Options(replicates=64))
+    verdict = verify(statement, PROBLEM, NOISY, Options(replicates=512))
     if foreign(statement):
         assert verdict.outcome is Outcome.NOT_APPLICABLE
         assert verdict.reasons == foreign(statement)

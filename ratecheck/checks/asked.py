@@ -43,7 +43,7 @@ class Options:
 
     engine: str = "auto"
     seed: int = 0
-    replicates: int = 256
+    replicates: int = 1024
     level: float = 0.01
     anyway: bool = False
     threads: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -57,14 +58,26 @@ class Replicates:
 
 
 def judge(
-    statement: Statement, values: Mapping[str, float], runs: Replicates, level: float, first: int = FIRST
+    statement: Statement,
+    values: Mapping[str, float],
+    runs: Replicates,
+    level: float,
+    first: int = FIRST,
+    *,
+    normal: bool,
+    ranges: Mapping[str, Array],
 ) -> tuple[list[Decision], list[Comparison]]:
-    """A decision and a comparison for every claim; see `decide`."""
+    """A decision and a comparison for every claim; see `decide`.
+
+    ``normal``: what is recorded are quadratic functions of normal variables. ``ranges`` maps symbols to their largest
+    values, where these are known.
+    """
     vocabulary = statement.vocabulary
     decisions = [
         decide(
             partial(_both, claim, vocabulary, values, runs), level, runs.most, first=first, share=share,
             nonnegative=nonnegative(claim, vocabulary, values), equal=claim.relation is Relation.EQUAL,
+            normal=normal and _affine(claim, vocabulary), largest=_largest(claim, vocabulary, values, ranges),
         )
         for claim, share in zip(statement.claims, shares(level, [1.0] * len(statement.claims)), strict=True)
     ]  # fmt: skip
@@ -82,6 +95,23 @@ def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float
     )
     domains = {vocabulary[symbol.name].domain for symbol in claim.metric.weights}
     return Domain.REAL not in domains and min(weights) >= 0
+
+
+def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
+    """Whether both sides are affine in what a run measures."""
+    difference = sides.written_out(claim.metric.expr - claim.bound, vocabulary)
+    measured = [s for s in difference.free_symbols if vocabulary[s.name].role is Role.MEASURED]
+    rates = [sp.diff(difference, symbol) for symbol in measured]
+    return not any(rate.free_symbols & {*measured} for rate in rates)
+
+
+def _largest(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], ranges: Mapping[str, Array]) -> float:
+    """What a left side that is a sum with weights of at least 0 cannot exceed."""
+    measured = sides.measured_in(claim.metric.expr, vocabulary)
+    if not measured <= ranges.keys():
+        return math.inf
+    known = {name: ranges[name] for name in measured} or {"": np.zeros(1)}
+    return float(sides.evaluate(claim.metric.expr, vocabulary, values, known)[0])
 
 
 def _both(

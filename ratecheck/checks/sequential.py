@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.checks.confidence import Kind, kind, lower, upper
+from ratecheck.checks.confidence import OF_NORMAL, Kind, lower, upper, upper_by_spread
 from ratecheck.checks.verdict import Outcome
 
 Array = NDArray[np.float64]
 # Left and right sides, (replicates, checks) each, of the replicates in a range.
 Draw = Callable[[range], tuple[Array, Array]]
+# Upper confidence bounds for left - right per check, and what they rest on, at a level.
+Above = Callable[[Array, Array, float], tuple[Array, Kind]]
 
-# Bounds that are asymptotic are too narrow more often where one looks at fewer replicates, if values are skewed.
+# Fewer decide nothing but with a known end of the range, and then only what is clear.
 FIRST = 32
 # Where nothing is random the sides may agree to the last digits; rounding decides nothing.
 _TIE = 1e-12
@@ -50,8 +53,8 @@ class Decision:
 
 
 def decide(
-    draw: Draw, level: float, most: int, *, nonnegative: bool, equal: bool = False, share: float | None = None,
-    first: int = FIRST,
+    draw: Draw, level: float, most: int, *, nonnegative: bool, equal: bool = False, normal: bool = False,
+    largest: float = math.inf, share: float | None = None, first: int = FIRST,
 ) -> Decision:  # fmt: skip
     """Whether the mean of left - right is at most 0 in every check; with ``equal``, whether it is 0.
 
@@ -65,13 +68,17 @@ def decide(
     wrong, so each has the whole level, and claims that must all hold need not divide it (an intersection-union test:
     Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982), 295-300).
 
-    ``nonnegative`` promises that no left side is below 0 and that right sides are not random; VIOLATED then rests on a
-    bound without further assumptions. Raises `ValueError` where right sides differ all the same.
+    ``nonnegative`` promises that no left side is below 0 and that right sides are not random. VIOLATED then rests on a
+    bound without further assumptions, and so does HOLDS where ``largest``, which no left side exceeds, is finite and
+    the values are near enough to it for that bound to decide. ``normal`` promises that both sides are quadratic
+    functions of normal variables, whose moments are known well enough. All else supposes a moment, which the caveat
+    names. Where two bounds may decide they share the level. Raises `ValueError` where right sides differ all the same.
     """
     share = level if share is None else share
+    upper_of = partial(_above, nonnegative=nonnegative, normal=normal, largest=largest)
     left, right = draw(range(min(first, most)))
     while True:
-        decision = _judged(left, right, level, share, nonnegative=nonnegative, equal=equal)
+        decision = _judged(left, right, level, share, upper_of, nonnegative=nonnegative, equal=equal)
         drawn = len(left)
         if decision.outcome is not Outcome.INCONCLUSIVE or drawn >= most or not math.isfinite(decision.left):
             return decision
@@ -79,7 +86,9 @@ def decide(
         left, right = (np.concatenate(pair) for pair in zip((left, right), more, strict=True))
 
 
-def _judged(left: Array, right: Array, level: float, share: float, *, nonnegative: bool, equal: bool) -> Decision:
+def _judged(
+    left: Array, right: Array, level: float, share: float, upper_of: Above, *, nonnegative: bool, equal: bool
+) -> Decision:
     excess = left - right
     finite = np.isfinite(excess).all(axis=0)
     if not finite.all():
@@ -89,7 +98,7 @@ def _judged(left: Array, right: Array, level: float, share: float, *, nonnegativ
         raise ValueError("right sides are said not to be random, but they differ between replicates")
     apart = share / excess.shape[1] / (2 if equal else 1)
     low = lower(left, apart, 0.0) - right[0] if nonnegative else lower(excess, apart)
-    high = upper(excess, apart if equal else level)
+    high, rests_on = upper_of(left, right, apart if equal else level)
     tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)
     above, below = low > tie, (high < -tie) & equal
     outcome = Outcome.HOLDS if (high <= tie).all() and (not equal or (low >= -tie).all()) else Outcome.INCONCLUSIVE
@@ -97,8 +106,23 @@ def _judged(left: Array, right: Array, level: float, share: float, *, nonnegativ
     if above.any() or below.any():
         outcome, room = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))
     worst = int(np.argmax(room))
-    rests_on = kind(0.0 if nonnegative and above[worst] else -math.inf)
+    if outcome is Outcome.VIOLATED:
+        rests_on = Kind.RIGOROUS if nonnegative and above[worst] else rests_on
     return _decision(outcome, worst, left, right, (float(low[worst]), float(high[worst])), _caveat(outcome, rests_on))
+
+
+def _above(
+    left: Array, right: Array, level: float, *, nonnegative: bool, normal: bool, largest: float
+) -> tuple[Array, Kind]:
+    """Upper confidence bounds for left - right, each wrong with probability at most ``level``, and their kind."""
+    if not nonnegative:
+        return upper(left - right, level), Kind.NORMAL if normal else Kind.KURTOSIS
+    if normal:
+        return upper_by_spread(left, level, OF_NORMAL) - right[0], Kind.NORMAL
+    if not math.isfinite(largest):
+        return upper_by_spread(left, level) - right[0], Kind.SPREAD
+    ranged, spread = upper(left, level / 2, largest) - right[0], upper_by_spread(left, level / 2) - right[0]
+    return np.minimum(ranged, spread), Kind.RIGOROUS if (ranged <= 0).all() else Kind.SPREAD
 
 
 def _decision(

@@ -27,10 +27,14 @@ _FORMULA_ROUNDING = 1e-14
 
 def measured(statement: Statement) -> frozenset[str]:
     """Symbols of the statement that a run measures, without the suffix for the round before."""
-    vocabulary = statement.vocabulary
-    exprs = [written_out(expr, vocabulary) for c in statement.claims for expr in (c.bound, c.metric.expr)]
-    symbols = {symbol.name for expr in exprs for symbol in expr.free_symbols}
-    return frozenset(name.removesuffix(_PREVIOUS) for name in symbols if vocabulary[name].role is Role.MEASURED)
+    exprs = [expr for claim in statement.claims for expr in (claim.bound, claim.metric.expr)]
+    return frozenset().union(*(measured_in(expr, statement.vocabulary) for expr in exprs))
+
+
+def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
+    """Those of an expression."""
+    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
+    return frozenset(name.removesuffix(_PREVIOUS) for name in names if vocabulary[name].role is Role.MEASURED)
 
 
 @functools.cache

@@ -26,7 +26,7 @@ from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, quantitie
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
-from ratecheck.problems import Bilevel, Certificate, Constant, Problem
+from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Problem
 
 Array = NDArray[np.float64]
 DEFAULTS = Options()
@@ -302,7 +302,12 @@ class _Check(Asked):
         runs = Replicates(partial(self._simulate, ready, within=within), self._symbols, most)
         # Who looks at the curves wants as many replicates of each as were asked for.
         first = FIRST if self.observe is None else most
-        decisions, comparisons = judge(self.statement, values, runs, self.options.level, first)
+        normal = setup.is_normal(ready) and not within
+        most_of = ready.problem.largest_gradients if isinstance(ready.problem, Logistic) else {}
+        ranges = self._symbols({name: np.array([largest]) for name, largest in most_of.items()})
+        decisions, comparisons = judge(
+            self.statement, values, runs, self.options.level, first, normal=normal, ranges=ranges
+        )
         base = replace(base, replicates=runs.drawn, level=self.options.level)
         diverged = [metric for metric in runs.metric if _blown_up(metric)]
         if diverged:

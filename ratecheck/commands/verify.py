@@ -46,7 +46,9 @@ EXIT_CODES = {
 @problem_option
 @click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
 @seed_option
-@click.option("--replicates", default=256, show_default=True, help="Monte Carlo runs at most; fewer where they decide.")
+@click.option(
+    "--replicates", default=1024, show_default=True, help="Monte Carlo runs at most; fewer where they decide."
+)
 @threads_option
 @click.option("--level", default=0.01, show_default=True, help="Error probability of a Monte Carlo verdict.")
 @click.option(

@@ -240,6 +240,12 @@ def is_random(ready: Setup) -> bool:
     return bool(ready.noise.any()) or batches or ready.trace.fixed(ready.T) is None
 
 
+def is_normal(ready: Setup) -> bool:
+    """Whether the state is an affine map of the noise, hence normal: no sampling, no projection, affine gradients."""
+    projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
+    return not isinstance(ready.problem, Logistic) and not projects and ready.trace.fixed(ready.T) is not None
+
+
 def _names(records: Sequence[str]) -> tuple[str, ...]:
     names = (records,) if isinstance(records, str) else records
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):

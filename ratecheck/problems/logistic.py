@@ -168,6 +168,22 @@ class Logistic:
             self._noise("sigma_v", self.A[:, :, self.d_u :], noise_v),
         )
 
+    @cached_property
+    def largest_gradients(self) -> dict[str, float]:
+        """What ``G_u = |grad_u f|^2`` and ``G_v = (1/n) sum_i |grad_v f_i|^2`` exceed at no point.
+
+        The loss's gradient is ``-(1/N) sum_l s_l c_l (a_l, b_l)`` with slopes s_l in [0, 1], so that each coordinate
+        lies between the mean of the negative and that of the positive parts, and the whole is no longer than the mean
+        length of the rows. The regulariser's is at most ``rho * 3 sqrt(3)/8``, at the distance 1/sqrt(3).
+        """
+        shared, personal = self.A[:, :, : self.d_u], self.A[:, :, self.d_u :]
+        push = self.rho * 3 * math.sqrt(3) / 8 * (1 + 1e-12)
+        of_u = _steepest(shared.reshape(1, self.n * self.N, self.d_u))[0]
+        return {
+            "G_u": (float(of_u) + push) ** 2 if self.d_u else 0.0,
+            "G_v": float(np.square(_steepest(personal) + push).mean()) if self.d_v else 0.0,
+        }
+
     def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):
@@ -305,6 +321,15 @@ def _narrowed(rows: Array) -> Array:
     if rows.shape[2] <= rows.shape[1]:
         return rows
     return np.asarray(np.swapaxes(np.linalg.qr(np.swapaxes(rows, 1, 2), mode="r"), 1, 2))
+
+
+def _steepest(rows: Array) -> Array:
+    """Bounds of ``|(1/N) sum_l s_l rows_il|`` for all slopes in [0, 1], (n,)."""
+    scale = float(np.abs(rows).max(initial=0.0)) or 1.0
+    rows = rows / scale
+    low, high = np.minimum(rows, 0.0).mean(axis=1), np.maximum(rows, 0.0).mean(axis=1)
+    box = np.sqrt(np.square(np.maximum(-low, high)).sum(axis=1))
+    return np.asarray(scale * np.minimum(box, np.linalg.norm(rows, axis=2).mean(axis=1)) * (1 + 1e-12))
 
 
 def _box_spread(rows: Array) -> float:

@@ -28,6 +28,8 @@ from ratecheck.checks.selftest.trial import Trial, tried
 
 Progress = Callable[[float, str], None]
 
+# Tasks after which a process makes room for a fresh one.
+_TASKS = 40
 # The search on a sound statement gets so many times the evaluations of that on a mutant.
 _LONGER = 2
 # From which factor on a mutant counts as false by much, and by some; for the latter, of statements this tight.
@@ -171,8 +173,11 @@ def _pool(workers: int) -> Iterator[Executor | None]:
     if workers == 1:
         yield None
         return
-    # A fresh process imports what it needs; a forked one could inherit locks.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    # A fresh process imports what it needs; a forked one could inherit locks. Processes are renewed, since they keep
+    # what they compile of every mutant.
+    with ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=_TASKS
+    ) as pool:
         try:
             yield pool
         except BaseException:

@@ -84,10 +84,13 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         instance, verdict = asked
         diverged += verdict.outcome is Outcome.DIVERGED
         undecided += verdict.outcome is Outcome.INCONCLUSIVE
+        # What is sampled takes more replicates to hold than to be refuted; that it is not accused is what counts here.
+        if verdict.engine != "exact":
+            spent += _SAMPLED
         if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
             continue
         engines[verdict.engine] = engines.get(verdict.engine, 0) + 1
-        spent += 1 if verdict.engine == "exact" else _SAMPLED
+        spent += verdict.engine == "exact"
         if verdict.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, instance, verdict))
         pool.append(Known.of(instance, verdict))
