@@ -161,16 +161,17 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = []
     for (case, side, bound, kind), level, (name, looks) in itertools.product(questions(), LEVELS, LOOKS.items()):
+        moment = case.moment(kind)
         count = misses(case, side, bound, level, arguments.runs, looks(arguments.replicates))
         row = {
             "case": case.name, "side": side, "kind": kind.name.lower(),
-            "moment": case.moment(kind), "supposed": case.supposed(kind),
+            "moment": moment if moment is not None and math.isfinite(moment) else None, "supposed": case.supposed(kind),
             "level": level, "looks": name, "replicates": arguments.replicates, "runs": arguments.runs,
             "rate": count / arguments.runs, "least": at_least(count, arguments.runs),
         }  # fmt: skip
         rows.append(row)
         above = "  above" if row["least"] > level else ""
-        above += "" if row["supposed"] else "  (supposes too little)"
+        above += "" if row["supposed"] else "  (beyond what is supposed)"
         print(f"{case.name:<36}{side:<7}{row['kind']:<12}{name:<8}{level:6.2f}{row['rate']:9.4f}{above}", flush=True)
         if arguments.out:
             arguments.out.write_text(json.dumps(rows, indent=1) + "\n")

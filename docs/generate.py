@@ -623,7 +623,7 @@ def coverage(kind: str) -> str:
     rows = []
     for case, side in dict.fromkeys(key[:2] for key in found):
         any_cell = found[case, side, *columns[0]]
-        moments = [] if kind == "rigorous" else [f"{any_cell['moment']:.4g}"]
+        moments = [] if kind == "rigorous" else ["none" if any_cell["moment"] is None else f"{any_cell['moment']:.4g}"]
         name = case if any_cell["supposed"] else f"*{case}*"
         rows.append((name, side, *moments, *(share(found[case, side, *column]) for column in columns)))
     heads = (f"level {100 * level:g}%, {names[looks]}" for level, looks in columns)
