@@ -16,7 +16,7 @@ import bounds
 import ratecheck as rc
 from ratecheck.checks import interpolation, pep
 from ratecheck.checks.deterministic import Case
-from ratecheck.checks.interpolation import Instance, recheck, worst_instance
+from ratecheck.checks.interpolation import Answers, recheck, worst_instance
 from ratecheck.checks.worst import worst_case
 from ratecheck.errors import InputError
 
@@ -302,7 +302,7 @@ def test_an_instance_survives_a_file(tmp_path):
     found = worst_instance(case("pfl/theorem-3.7", **{**DISSIMILAR, "K": 2, "T": 2}), starts=2, dimensions=(2,))
     path = tmp_path / "worst.json"
     path.write_text(json.dumps(found.save()))
-    assert recheck(Instance.load(json.loads(path.read_text()))) == recheck(found)
+    assert recheck(Answers.load(json.loads(path.read_text()))) == recheck(found)
 
 
 @pytest.mark.parametrize(
@@ -319,9 +319,9 @@ def test_an_instance_survives_a_file(tmp_path):
 def test_a_damaged_file_is_refused(change, message):
     """In one line that names what is wrong."""
     honest = worst_instance(case("pfl/theorem-3.11", **{**FEDAVG, "K": 1, "T": 1}), starts=1, dimensions=(1,)).save()
-    assert Instance.load(honest).save() == honest
+    assert Answers.load(honest).save() == honest
     with pytest.raises(InputError, match=message):
-        Instance.load({**honest, **change})
+        Answers.load({**honest, **change})
 
 
 def test_the_same_seed_gives_the_same_instance():

@@ -1,7 +1,7 @@
 """The worst deterministic run over all smooth functions, from below: an adversary that answers the oracle.
 
 The adversary chooses gradients and function values at the points that the run visits; the points follow from the
-gradients by the algorithm itself. An answer is an `Instance`, which `recheck` accepts only where functions with these
+gradients by the algorithm itself. What it finds are `Answers`, which `recheck` accepts only where functions with these
 answers exist that meet every assumption of the statement, in exact rational arithmetic: no optimiser is trusted.
 
 Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instance valid:
@@ -47,7 +47,7 @@ _ROUNDING = 64 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
-class Instance:
+class Answers:
     """Answers of the clients' oracles in a run of ``case``.
 
     ``gradients[k]`` (J, d) and ``heights[k]`` (J,) are gradients and values of the k-th function h at the J points at
@@ -76,7 +76,7 @@ class Instance:
         }
 
     @staticmethod
-    def load(saved: Mapping[str, Any], statement: Statement | None = None, *, anyway: bool = False) -> Instance:
+    def load(saved: Mapping[str, Any], statement: Statement | None = None, *, anyway: bool = False) -> Answers:
         """What `save` gave, by default for the statement of the catalogue that it names.
 
         Raises `InputError` where something is missing, misshapen or outside the statement.
@@ -98,7 +98,7 @@ class Instance:
         tilts = _finite("tilts", saved["tilts"], 2) if case.n > 1 else np.zeros((0, d))
         if tilts.shape != (case.n - 1, d) or any(each.shape[1] != d for each in gradients):
             raise InputError(f"gradients and tilts need {d} coordinates each, and tilts {case.n - 1} rows")
-        return Instance(case, gradients, heights, tilts)
+        return Answers(case, gradients, heights, tilts)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Checked:
         return self.left / self.right
 
 
-def recheck(instance: Instance) -> Checked:
+def recheck(instance: Answers) -> Checked:
     """Both sides at an instance, once every assumption has been checked in exact rational arithmetic.
 
     Follows the run anew from the stored answers, with the algorithm's functions on rational numbers. Raises
@@ -194,7 +194,7 @@ def _check_limit(text: str, found: Fraction, limit: Fraction) -> None:
         raise InputError(f'the instance breaks "{text}": {float(found):.17g} <= {float(limit):.17g} is false')
 
 
-def worst_instance(case: Case, *, starts: int = 8, dimensions: tuple[int, ...] = (1, 2, 3), seed: int = 0) -> Instance:
+def worst_instance(case: Case, *, starts: int = 8, dimensions: tuple[int, ...] = (1, 2, 3), seed: int = 0) -> Answers:
     """The instance with the largest left side that is found and that `recheck` accepts.
 
     Local search (SLSQP) from ``starts`` random starts per dimension; the same seed gives the same instance. Raises
@@ -202,7 +202,7 @@ def worst_instance(case: Case, *, starts: int = 8, dimensions: tuple[int, ...] =
     """
     whole("starts", starts, 1)
     adversary = _Adversary(case)
-    best: tuple[float, Instance] | None = None
+    best: tuple[float, Answers] | None = None
     for d in dimensions:
         for start in range(starts):
             instance = adversary.answer(d, np.random.default_rng([seed, d, start]))
@@ -317,7 +317,7 @@ class _Adversary:
         caps = [("B_0", self.squares, 1)] if "B_0" in case.values else []
         return [*caps, ("b", self.dissimilarity, 2)] if case.dissimilar and self.tilts else caps
 
-    def answer(self, d: int, rng: np.random.Generator) -> Instance:
+    def answer(self, d: int, rng: np.random.Generator) -> Answers:
         """The local optimum that the search reaches from a random start."""
         from scipy.optimize import minimize
 
@@ -357,7 +357,7 @@ class _Adversary:
         omega[self.roots] = 1.0
         return np.concatenate([w.ravel(), omega])
 
-    def _instance(self, z: Array, heights: Array) -> Instance:
+    def _instance(self, z: Array, heights: Array) -> Answers:
         """The answers, scaled to meet the limits that are not homogeneous, in the units of the case."""
         gradients = z[self.tilts :]
         floors = [
@@ -371,7 +371,7 @@ class _Adversary:
         shrink = (1 - _TRIFLE) / use
         slope = math.sqrt(shrink) * self.case.left_unit**0.5
         gap = shrink * self.case.values["F_0"]
-        return Instance(
+        return Answers(
             case=self.case,
             gradients=tuple(slope * gradients[self.owner == k] for k in range(len(self.roots))),
             heights=tuple(gap * heights[self.owner == k] for k in range(len(self.roots))),

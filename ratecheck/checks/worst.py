@@ -8,7 +8,7 @@ from typing import Any
 
 from bounds.statement import Given, Statement
 from ratecheck.checks.deterministic import Case
-from ratecheck.checks.interpolation import Checked, Instance, recheck, worst_instance
+from ratecheck.checks.interpolation import Answers, Checked, recheck, worst_instance
 from ratecheck.checks.pep import Upper, upper_bound
 from ratecheck.errors import InputError
 
@@ -28,7 +28,7 @@ class WorstCase:
     case: Case
     upper: Upper
     lower: Checked
-    instance: Instance
+    instance: Answers
     seconds: tuple[float, float]
 
     @property
