@@ -101,6 +101,20 @@ def test_each_drawn_trace_is_a_check():
     assert few.comparisons == many.comparisons[:2]
 
 
+def test_noise_that_is_sampled_is_no_exact_number():
+    """Step sizes are those of the given trace; its runs with noise are replicates, and decide as such."""
+    statement, problem = bounds.get("fedsum/corollary-4.1-repaired"), Quadratic.synthetic(4, 3, 3, seed=1)
+    trace, given = Trace.cyclic(4, 2), {"K": 3.0, "T": 12.0, "sigma": 0.5}
+    exact = verify(statement, problem, given, EXACT, participation=trace)
+    assert (exact.outcome, exact.engine) == (Outcome.HOLDS, "exact")
+    ratio = exact.worst.left / exact.worst.right
+    for factor, outcome in ((0.999, Outcome.INCONCLUSIVE), (1.001, Outcome.INCONCLUSIVE), (0.5, Outcome.VIOLATED)):
+        for seed in range(4):
+            options = Options(engine="step", replicates=256, seed=seed)
+            verdict = verify(altered(statement.key, factor * ratio), problem, given, options, participation=trace)
+            assert (verdict.outcome, verdict.engine) == (outcome, "step")
+
+
 def test_participation_that_the_statement_is_not_about():
     """Given another pattern the verdict is NOT_APPLICABLE and says which one is meant."""
     statement = bounds.get("fedsum/corollary-g.1-case-1")

@@ -383,34 +383,37 @@ class _Check(Asked):
         (claim,) = self.statement.claims
         terms = {label: number(expr, values) for label, expr in claim.terms.items()}
         right = sum(terms.values())
-        lefts: list[tuple[float, float]] = []
 
         def draw(wanted: range) -> tuple[Array, Array]:
+            lefts = []
             for r in wanted:
                 self.trace = pattern if fixed else Trace(draw_until(pattern, T, self.options.seed, r))
-                lefts.append(self._left_of(rules))
-            found = np.array([[left] for left, _ in lefts[wanted.start : wanted.stop]])
-            return found, np.full_like(found, right)
+                lefts.append([self._left_of(rules, r)[0]])
+            return np.array(lefts), np.full((len(lefts), 1), right)
 
         try:
             if fixed:
-                draw(range(1))
-                ((left, error),) = lefts
-                comparison = Comparison(claim.name, None, left, right, error + 1e-14 * right, terms)
-                outcome = sides.outcome(self.statement, [comparison])
-                return replace(base, outcome=outcome, engine="exact", comparisons=(comparison,))
+                self.trace = pattern
+                left, error, engine = self._left_of(rules, 0)
+                if error is not None:
+                    comparison = Comparison(claim.name, None, left, right, error + 1e-14 * right, terms)
+                    outcome = sides.outcome(self.statement, [comparison])
+                    return replace(base, outcome=outcome, engine=engine, comparisons=(comparison,))
             bounded = nonnegative(claim, self.statement.vocabulary, values)
             decision = decide(draw, self.options.level, max(self.options.replicates, 2), nonnegative=bounded)
         except InputError as error:
             return replace(base, reasons=(str(error),))
         comparison = Comparison(claim.name, None, decision.left, right, decision.error, terms)
+        engine = "step" if fixed else "traces"
         return replace(
-            base, outcome=decision.outcome, engine="traces", comparisons=(comparison,), replicates=decision.replicates,
+            base, outcome=decision.outcome, engine=engine, comparisons=(comparison,), replicates=decision.replicates,
             level=self.options.level, notes=(note, decision.caveat),
         )  # fmt: skip
 
-    def _left_of(self, rules: Statement) -> tuple[float, float]:
-        """The left side given one participation, and its rounding error.
+    def _left_of(self, rules: Statement, r: int) -> tuple[float, float | None, str]:
+        """The left side given one participation, its rounding error and the engine.
+
+        Where the noise is sampled, it is that of replicate r, and the error is None.
 
         Raises `InputError` where the step sizes of ``rules`` have no value or break its conditions.
         """
@@ -424,17 +427,16 @@ class _Check(Asked):
                 raise InputError(check.broken)
         ready = self._setup(values)
         (claim,) = self.statement.claims
-        vocabulary = self.statement.vocabulary
+
+        def mean(records: Mapping[str, Array]) -> float:
+            symbols = self._symbols(records)
+            return float(sides.evaluate(claim.metric.expr, self.statement.vocabulary, values, symbols).mean())
+
         if self._engine(ready) == "exact":
             result = exact.expect(ready, progress=self.progress)
-            left, error = (
-                sides.evaluate(claim.metric.expr, vocabulary, values, self._symbols(records)).mean()
-                for records in (result.records, result.errors)
-            )
-            return float(left), float(error)
-        run = step.simulate(ready, seed=self.options.seed, replicates=self.options.replicates)
-        left = sides.evaluate(claim.metric.expr, vocabulary, values, self._symbols(run.records))
-        return float(left.mean()), 0.0
+            return mean(result.records), mean(result.errors), "exact"
+        left = mean(step.simulate(ready, seed=self.options.seed, first_replicate=r, replicates=1).records)
+        return left, None if setup.is_random(ready) else _ONE_RUN * left, "step"
 
     def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> tuple[bool | None, int | None]:
         trivial, rounds = self.statement.claims[0].metric.trivial, self.statement.vocabulary.run.get("rounds")

@@ -72,21 +72,27 @@ def planted(key: str, statement: Statement, verdicts: int, seed: int) -> Planted
     done = accused = passed = misses = 0
     while done < verdicts and misses < _TRIES:
         family = families[rng.integers(len(families))]
-        found = _equality(family, family.drawn(rng))
+        found = _equality(family, family.drawn(rng), done)
         if found is None:
             misses += 1
             continue
         options = Options(engine="step", seed=done, replicates=REPLICATES, level=LEVEL, traces=1, vacuity=False)
         instance, left = found
-        outcomes = [_with_right(instance, share * left).verdict(options).outcome for share in (1.0, 1 - _APART)]
+        equal, less = (_with_right(instance, share * left).verdict(options) for share in (1.0, 1 - _APART))
+        if equal.replicates is None:  # nothing was random after all
+            misses += 1
+            continue
         done += 1
-        accused += outcomes[0] is Outcome.VIOLATED
-        passed += outcomes[1] is Outcome.HOLDS
+        accused += equal.outcome is Outcome.VIOLATED
+        passed += less.outcome is Outcome.HOLDS
     return Planted(key, done, accused, passed)
 
 
-def _equality(family: Family, point: np.ndarray) -> tuple[Instance, float] | None:
-    """A short run with noise and its exact left side; None where the point has none."""
+def _equality(family: Family, point: np.ndarray, seed: int) -> tuple[Instance, float] | None:
+    """A short run with noise and its exact left side; None where the point has none.
+
+    The seed says which participation is drawn where a statement is about any.
+    """
     names = dict(zip(family.dials, range(family.size), strict=True))
     most_steps, most_rounds = family.reach
     for name, short, most in (("rounds", _ROUNDS, most_rounds), ("local_steps", _STEPS, most_steps)):
@@ -96,7 +102,7 @@ def _equality(family: Family, point: np.ndarray) -> tuple[Instance, float] | Non
     try:
         instance = family.decode(point)
         # The constant stands in for a right side on which no step size may depend.
-        verdict = _with_right(instance, 1.0).verdict(EXACT)
+        verdict = _with_right(instance, 1.0).verdict(dataclasses.replace(EXACT, seed=seed, traces=1))
     except InputError:
         return None
     worst = verdict.worst
