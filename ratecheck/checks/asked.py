@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from bounds.statement import Assumption, Given, Statement, number
 from bounds.symbols import Role
 from ratecheck.algorithms import Method
+from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import points, sides
 from ratecheck.checks.chosen import FREE, GIVEN, any_value, chosen_values
 from ratecheck.checks.facts import LOWER, NOISE, Case
 from ratecheck.checks.scope import NO_SIZE, PATTERNS, built_on, certifiable, every_participation, method_of, within
 from ratecheck.checks.trajectory import MEASURES
 from ratecheck.checks.work import ALONE, Work
+from ratecheck.engines import bilevel_rounds, lemmas, quantities
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
@@ -59,6 +61,17 @@ class Options:
             whole("threads", self.threads, 1)
         if not 0 < real("level", self.level) < 0.5:
             raise InputError(f'level={self.level:g} breaks "0 < level < 0.5": it is the probability of a wrong verdict')
+
+
+def wanted(statement: Statement) -> set[str]:
+    """The quantities of the run that it compares, under the names of the engines."""
+    return {statement.vocabulary.facts[symbol] for symbol in sides.measured(statement)}
+
+
+def recordable(names: set[str]) -> bool:
+    """Whether the engines record these quantities, rather than the lemmas' own engines."""
+    others = lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES
+    return not names & others and not any(quantities.known(name) for name in names)
 
 
 def certify(
@@ -246,8 +259,7 @@ class Asked:
         return self.method is None and isinstance(self.problem, Bilevel) and self._wanted() <= points.NAMES
 
     def _wanted(self) -> set[str]:
-        """The quantities of the run under the names of the engines."""
-        return {self.statement.vocabulary.facts[symbol] for symbol in sides.measured(self.statement)}
+        return wanted(self.statement)
 
     def _fact(self, symbol: str) -> str:
         return self.statement.vocabulary.facts[symbol]

@@ -21,7 +21,7 @@ from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.checks import points, sides
-from ratecheck.checks.asked import certify
+from ratecheck.checks.asked import certify, recordable, wanted
 from ratecheck.checks.facts import LOWER, NOISE
 from ratecheck.checks.instance import Instance
 from ratecheck.checks.problem import Problem as Region
@@ -302,7 +302,9 @@ class Family:
         method = method_of(self.statement)
         followed = method is not None and method.algorithm.uses_delay
         drawn = Assumption.DRAWN_STEP_SIZES in self.statement.assumptions
-        if not means or drawn or self._bilevel or Assumption.SKEWED_SELECTION in self.statement.assumptions:
+        # What lemmas speak of is computed local step by local step.
+        slow = method is not None and not recordable(wanted(self.statement))
+        if not means or slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in self.statement.assumptions:
             return _NEAR
         return _FAR if (fixed_law or self.shape.size == self.shape.n) and not followed else _ROUND_BY_ROUND
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bounds.statement import Assumption, Given, Over, Statement, number
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import points, sides
-from ratecheck.checks.asked import Asked, Options
+from ratecheck.checks.asked import Asked, Options, recordable
 from ratecheck.checks.chosen import INDEPENDENT
 from ratecheck.checks.facts import expected_delay
 from ratecheck.checks.replicates import Replicates, judge, nonnegative
@@ -205,7 +205,7 @@ class _Check(Asked):
         assert self.method is not None
         assert self.trace is not None
         wanted, derived = self._wanted(), self.statement.vocabulary.derived
-        records = None if wanted <= {*self.method.algorithm.recorded} or not self._recordable(wanted) else wanted
+        records = None if wanted <= {*self.method.algorithm.recorded} or not recordable(wanted) else wanted
         return setup.prepare(
             self.method.name,
             self.problem,
@@ -222,11 +222,6 @@ class _Check(Asked):
             },
             **self.start,
         )
-
-    def _recordable(self, names: set[str]) -> bool:
-        """Whether the engines record these quantities, rather than the lemmas' own engines."""
-        others = lemmas.NAMES - {*RECORDS} | bilevel_rounds.NAMES
-        return not names & others and not any(quantities.known(name) for name in names)
 
     def _engine(self, ready: setup.Setup) -> str:
         wanted = self.options.engine
@@ -262,7 +257,7 @@ class _Check(Asked):
         wanted = self._wanted()
         if any(quantities.known(name) for name in wanted):
             return quantities.expect(ready, wanted, progress=self.progress)
-        if not self._recordable(wanted):
+        if not recordable(wanted):
             return lemmas.expect(ready, progress=self.progress)
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         by_round = self.observe is not None or self.measured
@@ -292,7 +287,7 @@ class _Check(Asked):
         wanted = self._wanted()
         base = replace(base, engine="step")
         within = bool(wanted & bilevel_rounds.NAMES)
-        if not within and not self._recordable(wanted):
+        if not within and not recordable(wanted):
             missing = ", ".join(sorted(wanted - {*RECORDS}))
             reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
             return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
