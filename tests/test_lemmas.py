@@ -114,3 +114,14 @@ def test_with_noise_and_sampling(algorithm):
         worst[name] = np.max(np.abs(drawn.mean(axis=0) - values) / (error + 1e-12))
     # 2 x 16 x 4 comparisons: 4.2 standard errors are exceeded by chance with probability about 0.4%.
     assert max(worst.values()) < 4.2, worst
+
+
+def test_what_stays_at_rest_is_zero_within_its_error():
+    """From the common minimiser control variates cancel every local step, however large the clients' gradients are."""
+    problem = Quadratic([[[1.0]], [[0.0088]]], [[-2.588], [2.588]], shared=1)
+    steps = {"gamma_u": 5.5e-4, "gamma_v": 3.9e-4, "eta_u": 1.0, "eta_v": 2**0.5}
+    ready = setup.prepare("scaffold-p", problem, Trace.uniform(2, 1), K=16, T=14, noise=0.0, step_sizes=steps)
+    found = lemmas.expect(ready)
+    for name in ("G_u", "C", "E", "S_3u", "T_2u", "du2", "descent"):
+        assert (np.abs(found.records[name]) <= found.errors[name]).all(), name
+        assert (found.errors[name] < 1e-22).all(), name

@@ -378,11 +378,10 @@ class SampledRound(RoundMap):
         if one == two:
             return moment.carried(self.mean, self.size, new, self.spread_root(moment))
         second = C[self._columns[:, :, None], self._columns[:, None, :]]
-        means = moment.mean[self._columns]
-        squares = np.matmul(
-            np.matmul(self._matrices, second + means[:, :, None] * means[:, None, :]),
-            self._matrices.transpose(0, 2, 1),
-        )
+        squares = np.matmul(np.matmul(self._matrices, second), self._matrices.transpose(0, 2, 1))
+        # The means' share by what it comes to: its terms may cancel, and would leave their rounding behind.
+        shifts = np.matmul(self._matrices, moment.mean[self._columns][:, :, None])
+        squares += shifts * shifts.transpose(0, 2, 1)
         for rows, square in zip(self._rows, squares, strict=True):
             new[np.ix_(rows, rows)] += (one - two) * square
         return moment.carried(self.mean, self.size, new, self.spread_root(moment))
