@@ -13,7 +13,7 @@ from scipy.special import bdtrc, ndtri
 
 import bounds
 from ratecheck.checks.confidence import OF_NORMAL, SPREAD, Kind, lower, radius, shares, upper, upper_by_spread
-from ratecheck.checks.sequential import FIRST, decide
+from ratecheck.checks.sequential import FIRST, decide, of_every_run
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options, verify
 from ratecheck.errors import InputError
@@ -327,6 +327,18 @@ def test_what_a_verdict_rests_on():
     assert decided(200.0, nonnegative=True, largest=1e9) == (Outcome.HOLDS, Kind.SPREAD)
     with pytest.raises(ValueError, match="differ between replicates"):
         decide(lambda wanted: (values[: len(wanted)], values[: len(wanted)]), LEVEL, 64, nonnegative=True)
+
+
+def test_what_is_claimed_of_every_run():
+    """One run refutes it; no number of runs proves it, and the caveat says so."""
+    excess = np.random.default_rng(10).random((300, 4)) - 2
+    held = of_every_run(sides(excess), 300)
+    assert (held.outcome, held.replicates) == (Outcome.HOLDS, 256)
+    assert "not in all that may happen" in held.caveat
+    excess[77, 2] = 0.01
+    broken = of_every_run(sides(excess), 300)
+    assert (broken.outcome, broken.worst, broken.left) == (Outcome.VIOLATED, 2, 1.01)
+    assert "run 77 alone" in broken.caveat
 
 
 def test_equalities():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -169,6 +170,50 @@ def test_files_that_are_no_instances(tmp_path):
     logistic = Instance(bounds.get("pfl/theorem-3.7"), Logistic.synthetic(n=2, N=3, d=2), None, {})
     with pytest.raises(InputError, match="logistic"):
         logistic.save(path)
+
+
+def places(data, path=()):
+    """All paths into JSON data."""
+    yield path
+    children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def damaged(data, path, value):
+    """The data with another value at a path."""
+    if not path:
+        return value
+    copy = dict(data) if isinstance(data, dict) else list(data)
+    copy[path[0]] = damaged(copy[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "key", ["fedsum/theorem-4.1-repaired", "flame/theorem-2-unbiased-repaired", "simfbo/theorem-1"]
+)
+def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
+    """Each value of a file in turn is replaced by what does not belong there: an `InputError`, or it is an instance."""
+    statement, rng = bounds.get(key), np.random.default_rng(0)
+    families = [Family(statement, shape) for shape in shapes(statement)]
+    while True:
+        try:
+            instance = families[0].decode(families[0].drawn(rng))
+            break
+        except InputError:
+            continue
+    good = json.loads(json.dumps(instance.fields()))
+    good["start"] = {"x0": [0.5] * (instance.problem.layout.get("u") or instance.problem.layout["x"])}
+    assert instances.read(good).verdict().outcome is not Outcome.INCONCLUSIVE
+    refused = asked = 0
+    for path in places(good):
+        for value in (None, 5, -1, 0, 1e308, 1e-320, math.nan, "x", [], [1.0], {}, {"zz": [1.0]}, [["a"]]):
+            with contextlib.suppress(InputError), np.errstate(all="ignore"):
+                refused += 1
+                instances.read(damaged(good, path, value)).verdict()
+                refused -= 1
+                asked += 1
+    assert refused > asked > 0
 
 
 def test_shape_in_words():

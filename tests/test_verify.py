@@ -8,6 +8,8 @@ import pytest
 import bounds
 from bounds.statement import Relation
 from ratecheck.algorithms import METHODS
+from ratecheck.checks import verify as checked
+from ratecheck.checks.replicates import judge
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options, foreign, verify
 from ratecheck.errors import InputError
@@ -99,6 +101,15 @@ def test_each_drawn_trace_is_a_check():
     few, many = (verify(statement, problem, SETTINGS["fedsum"], Options(traces=n)) for n in (2, 4))
     assert (len(few.comparisons), len(many.comparisons)) == (2, 4)
     assert few.comparisons == many.comparisons[:2]
+
+
+def test_participations_share_the_level(monkeypatch):
+    """Any of them may refute the statement, so that each has its part; all have to hold, each at the whole level."""
+    seen = []
+    monkeypatch.setattr(checked, "judge", lambda *args, **rest: seen.append(args[3:5]) or judge(*args, **rest))
+    options = Options(engine="step", replicates=64, level=0.03, traces=5)
+    verify(bounds.get("fedsum/theorem-4.1"), Quadratic.synthetic(5, 3, 3, seed=1), SETTINGS["fedsum"], options)
+    assert seen == [(0.03, pytest.approx(0.006))] * 5
 
 
 def test_noise_that_is_sampled_is_no_exact_number():

@@ -19,7 +19,7 @@ from ratecheck.checks.facts import LOWER, NOISE, Case
 from ratecheck.checks.scope import NO_SIZE, PATTERNS, built_on, certifiable, every_participation, method_of, within
 from ratecheck.checks.trajectory import MEASURES
 from ratecheck.checks.work import ALONE, Work
-from ratecheck.engines import bilevel_rounds, lemmas, quantities
+from ratecheck.engines import bilevel_rounds, lemmas, quantities, setup
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
 from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
@@ -221,7 +221,8 @@ class Asked:
         return np.asarray(np.broadcast_to(numbers, (self.problem.n,)))
 
     def _setting(self, role: str, default: int = 0) -> int:
-        return whole(self.statement.vocabulary.run.get(role, role), self.settings.get(role, default), 0)
+        name = self.statement.vocabulary.run.get(role, role)
+        return whole(name, self.settings.get(role, default), 0, setup.LARGEST_RUN)
 
     def _pattern(self) -> Participation:
         """The participation that was asked for, or the one that the statement assumes."""

@@ -136,7 +136,8 @@ def _by_kurtosis(values: Array, level: float) -> Array:
     each. Where it is at most V, E exp(phi(c (x - m))) <= exp(c^2 V/2) for phi(x) = sign(x) log(1 + |x| + x^2/2), and
     sum_j w_j exp(sum_i phi(c_j (x_i - m)) - t c_j^2 V/2) is a nonnegative supermartingale that starts at 1. It ever
     reaches 2/level with probability at most level/2 (Ville), and falls as m grows. The c_j = 2^-j/s, for all whole j,
-    with weights 1/(1.5 (k+1) (k+2)), k = |j - 3|, take their scale s from the first 8 replicates, which are left out.
+    with weights 1/(1.5 (k+1) (k+2)), k = |j - 3|, take their scale s from the first 8 replicates, which are left out;
+    it is 1 where these are equal.
     Sources: Catoni, "Challenging the empirical mean and empirical variance: a deviation study", Ann. Inst. H. Poincare
     Probab. Statist. 48 (2012), 1148-1185; Wang, Ramdas, "Catoni-style confidence sequences for heavy-tailed mean
     estimation", Stochastic Process. Appl. 163 (2023), 168-202.
@@ -154,16 +155,19 @@ def _by_kurtosis(values: Array, level: float) -> Array:
     (random,) = np.nonzero(np.isfinite(variance) & (variance > 0))
     columns = max(1, _BLOCK // len(values))
     for block in np.split(random, range(columns, len(random), columns)):
-        found[block] = _catoni(values[:, block], variance[block], level / 2)
+        found[block] = _catoni(values[:, block], variance[block], 1 / size[block], level / 2)
     return np.asarray(found * size)
 
 
-def _catoni(values: Array, variance: Array, level: float) -> Array:
-    """The largest m, rounded down, at which the supermartingale of `_by_kurtosis` has reached 1/level."""
+def _catoni(values: Array, variance: Array, unit: Array, level: float) -> Array:
+    """The largest m, rounded down, at which the supermartingale of `_by_kurtosis` has reached 1/level.
+
+    ``unit`` is what 1 was before the values were divided by a number that depends on all of them.
+    """
     first, rest = values[:_FOR_SCALE], values[_FOR_SCALE:]
     t = len(rest)
     scale = first.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = np.where(scale > 0, scale, unit)
     # Rates other than the three that are best gain nothing worth the work; without them the sum is smaller.
     best = np.rint(-np.log2(scale * np.sqrt(2 * math.log(1 / level) / (t * variance))))
     j = best + np.array([[-1.0], [0.0], [1.0]])

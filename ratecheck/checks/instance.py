@@ -20,6 +20,7 @@ from ratecheck.checks.asked import Options, Progress
 from ratecheck.checks.verdict import Verdict
 from ratecheck.checks.verify import verify
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats
 from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
 from ratecheck.problems import Bilevel, Problem, Quadratic
 
@@ -95,15 +96,33 @@ def read(data: Any, name: str = "this", statement: Statement | None = None) -> I
     if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
         raise InputError(f'{name} is no instance: it lacks "ratecheck instance": {_VERSION}')
     try:
+        problem = _problem(data["problem"])
         return Instance(
             statement or bounds.get(data["statement"]),
-            _problem(data["problem"]),
+            problem,
             _pattern(data["participation"]),
-            data["given"],
-            data["start"],
+            _given(data["given"], problem.n),
+            _by_name("start", data["start"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name} is no instance: {type(error).__name__} at {error}") from None
+
+
+def _given(data: Any, n: int) -> dict[str, Any]:
+    """Numbers by name, or one per client."""
+    given: dict[str, Any] = {}
+    for name, value in _by_name("given", data).items():
+        array = floats(name, value)
+        if isinstance(value, list) and array.shape != (n,):
+            raise InputError(f"{name} has the shape {array.shape}: needed one number, or one per client, {n} in all")
+        given[name] = array.tolist() if isinstance(value, list) else array.item()
+    return given
+
+
+def _by_name(name: str, data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise InputError(f"{name}={data!r}: needed values by name")
+    return data
 
 
 def _problem_fields(problem: Problem) -> dict[str, Any]:
@@ -140,6 +159,8 @@ def _pattern(data: Mapping[str, Any] | None) -> Participation | None:
         return None
     kind = data["kind"]
     if kind == "trace":
+        if wrong := [row for row in data["rows"] if set(row) - {"0", "1"}]:
+            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
         return Trace([[int(taken) for taken in row] for row in data["rows"]])
     if kind == "uniform":
         return Uniform(data["n"], data["m"])

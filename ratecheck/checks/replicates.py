@@ -14,7 +14,7 @@ from bounds.statement import Claim, Over, Relation, Statement, compiled
 from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.checks import sides
 from ratecheck.checks.confidence import shares
-from ratecheck.checks.sequential import FIRST, Decision, decide
+from ratecheck.checks.sequential import Decision, decide, of_every_run
 from ratecheck.checks.verdict import Comparison
 from ratecheck.engines import step
 
@@ -62,25 +62,34 @@ def judge(
     values: Mapping[str, float],
     runs: Replicates,
     level: float,
-    first: int = FIRST,
+    share: float,
     *,
+    first: int,
     normal: bool,
+    every_run: frozenset[str],
     ranges: Mapping[str, Array],
 ) -> tuple[list[Decision], list[Comparison]]:
     """A decision and a comparison for every claim; see `decide`.
 
-    ``normal``: what is recorded are quadratic functions of normal variables. ``ranges`` maps symbols to their largest
-    values, where these are known.
+    ``share`` is the part of the level that VIOLATED may use; see `decide`. ``every_run`` are symbols of quantities that
+    are bounded in each run rather than in the mean. ``normal``: what is recorded are quadratic functions of normal
+    variables. ``ranges`` maps symbols to their largest values, where these are known.
     """
     vocabulary = statement.vocabulary
-    decisions = [
-        decide(
-            partial(_both, claim, vocabulary, values, runs), level, runs.most, first=first, share=share,
-            nonnegative=nonnegative(claim, vocabulary, values), equal=claim.relation is Relation.EQUAL,
-            normal=normal and _affine(claim, vocabulary), largest=_largest(claim, vocabulary, values, ranges),
-        )
-        for claim, share in zip(statement.claims, shares(level, [1.0] * len(statement.claims)), strict=True)
-    ]  # fmt: skip
+    parts = shares(share, [1.0] * len(statement.claims))
+    decisions = []
+    for claim, part in zip(statement.claims, parts, strict=True):
+        draw = partial(_both, claim, vocabulary, values, runs)
+        if sides.measured_in(claim.metric.expr, vocabulary) & every_run:
+            decisions.append(of_every_run(draw, runs.most))
+            continue
+        decisions.append(
+            decide(
+                draw, level, runs.most, first=first, share=part, normal=normal and _affine(claim, vocabulary),
+                nonnegative=nonnegative(claim, vocabulary, values), equal=claim.relation is Relation.EQUAL,
+                largest=_largest(claim, vocabulary, values, ranges),
+            )
+        )  # fmt: skip
     records = runs.records
     pairs = zip(statement.claims, decisions, strict=True)
     return decisions, [_compared(claim, vocabulary, values, records, decision) for claim, decision in pairs]

@@ -21,6 +21,8 @@ Above = Callable[[Array, Array, float], tuple[Array, Kind]]
 
 # Fewer decide nothing but with a known end of the range, and then only what is clear.
 FIRST = 32
+# Runs that are drawn where each is a check of its own.
+_RUNS = 256
 # Where nothing is random the sides may agree to the last digits; rounding decides nothing.
 _TIE = 1e-12
 
@@ -84,6 +86,28 @@ def decide(
             return decision
         more = draw(range(drawn, min(2 * drawn, most)))
         left, right = (np.concatenate(pair) for pair in zip((left, right), more, strict=True))
+
+
+def of_every_run(draw: Draw, most: int) -> Decision:
+    """Whether left is at most right in every check of every run, where a claim is about each and not about a mean.
+
+    One run refutes it. That it holds in those that were drawn does not say that it does in all that may happen.
+    """
+    left, right = draw(range(min(most, _RUNS)))
+    excess = left - right
+    if not np.isfinite(excess).all():
+        caveat = "left minus right is no finite number in some replicate"
+        return _decision(Outcome.INCONCLUSIVE, 0, left, right, (-math.inf, math.inf), caveat)
+    run, worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    sides = float(left[run, worst]), float(right[run, worst])
+    violated = sides[0] - sides[1] > _TIE * (abs(sides[0]) + abs(sides[1]))
+    caveat = (
+        f"VIOLATED by run {run} alone, since the claim is about every run"
+        if violated
+        else f"HOLDS in each of the {len(left)} runs that were drawn, not in all that may happen"
+    )
+    outcome = Outcome.VIOLATED if violated else Outcome.HOLDS
+    return Decision(outcome, int(worst), *sides, sides[0] - sides[1], sides[0] - sides[1], len(left), caveat)
 
 
 def _judged(

@@ -24,6 +24,7 @@ from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, quantities, setup, step
 from ratecheck.errors import InputError
+from ratecheck.inputs import floats
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
 from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Problem
@@ -71,12 +72,17 @@ def verify(
     if reasons := foreign(statement):
         values, _ = statement.complete(given)
         return Verdict(statement, Outcome.NOT_APPLICABLE, label, "none", values, reasons=reasons)
-    run = _Check(statement, problem, dict(given), options, label, participation, start or {}, progress, observe)
+    starts = {variable: floats(variable, value) for variable, value in (start or {}).items()}
+    setup.starting_point(problem, {"x0": None, "y0": None, "v0": None, **starts})
+    run = _Check(statement, problem, dict(given), options, label, participation, starts, progress, observe)
     return run.run()
 
 
 @dataclass
 class _Check(Asked):
+    # Participations of which any may refute the statement.
+    checks: int = 1
+
     def run(self) -> Verdict:
         statement = self.statement
         pattern = self.prepare()
@@ -84,7 +90,9 @@ class _Check(Asked):
             return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
         if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
             return self._over_draws(pattern)
-        verdicts = [self._on(trace) for trace in self.traces(pattern)]
+        traces = list(self.traces(pattern))
+        self.checks = len(traces)
+        verdicts = [self._on(trace) for trace in traces]
         return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
 
     def _on(self, trace: Participation) -> Verdict:
@@ -300,9 +308,11 @@ class _Check(Asked):
         normal = setup.is_normal(ready) and not within
         most_of = ready.problem.largest_gradients if isinstance(ready.problem, Logistic) else {}
         ranges = self._symbols({name: np.array([largest]) for name, largest in most_of.items()})
+        facts = self.statement.vocabulary.facts
         decisions, comparisons = judge(
-            self.statement, values, runs, self.options.level, first, normal=normal, ranges=ranges
-        )
+            self.statement, values, runs, self.options.level, self.options.level / self.checks, first=first,
+            normal=normal, every_run=frozenset(s for s in facts if facts[s] in bilevel_rounds.EVERY_RUN), ranges=ranges,
+        )  # fmt: skip
         base = replace(base, replicates=runs.drawn, level=self.options.level)
         diverged = [metric for metric in runs.metric if _blown_up(metric)]
         if diverged:

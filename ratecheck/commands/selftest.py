@@ -79,6 +79,8 @@ def selected(scopes: tuple[str, ...]) -> list[str]:
             found = {statement.key: statement for statement in sound(bounds.statements(scope))}
         else:
             found = {scope: bounds.get(scope)}
+            if f"{scope}-repaired" in {each.key for each in bounds.statements(scope.partition("/")[0])}:
+                raise InputError(f"{scope} is false as printed, so that nothing is an error: take {scope}-repaired")
         keys += [key for key, statement in found.items() if not statement.order_only and searchable(statement)]
     if not keys:
         raise InputError(f"the search can be asked about nothing in {', '.join(scopes) or 'the catalogue'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,23 +88,14 @@ def command(
     about any participation is checked on several drawn ones. Step sizes default to the prescribed ones, else to the
     largest admissible product and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
     """
+    options = Options(engine, seed, replicates, level, anyway, threads, traces)
     if file is not None:
-        return _ask_again(
-            file, words, Options(engine, seed, replicates, level, anyway, threads, traces), as_json=as_json
-        )
+        return _ask_again(file, words, options, as_json=as_json)
     keys, assignments = divide_words(words)
     statements = select(keys)
     given = parse_values(assignments, *(statement.vocabulary for statement in statements))
     # Many checks in one run share one error budget.
-    options = Options(
-        engine=engine,
-        seed=seed,
-        replicates=replicates,
-        threads=threads,
-        level=level / len(statements),
-        anyway=anyway,
-        traces=traces,
-    )
+    options = replace(options, level=level / len(statements))
     verdicts = []
     for statement in statements:
         try:

@@ -28,6 +28,8 @@ NAMES = frozenset(
     + [f"sampled_{block}2" for block in _BLOCKS]
     + ["mean_x2", "local_v", "noise_weight", "noise_weight_r", "Phi_w_change", "y_change", "v_change"]
 )
+# What lemmas bound in every run, not in the mean.
+EVERY_RUN = frozenset({"local_v"})
 _ERRORS = ("grad_Phi_w2", "y_error_w2", "v_error_w2")
 
 
@@ -100,10 +102,9 @@ class _Rounds:
         return {
             **found,
             "mean_x2": np.sum(mean[self.blocks["x"]] ** 2, axis=0),
-            # What lemmas say about the size of v they say about every run: the largest stands for all.
-            "local_v": np.full(self.replicates, self.largest.max()),
+            "local_v": self.largest.max(axis=0),
             "noise_weight": np.full(self.replicates, noise.sum()),
-            "noise_weight_r": np.full(self.replicates, noise @ self.largest.max(axis=1) ** 2),
+            "noise_weight_r": noise @ self.largest**2,
             **self._changes(taken),
         }
 

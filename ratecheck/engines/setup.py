@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 
 
 # Local steps and rounds are counted in 32 bits of the random streams.
-_LARGEST_RUN = 2**31
+LARGEST_RUN = 2**31
 # Largest table of local weights.
 _LARGEST_TABLE = 10**7
 
@@ -205,7 +205,7 @@ def prepare(
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")
-    T = whole("T", T, 1, _LARGEST_RUN)
+    T = whole("T", T, 1, LARGEST_RUN)
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
@@ -224,7 +224,7 @@ def prepare(
         local_steps=local_steps,
         weights=_weights(chosen, weights, local_steps),
         step_sizes=chosen.resolve(step_sizes, problem.n),
-        point=_start(problem, {"x0": x0, "y0": y0, "v0": v0}),
+        point=starting_point(problem, {"x0": x0, "y0": y0, "v0": v0}),
         noise=_noise(problem, sigmas),
         records=chosen.algorithm.recorded if records is None else _names(records),
     )
@@ -255,14 +255,14 @@ def _names(records: Sequence[str]) -> tuple[str, ...]:
 
 def _local_steps(chosen: Method, K: int | Sequence[int], n: int) -> Integers:
     if np.isscalar(K):
-        steps = whole("K", K, 1, _LARGEST_RUN)
+        steps = whole("K", K, 1, LARGEST_RUN)
         chosen.check_steps(steps)
         return np.full(n, steps)
     given = floats("K", K)
     if given.shape != (n,):
         has = f"{len(given)} entries" if given.ndim == 1 else f"the shape {given.shape}"
         raise InputError(f"K has {has}: give one number, or one per client, {n} in all")
-    counts = [whole(f"K[{i}]", k, 1, _LARGEST_RUN) for i, k in enumerate(given)]
+    counts = [whole(f"K[{i}]", k, 1, LARGEST_RUN) for i, k in enumerate(given)]
     for k in counts:
         chosen.check_steps(k)
     return np.array(counts)
@@ -316,8 +316,11 @@ def _noise(problem: Problem, sigmas: Mapping[str, float | None]) -> Array:
     return noise
 
 
-def _start(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:
-    """The starting point (n, d) from x0, y0 and v0, zeros where they are not given."""
+def starting_point(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:
+    """The starting point (n, d) from x0, y0 and v0, each given or None for zeros.
+
+    Raises `InputError` for other names, and where a shape does not fit or an entry is not finite.
+    """
     n = problem.n
     shapes: dict[str, tuple[int, ...]]
     if isinstance(problem, Bilevel):

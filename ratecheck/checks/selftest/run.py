@@ -53,6 +53,9 @@ class Plan:
     seconds: float = 20.0
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        Budget(self.evaluations, self.seconds)
+
     @property
     def budget(self) -> Budget:
         """Of the search on a mutant."""
