@@ -3,8 +3,10 @@
 import dataclasses
 import json
 import math
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -226,6 +228,12 @@ ERRORS = {
     "no key": (["verify", "n=3"], "which statement?"),
     "engine": (["verify", "pfl/theorem-3.7", "--engine", "warp"], "no engine 'warp'"),
     "exact on logistic": (["verify", "pfl/theorem-3.7", "--problem", "logistic", "--engine", "exact"], "engine=step"),
+    "level of several": (
+        ["verify", "pfl/theorem-3.7", "pfl/theorem-4.5", "--level", "0.9"],
+        'level=0.9 breaks "0 < level',
+    ),
+    "self-test of what is false": (["selftest", "flame/theorem-2-unbiased"], "take flame/theorem-2-unbiased-repaired"),
+    "no time": (["selftest", "pfl", "--seconds", "-1"], "seconds=-1"),
     "one replicate": (["verify", "pfl/theorem-3.7", "--engine", "step", "--replicates", "1"], "replicates=1"),
     "fixed setting": (["verify", "pfl/theorem-3.11", "m=9"], "contradicts pfl/theorem-3.11"),
     "list for a number": (["bound", "pfl/theorem-3.7", "L=1,2"], "L is one number, not a list"),
@@ -278,3 +286,33 @@ def test_foreign_bounds_package(tmp_path):
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
     assert "is not ratecheck's" in result.stderr
+
+
+def test_falsify_of_what_cannot_be_asked_is_no_success(tmp_path):
+    """As for one statement: exit code 3 where nothing could be asked about one of them, and none is violated."""
+    keys = ("pfl/fedavg-full", "flame/proposition-1")
+    assert run("falsify", *keys, "--evaluations", "10", cwd=tmp_path).returncode == 3
+    assert run("falsify", keys[0], "--evaluations", "10", cwd=tmp_path).returncode == 0
+    assert run("falsify", "simfbo/stepsizes", "--evaluations", "5", cwd=tmp_path).returncode == 0
+
+
+def test_an_interrupt_ends_a_search_of_several_statements(tmp_path):
+    """The rest is named, the table has what was found, and the exit code is no success."""
+    command = [sys.executable, "-m", "ratecheck", "falsify", "fedsum", "--evaluations", "100000", "--seconds", "500"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "interrupted: nothing was asked about" in err
+    assert "fedsum/theorem-e.1" in err
+    assert "fedsum/" in out
+
+
+def test_settings_of_a_participation_file(tmp_path):
+    """Clients, rounds and participants that are not given are those of the file."""
+    (tmp_path / "who.csv").write_text("1,0,1\n0,1,0\n1,1,1\n1,0,0\n")
+    whole = data("verify", "fedsum/theorem-d.1", "--participation", str(tmp_path / "who.csv"))
+    assert [whole["values"][name] for name in ("N", "S", "T")] == [3, 3, 4]
+    short = data("verify", "fedsum/theorem-d.1", "T=3", "--participation", str(tmp_path / "who.csv"))
+    assert short["values"]["T"] == 3

@@ -160,3 +160,15 @@ def test_no_bytecode_is_left_beside_the_file(here, cli):
     """The user's folder stays as it is."""
     cli("show", KEY)
     assert [path.name for path in here.iterdir()] == ["mine.py"]
+
+
+def test_a_counterexample_is_asked_again(here, cli):
+    """The saved instance needs the user's statement beside it, and the message says how."""
+    text = (here / "mine.py").read_text()
+    (here / "wrong.py").write_text(text.replace("2 * F_0 / (gamma_u * T)", "F_0 / (10 * gamma_u * T)"))
+    found = cli("falsify", "wrong.py:descent", "--evaluations", "60")
+    assert found.returncode == 1, found.stderr
+    again = found.stderr.split("'")[1].split()[1:]
+    assert again[1:3] == ["wrong.py:descent", "--instance"]
+    assert cli(*again).returncode == 1
+    assert cli("verify", "wrong.py:descent", "T=3", *again[2:]).returncode == 2

@@ -34,6 +34,8 @@ _LOOK, _EVOLVE = 0.4, 0.4
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 # How an instance is asked about.
 SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False)
+# Why a search ended.
+INTERRUPTED = "interrupted"
 # Room of an instance that the statement says nothing about.
 _NOTHING = 2.0
 
@@ -124,7 +126,7 @@ class _Search:
             return _NOTHING
         size = abs(worst.left) + abs(worst.right)
         if size == 0.0:
-            self._note("both sides are 0: the start is already stationary")
+            self._note("both sides are 0, which says nothing")
             return _NOTHING
         self.applicable += 1
         equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
@@ -225,7 +227,7 @@ def falsify(
         if search.spent < budget.evaluations and not violated:
             stopped = f"the time of {budget.seconds:g} s was over"
     except KeyboardInterrupt:
-        stopped = "interrupted"
+        stopped = INTERRUPTED
     best = search.best
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
     spent = time.monotonic() - search.begun

@@ -77,15 +77,18 @@ class Instance:
         }
 
 
-def load(path: Path) -> Instance:
-    """The instance in a file; raises `InputError` with one line for a file that is missing, damaged or no instance."""
+def load(path: Path, statement: Statement | None = None) -> Instance:
+    """The instance in a file, of another statement if wished.
+
+    Raises `InputError` with one line for a file that is missing, damaged or no instance.
+    """
     try:
         data = json.loads(path.read_text())
     except FileNotFoundError:
         raise InputError(f"no file {path}: 'ratecheck falsify' writes instances") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
-    return read(data, str(path))
+    return read(data, str(path), statement)
 
 
 def read(data: Any, name: str = "this", statement: Statement | None = None) -> Instance:

@@ -112,7 +112,7 @@ def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], 
     both = float(left[worst]), float(right[worst])
     names = {symbol.name for symbol in claim.metric.expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
     # How large the left side would be if nothing in it cancelled, where that is known.
-    known = names <= result.sizes.keys()
+    known = bool(names) and names <= result.sizes.keys()
     scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0
     return Comparison(claim.name, t, *both, float(error[worst]), parts, client, scale)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bounds
 from bounds.statement import Statement
-from ratecheck.checks.falsify import Budget, Falsified, falsify
+from ratecheck.checks.falsify import INTERRUPTED, Budget, Falsified, falsify
 from ratecheck.checks.verdict import Outcome
 from ratecheck.commands.arguments import (
     divide_words,
@@ -51,7 +52,7 @@ def command(
     The search stays inside the assumptions and conditions. A violating instance is saved, by default as
     KEY-violated.json, and "ratecheck verify --instance FILE" asks it again; --out saves the tightest one too. Ctrl-C
     ends the search and keeps the best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name,
-    end in a table.
+    end in a table; the exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in
     every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit.
@@ -64,31 +65,45 @@ def command(
         return _by_pep(statements, assignments, seed, as_json=as_json)
     if assignments:
         raise InputError(f"{assignments[0]} is chosen by the search; with --pep, or for 'verify', it can be given")
-    found = []
-    for statement in statements:
-        with progress(f"falsifying {statement.key}") as report:
-            found.append(falsify(statement, Budget(evaluations, seconds), seed=seed, report=report))
-        _save(found[-1], path)
-        if not as_json and len(statements) == 1:
-            click.echo(falsified_text(found[-1]))
-        if found[-1].stopped == "interrupted":
-            break
+    found: list[Falsified] = []
+    own = _own(keys)
+    try:
+        for statement in statements:
+            with progress(f"falsifying {statement.key}") as report:
+                found.append(falsify(statement, Budget(evaluations, seconds), seed=seed, report=report))
+            _save(found[-1], path, own.get(statement.key, ""))
+            if found[-1].stopped == INTERRUPTED:
+                break
+    except KeyboardInterrupt:  # between two searches
+        if not found:
+            raise
+    missing = [statement.key for statement in statements[len(found) :]]
+    if missing:
+        note(f"interrupted: nothing was asked about {', '.join(missing)}")
     if as_json:
         data = [fields(each) for each in found]
         print_json(data[0] if len(statements) == 1 else data)
-    elif len(statements) > 1:
-        click.echo(falsified_table(found))
-    codes = {EXIT_CODES[each.outcome] for each in found}
-    return 1 if 1 in codes else min(codes)
+    else:
+        click.echo(falsified_text(found[0]) if len(statements) == 1 else falsified_table(found))
+    codes = {EXIT_CODES[each.outcome] for each in found} | ({3} if missing else set())
+    return 1 if 1 in codes else max(codes)
 
 
-def _save(found: Falsified, path: Path | None) -> None:
+def _own(keys: tuple[str, ...]) -> dict[str, str]:
+    """What stands before --instance for statements from users' files, which the catalogue does not know, by key."""
+    addresses: dict[str, Statement] = {}
+    for key in filter(bounds.own.is_own, keys):
+        addresses |= bounds.own.addresses(key) if key.endswith(bounds.own.SUFFIX) else {key: bounds.get(key)}
+    return {statement.key: f"{address} " for address, statement in addresses.items()}
+
+
+def _save(found: Falsified, path: Path | None, address: str) -> None:
     """Write the worst instance to a file where it is wanted or violates."""
     if found.outcome is Outcome.VIOLATED and path is None:
         path = Path(f"{found.statement.key.replace('/', '-').replace(':', '-')}-violated.json")
     if path is not None and found.instance is not None:
         found.instance.save(path)
-        note(f"saved {path}: 'ratecheck verify --instance {path}' asks it again")
+        note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
 
 
 def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int, *, as_json: bool) -> int:

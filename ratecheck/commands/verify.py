@@ -28,6 +28,8 @@ from ratecheck.commands.arguments import (
     threads_option,
 )
 from ratecheck.errors import InputError
+from ratecheck.participation import Trace
+from ratecheck.participation.build import FILES
 from ratecheck.participation.build import build as participation
 from ratecheck.problems import Bilevel, Problem
 from ratecheck.views.progress import progress
@@ -150,9 +152,11 @@ def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json:
     """Verify what a file says."""
     from ratecheck.checks import instance, rigorous
 
-    if words:
-        raise InputError(f"{words[0]!r} and --instance: the file says which statement, problem and numbers")
-    found = instance.load(file)
+    keys, assignments = divide_words(words)
+    if assignments or len(keys) > 1:
+        wrong = (*assignments, *keys)[0]
+        raise InputError(f"{wrong!r} and --instance: the file says which problem and numbers")
+    found = instance.load(file, select(keys)[0] if keys else None)
     with progress(f"verifying {found.statement.key}") as report:
         verdict = found.verdict(options, name=str(file), progress=report)
         proof = rigorous.prove(found, options)
@@ -167,6 +171,8 @@ def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json:
 def _verify(
     statement: Statement, problem_name: str | None, given: dict[str, float], options: Options, pattern: str | None
 ) -> Verdict:
+    if pattern is not None and pattern.endswith(FILES):
+        given = {**_of_file(statement, pattern), **given}
     problem, values, name = prepare(statement, problem_name, given)
     participants = values.get(statement.vocabulary.run.get("participants", ""))
     who = (
@@ -176,6 +182,17 @@ def _verify(
     )
     with progress(f"verifying {statement.key}") as report:
         return verify(statement, problem, values, options, participation=who, name=name, progress=report)
+
+
+def _of_file(statement: Statement, path: str) -> dict[str, float]:
+    """Clients, rounds and the most that take part in one, as a file with a matrix has them, by symbol."""
+    matrix = Trace.from_file(path).matrix
+    rounds, clients = matrix.shape
+    found = {"clients": clients, "rounds": rounds, "participants": int(matrix.sum(axis=1).max())}
+    run = statement.vocabulary.run
+    return {
+        run[role]: float(value) for role, value in found.items() if role in run and run[role] not in statement.settings
+    }
 
 
 def _unused(statement: Statement, given: dict[str, float]) -> tuple[str, ...]:

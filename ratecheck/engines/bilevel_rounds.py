@@ -41,15 +41,17 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
     rounds = _Rounds(setup, len(wanted))
     keys = stream_keys(seed, wanted)
     rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES))}
-    for visit in visits(setup, seed=seed, wanted=wanted):
-        if visit.k == 0:
-            rounds.begin(visit.points)
-        rounds.step(visit.k, visit.points, visit.noise)
-        if visit.k == setup.K - 1:
-            for name, value in rounds.finish(setup.trace.masks(visit.t, 1, keys)[0]).items():
-                rows[name].append(value)
-            if progress is not None:
-                progress(visit.t / setup.T)
+    # An overflow is a result here: the run diverges.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for visit in visits(setup, seed=seed, wanted=wanted):
+            if visit.k == 0:
+                rounds.begin(visit.points)
+            rounds.step(visit.k, visit.points, visit.noise)
+            if visit.k == setup.K - 1:
+                for name, value in rounds.finish(setup.trace.masks(visit.t, 1, keys)[0]).items():
+                    rows[name].append(value)
+                if progress is not None:
+                    progress(visit.t / setup.T)
     records = {name: np.stack(values, axis=1) for name, values in rows.items()}
     return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 

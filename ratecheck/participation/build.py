@@ -9,7 +9,7 @@ from ratecheck.inputs import real
 from ratecheck.participation.pattern import Participation
 from ratecheck.participation.trace import Trace
 
-_FILES = (".csv", ".npz")
+FILES = (".csv", ".npz")
 
 
 def build(text: str, n: int, size: int | None) -> Participation:
@@ -19,7 +19,7 @@ def build(text: str, n: int, size: int | None) -> Participation:
     ``bernoulli:P`` (the probability), ``markov:JOIN,LEAVE`` (probabilities to join and to leave), or a file with a
     matrix. Raises `InputError` for any other text, and where a number is missing or makes no sense.
     """
-    if text.endswith(_FILES):
+    if text.endswith(FILES):
         return Trace.from_file(text)
     name, _, rest = text.partition(":")
     numbers = [_number(text, part) for part in rest.split(",")] if rest else []

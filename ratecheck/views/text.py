@@ -189,7 +189,7 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
         how = f"{verdict.engine} engine, rounding error about {relative:.0e} of {it}"
     else:
         drawn = "participations drawn" if verdict.engine == "traces" else "replicates"
-        how = f"{verdict.replicates} {drawn}, +-{number(comparison.error)} at level {verdict.level}"
+        how = f"{verdict.replicates} {drawn}, +-{number(comparison.error)} at level {verdict.level:.3g}"
     size = sum(abs(term) for term in comparison.terms.values())
     shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
     right = f"  right   {number(comparison.right)}" + (f"   {shares}" if len(comparison.terms) > 1 else "")

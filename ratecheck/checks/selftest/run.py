@@ -10,10 +10,11 @@ import functools
 import itertools
 import math
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.pool import Pool
 from typing import Any
 
 import numpy as np
@@ -172,29 +173,28 @@ def _plant(key: str, verdicts: int, seed: int) -> Planted:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[Executor | None]:
+def _pool(workers: int) -> Iterator[Pool | None]:
     if workers == 1:
         yield None
         return
     # A fresh process imports what it needs; a forked one could inherit locks. Processes are renewed, since they keep
-    # what they compile of every mutant.
-    with ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=_TASKS
-    ) as pool:
-        try:
-            yield pool
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    # what they compile of every mutant, and die with the pool.
+    with multiprocessing.get_context("spawn").Pool(workers, _deaf, maxtasksperchild=_TASKS) as pool:
+        yield pool
+
+
+def _deaf() -> None:
+    """Leave an interrupt to the parent, who ends the pool."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _all(
-    pool: Executor | None, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Callable[[float], None]
+    pool: Pool | None, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Callable[[float], None]
 ) -> list[Any]:
     """What the work gives for every task, in order."""
-    futures: list[Future[Any]] | None = None if pool is None else [pool.submit(work, *task) for task in tasks]
+    pending = None if pool is None else [pool.apply_async(work, task) for task in tasks]
     results = []
     for k, task in enumerate(tasks):
-        results.append(work(*task) if futures is None else futures[k].result())
+        results.append(work(*task) if pending is None else pending[k].get())
         report((k + 1) / len(tasks))
     return results

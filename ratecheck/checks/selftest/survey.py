@@ -10,7 +10,7 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.checks.asked import Options
 from ratecheck.checks.defaults import completed
-from ratecheck.checks.falsify import SEARCHED, Budget, falsify
+from ratecheck.checks.falsify import INTERRUPTED, SEARCHED, Budget, falsify
 from ratecheck.checks.families import Family, shapes
 from ratecheck.checks.instance import Instance
 from ratecheck.checks.scope import foreign
@@ -95,6 +95,8 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
             alarms.append(_alarm(key, instance, verdict))
         pool.append(Known.of(instance, verdict))
     found = falsify(statement, budget, seed=seed_of(seed, key, "search"))
+    if found.stopped == INTERRUPTED:  # of all, not of this search
+        raise KeyboardInterrupt
     if found.instance is not None and found.verdict is not None:
         if found.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, found.instance, found.verdict))

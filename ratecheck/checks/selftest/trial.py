@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ratecheck.checks.falsify import SEARCHED, Budget, falsify
+from ratecheck.checks.falsify import INTERRUPTED, SEARCHED, Budget, falsify
 from ratecheck.checks.selftest.audit import Audited, Fate, audited
 from ratecheck.checks.selftest.factors import from_numbers, largest, verdict_factor
 from ratecheck.checks.selftest.mutants import Kind, Mutant
@@ -74,6 +74,8 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
     audit = audited(mutant, _SECONDS)
     try:
         found = falsify(statement, budget, seed=seed_of(seed, statement.key, "mutant"))
+        if found.stopped == INTERRUPTED:  # of all, not of this search
+            raise KeyboardInterrupt
         searched, tight, reasons = found.outcome, found.tightness, found.reasons
         spent, applicable, found_factor = found.evaluations, found.applicable, verdict_factor(found.verdict)
     except InputError as error:
