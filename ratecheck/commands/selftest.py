@@ -79,7 +79,7 @@ def selected(scopes: tuple[str, ...]) -> list[str]:
             found = {statement.key: statement for statement in sound(bounds.statements(scope))}
         else:
             found = {scope: bounds.get(scope)}
-            if scope in bounds.keys() and f"{scope}-repaired" in bounds.keys():
+            if {scope, f"{scope}-repaired"} <= {*bounds.keys()}:
                 raise InputError(f"{scope} is false as printed, so that nothing is an error: take {scope}-repaired")
         keys += [key for key, statement in found.items() if not statement.order_only and searchable(statement)]
     if not keys:
