@@ -15,6 +15,7 @@ from bounds.implications import of
 from bounds.statement import Over, number
 from bounds.symbols import Domain, Role
 from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.falsify import Budget, falsify
 from ratecheck.checks.implications import Verdict, check
 from ratecheck.checks.selftest.audit import Fate, audit_catches, audited
 from ratecheck.checks.selftest.mutants import Direction, Kind, Mutant, mutants, sound
@@ -341,3 +342,27 @@ def test_a_dropped_assumption_is_missed_by_a_premise():
 def test_what_concludes_no_argument_is_untouched():
     """Lemma 3.2 is shown with vectors, not by other statements."""
     assert {audited(mutant).fate for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {Fate.UNTOUCHED}
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "outcome"),
+    [
+        ("fedsum/corollary-4.1-repaired", "noise_square instead of G_u", Outcome.VIOLATED),
+        ("simfbo/lemma-7-repaired", "psi_change instead of Phi_w_change", Outcome.NOT_APPLICABLE),
+        ("simfbo/lemma-8-simplified", "g: grad_Phi2 instead of drift_g", Outcome.NOT_APPLICABLE),
+    ],
+)
+def test_left_sides_from_other_engines(key, text, outcome):
+    """Another quantity is computed where an engine has it; where none has, or a parameter is missing, that is said."""
+    found = falsify(named(key, text).statement, Budget(30, 300.0))
+    assert found.outcome is outcome
+    if outcome is Outcome.NOT_APPLICABLE:
+        assert "but a side of the claim is made of it" in found.reasons[0]
+
+
+def test_other_forms_of_what_was_repaired_are_not_sound():
+    """A simplified form has the defects of the statement that it simplifies; repaired forms stand for both."""
+    keys = {statement.key for statement in sound(bounds.statements("simfbo"))}
+    assert keys & {"simfbo/lemma-8", "simfbo/lemma-8-simplified", "simfbo/theorem-2-appendix"} == set()
+    assert {"simfbo/lemma-8-repaired", "simfbo/theorem-2-repaired"} <= keys
+    assert "pfl/lemma-3.6-recursion" in {statement.key for statement in sound(bounds.statements("pfl"))}

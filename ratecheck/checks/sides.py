@@ -45,12 +45,19 @@ def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
 
 
 def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> Array:
-    """An expression per round: parameters from ``values``, per-round quantities from ``records`` by symbol."""
+    """An expression per round: parameters from ``values``, per-round quantities from ``records`` by symbol.
+
+    Raises `InputError` for a parameter without a value and a quantity that was not recorded.
+    """
     arguments: dict[str, object] = {}
     expr = written_out(expr, vocabulary)
     for symbol in expr.free_symbols:
         name = symbol.name
-        if vocabulary[name].role is not Role.MEASURED:
+        measured = vocabulary[name].role is Role.MEASURED
+        if name.removesuffix(_PREVIOUS) not in (records if measured else values):
+            why = "is not recorded in these runs" if measured else "has no value in this statement"
+            raise InputError(f"{name} {why}, but a side of the claim is made of it")
+        if not measured:
             arguments[name] = np.float64(values[name])
         elif name.endswith(_PREVIOUS):
             arguments[name] = np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)

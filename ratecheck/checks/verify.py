@@ -438,7 +438,7 @@ class _Check(Asked):
             return float(sides.evaluate(claim.metric.expr, self.statement.vocabulary, values, symbols).mean())
 
         if self._engine(ready) == "exact":
-            result = exact.expect(ready, progress=self.progress)
+            result = self._expected(ready)
             return mean(result.records), mean(result.errors), "exact"
         left = mean(step.simulate(ready, seed=self.options.seed, first_replicate=r, replicates=1).records)
         return left, None if setup.is_random(ready) else _ONE_RUN * left, "step"

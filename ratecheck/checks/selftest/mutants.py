@@ -103,17 +103,27 @@ def mutants(statement: Statement) -> list[Mutant]:
     return found
 
 
+_REPAIRED = "-repaired"
+
+
 def sound(statements: Iterable[Statement]) -> list[Statement]:
-    """Those with claims about runs and more than orders, in the repaired form where the printed one was repaired."""
+    """Those with claims about runs and more than orders, in the repaired form where the printed one was repaired.
+
+    Other forms of a statement that was repaired, such as a simplified one, are left out as well.
+    """
     statements = tuple(statements)
-    keys = {statement.key for statement in statements}
+    repaired = [statement.key.removesuffix(_REPAIRED) for statement in statements if _is_repaired(statement)]
     return [
         statement
         for statement in statements
-        if f"{statement.key}-repaired" not in keys
+        if not any(f"{statement.key}-".startswith(f"{wrong}-") for wrong in repaired if not _is_repaired(statement))
         and not statement.order_only
         and any(claim.metric.over is not Over.NO_RUN for claim in statement.claims)
     ]
+
+
+def _is_repaired(statement: Statement) -> bool:
+    return statement.key.endswith(_REPAIRED)
 
 
 # --- Signs and directions ---
