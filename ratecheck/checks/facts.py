@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
+# What the participation decides.
+DELAYS = ("tau_max", "tau_avg")
 # A smaller value of these is as true as the certified one; of all others a larger value is.
 LOWER = work.LOWER | {"mu_g", "inner_convexity", "delta", "selection_skew", "joint_minimum"}
 

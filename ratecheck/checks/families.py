@@ -22,7 +22,7 @@ from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
 from ratecheck.checks import points, sides
 from ratecheck.checks.asked import certify, recordable, wanted
-from ratecheck.checks.facts import LOWER, NOISE
+from ratecheck.checks.facts import DELAYS, LOWER, NOISE
 from ratecheck.checks.instance import Instance
 from ratecheck.checks.problem import Problem as Region
 from ratecheck.checks.scope import every_participation, method_of
@@ -297,16 +297,21 @@ class Family:
     @cached_property
     def reach(self) -> tuple[float, float]:
         """The largest number of local steps and of rounds."""
-        means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
-        fixed_law = not self.shape.trace and not every_participation(self.statement)
-        method = method_of(self.statement)
+        statement = self.statement
+        means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
+        fixed_law = not self.shape.trace and not every_participation(statement)
+        method = method_of(statement)
         followed = method is not None and method.algorithm.uses_delay
-        drawn = Assumption.DRAWN_STEP_SIZES in self.statement.assumptions
+        drawn = Assumption.DRAWN_STEP_SIZES in statement.assumptions
         # What lemmas speak of is computed local step by local step.
-        slow = method is not None and not recordable(wanted(self.statement))
-        if not means or slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in self.statement.assumptions:
+        slow = method is not None and not recordable(wanted(statement))
+        if not means or slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
             return _NEAR
-        return _FAR if (fixed_law or self.shape.size == self.shape.n) and not followed else _ROUND_BY_ROUND
+        # Expected delays of a random pattern are found by following it.
+        facts = statement.vocabulary.facts
+        delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
+        far = (fixed_law and not delayed) or self.shape.size == self.shape.n
+        return _FAR if far and not followed else _ROUND_BY_ROUND
 
     def _pattern(self, dial: Mapping[str, float], T: int) -> Participation:
         shape, assumptions = self.shape, self.statement.assumptions
