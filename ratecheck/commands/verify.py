@@ -152,7 +152,7 @@ def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json:
     """Verify what a file says."""
     from ratecheck.checks import instance, rigorous
 
-    keys, assignments = divide_words(words)
+    keys, assignments = divide_words(words) if words else ((), ())
     if assignments or len(keys) > 1:
         wrong = (*assignments, *keys)[0]
         raise InputError(f"{wrong!r} and --instance: the file says which problem and numbers")
