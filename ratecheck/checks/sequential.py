@@ -21,6 +21,7 @@ Above = Callable[[Array, Array, float], tuple[Array, Kind]]
 
 # Fewer decide nothing but with a known end of the range, and then only what is clear.
 FIRST = 32
+_NO_NUMBER = "left minus right is no finite number in some replicate"
 # Runs that are drawn where each is a check of its own.
 _RUNS = 256
 # Where nothing is random the sides may agree to the last digits; rounding decides nothing.
@@ -96,8 +97,7 @@ def of_every_run(draw: Draw, most: int) -> Decision:
     left, right = draw(range(min(most, _RUNS)))
     excess = left - right
     if not np.isfinite(excess).all():
-        caveat = "left minus right is no finite number in some replicate"
-        return _decision(Outcome.INCONCLUSIVE, 0, left, right, (-math.inf, math.inf), caveat)
+        return _decision(Outcome.INCONCLUSIVE, 0, left, right, (-math.inf, math.inf), _NO_NUMBER)
     run, worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
     sides = float(left[run, worst]), float(right[run, worst])
     violated = sides[0] - sides[1] > _TIE * (abs(sides[0]) + abs(sides[1]))
@@ -116,8 +116,7 @@ def _judged(
     excess = left - right
     finite = np.isfinite(excess).all(axis=0)
     if not finite.all():
-        caveat = "left minus right is no finite number in some replicate"
-        return _decision(Outcome.INCONCLUSIVE, int(np.argmin(finite)), left, right, (-math.inf, math.inf), caveat)
+        return _decision(Outcome.INCONCLUSIVE, int(np.argmin(finite)), left, right, (-math.inf, math.inf), _NO_NUMBER)
     if nonnegative and np.ptp(right, axis=0).any():
         raise ValueError("right sides are said not to be random, but they differ between replicates")
     apart = share / excess.shape[1] / (2 if equal else 1)
