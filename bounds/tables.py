@@ -43,12 +43,15 @@ class OwnRow(Row):
     """A row about the paper's own theorem.
 
     Where the columns are complexities, ``put_in`` says which parameters of the theorem they are, and its bound then has
-    to be at most of the order ``reaches``; else (None) the bound has the printed order. ``cases`` are what the row is
-    checked for, such as {P: n}; {} is the row as it stands. ``remark`` is what the paper says elsewhere.
+    to be at most of the order ``reaches``; else (None) the bound has the printed order. ``free`` has by column the
+    parameter, at least 1, that this column alone does not fix: where the bound does not reach the accuracy with what
+    was put in, it is asked whether it does with another value. ``cases`` are what the row is checked for, such as
+    {P: n}; {} is the row as it stands. ``remark`` is what the paper says elsewhere.
     """
 
     put_in: Mapping[sp.Symbol, sp.Expr]
     reaches: sp.Expr | None
+    free: Mapping[str, sp.Symbol]
     cases: tuple[Mapping[sp.Symbol, sp.Expr], ...]
     remark: str
 
@@ -75,6 +78,18 @@ class QuotedRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unprinted:
+    """Other work that row ``own`` is said to match, in the words ``said``, and whose rate the table does not print.
+
+    Nothing can be compared. ``key`` is the statement under which the catalogue has what is said.
+    """
+
+    own: OwnRow
+    key: str
+    said: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reduction:
     """``general`` with ``settings`` put in is of the order of ``special``."""
 
@@ -88,7 +103,8 @@ class Reduction:
 class RateTable:
     """A table: ``headers`` are the printed heads of the columns with orders; ``hidden`` constants count as 1 in these.
 
-    ``conditions`` hold beside the domains of the vocabulary, such as delta <= 1.
+    ``conditions`` hold beside the domains of the vocabulary, such as delta <= 1. ``unprinted`` are the claims about
+    rates that the table does not print.
     """
 
     name: str
@@ -100,6 +116,7 @@ class RateTable:
     conditions: tuple[Condition, ...]
     rows: tuple[OwnRow | QuotedRow, ...]
     reductions: tuple[Reduction, ...]
+    unprinted: tuple[Unprinted, ...] = ()
 
 
 def get(name: str) -> RateTable:
@@ -125,6 +142,7 @@ def _own(
         hides_logarithms=hides_logarithms,
         put_in={},
         reaches=None,
+        free={},
         cases=({},),
         remark="",
     )
@@ -245,10 +263,10 @@ def _case(case: int, clients: sp.Expr, delay: sp.Expr, related: str, *, hides_lo
     )
 
 
-_UNIFORM = _case(
-    1, S, N / S, "matches SCALLION without compression, up to logs (baselines/scallion)", hides_logarithms=True
-)
-_INDEPENDENT = _case(2, delta * N, 1 / delta, "matches FedAWE (baselines/fedawe)", hides_logarithms=True)
+# What the table says of other work for which it prints no rate.
+_SCALLION, _FEDAWE = "matches SCALLION without compression, up to logs", "matches FedAWE"
+_UNIFORM = _case(1, S, N / S, _SCALLION, hides_logarithms=True)
+_INDEPENDENT = _case(2, delta * N, 1 / delta, _FEDAWE, hides_logarithms=True)
 _RESHUFFLED = _case(3, S, N / S, "CyCP needs the PL condition: not comparable")
 _CYCLIC = _case(4, S, N / S, "none")
 
@@ -262,6 +280,10 @@ FEDSUM_TABLE_1 = RateTable(
     conditions=(_at_most("probability", delta, ONE),),
     rows=(_UNIFORM, _INDEPENDENT, _RESHUFFLED, _CYCLIC),
     reductions=(_special(_INDEPENDENT, _UNIFORM, delta=S / N),),
+    unprinted=(
+        Unprinted(own=_UNIFORM, key="baselines/scallion", said=_SCALLION),
+        Unprinted(own=_INDEPENDENT, key="baselines/fedawe", said=_FEDAWE),
+    ),
 )
 
 # --- SimFBO ---
@@ -281,6 +303,7 @@ def _bilevel(label: str, key: str) -> OwnRow:
         hides_logarithms=False,
         put_in={simfbo.T: rounds, simfbo.tau_bar: samples / rounds},
         reaches=eps,
+        free={"rounds": simfbo.tau_bar},
         cases=({P: simfbo.n}, {}),
         remark="Theorems 1 and 2 say T = O(1/eps) for P = n, and T = O(1/(P*eps^2)) for partial participation",
     )

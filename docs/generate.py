@@ -651,7 +651,7 @@ def _rate_table(report: TableReport) -> str:
             *(order(checked.row, column) for column in printed.headers),
             *(plain(checked.row.columns.get(word, "")) for word in words),
             link(checked.row.key),
-            code(checked.outcome.value),
+            plain(checked.headline),
         )
         for checked in report.rows
     ]
@@ -663,7 +663,8 @@ def _rate_table(report: TableReport) -> str:
     findings += [("special case", finding) for finding in report.reductions]
     for label, finding in findings:
         lines.append(
-            f"- **{plain(label)}** {code(finding.outcome.value)} {_linked(finding.says)}: {plain(finding.evidence)}"
+            f"- **{plain(label)}** {code(finding.outcome.value)}{''.join(f' {limit}' for limit in finding.limits)} "
+            f"{_linked(finding.says)}: {plain(finding.evidence)}"
         )
     return "\n".join([*lines, ""])
 

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 
 class Outcome(enum.Enum):
-    """The five possible verdicts; the values are printed."""
+    """The five possible verdicts, and what a table's claim is with nothing to compare; the values are printed."""
 
     HOLDS = "HOLDS"
     VIOLATED = "VIOLATED"
     NOT_APPLICABLE = "NOT_APPLICABLE"
     INCONCLUSIVE = "INCONCLUSIVE"
     DIVERGED = "DIVERGED"
+    NOT_CHECKED = "NOT_CHECKED"
 
 
 @dataclass(frozen=True)

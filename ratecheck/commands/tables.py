@@ -18,7 +18,8 @@ def command(name: str | None, as_json: bool) -> int:
     """Print the papers' tables of rates, or the one called NAME, with a verdict for every row.
 
     A row of the paper's own is compared with its theorem, a row about other work with what the paper says of it, both
-    up to constant factors. The exit code is 1 where a row is refuted, 3 where a row has nothing to check.
+    up to constant factors. The exit code is 1 where a row is refuted, 3 where there is nothing to check a claim
+    with.
     """
     chosen = [tables.get(name)] if name else list(tables.TABLES.values())
     reports = [check_table(each) for each in chosen]

@@ -22,7 +22,7 @@ def table_text(report: TableReport) -> str:
     source = printed.source
     hidden = ", ".join(printed.hidden) if len(printed.hidden) <= 4 else "all constants of the problem"
     lines = [
-        f"{printed.name}   {printed.title}   {report.outcome.value}",
+        f"{printed.name}   {printed.title}   {report.headline}",
         f"{source.number} ({source.location}), {source.paper}" + (f"; hides {hidden}" if hidden else ""),
         "",
     ]
@@ -30,7 +30,7 @@ def table_text(report: TableReport) -> str:
     for checked in report.rows:
         row = checked.row
         orders = [order_text(row, column) for column in printed.headers]
-        cells.append([row.label, *orders, *(row.columns.get(w, "") for w in words), row.key, checked.outcome.value])
+        cells.append([row.label, *orders, *(row.columns.get(w, "") for w in words), row.key, checked.headline])
     head, *rows = table(cells).splitlines()
     lines.append(head)
     for line, checked in zip(rows, report.rows, strict=True):
@@ -41,7 +41,8 @@ def table_text(report: TableReport) -> str:
 
 
 def _finding(finding: Finding) -> list[str]:
-    return [f"    {finding.outcome.value:8}  {finding.says}", f"              {finding.evidence}"]
+    limits = "".join(f" ({limit})" for limit in finding.limits)
+    return [f"    {finding.outcome.value:8}  {finding.says}{limits}", f"              {finding.evidence}"]
 
 
 def table_fields(report: TableReport) -> dict[str, object]:
@@ -56,6 +57,7 @@ def table_fields(report: TableReport) -> dict[str, object]:
         "hidden": list(printed.hidden),
         "conditions": [condition.text for condition in printed.conditions],
         "verdict": report.outcome.value,
+        "headline": report.headline,
         "rows": [
             {
                 "label": checked.row.label,
@@ -63,6 +65,7 @@ def table_fields(report: TableReport) -> dict[str, object]:
                 "orders": {column: order_text(checked.row, column) for column in printed.headers},
                 "columns": dict(checked.row.columns),
                 "verdict": checked.outcome.value,
+                "headline": checked.headline,
                 "checks": [_finding_fields(finding) for finding in checked.findings],
             }
             for checked in report.rows
@@ -77,8 +80,9 @@ def _finding_fields(finding: Finding) -> dict[str, object]:
         "verdict": finding.outcome.value,
         "evidence": finding.evidence,
         "fixed": list(finding.fixed),
-        "forward": _domination_fields(finding.ordering.forward),
-        "backward": _domination_fields(finding.ordering.backward),
+        "only": list(finding.only),
+        "forward": None if finding.ordering is None else _domination_fields(finding.ordering.forward),
+        "backward": None if finding.ordering is None else _domination_fields(finding.ordering.backward),
     }
 
 
