@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import math
 
@@ -17,11 +18,13 @@ from ratecheck.checks.families import TRACES, Family, Shape, _matrix, shapes
 from ratecheck.checks.instance import Instance
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import Options
+from ratecheck.commands.falsify import fields
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.problems import Logistic, Quadratic
+from ratecheck.views.falsify import falsified_table, falsified_text
 
-SMALL = Budget(120, 300.0)
+SMALL = Budget(120)
 
 
 def scaled(key, factor):
@@ -40,7 +43,7 @@ def test_a_bound_five_times_too_strong_is_caught(key):
     again = found.instance.verdict()
     assert again.outcome is Outcome.VIOLATED
     assert not any(check.holds is False for check in again.conditions)
-    sound = falsify(bounds.get(key), Budget(40, 300.0))
+    sound = falsify(bounds.get(key), Budget(40))
     assert sound.outcome is Outcome.INCONCLUSIVE
     assert 0.1 < sound.tightness < 1
 
@@ -63,18 +66,16 @@ def test_statements_that_are_false_as_printed(key, tmp_path):
 def test_the_search_is_a_function_of_its_seed():
     """Same seed, same instance; the budget is kept."""
     statement = bounds.get("pfl/theorem-3.7")
-    first, again = (falsify(statement, Budget(60, 300.0), seed=3) for _ in range(2))
+    first, again = (falsify(statement, Budget(60), seed=3) for _ in range(2))
     assert first.instance.fields() == again.instance.fields()
     assert first.evaluations == again.evaluations == 60
-    assert falsify(statement, Budget(60, 300.0), seed=4).instance.fields() != first.instance.fields()
+    assert falsify(statement, Budget(60), seed=4).instance.fields() != first.instance.fields()
 
 
 def test_more_budget_is_not_worse():
     """The best of a longer search is at least as tight as its own beginning."""
     seen = []
-    found = falsify(
-        bounds.get("fedsum/theorem-4.1"), Budget(80, 300.0), report=lambda share, text: seen.append((share, text))
-    )
+    found = falsify(bounds.get("fedsum/theorem-4.1"), Budget(80), report=lambda share, text: seen.append((share, text)))
     assert found.evaluations == 80
     shares = [share for share, _ in seen]
     assert shares == sorted(shares)
@@ -89,18 +90,31 @@ def test_an_interrupt_keeps_the_best():
         if share > 0.4:
             raise KeyboardInterrupt
 
-    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(80, 300.0), report=report)
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(80), report=report)
     assert found.stopped == "interrupted"
     assert found.instance is not None
     assert found.tightness > 0
     assert found.evaluations < 80
 
 
-def test_time_is_a_limit_too():
-    """A search that runs out of time says so."""
-    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(10_000, 0.5))
-    assert "time" in found.stopped
-    assert found.evaluations < 10_000
+def test_only_a_clock_that_the_user_sets_ends_a_search(monkeypatch):
+    """A machine ten thousand times slower finds the same; with a clock the answer says how far it came."""
+    statement, ticks = bounds.get("pfl/theorem-3.7"), itertools.count(step=60)
+    first = falsify(statement, Budget(40))
+    monkeypatch.setattr("ratecheck.checks.falsify.time.monotonic", lambda: next(ticks))
+    slow = falsify(statement, Budget(40))
+    assert (slow.evaluations, slow.stopped, slow.clocked) == (40, "", False)
+    assert slow.instance.fields() == first.instance.fields()
+    late = falsify(statement, Budget(40, seconds=200.0))
+    assert late.clocked
+    assert 0 < late.evaluations < 40
+    wanted = f"stopped by the clock of 200 s after {late.evaluations} of 40 evaluations"
+    assert wanted in late.stopped
+    assert "depends on this machine's speed" in late.stopped
+    assert wanted in falsified_text(late).splitlines()[1]
+    assert wanted in falsified_table([first, late])
+    assert "clock" not in falsified_text(slow).lower()
+    assert fields(late)["clocked"]
 
 
 @pytest.mark.parametrize(

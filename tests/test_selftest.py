@@ -13,6 +13,8 @@ import pytest
 import bounds
 from ratecheck.checks.falsify import Budget
 from ratecheck.checks.instance import load, read
+from ratecheck.checks.selftest import trial
+from ratecheck.checks.selftest.audit import Audited, Fate, audited
 from ratecheck.checks.selftest.factors import Known, factor, largest
 from ratecheck.checks.selftest.montecarlo import LEVEL, limit, noisy, planted
 from ratecheck.checks.selftest.mutants import Direction, Kind, Mutant, mutants, sound
@@ -42,8 +44,10 @@ NEARLY_EQUAL = {
     },
     "given": {"m": 3.0, "K": 3.0, "T": 7.0, "gamma": 50.37134194649525, "eta_u": 1.0, "eta_v": 113.56461140300905},
 }
+# A mutant of Theorem 3.7 that follows by the same argument.
+RELAXED = "eta_u >= sqrt(m): right side times 1/2"
 KEY = "fedsum/theorem-d.1-repaired"
-SMALL = Plan(mutants=4, instances=6, planted=4, evaluations=8, seconds=300.0)
+SMALL = Plan(mutants=4, instances=6, planted=4, evaluations=8)
 OWN = """
 import dataclasses
 import bounds
@@ -58,7 +62,7 @@ wrong = dataclasses.replace(sound, key="wrong", claims=(dataclasses.replace(clai
 @pytest.fixture(scope="module")
 def surveyed():
     """A sound statement on a few instances."""
-    return survey(KEY, bounds.get(KEY), 10, Budget(30, 300.0), 0)
+    return survey(KEY, bounds.get(KEY), 10, Budget(30), 0)
 
 
 @pytest.fixture
@@ -132,7 +136,7 @@ def divided(by: float) -> Mutant:
 
 def test_a_mutant_false_by_ten_is_caught(surveyed):
     """The factor follows from the tightness; search and pool agree that it is false."""
-    found = tried(divided(10 / surveyed.tightness), surveyed, Budget(60, 300.0), 0)
+    found = tried(divided(10 / surveyed.tightness), surveyed, Budget(60), 0)
     assert found.pool_factor == pytest.approx(10, rel=1e-6)
     assert found.by_search
     assert found.by_audit
@@ -140,9 +144,65 @@ def test_a_mutant_false_by_ten_is_caught(surveyed):
     assert found.factor > 9.99
 
 
+def test_audit_and_search_may_not_contradict_each_other(monkeypatch, capsys):
+    """An audit that says of everything that it follows as well is listed where the search violates it; exit code 1."""
+    monkeypatch.setattr(trial, "audited", lambda *_: Audited(Fate.HARMLESS, evidence="follows from planted as well"))
+    plan = ["--mutants", "3", "--instances", "1", "--planted", "0", "--evaluations", "20", "--workers", "1"]
+    assert _run(["selftest", KEY, *plan, "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    violated = {each["key"] for each in data["mutants"] if each["falsify"] == "VIOLATED"}
+    assert violated
+    assert violated <= {each["key"] for each in data["contradictions"]}
+    assert "follows from planted as well; violated by a factor of" in data["contradictions"][0]["reason"]
+    failure = f"{len(data['contradictions'])} mutants follow as well, says the audit, and are violated"
+    assert failure in data["failures"]
+    assert _run(["selftest", KEY, *plan]) == 1
+    out = capsys.readouterr().out
+    assert f"contradiction {data['contradictions'][0]['key']}: " in out
+    assert failure in out
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "pfl/fedavg-partial~dropped-condition-1",
+        "pfl/theorem-3.11-tuned~dropped-condition-2",
+        "pfl/fedavg-full~dropped-condition-2",
+        "fedsum/corollary-g.1-case-1~dropped-assumption-4",
+        "simfbo/proposition-3-repaired~relaxed-condition-2",
+        "pfl/parallel-sgd~dropped-assumption-3",
+    ],
+)
+def test_what_the_search_violates_does_not_follow(key):
+    """A step size of which nothing is said any longer is free, and a lost condition is not given to the argument."""
+    (mutant,) = [each for each in mutants(bounds.get(key.partition("~")[0])) if each.statement.key == key]
+    assert audited(mutant).fate is Fate.CAUGHT
+
+
+def test_what_is_not_proved_for_the_original_is_not_for_mutants(monkeypatch):
+    """Obligations are granted from an original whose implication is proved; else its mutants are undecided."""
+    (mutant,) = [m for m in mutants(bounds.get("pfl/theorem-3.7")) if m.text.startswith(RELAXED)]
+    assert audited(mutant).fate is Fate.HARMLESS
+    monkeypatch.setattr("ratecheck.checks.selftest.audit._proved_itself", lambda *_: False)
+    assert audited(mutant).fate is Fate.OPEN
+
+
+def test_a_claim_without_an_argument_leaves_hypotheses_undecided():
+    """With other hypotheses every claim has to follow, not only those in which an argument ends."""
+    key = "pfl/theorem-3.7"
+    original = bounds.get(key)
+    extra = dataclasses.replace(original.claims[0], name="more")
+    (mutant,) = [m for m in mutants(original) if m.text.startswith(RELAXED)]
+    two = dataclasses.replace(original, claims=(*original.claims, extra))
+    changed = dataclasses.replace(mutant.statement, claims=two.claims)
+    found = audited(dataclasses.replace(mutant, statement=changed, original=two))
+    assert found.fate is Fate.OPEN
+    assert found.evidence == "no argument gives more"
+
+
 def test_a_mutant_within_the_slack_is_not_caught(surveyed):
     """Half of the room is left, so that neither pool nor search refutes it."""
-    found = tried(divided(0.5 / surveyed.tightness), surveyed, Budget(10, 300.0), 0)
+    found = tried(divided(0.5 / surveyed.tightness), surveyed, Budget(10), 0)
     assert found.pool_factor == 0.0
     assert not found.by_search
     assert not found.by_verify

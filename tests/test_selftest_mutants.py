@@ -354,7 +354,7 @@ def test_what_concludes_no_argument_is_untouched():
 )
 def test_left_sides_from_other_engines(key, text, outcome):
     """Another quantity is computed where an engine has it; where none has, or a parameter is missing, that is said."""
-    found = falsify(named(key, text).statement, Budget(30, 300.0))
+    found = falsify(named(key, text).statement, Budget(30))
     assert found.outcome is outcome
     if outcome is Outcome.NOT_APPLICABLE:
         assert "but a side of the claim is made of it" in found.reasons[0]

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 import bounds
-from bounds.statement import Claim, Condition, Over, Relation, Statement, StepProduct
+from bounds.statement import Assumption, Claim, Condition, Over, Relation, Statement, StepProduct
 from bounds.symbols import Role
 
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
@@ -172,9 +172,8 @@ class _Derivation:
         self.fixed: dict[sp.Symbol, sp.Expr] = {**fixed, **implication.at}
         exact = {r.symbol: r.value for r in conclusion.step_rules if not (r.at_least or r.free)}
         self.rules = {symbol: self._put(value, self.fixed) for symbol, value in exact.items()}
-        sides = [side for c in conclusion.hypotheses for side in (c.left, c.right)]
-        sides += [claim.bound for claim in conclusion.claims]
-        self.known: set[sp.Symbol] = set().union(*(side.free_symbols for side in sides))
+        # A step size that the catalogue's form mentions is free in a variant that no longer says what it is.
+        self.known = _mentioned(conclusion) | _mentioned(bounds.get(implication.conclusion))
         self.local = dict(self._eliminated(product) for product in conclusion.step_products)
         self.obligations: list[Obligation] = []
 
@@ -230,12 +229,18 @@ class _Derivation:
 
     def _at(self, used: Use) -> Substitution:
         """What stands for a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""
-        rules = bounds.get(used.key).step_rules
+        rules = () if self._undrawn else bounds.get(used.key).step_rules
         mean = self.implication.mean
         if mean is not None and used is self.implication.start:
             used = dataclasses.replace(used, at={**mean.drawn, **used.at})
         chosen = {r.symbol: r.value for r in rules if r.symbol not in self.known}
         return {**{symbol: self._put(value, used.at) for symbol, value in chosen.items()}, **used.at}
+
+    @property
+    def _undrawn(self) -> bool:
+        """Whether a variant leaves the step sizes open that the catalogue's form sets for each draw."""
+        drawn = Assumption.DRAWN_STEP_SIZES
+        return drawn in bounds.get(self.implication.conclusion).assumptions and drawn not in self.conclusion.assumptions
 
     def _premise_is_explicit(self) -> bool:
         start = self.implication.start
@@ -396,6 +401,13 @@ class _Derivation:
             if settled.left != settled.right and (condition not in ordered or _symbols(settled) <= mentioned):
                 mentioned |= _symbols(settled)
                 yield settled
+
+
+def _mentioned(statement: Statement) -> set[sp.Symbol]:
+    """The symbols in a statement's hypotheses and right sides."""
+    sides = [side for c in statement.hypotheses for side in (c.left, c.right)]
+    sides += [claim.bound for claim in statement.claims]
+    return set().union(*(side.free_symbols for side in sides))
 
 
 def _symbols(condition: Condition) -> set[sp.Symbol]:

@@ -131,7 +131,9 @@ IMPLICATIONS: tuple[Implication, ...] = (
             f"proposition-3{form}",
             Use(key=f"simfbo/lemma-8{form}", claim="v"),
             "Section 3.2",
-            given=bounds.get(f"simfbo/lemma-8{form}").conditions,
+            given=tuple(
+                c for c in bounds.get(f"simfbo/lemma-8{form}").conditions if s.eta_v not in c.left.free_symbols
+            ),
             remark="The conditions of Lemma 8 that the proposition leaves out are for its other claims.",
         )
         for form in FORMS

@@ -42,14 +42,18 @@ _NOTHING = 2.0
 
 @dataclass(frozen=True)
 class Budget:
-    """Evaluations of both sides, at most, and seconds after which no new one begins (then less is searched)."""
+    """Evaluations of both sides, at most.
+
+    ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
+    """
 
     evaluations: int = 1000
-    seconds: float = 50.0
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
-        positive("seconds", self.seconds)
+        if self.seconds is not None:
+            positive("seconds", self.seconds)
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Falsified:
 
     ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
-    ended early.
+    ended early; `clocked` whether that was a clock.
     """
 
     statement: Statement
@@ -77,6 +81,11 @@ class Falsified:
         if self.verdict is None:
             return Outcome.NOT_APPLICABLE
         return Outcome.VIOLATED if self.verdict.outcome is Outcome.VIOLATED else Outcome.INCONCLUSIVE
+
+    @property
+    def clocked(self) -> bool:
+        """Whether a clock ended it, so that another machine would give another answer."""
+        return self.stopped not in ("", INTERRUPTED)
 
     @property
     def tightness(self) -> float | None:
@@ -106,12 +115,17 @@ class _Search:
     points: list[tuple[float, Family, Array]] = field(default_factory=list)
     begun: float = field(default_factory=time.monotonic)
 
+    @property
+    def late(self) -> bool:
+        """Whether the time that the user set is over."""
+        return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
+
     def room(self, family: Family, point: Array) -> float:
         """(right - left)/(|right| + |left|) of the claim with the least room: negative where it fails; 2 for nothing.
 
         Raises `_Over` at an instance that fails and at the end of the budget.
         """
-        if self.spent >= self.budget.evaluations or time.monotonic() - self.begun > self.budget.seconds:
+        if self.spent >= self.budget.evaluations or self.late:
             raise _Over
         self.spent += 1
         try:
@@ -225,7 +239,10 @@ def falsify(
     except _Over:
         violated = search.best is not None and search.best[2].outcome is Outcome.VIOLATED
         if search.spent < budget.evaluations and not violated:
-            stopped = f"the time of {budget.seconds:g} s was over"
+            stopped = (
+                f"stopped by the clock of {budget.seconds:g} s after {search.spent} of {budget.evaluations} "
+                "evaluations: the answer depends on this machine's speed"
+            )
     except KeyboardInterrupt:
         stopped = INTERRUPTED
     best = search.best

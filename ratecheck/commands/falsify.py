@@ -35,7 +35,9 @@ EXIT_CODES = {Outcome.VIOLATED: 1, Outcome.INCONCLUSIVE: 0, Outcome.NOT_APPLICAB
 @click.command(name="falsify")
 @keys_argument
 @click.option("--evaluations", default=1000, show_default=True, help="Instances to try, at most.")
-@click.option("--seconds", default=50.0, show_default=True, help="Time after which no new instance is tried.")
+@click.option(
+    "--seconds", type=float, help="Time after which no new instance is tried; the answer then depends on the machine."
+)
 @seed_option
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where the worst instance goes.")
 @click.option(
@@ -45,7 +47,13 @@ EXIT_CODES = {Outcome.VIOLATED: 1, Outcome.INCONCLUSIVE: 0, Outcome.NOT_APPLICAB
 )
 @json_option
 def command(
-    words: tuple[str, ...], evaluations: int, seconds: float, seed: int, path: Path | None, pep: bool, as_json: bool
+    words: tuple[str, ...],
+    evaluations: int,
+    seconds: float | None,
+    seed: int,
+    path: Path | None,
+    pep: bool,
+    as_json: bool,
 ) -> int:
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
@@ -138,6 +146,7 @@ def fields(found: Falsified) -> dict[str, Any]:
         "evaluations": found.evaluations,
         "applicable": found.applicable,
         "stopped": found.stopped,
+        "clocked": found.clocked,
         "reasons": list(found.reasons),
         "worst": None if found.verdict is None else verdict_fields(found.verdict),
         "instance": None if found.instance is None else found.instance.fields(),

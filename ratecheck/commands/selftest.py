@@ -27,7 +27,9 @@ _ALL = "all"
 @click.option("--instances", default=200, show_default=True, help="Valid instances of sound statements in all.")
 @click.option("--planted", default=100, show_default=True, help="Monte Carlo verdicts at a known truth.")
 @click.option("--evaluations", default=150, show_default=True, help="Instances that the search tries per mutant.")
-@click.option("--seconds", default=20.0, show_default=True, help="Time after which a search on a mutant ends.")
+@click.option(
+    "--seconds", type=float, help="Time after which a search on a mutant ends; the counts then depend on the machine."
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 @seed_option
 @json_option
@@ -37,7 +39,7 @@ def command(
     instances: int,
     planted: int,
     evaluations: int,
-    seconds: float,
+    seconds: float | None,
     workers: int | None,
     seed: int,
     as_json: bool,

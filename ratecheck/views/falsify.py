@@ -25,7 +25,9 @@ def falsified_text(found: Falsified) -> str:
     tight = "" if found.tightness is None else f"   largest left side / right side {number(found.tightness)}"
     lines = [f"{statement.key}   {statement.title}   {_OUTCOMES[found.outcome]}{tight}"]
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
-    lines.append(spent + (f"; {found.stopped}" if found.stopped else ""))
+    lines.append(spent + (f"; {found.stopped}" if found.stopped and not found.clocked else ""))
+    if found.clocked:
+        lines.insert(1, f"  CLOCK   {found.stopped}")
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
@@ -42,7 +44,8 @@ def falsified_table(found: Sequence[Falsified]) -> str:
         shape = "-" if each.shape is None else str(each.shape)
         cells = (number(each.tightness), str(each.evaluations), engine, shape)
         rows.append((each.statement.key, _OUTCOMES[each.outcome], *cells))
-    return table(rows)
+    clocked = [f"CLOCK {each.statement.key}: {each.stopped}" for each in found if each.clocked]
+    return "\n".join([table(rows), *clocked])
 
 
 def worst_case_text(found: WorstCase) -> str:

@@ -30,9 +30,11 @@ def report_text(report: Report) -> str:
         "",
         *(_share_text(data[name]) for name in ("much", "some")),
         *(f"survivor {each['key']}: {each['reason']}" for each in data["survivors"]),
+        *(f"contradiction {each['key']}: {each['reason']}" for each in data["contradictions"]),
         _alarms_text(data),
         *(f"alarm {alarm.key}: {alarm.left!r} <= {alarm.right!r} ({alarm.engine})" for alarm in report.alarms),
         _monte_carlo_text(data["monte_carlo"]),
+        *_clock_text(data["clocked"]),
         *(f"NOT AS IT HAS TO BE: {failure}" for failure in data["failures"]),
     ]
     return "\n".join(parts)
@@ -76,6 +78,13 @@ def _monte_carlo_text(found: dict[str, Any]) -> str:
     )
 
 
+def _clock_text(clocked: Sequence[str]) -> list[str]:
+    """What a clock makes of the counts, where one was set and ended a search."""
+    if not clocked:
+        return []
+    return [f"CLOCK: it ended {len(clocked)} searches early; the counts depend on this machine's speed"]
+
+
 def report_fields(report: Report) -> dict[str, Any]:
     """The same as data, with every mutant."""
     engines: dict[str, int] = {}
@@ -105,6 +114,8 @@ def report_fields(report: Report) -> dict[str, Any]:
         "much": _share(report.false_by(MUCH), MUCH, 0.0),
         "some": _share(report.false_by(SOME, TIGHT), SOME, TIGHT),
         "survivors": [{**trial_fields(each), "reason": reason(each)} for each in report.survivors],
+        "clocked": report.clocked,
+        "contradictions": [{**trial_fields(each), "reason": contradiction(each)} for each in report.contradictions],
         "instances": engines,
         "alarms": [alarm_fields(alarm) for alarm in report.alarms],
         "monte_carlo": {
@@ -149,6 +160,16 @@ def reason(trial: Trial) -> str:
     return (
         f"{trial.kind.value}, {trial.text}; false by {number(trial.factor)} on the pool; falsify: {trial.evaluations} "
         f"instances, {trial.applicable} applicable{tight}; audit: {trial.audit.value}"
+    )
+
+
+def contradiction(trial: Trial) -> str:
+    """What was changed, why the audit says that it follows, and what violates it."""
+    checks = {"falsify": trial.by_search, "verify": trial.by_verify, "pool": (trial.pool_factor or 0.0) > 1}
+    by = ", ".join(name for name, violated in checks.items() if violated)
+    return (
+        f"{trial.kind.value}, {trial.text}; audit: {trial.audit.value}, {trial.evidence}; violated by a factor of "
+        f"{number(trial.factor)} ({by})"
     )
 
 

@@ -19,8 +19,8 @@ import sympy as sp
 import bounds
 from bounds.display import shown
 from bounds.implications import PAPERS, implications
-from bounds.implications.argument import Case, Implication, Obligation, case
-from bounds.statement import Assumption
+from bounds.implications.argument import Case, Implication, Obligation, Use, case, chosen_claim
+from bounds.statement import Assumption, Statement
 from ratecheck.checks.audit.clock import OutOfTime, limit
 from ratecheck.checks.audit.numeric import Array
 from ratecheck.checks.audit.region import Region
@@ -70,10 +70,13 @@ def audit_catches(mutant: Mutant, seconds: float = SECONDS) -> Caught | None:
 def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
     """What becomes of the mutant in all implications that end in its original.
 
-    It is harmless where every claim that was changed still follows by the same argument. Where facts are taken for
-    granted on the way, nobody knows which hypotheses they need: without one of these it is undecided.
+    It is harmless where every claim that was changed still follows by the same argument; with other hypotheses that
+    are all claims. Where facts are taken for granted on the way, or hypotheses that the original does not state, nobody
+    knows which of its own they need: without one of these it is undecided.
     """
     answers = [_under(mutant, place, seconds) for place in range(len(_ending_in(mutant.original.key)))]
+    if mutant.kind.of_hypotheses and not mutant.weaker and answers and (without := _unargued(mutant.original)):
+        answers.append(Audited(Fate.OPEN, evidence=f"no argument gives {', '.join(without)}"))
     caught = next((answer for answer in answers if answer.fate is Fate.CAUGHT), None)
     if caught is not None:
         return caught
@@ -92,6 +95,18 @@ def _ending_in(key: str) -> tuple[Implication, ...]:
     return tuple(one for one in implications(paper) if one.conclusion == key)
 
 
+def _unargued(original: Statement) -> list[str]:
+    """The claims in which no implication ends."""
+    argued = {chosen_claim(original, one.claim).name for one in _ending_in(original.key)}
+    return [claim.name for claim in original.claims if claim.name not in argued]
+
+
+@functools.cache
+def _proved_itself(conclusion: str, place: int) -> bool:
+    """Whether the implication at a place is proved for the original, whose obligations are then granted to mutants."""
+    return check(_ending_in(conclusion)[place], sharpest=False).verdict is Verdict.PROVED
+
+
 @functools.cache
 def _original(conclusion: str, place: int) -> Case:
     """What the implication at a place comes down to for the original."""
@@ -103,14 +118,19 @@ def _under(mutant: Mutant, place: int, seconds: float) -> Audited:
     implication = _ending_in(mutant.original.key)[place]
     for premise, assumption in _unassumed(mutant, implication):
         return Audited(Fate.CAUGHT, "assumption", f"rests on {premise}, which assumes {assumption.value}")
+    for symbol in _unfixed(mutant) & _put_in(implication):
+        return Audited(Fate.CAUGHT, "setting", f"rests on {symbol} = {mutant.original.settings[symbol]}")
     try:
         with limit(seconds):
-            return _decided(mutant, implication, _original(mutant.original.key, place))
+            answer = _decided(mutant, implication, _original(mutant.original.key, place))
     except OutOfTime:
         return Audited(Fate.OPEN, evidence=f"no answer in {seconds:g} s of computing")
     except ValueError as error:
         # The argument has no form for it, such as a quantity that no longer stands linearly.
         return Audited(Fate.OPEN, evidence=str(error))
+    if answer.fate is Fate.HARMLESS and not mutant.weaker and not _proved_itself(mutant.original.key, place):
+        return Audited(Fate.OPEN, evidence="that the original follows is not proved either")
+    return answer
 
 
 def _decided(mutant: Mutant, implication: Implication, original: Case) -> Audited:
@@ -182,13 +202,32 @@ def _unassumed(mutant: Mutant, implication: Implication) -> Iterator[tuple[str, 
                 yield key, assumption
 
 
+def _put_in(implication: Implication) -> set[str]:
+    """The symbols for which an argument puts something else."""
+    uses = [part.at for part in (*implication.parts, *implication.known) if isinstance(part, Use)]
+    return {str(symbol) for at in (implication.at, *uses) for symbol in at}
+
+
+def _unfixed(mutant: Mutant) -> set[str]:
+    """The settings that the original fixes and the mutant does not."""
+    return {*mutant.original.settings} - {*mutant.statement.settings}
+
+
 def _proved(mutant: Mutant, implication: Implication) -> Audited:
     if mutant.weaker:
         return Audited(Fate.HARMLESS, evidence="follows from the original")
-    if mutant.kind.of_hypotheses and implication.facts:
-        where = ", ".join(fact.location for fact in implication.facts)
-        return Audited(Fate.OPEN, evidence=f"the algebra holds, but {where} may need what was changed")
+    if mutant.kind.of_hypotheses:
+        needy = [fact.location for fact in implication.facts]
+        needy += [given.name for given in implication.given if given.symbols & _changed(mutant)]
+        if needy:
+            return Audited(Fate.OPEN, evidence=f"the algebra holds, but {', '.join(needy)} may need what was changed")
     return Audited(Fate.HARMLESS, evidence=f"follows from {', '.join(implication.premises)} as well")
+
+
+def _changed(mutant: Mutant) -> set[str]:
+    """The symbols in conditions and rules that the mutant and its original do not share."""
+    before, after = {*mutant.original.hypotheses}, {*mutant.statement.hypotheses}
+    return {name for condition in before ^ after for name in condition.symbols}
 
 
 def _text(implication: Implication, found: Counterexample) -> str:

@@ -44,14 +44,15 @@ class Plan:
     """How much to try.
 
     ``mutants`` (None: all) and ``instances`` are divided among the statements, ``planted`` verdicts by Monte Carlo too;
-    ``evaluations`` are those of the search on each mutant, which ends after ``seconds`` all the same.
+    ``evaluations`` are those of the search on each mutant. With ``seconds`` it ends after these all the same, and the
+    counts depend on the machine.
     """
 
     mutants: int | None = 60
     instances: int = 200
     planted: int = 100
     evaluations: int = 150
-    seconds: float = 20.0
+    seconds: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -65,7 +66,7 @@ class Plan:
     @property
     def longer(self) -> Budget:
         """Of the search on a sound statement."""
-        return Budget(_LONGER * self.evaluations, _LONGER * self.seconds)
+        return Budget(_LONGER * self.evaluations, None if self.seconds is None else _LONGER * self.seconds)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,12 @@ class Report:
         """Violations of sound statements."""
         return [alarm for each in self.surveys for alarm in each.alarms]
 
+    @property
+    def clocked(self) -> list[str]:
+        """Statements and mutants on which a clock ended the search."""
+        surveys = [each.key for each in self.surveys if each.clocked]
+        return surveys + [each.key for each in self.trials if each.clocked]
+
     def false_by(self, least: float, tightness: float = 0.0) -> list[Trial]:
         """Mutants that are known to be false by such a factor, of statements that are so tight."""
         tight = {each.key for each in self.surveys if (each.tightness or 0.0) > tightness or tightness == 0.0}
@@ -92,6 +99,11 @@ class Report:
         """Mutants false by the larger factor, or by the smaller one on tight statements, that neither check catches."""
         wanted = {each.key for each in (*self.false_by(MUCH), *self.false_by(SOME, TIGHT))}
         return [each for each in self.trials if each.key in wanted and not (each.by_audit or each.by_search)]
+
+    @property
+    def contradictions(self) -> list[Trial]:
+        """Mutants that follow as well, says the audit, and are violated: one of the two is wrong."""
+        return [each for each in self.trials if each.contradictory]
 
     @property
     def monte_carlo(self) -> tuple[int, int, int, int]:
@@ -106,6 +118,8 @@ class Report:
         """What is not as it has to be, in words."""
         much, some = self.false_by(MUCH), self.false_by(SOME, TIGHT)
         found = [f"{len(self.alarms)} sound statements were called violated"] if self.alarms else []
+        if self.contradictions:
+            found.append(f"{len(self.contradictions)} mutants follow as well, says the audit, and are violated")
         for trials, least, share in ((much, MUCH, MUCH_SHARE), (some, SOME, SOME_SHARE)):
             caught = sum(each.by_audit or each.by_search for each in trials)
             if caught < share * len(trials):

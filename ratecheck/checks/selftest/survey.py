@@ -47,7 +47,7 @@ class Survey:
     ``instances`` maps an engine to how many random valid instances it decided. Others ``diverged`` within the
     conditions, or were left ``undecided`` since both sides differ by less than their errors. ``tightness`` is the
     largest left side / right side seen. ``pool`` are instances with their left sides, the search's best one last, and
-    ``default`` is that of the command line, where it has one.
+    ``default`` is that of the command line, where it has one. ``clocked`` says that a clock ended the search.
     """
 
     key: str
@@ -59,6 +59,7 @@ class Survey:
     tightness: float | None
     pool: tuple[Known, ...]
     default: Known | None
+    clocked: bool = False
 
 
 def searchable(statement: Statement) -> bool:
@@ -112,6 +113,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         tightness=tight,
         pool=tuple(pool),
         default=_default(statement),
+        clocked=found.clocked,
     )
 
 

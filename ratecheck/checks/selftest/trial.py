@@ -22,9 +22,9 @@ class Trial:
     """What three checks said of a mutant.
 
     ``searched`` and ``verified`` are verdicts; ``evaluations`` were spent by the search, and ``applicable`` of its
-    instances met every condition. ``pool_factor`` is by what the mutant is false on the pool of its original (0:
-    nowhere; None: its hypotheses or left side differ, so that no pool speaks about it), ``found_factor`` on the
-    instance that the search ended with.
+    instances met every condition; ``clocked`` says that a clock ended it. ``pool_factor`` is by what the mutant is
+    false on the pool of its original (0: nowhere; None: its hypotheses or left side differ, so that no pool speaks
+    about it), ``found_factor`` on the instance that the search ended with.
     """
 
     key: str
@@ -41,6 +41,7 @@ class Trial:
     reasons: tuple[str, ...]
     verified: Outcome
     pool_factor: float | None
+    clocked: bool = False
 
     @property
     def by_audit(self) -> bool:
@@ -63,6 +64,11 @@ class Trial:
         return self.by_audit or self.by_search or self.by_verify
 
     @property
+    def contradictory(self) -> bool:
+        """Whether the audit says that it follows, and an instance violates it: one of the two is wrong."""
+        return self.audit is Fate.HARMLESS and (self.by_search or self.by_verify or self.factor > 1)
+
+    @property
     def factor(self) -> float:
         """The largest factor by which it is known to be false; at most 1 where it is not."""
         return max(self.found_factor, self.pool_factor or 0.0)
@@ -78,10 +84,11 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
             raise KeyboardInterrupt
         searched, tight, reasons = found.outcome, found.tightness, found.reasons
         spent, applicable, found_factor = found.evaluations, found.applicable, verdict_factor(found.verdict)
+        clocked = found.clocked
     except InputError as error:
         # Without what was changed the statement may have no value.
         searched, tight, reasons = Outcome.NOT_APPLICABLE, None, (str(error),)
-        spent, applicable, found_factor = 0, 0, 0.0
+        spent, applicable, found_factor, clocked = 0, 0, 0.0, False
     known = survey.pool if survey.default is None else (*survey.pool, survey.default)
     pool = largest(statement, known, SEARCHED)[0] if mutant.kind.of_right_side else None
     return Trial(
@@ -99,6 +106,7 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
         reasons=reasons,
         verified=_verified(mutant, survey),
         pool_factor=pool,
+        clocked=clocked,
     )
 
 
