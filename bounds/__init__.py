@@ -65,6 +65,19 @@ def keys() -> tuple[str, ...]:
     return tuple(statement.key for paper in PAPERS for statement in statements(paper))
 
 
+def from_data(key: str, place: str) -> Statement:
+    """The statement that a data file, at ``place``, names: one of the catalogue.
+
+    Raises `InputError` where it names a Python file, which runs only where the user names it.
+    """
+    if own.is_own(key):
+        raise InputError(
+            f"{place} names {key!r}: a data file names statements of the catalogue only, and a Python file runs only "
+            f"where the command line names it, as in 'ratecheck verify {key} --instance {place}'"
+        )
+    return get(key)
+
+
 def get(key: str) -> Statement:
     """The statement of that key; raises `InputError` with a did-you-mean for an unknown one."""
     if own.is_own(key):

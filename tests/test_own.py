@@ -7,10 +7,12 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bounds
 import ratecheck as rc
+from ratecheck.checks.interpolation import Answers
 from ratecheck.errors import InputError
 
 PAGE = Path(__file__).parents[1] / "docs" / "own.md"
@@ -172,3 +174,34 @@ def test_a_counterexample_is_asked_again(here, cli):
     assert again[1:3] == ["wrong.py:descent", "--instance"]
     assert cli(*again).returncode == 1
     assert cli("verify", "wrong.py:descent", "T=3", *again[2:]).returncode == 2
+
+
+@pytest.mark.usefixtures("here")
+def test_only_the_command_line_runs_a_file(cli):
+    """A data file that names a Python file runs nothing; named on the command line the same instance is asked about."""
+    Path("mine.py").write_text(Path("mine.py").read_text() + "\nfrom pathlib import Path\nPath('ran').touch()\n")
+    assert cli("falsify", "pfl/fedavg-full", "--evaluations", "5", "--out", "instance.json").returncode == 0
+    saved = json.loads(Path("instance.json").read_text())
+    for key in (KEY, "mine.py", str(Path.cwd() / KEY)):
+        Path("instance.json").write_text(json.dumps({**saved, "statement": key}))
+        done = cli("verify", "--instance", "instance.json")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert f"instance.json names {key!r}" in done.stderr
+        assert "where the command line names it" in done.stderr
+        assert not Path("ran").exists()
+    Path("instance.json").write_text(json.dumps({**saved, "statement": KEY, "given": {"K": 1, "T": 3}}))
+    assert cli("verify", KEY, "--instance", "instance.json").returncode in (0, 3)
+    assert Path("ran").exists()
+
+
+@pytest.mark.usefixtures("here")
+def test_answers_and_arrays_run_nothing(cli):
+    """Saved answers name statements of the catalogue, and arrays of objects, which hold code, are not read."""
+    nothing = {"values": {}, "gradients": [], "heights": [], "tilts": []}
+    with pytest.raises(InputError, match=re.escape(f"names '{KEY}'")):
+        Answers.load({"key": KEY, **nothing})
+    np.savez("problem.npz", H=np.array([print], dtype=object), g=np.zeros((1, 1)))
+    done = cli("verify", "pfl/theorem-3.7", "--problem", "problem.npz")
+    assert done.returncode == 2
+    assert "allow_pickle=False" in done.stderr

@@ -94,7 +94,7 @@ def test_a_wrong_sound_statement_is_an_alarm(own, tmp_path, monkeypatch, capsys)
     assert "sound statements were called violated" in data["failures"][0]
     saved = sorted(tmp_path.glob("*-alarm-*.json"))
     assert len(saved) == len(data["alarms"])
-    assert load(saved[0]).verdict().outcome is Outcome.VIOLATED
+    assert load(saved[0], bounds.get(f"{own}:wrong")).verdict().outcome is Outcome.VIOLATED
 
 
 def test_no_alarm_for_a_sound_statement(surveyed):

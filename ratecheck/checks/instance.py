@@ -78,7 +78,7 @@ class Instance:
 
 
 def load(path: Path, statement: Statement | None = None) -> Instance:
-    """The instance in a file, of another statement if wished.
+    """The instance in a file, of another statement if wished; without one the file names one of the catalogue.
 
     Raises `InputError` with one line for a file that is missing, damaged or no instance.
     """
@@ -101,7 +101,7 @@ def read(data: Any, name: str = "this", statement: Statement | None = None) -> I
     try:
         problem = _problem(data["problem"])
         return Instance(
-            statement or bounds.get(data["statement"]),
+            statement or bounds.from_data(data["statement"], name),
             problem,
             _pattern(data["participation"]),
             _given(data["given"], problem.n),

@@ -85,7 +85,8 @@ class Answers:
         for name, kind in kinds.items():
             if not isinstance(saved.get(name), kind):
                 raise InputError(f"the instance has no {name!r} that could be used: needed are {', '.join(kinds)}")
-        case = Case.of(statement or bounds.get(saved["key"]), saved["values"], anyway=anyway)
+        named = statement or bounds.from_data(saved["key"], "the instance")
+        case = Case.of(named, saved["values"], anyway=anyway)
         gradients = tuple(_finite(f"gradients[{k}]", each, 2) for k, each in enumerate(saved["gradients"]))
         heights = tuple(_finite(f"heights[{k}]", each, 1) for k, each in enumerate(saved["heights"]))
         count = 1 if case.dissimilar else case.n

@@ -49,7 +49,8 @@ def command(
     Sound statements are made wrong on purpose, one change at a time, and audit, falsify and verify are asked about
     each. The sound statements themselves are asked about on random valid instances, and Monte Carlo where the truth is
     known. All statements by default; the long form is --mutants all --instances 10000 --planted 2000. A sound statement
-    that is called violated is saved as KEY-alarm-NUMBER.json, and "ratecheck verify --instance FILE" asks it again.
+    that is called violated is saved as KEY-alarm-NUMBER.json, and "ratecheck verify --instance FILE" asks it again
+    (with path/to/file.py:name before it for a statement of your own).
     Exit code 1 where a share is missed or there is a false alarm.
     """
     plan = Plan(
@@ -93,4 +94,5 @@ def _save_alarms(found: Report) -> None:
     for place, alarm in enumerate(found.alarms, start=1):
         path = Path(f"{alarm.key.replace('/', '-').replace(':', '-')}-alarm-{place}.json")
         path.write_text(json.dumps(alarm.instance, indent=1) + "\n")
-        note(f"saved {path}: 'ratecheck verify --instance {path}' asks it again")
+        address = f"{alarm.key} " if bounds.own.is_own(alarm.key) else ""
+        note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
