@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
+import traceback
+from pathlib import Path
+from typing import Any
 
 import click
+
+from ratecheck.views.progress import progress
 
 # Name -> one-line summary; the command itself is ratecheck.commands.<name>.
 COMMANDS = {
@@ -27,6 +34,19 @@ COMMANDS = {
 }
 
 
+# The exit code of a mistake of this program, and what to do about it.
+INTERNAL = 4
+_REPORT = "please report this line with the command; RATECHECK_TRACEBACK=1 before it prints the details"
+
+
+class _Raised(Exception):  # noqa: N818  # carries an error past Click
+    """An error that Click would take for something else: the end of a file for Ctrl-C, a lost pipe for success."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands by name and summary, and imports one when it is called."""
 
@@ -38,8 +58,18 @@ class LazyGroup(click.Group):
         """Import the command; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
+        with progress("starting"):
+            command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; see `_Raised`."""
+        try:
+            return super().invoke(ctx)
+        except (EOFError, OSError) as error:
+            raise _Raised(error) from error
+        except SystemExit as error:
+            raise _Raised(RuntimeError(f"the program wanted to exit with {error.code!r}")) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, from the summaries alone."""
@@ -65,45 +95,123 @@ def group() -> None:
     Commands take KEY name=value ..., for example: ratecheck bound pfl/corollary-3.8 n=10 m=9 K=25 T=400 L=1 F_0=1 b=0.4
     sigma_u=0.3 sigma_v=0.3. With --json, data goes to stdout and messages to stderr.
 
-    Exit codes: 0 holds or done, 1 violated or a finding, 2 usage or input error, 3 inconclusive or not applicable.
+    Exit codes: 0 holds or done, 1 violated or a finding, 2 usage or input error, 3 inconclusive or not applicable, 4 an
+    error of this program, 130 interrupted.
     """
 
 
 def main() -> None:
-    """Run the command line; every error is one line on stderr and exit code 2."""
-    sys.exit(_run(sys.argv[1:]))
+    """Run the command line; every error is one line on stderr, and the exit code says what it is."""
+    from ratecheck import ending
+
+    sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
+    with ending.prompt():
+        code = _flushed(_run(sys.argv[1:]))
+    sys.exit(code)
+
+
+class _Lasting(io.FileIO):
+    """A stream whose reader may go away, such as ``| head``: the exit code is the command's all the same."""
+
+    def write(self, data: Any) -> int:
+        """Write, or drop what nobody reads."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return memoryview(data).nbytes
+
+
+def _lasting(stream: Any) -> Any:
+    """The standard stream without two reasons to fail: a reader that is gone, and a character that it lacks."""
+    try:
+        raw = _Lasting(stream.fileno(), "wb", closefd=False)
+        encoding, alive = stream.encoding, stream.isatty() or stream is sys.stderr
+    except (AttributeError, OSError, ValueError):  # none, closed, or none of the system's
+        return stream
+    buffer = io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffer, encoding=encoding, errors="backslashreplace", line_buffering=alive)
+
+
+def _flushed(code: int) -> int:
+    """The exit code, once everything is written; a full disk may show only now."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            code = _complain(_reason(error))
+        except (AttributeError, ValueError):  # none, or closed
+            continue
+    return code
 
 
 def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way to end
-    from ratecheck import require_own_bounds
+    from ratecheck import ending, require_own_bounds
 
     try:
         require_own_bounds()
         result = group.main(arguments, prog_name="ratecheck", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.Abort:
-        click.echo("ratecheck: interrupted", err=True)
-        return 130
+    except (click.Abort, KeyboardInterrupt):
+        return _say("interrupted", 130)
+    except ending.Terminated:
+        return _say("terminated", 143)
     except click.exceptions.NoArgsIsHelpError as help_text:
         click.echo(help_text.format_message(), err=True)
         return 2
     except click.ClickException as error:
         return _complain(error.format_message())
-    except (ValueError, ImportError) as error:
-        if type(error).__name__ != "InputError" and not isinstance(error, ImportError):
-            raise
-        return _complain(str(error))
-    except SystemExit:
-        # Click leaves so where the reader went away (such as `| head`); there is nobody left to tell.
-        return 0
-    except MemoryError:
-        return _complain("not enough memory for a run of this size: take smaller n, T, d or fewer replicates")
-    except OSError as error:
-        return _complain(f"the output cannot be written: {error.strerror or error}")
+    except _Raised as raised:
+        return _explained(raised.error)
+    except Exception as error:  # noqa: BLE001  # whatever it is, it has its exit code
+        return _explained(error)
     return result if isinstance(result, int) else 0
 
 
+def _explained(error: BaseException) -> int:
+    """What an error means for the user; 4 where it means a mistake of this program."""
+    if os.environ.get("RATECHECK_TRACEBACK"):
+        traceback.print_exception(error)
+    if type(error).__name__ == "InputError" or (isinstance(error, ImportError) and not _ours(error)):
+        return _complain(str(error))
+    if isinstance(error, MemoryError):
+        return _complain("not enough memory for a run of this size: take smaller n, T, d or fewer replicates")
+    if isinstance(error, OSError) and error.errno is not None:
+        return _complain(_reason(error))
+    return _say(f"internal error, which says nothing about any statement: {_place(error)}; {_REPORT}", INTERNAL)
+
+
+def _ours(error: ImportError) -> bool:
+    """Whether a part of this program is missing, and not a package that one may install."""
+    return (error.name or "").partition(".")[0] in {"ratecheck", "bounds"}
+
+
+def _reason(error: OSError) -> str:
+    why = error.strerror or str(error)
+    return f"the output cannot be written: {why}" if error.filename is None else f"{error.filename}: {why}"
+
+
+def _place(error: BaseException) -> str:
+    """The error and the last line of this program that it passed through."""
+    frames = [
+        f for f in traceback.extract_tb(error.__traceback__) if {"ratecheck", "bounds"} & {*Path(f.filename).parts}
+    ]
+    at = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}{at}: {text[:300]}" if text else f"{type(error).__name__}{at}"
+
+
 def _complain(message: str) -> int:
-    click.echo("ratecheck: " + " ".join(message.split()), err=True)
-    return 2
+    return _say(message, 2)
+
+
+def _say(message: str, code: int) -> int:
+    """One line on stderr."""
+    try:
+        click.echo("ratecheck: " + " ".join(message.split()), err=True)
+    except OSError:
+        # There is nobody left to tell; the exit code says it.
+        return code
+    return code

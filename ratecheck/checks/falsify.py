@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.statement import Relation, Statement
+from ratecheck import ending
 from ratecheck.checks.asked import Options
 from ratecheck.checks.families import Family, Shape, shapes
 from ratecheck.checks.instance import Instance
@@ -245,6 +246,7 @@ def falsify(
             )
     except KeyboardInterrupt:
         stopped = INTERRUPTED
+        ending.grant()
     best = search.best
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
     spent = time.monotonic() - search.begun

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 import bounds
 from bounds.statement import Statement
+from ratecheck import files
 from ratecheck.checks.asked import Options, Progress
 from ratecheck.checks.verdict import Verdict
 from ratecheck.checks.verify import verify
@@ -60,10 +61,7 @@ class Instance:
     def save(self, path: Path) -> None:
         """Write the file; raises `InputError` where that is not possible or the instance has no such form."""
         text = json.dumps(self.fields(), indent=1)
-        try:
-            path.write_text(text + "\n")
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}") from None
+        files.save(path, text + "\n")
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""

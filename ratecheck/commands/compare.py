@@ -17,8 +17,8 @@ from ratecheck.commands.arguments import (
     print_json,
 )
 from ratecheck.views.compare import comparison_fields, comparison_text, write_comparison
+from ratecheck.views.plots import check_target
 from ratecheck.views.progress import progress
-from ratecheck.views.style import check_format
 
 
 @click.command(name="compare")
@@ -39,16 +39,19 @@ def command(words: tuple[str, ...], axes: tuple[str, ...], out: Path | None, as_
     statements = [bounds.get(key) for key in keys]
     given = parse_values(assignments, *(statement.vocabulary for statement in statements))
     if out is not None:
-        check_format(out)
+        check_target(out)
     chosen = checks.read_axes(statements, axes)
     with progress("comparing") as report:
         found = checks.compare(statements, given, chosen, progress=report)
     for name in given:
         if all(name in statement.unused({name: given[name]}) for statement in statements):
             note(f"no bound depends on {name}")
-    if out is not None:
-        write_comparison(found, out)
     if as_json:
         print_json({**comparison_fields(found), "file": None if out is None else str(out)})
     else:
-        click.echo(comparison_text(found) + (f"\nwritten to {out}" if out is not None else ""))
+        click.echo(comparison_text(found))
+    if out is not None:
+        with progress("drawing"):
+            write_comparison(found, out)
+        if not as_json:
+            click.echo(f"written to {out}")

@@ -9,6 +9,7 @@ import click
 
 import bounds
 from bounds.statement import Statement
+from ratecheck import ending, files
 from ratecheck.checks.falsify import INTERRUPTED, Budget, Falsified, falsify
 from ratecheck.checks.verdict import Outcome
 from ratecheck.commands.arguments import (
@@ -69,22 +70,14 @@ def command(
     statements = select(keys)
     if path is not None and len(statements) > 1:
         raise InputError(f"--out {path} is for one statement, not for {len(statements)}")
+    if path is not None:
+        files.check_target(path)
     if pep:
         return _by_pep(statements, assignments, seed, as_json=as_json)
     if assignments:
         raise InputError(f"{assignments[0]} is chosen by the search; with --pep, or for 'verify', it can be given")
-    found: list[Falsified] = []
     own = _own(keys)
-    try:
-        for statement in statements:
-            with progress(f"falsifying {statement.key}") as report:
-                found.append(falsify(statement, Budget(evaluations, seconds), seed=seed, report=report))
-            _save(found[-1], path, own.get(statement.key, ""))
-            if found[-1].stopped == INTERRUPTED:
-                break
-    except KeyboardInterrupt:  # between two searches
-        if not found:
-            raise
+    found = _searched(statements, Budget(evaluations, seconds), seed, own)
     missing = [statement.key for statement in statements[len(found) :]]
     if missing:
         note(f"interrupted: nothing was asked about {', '.join(missing)}")
@@ -93,8 +86,28 @@ def command(
         print_json(data[0] if len(statements) == 1 else data)
     else:
         click.echo(falsified_text(found[0]) if len(statements) == 1 else falsified_table(found))
+    if len(statements) == 1:
+        _save(found[0], path, own.get(statements[0].key, ""))
     codes = {EXIT_CODES[each.outcome] for each in found} | ({3} if missing else set())
     return 1 if 1 in codes else max(codes)
+
+
+def _searched(statements: list[Statement], budget: Budget, seed: int, own: dict[str, str]) -> list[Falsified]:
+    """The searches that came to an end, or were interrupted; of several, each is saved at once."""
+    found: list[Falsified] = []
+    try:
+        for statement in statements:
+            with progress(f"falsifying {statement.key}") as report:
+                found.append(falsify(statement, budget, seed=seed, report=report))
+            if len(statements) > 1:
+                _save(found[-1], None, own.get(statement.key, ""))
+            if found[-1].stopped == INTERRUPTED:
+                break
+    except KeyboardInterrupt:  # between two searches
+        if not found:
+            raise
+        ending.grant()
+    return found
 
 
 def _own(keys: tuple[str, ...]) -> dict[str, str]:
@@ -105,13 +118,26 @@ def _own(keys: tuple[str, ...]) -> dict[str, str]:
     return {statement.key: f"{address} " for address, statement in addresses.items()}
 
 
+def _default(statement: Statement) -> Path:
+    return Path(f"{statement.key.replace('/', '-').replace(':', '-')}-violated.json")
+
+
 def _save(found: Falsified, path: Path | None, address: str) -> None:
     """Write the worst instance to a file where it is wanted or violates."""
+    wanted = path is not None
     if found.outcome is Outcome.VIOLATED and path is None:
-        path = Path(f"{found.statement.key.replace('/', '-').replace(':', '-')}-violated.json")
-    if path is not None and found.instance is not None:
+        path = _default(found.statement)
+    if path is None or found.instance is None:
+        return
+    try:
         found.instance.save(path)
-        note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
+    except InputError as error:
+        # A file that nobody asked for is no reason to hide the verdict.
+        if wanted:
+            raise
+        note(str(error))
+        return
+    note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
 
 
 def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int, *, as_json: bool) -> int:
@@ -121,7 +147,8 @@ def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int
     for statement in statements:
         given = parse_values(assignments, statement.vocabulary)
         try:
-            found.append(worst_case(statement, given, seed=seed))
+            with progress(f"enclosing {statement.key}"):
+                found.append(worst_case(statement, given, seed=seed))
         except InputError as error:
             if len(statements) == 1:
                 raise

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import multiprocessing
+import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 
 import click
 import sympy as sp
@@ -16,6 +14,8 @@ from bounds.implications import implications, of
 from bounds.implications.argument import Implication
 from ratecheck.checks.implications import Checked, Constant, Verdict, check
 from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.views.progress import progress
+from ratecheck.workers import share
 
 
 @click.command(name="implications")
@@ -51,13 +51,20 @@ def checked(scope: str | None, *, sharpest: bool) -> list[Checked]:
 def run(wanted: Sequence[Implication], *, sharpest: bool) -> list[Checked]:
     """The answers in order, computed side by side."""
     if len(wanted) <= 1:
-        return [check(each, sharpest=sharpest) for each in wanted]
-    # A fresh process imports what it needs; a forked one could inherit locks.
-    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(functools.partial(_answer, sharpest=sharpest), wanted))
+        with progress("checking implications"):
+            return [check(each, sharpest=sharpest) for each in wanted]
+    answers: dict[int, Checked] = {}
+    with progress("checking implications") as report:
+
+        def done(number: int, answer: Checked) -> None:
+            answers[number] = answer
+            report(len(answers) / len(wanted))
+
+        share(_answer, [(each, sharpest) for each in wanted], os.cpu_count() or 1, done)
+    return [answers[number] for number in range(len(wanted))]
 
 
-def _answer(implication: Implication, *, sharpest: bool) -> Checked:
+def _answer(implication: Implication, sharpest: bool) -> Checked:
     """The answer without its certificates, which are large to send between processes."""
     return dataclasses.replace(check(implication, sharpest=sharpest), certificates=())
 

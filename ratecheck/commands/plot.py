@@ -106,11 +106,15 @@ def sides(
     chosen = None if vary == "all" else names(vary)
     with progress(f"measuring {statement.key}") as report:
         found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)
-    write_figure(found, path)
+    # What was measured is on the screen before a file can fail.
     if as_json:
         print_json({**survey_fields(found), "file": str(path)})
     else:
-        click.echo(f"{survey_text(found)}\nwritten to {path}")
+        click.echo(survey_text(found))
+    with progress("drawing"):
+        write_figure(found, path)
+    if not as_json:
+        click.echo(f"written to {path}")
 
 
 @command.command(name=_REGION)
@@ -135,7 +139,9 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     check_target(path)
     given = parse_values(assignments, statement.vocabulary)
     free = free_constants(statement, axes, given)
-    answer, closest, points = step_sizes(statement, given, free), None, {}
+    closest, points = None, {}
+    with progress(f"step sizes of {statement.key}"):
+        answer = step_sizes(statement, given, free)
     if not answer.feasible:
         closest = nearest(answer.problem, given, answer.core)
         note(f"not admissible: {'; '.join(answer.conflict)}")
@@ -147,10 +153,14 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
         points = {"given": wrong, "nearest": closest.steps}
     chosen = choose_axes(answer.problem, answer.admissible, axes)
     points = {name: point for name, point in points.items() if {*chosen} <= point.keys()} | marks(answer, chosen)
-    drawn = region(answer.problem, answer.admissible, chosen, *points.values())
-    write_region(answer, drawn, path, points, closest)
+    with progress("region"):
+        drawn = region(answer.problem, answer.admissible, chosen, *points.values())
     if as_json:
         print_json({"key": statement.key, **region_fields(drawn), "points": points, "file": str(path)})
     else:
-        click.echo(f"{key}   {statement.title}\n{region_text(drawn)}\nwritten to {path}")
+        click.echo(f"{key}   {statement.title}\n{region_text(drawn)}")
+    with progress("drawing"):
+        write_region(answer, drawn, path, points, closest)
+    if not as_json:
+        click.echo(f"written to {path}")
     return 0

@@ -9,6 +9,7 @@ from ratecheck.checks.horizon import horizon
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
 from ratecheck.errors import InputError
 from ratecheck.views.horizon import horizon_fields, horizon_text
+from ratecheck.views.progress import progress
 
 
 @click.command(name="rounds")
@@ -33,7 +34,8 @@ def command(key: str, assignments: tuple[str, ...], best: bool, as_json: bool) -
             f"{statement.key} is known only up to a constant (the paper prints O(...)), so it asks for no number of "
             "rounds; 'show' prints the order"
         )
-    answer = horizon(statement, given, eps, best=best)
+    with progress(f"searching rounds of {statement.key}"):
+        answer = horizon(statement, given, eps, best=best)
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from ratecheck import files
 from ratecheck.commands.arguments import json_option, note, print_json, threads_option
-from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, run_study, write_text
+from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, run_study
 from ratecheck.studies.claims import Comparison, Side
 from ratecheck.studies.estimate import Interval
 from ratecheck.studies.report import fields
@@ -45,15 +46,18 @@ def command(
     folder = out or Path("results") / (study.name + ("-quick" if quick else ""))
     with progress(f"running {study.name}") as report:
         outcome = run_study(study, Store(folder / "cells"), threads=threads, progress=report)
-    findings = judge(study, outcome.records)
-    figures = draw(findings, outcome, folder, together=not only)
+    with progress(f"judging {study.name}"):
+        findings = judge(study, outcome.records)
+    if not as_json:
+        click.echo("\n".join(_report(findings)))
+    with progress(f"drawing {study.name}"):
+        figures = draw(findings, outcome, folder, together=not only)
     data = {**fields(findings), "figures": [str(path) for path in figures]}
-    if not only:
-        write_text(folder / "claims.json", json.dumps(data, indent=2) + "\n")
     if as_json:
         print_json(data)
-    else:
-        click.echo("\n".join(_report(findings)))
+    if not only:
+        files.save(folder / "claims.json", json.dumps(data, indent=2) + "\n")
+    if not as_json:
         click.echo(f"\nfigures in {folder}: {', '.join(path.name for path in figures)}")
     note(f"{outcome.computed} cells computed, {outcome.reused} found in {folder / 'cells'}")
     return 0 if findings.all_confirmed else 1

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 import bounds
+from ratecheck import files
+from ratecheck.checks.selftest.kept import Kept
 from ratecheck.checks.selftest.mutants import sound
 from ratecheck.checks.selftest.run import Plan, Report, selftest
 from ratecheck.checks.selftest.survey import searchable
@@ -62,13 +64,21 @@ def command(
         seed=whole("seed", seed, 0),
     )
     keys = selected(scopes)
-    with progress("self-test") as report:
-        found = selftest(keys, plan, workers or os.cpu_count() or 1, report)
-    _save_alarms(found)
+    kept = Kept.of(keys, plan)
+    if kept.found:
+        note(f"going on where the same self-test was interrupted: {kept.found} parts are kept in {kept.folder}")
+    try:
+        with progress("self-test") as report:
+            found = selftest(keys, plan, workers or os.cpu_count() or 1, report, kept)
+    except KeyboardInterrupt:
+        note("what is finished is kept; the same command goes on from there")
+        raise
     if as_json:
         print_json(report_fields(found))
     else:
         click.echo(report_text(found))
+    _save_alarms(found)
+    kept.clear()
     return 1 if found.failures else 0
 
 
@@ -93,6 +103,6 @@ def selected(scopes: tuple[str, ...]) -> list[str]:
 def _save_alarms(found: Report) -> None:
     for place, alarm in enumerate(found.alarms, start=1):
         path = Path(f"{alarm.key.replace('/', '-').replace(':', '-')}-alarm-{place}.json")
-        path.write_text(json.dumps(alarm.instance, indent=1) + "\n")
+        files.save(path, json.dumps(alarm.instance, indent=1) + "\n")
         address = f"{alarm.key} " if bounds.own.is_own(alarm.key) else ""
         note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")

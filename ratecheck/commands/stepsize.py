@@ -12,6 +12,7 @@ from ratecheck.checks.nearest import Nearest, nearest
 from ratecheck.checks.region import Region, choose_axes, free_constants, region
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
 from ratecheck.errors import InputError
+from ratecheck.views.progress import progress
 from ratecheck.views.text import region_text, step_sizes_text
 
 
@@ -30,16 +31,19 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
-    answer = step_sizes(statement, given, free_constants(statement, axes, given))
+    with progress(f"step sizes of {statement.key}"):
+        answer = step_sizes(statement, given, free_constants(statement, axes, given))
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
-    closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
+    with progress("nearest that is admissible"):
+        closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
     drawn = None
     if axes is not None:
         if not answer.feasible:
             raise InputError(f"nothing is admissible, so there is no region: {'; '.join(answer.conflict)}")
-        drawn = region(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
+        with progress("region"):
+            drawn = region(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
     if as_json:
         print_json(fields(answer, closest) | ({} if drawn is None else {"region": region_fields(drawn)}))
     else:

@@ -8,6 +8,7 @@ from bounds import tables
 from ratecheck.checks.tables import check_table
 from ratecheck.checks.verdict import Outcome
 from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.views.progress import progress
 from ratecheck.views.tables import table_fields, table_text
 
 
@@ -22,7 +23,11 @@ def command(name: str | None, as_json: bool) -> int:
     with.
     """
     chosen = [tables.get(name)] if name else list(tables.TABLES.values())
-    reports = [check_table(each) for each in chosen]
+    reports = []
+    with progress("checking tables") as report:
+        for each in chosen:
+            reports.append(check_table(each))
+            report(len(reports) / len(chosen))
     if as_json:
         fields = [table_fields(report) for report in reports]
         print_json(fields[0] if name else fields)

@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 # Eigenvalues of a noise covariance below this share of the largest are rounding.
 _RANK = 1e-14
 _CHUNK = 256
+# Entries of the state per kernel call, about: how soon a run can be interrupted.
+_CHUNK_ENTRIES = 1 << 28
 
 
 def check_leap(setup: Setup) -> None:
@@ -95,8 +97,9 @@ class LeapKernel:
         server, client = self._start(keys)
         last = np.full((setup.problem.n, lanes), -1)
         record = np.empty((setup.T, len(self.plan.records), lanes))
-        for first in range(0, setup.T, _CHUNK):
-            rounds = min(_CHUNK, setup.T - first)
+        chunk = max(1, min(_CHUNK, _CHUNK_ENTRIES // (setup.problem.n * setup.problem.d**2 * lanes)))
+        for first in range(0, setup.T, chunk):
+            rounds = min(chunk, setup.T - first)
             masks = np.require(setup.trace.masks(first, rounds, keys), requirements=("C", "W"))
             run_leaps(
                 self.measured, self.leap, self.records, self.together[first : first + rounds],

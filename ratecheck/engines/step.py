@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -60,6 +61,10 @@ class Run:
         return np.asarray(~np.all([np.isfinite(values).all(axis=1) for values in self.records.values()], axis=0))
 
 
+class _StoppedError(Exception):
+    """Ends a block of replicates where another one failed, or the run was interrupted."""
+
+
 class BlockKernel(Protocol):
     """What runs a block of replicates: `StepKernel` here, or the leap engine's."""
 
@@ -90,7 +95,11 @@ def simulate(
     blocks = [range(start, min(start + lanes, first_replicate + replicates)) for start in starts]
     done = [0] * len(blocks)
 
+    stop = threading.Event()
+
     def report(block: int, rounds: int) -> None:
+        if stop.is_set():
+            raise _StoppedError
         done[block] = rounds
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
@@ -104,7 +113,13 @@ def simulate(
         return runner.run(np.ascontiguousarray(padded), lambda rounds: report(block, rounds))[..., : keys.shape[1]]
 
     with ThreadPoolExecutor(threads) as pool:
-        recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
+        try:
+            recorded = np.concatenate(list(pool.map(work, range(len(blocks)))), axis=2)
+        except BaseException:
+            # An interrupt: the others stop at their next report, within a few rounds.
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(runner.plan.names)}
     return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 

@@ -1,32 +1,48 @@
 """Compilation of kernels, with an on-disk cache that a changed source can never be served from.
 
 Numba's own cache looks only at the file of the compiled function: after an edit of a callee in another file it keeps
-returning the old numbers. Here the cache folder's name contains a hash of all kernel sources, so any edit starts a new
-folder.
+returning the old numbers. A damaged file of it ends every later run, and where its folder cannot be written it writes
+into the installation. Here the cache folder's name contains a hash of all kernel sources, so any edit starts a new
+folder; an entry that is not as it was written is dropped and compiled again; and a folder that cannot be written means
+that every run compiles.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import pickle
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
+from numba.core import event, serialize
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
 
-from ratecheck.caching import cache_root
+from ratecheck import caching
 
 Function = Callable[..., Any]
 
 _FOLDER = Path(__file__).parent
 
 
-def cache_folder() -> Path:
+def cache_folder() -> Path | None:
     """The cache folder of the kernel sources as they are now, below ``RATECHECK_CACHE`` or the user's cache folder."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    root = caching.cache_root()
+    return None if root is None else root / f"kernels-{version()}"
+
+
+def version() -> str:
+    """A hash of all kernel sources, with the versions of what compiles them."""
+    compilers = f"{numba.__version__} {llvmlite.__version__} {platform.python_version()} {platform.machine()}"
+    digest = hashlib.sha256(compilers.encode())
     for source in sorted(_FOLDER.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    return cache_root() / f"kernels-{digest.hexdigest()[:16]}"
+    return digest.hexdigest()[:16]
 
 
 def kernel(function: Function) -> Function:
@@ -35,10 +51,77 @@ def kernel(function: Function) -> Function:
     No fast-math: a lane's result must not depend on whether it was computed in a vector register or in a remainder
     loop, since that depends on how replicates are split into blocks.
     """
-    config: Any = numba.config
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)(function)
-    finally:
-        config.CACHE_DIR = before
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    folder = cache_folder()
+    if folder is not None:
+        # As `Dispatcher.enable_caching` does, with a cache of ours.
+        compiled._cache = KernelCache(function, folder)  # noqa: SLF001
+    return compiled
+
+
+class KernelCache(NullCache):
+    """The machine code of one kernel: a file for each signature and processor, with its checksum."""
+
+    def __init__(self, function: Function, folder: Path) -> None:
+        self._function, self._folder, self._on = function, folder, True
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def enable(self) -> None:
+        """Use the cache."""
+        self._on = True
+
+    def disable(self) -> None:
+        """Compile whatever is in the cache, and keep nothing."""
+        self._on = False
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function, or None where there is none that is sound."""
+        target_context.refresh()
+        content = caching.read(self._path(sig, target_context.codegen())) if self._on else None
+        if content is None:
+            return None
+        # The checksum says that it is what was written; not that this version can read it.
+        with contextlib.suppress(Exception):
+            return CompileResult._rebuild(target_context, *pickle.loads(content))  # noqa: S301, SLF001
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function, where that is possible."""
+        lasting = not data.library.has_dynamic_globals and all(loop.can_cache for loop in data.lifted)
+        if self._on and lasting:
+            caching.write(self._path(sig, data.codegen), serialize.dumps(data._reduce()))  # noqa: SLF001
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        named = f"{self._function.__module__}.{self._function.__qualname__}"
+        closure = serialize.dumps([cell.cell_contents for cell in self._function.__closure__ or ()])
+        key = hashlib.sha256(f"{named} {sig} {codegen.magic_tuple()}\0".encode())
+        key.update(self._function.__code__.co_code + b"\0" + closure)
+        return self._folder / f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
+
+
+class _Underway(event.Listener):
+    """Counts the compilations that are going on."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on_start(self, event: Any) -> None:
+        """One more."""
+        self.count += 1
+
+    def on_end(self, event: Any) -> None:
+        """One less."""
+        self.count -= 1
+
+
+_UNDERWAY = _Underway()
+event.register("numba:compile", _UNDERWAY)
+
+
+def underway() -> bool:
+    """Whether something is being compiled at this moment."""
+    return _UNDERWAY.count > 0

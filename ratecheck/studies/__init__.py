@@ -2,7 +2,7 @@
 
 from ratecheck.studies.claims import ClaimResult, Findings, Verdict, judge
 from ratecheck.studies.execute import run_study
-from ratecheck.studies.store import Store, write_text
+from ratecheck.studies.store import Store
 from ratecheck.studies.study import Claim, Curve, Figure, Study, load
 
 __all__ = [
@@ -17,5 +17,4 @@ __all__ = [
     "judge",
     "load",
     "run_study",
-    "write_text",
 ]

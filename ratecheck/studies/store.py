@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck import files
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.compile import cache_folder
+from ratecheck.kernels.compile import version
 
 Array = NDArray[np.float64]
 Records = dict[str, Array]
@@ -48,7 +48,7 @@ def cell_key(setup: Setup, seed: int) -> str:
 @cache
 def code_version() -> str:
     """A hash of all code that has a say in the records, with the compiler's version; any edit of it counts."""
-    digest, package = hashlib.sha256(cache_folder().name.encode()), Path(__file__).parents[1]
+    digest, package = hashlib.sha256(version().encode()), Path(__file__).parents[1]
     for source in sorted(path for folder in _CODE for path in (package / folder).glob("**/*.py")):
         digest.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()
@@ -106,25 +106,7 @@ class Store:
     def save(self, key: str, records: Records, about: Mapping[str, Any]) -> None:
         """Write a cell; ``about`` says in words what it is, for people, and is never read back."""
         arrays: dict[str, Any] = {"about": np.array(json.dumps(about, sort_keys=True)), **records}
-        _replace(self.path(key), lambda file: np.savez(file, **arrays))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file in one move; raises `InputError` where that fails."""
-    _replace(path, lambda file: file.write(text.encode()))
-
-
-def _replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write beside the file, then move: no reader and no interruption ever meets half a file."""
-    part = path.with_name(f".{path.name}-{uuid.uuid4().hex}.part")
-    try:
-        with part.open("xb") as file:
-            write(file)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        part.unlink(missing_ok=True)
+        files.save(self.path(key), lambda file: np.savez(file, **arrays))
 
 
 def merged(first: Records, more: Records) -> Records:

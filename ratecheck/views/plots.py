@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role, Vocabulary
+from ratecheck import files
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.exponent import LEVEL
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.sweep import Rounds, Survey, Sweep
-from ratecheck.errors import InputError
 from ratecheck.problems import Certificate
 from ratecheck.views import style
 from ratecheck.views.text import number, table
@@ -36,17 +35,7 @@ _GUIDE = 0.25
 def check_target(path: Path) -> None:
     """Raise `InputError` unless a figure can be written there: known before minutes of computation."""
     style.check_format(path)
-    try:
-        is_folder = path.is_dir()
-        folder = next(parent for parent in path.absolute().parents if parent.exists())
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None
-    if is_folder:
-        raise InputError(f"{path} cannot be written: it is a folder")
-    if not folder.is_dir():
-        raise InputError(f"{path} cannot be written: {folder} is not a folder")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{path} cannot be written: no permission to write in {folder}")
+    files.check_target(path)
 
 
 def write_figure(found: Survey, path: Path) -> None:

@@ -2,41 +2,116 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_PATIENCE = 1.5
+# Seconds before anything is shown, and between two looks at the numbers.
+_PATIENCE, _GLANCE = 1.0, 0.1
+
+_shown = threading.Lock()
+
+
+class _Bar:
+    """What is known of one piece of work, and the one thread that draws it.
+
+    Work reports from whatever thread it runs in, so a report is an assignment of numbers and nothing else.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.known: tuple[float | None, str] = (None, "")
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._draw, name="progress", daemon=True)
+
+    def report(self, fraction: float, so_far: str = "") -> None:
+        """Note the fraction done and what is known so far."""
+        self.known = fraction, so_far
+
+    def begin(self) -> None:
+        """Start the thread that draws."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Take the bar away; nothing is drawn after this."""
+        self._over.set()
+        self._thread.join()
+
+    def _draw(self) -> None:
+        if self._over.wait(_PATIENCE):
+            return
+        # A terminal that goes away, or that cannot draw, is no reason to fail.
+        with contextlib.suppress(Exception):
+            self._draw_until_over()
+
+    def _draw_until_over(self) -> None:
+        # Rich is imported only when a bar is drawn.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        columns = (
+            # Keys and paths may have brackets, which are no markup.
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+        )
+        bar = Progress(
+            *columns,
+            console=Console(stderr=True),
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        task = bar.add_task(self.title, total=None)
+        bar.start()
+        try:
+            while not self._over.wait(_GLANCE):
+                fraction, so_far = self.known
+                text = ", ".join(filter(None, (so_far, _compiling())))
+                known: dict[str, Any] = {"description": f"{self.title}: {text}" if text else self.title}
+                if fraction is not None and math.isfinite(fraction):
+                    known |= {"total": 1.0, "completed": min(max(fraction, 0.0), 1.0)}
+                bar.update(task, refresh=True, **known)
+        finally:
+            bar.stop()
+
+
+def _compiling() -> str:
+    """Whether kernels are being compiled at this moment, which happens once per installation."""
+    module = sys.modules.get("ratecheck.kernels.compile")
+    underway = None if module is None else getattr(module, "underway", None)
+    return "compiling, once" if underway is not None and underway() else ""
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[..., None]]:
-    """A function to call with the fraction done and, if wished, with what is known so far.
+    """A function to call with the fraction done and, if wished, with what is known so far; from any thread.
 
-    The bar appears once the work proves long.
+    The bar appears once the work proves long. Work inside of work is not shown apart.
     """
-    started = time.monotonic()
-    bar: Any = None
-    task: Any = None
-
-    def report(fraction: float, so_far: str = "") -> None:
-        nonlocal bar, task
-        if bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - started < _PATIENCE:
-                return
-            # Rich is imported only when a bar is drawn.
-            from rich.console import Console
-            from rich.progress import Progress
-
-            bar = Progress(console=Console(stderr=True), transient=True)
-            bar.start()
-            task = bar.add_task(title, total=1.0)
-        bar.update(task, completed=fraction, description=f"{title}: {so_far}" if so_far else title)
-
+    bar = _Bar(title)
+    if not (terminal() and _shown.acquire(blocking=False)):
+        yield bar.report
+        return
     try:
-        yield report
+        bar.begin()
+        try:
+            yield bar.report
+        finally:
+            bar.end()
     finally:
-        if bar is not None:
-            bar.stop()
+        _shown.release()
+
+
+def terminal() -> bool:
+    """Whether someone looks at stderr."""
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # closed
+        return False

@@ -8,6 +8,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ratecheck import files
 from ratecheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,9 +68,6 @@ def save(figure: Figure, path: Path) -> None:
     check_format(path)
     metadata = {"Date": None} if path.suffix == ".svg" else {}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, metadata=metadata)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+        files.save(path, lambda file: figure.savefig(file, format=path.suffix[1:], metadata=metadata))
     finally:
         plt.close(figure)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
-import inspect
-import sys
+import importlib.metadata
+import importlib.util
+import platform
 from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any
 
 import mpmath
@@ -18,28 +20,44 @@ import numpy as np
 import scipy
 import sympy as sp
 
-import bounds.proofs
 from bounds.proofs.step import Step
+from ratecheck.checks.audit.sources import behind
 
-_FOLDER = Path(__file__).parent
+# What decides: the modules behind these have a say in a verdict, and the script with z3, which is not imported.
+_DECIDING = (
+    "ratecheck.checks.audit.finding",
+    "ratecheck.checks.audit.mutation",
+    "ratecheck.checks.audit.z3_process",
+    "ratecheck.checks.audit.ledger",
+)
+_PACKAGES = ("ratecheck", "bounds")
 
 
 @functools.cache
 def checker_digest() -> str:
-    """A hash of the sources of the checkers and of the form of a ledger, and of the libraries' versions."""
-    digest = hashlib.sha256()
-    for library in (sp, np, scipy, mpmath):
-        digest.update(f"{library.__name__} {library.__version__}\0".encode())
-    forms = Path(bounds.proofs.__file__).parent
-    sources = [
-        *sorted(_FOLDER.glob("*.py")),
-        _FOLDER.parent / "certificate.py",
-        _FOLDER.parent / "polynomial.py",
-        *(forms / f"{name}.py" for name in ("step", "vectors", "draw", "participation")),
-    ]
-    for source in sources:
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    """A hash of the sources that decide, and of the versions of Python and of the libraries."""
+    digest = hashlib.sha256(f"{platform.python_version()} {versions()}\0".encode())
+    _feed(digest, behind(_DECIDING, _PACKAGES))
     return digest.hexdigest()[:16]
+
+
+def versions() -> str:
+    """The versions of the libraries that decide; of z3 its files too, since it is started and not imported."""
+    named = [f"{library.__name__} {library.__version__}" for library in (sp, np, scipy, mpmath)]
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        named.append(f"z3 {importlib.metadata.version('z3-solver')}")
+    spec = importlib.util.find_spec("z3")
+    folder = None if spec is None or spec.origin is None else Path(spec.origin).parent
+    if folder is not None:
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+        named += [f"{path.relative_to(folder)} {path.stat().st_size}" for path in files]
+        named += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.suffix == ".py"]
+    return ", ".join(named)
+
+
+def _feed(digest: Any, sources: Mapping[str, bytes]) -> None:
+    for name in sorted(sources):
+        digest.update(name.encode() + b"\0" + sources[name] + b"\0")
 
 
 def step_digest(step: Step) -> str:
@@ -92,32 +110,10 @@ def _code(code: CodeType) -> str:
 
 @functools.cache
 def module_digest(name: str) -> str:
-    """A hash of a module's source and of those that it takes things from, within the same top-level package."""
-    seen: dict[str, bytes] = {}
-    todo = [name]
-    top = name.partition(".")[0]
-    while todo:
-        current = todo.pop()
-        module = sys.modules.get(current)
-        if module is None or current in seen:
-            continue
-        seen[current] = _source(module)
-        for value in vars(module).values():
-            other = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            if isinstance(other, str) and other.partition(".")[0] == top:
-                todo.append(other)
+    """A hash of a module's source and of those behind it, within the same top-level package."""
     digest = hashlib.sha256()
-    for each in sorted(seen):
-        digest.update(each.encode() + b"\0" + seen[each] + b"\0")
+    _feed(digest, behind([name], [name.partition(".")[0]]))
     return digest.hexdigest()[:24]
-
-
-def _source(module: ModuleType) -> bytes:
-    try:
-        file = inspect.getsourcefile(module)
-    except TypeError:
-        return b""
-    return Path(file).read_bytes() if file else b""
 
 
 def sources_digest(module: str, find: Callable[[str], Any]) -> str:

@@ -443,6 +443,11 @@ def _put(pivot: Pivot) -> str:
 
 # --- z3 ---
 
+_UNDECIDED = {
+    "sat": "z3 found a point that rational arithmetic does not confirm",
+    "killed": "not decided: z3 did not come to an end and was killed",
+}
+
 
 def _by_solver(claim: Scalar, effort: Effort) -> Decision:
     try:
@@ -472,7 +477,7 @@ def _ask(claim: Scalar, effort: Effort) -> Decision:
         found = _restored(claim, system, model) if answer == "sat" else None
         if found is not None:
             return refuted(claim, found)
-        why = "z3 found a point that rational arithmetic does not confirm" if answer == "sat" else "z3 did not decide"
+        why = _UNDECIDED.get(answer, "z3 did not decide")
         return Decision(answer=Answer.UNKNOWN, evidence=why)
     return Decision(answer=Answer.TRUE, certified="solver", evidence="z3: no counterexample exists")
 

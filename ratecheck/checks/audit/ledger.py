@@ -10,17 +10,14 @@ import contextlib
 import importlib
 import importlib.util
 import json
-import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ratecheck.caching import cache_root
+from ratecheck import caching
 from ratecheck.errors import InputError, did_you_mean
+from ratecheck.workers import share
 
 if TYPE_CHECKING:
     from bounds.proofs.step import Step
@@ -52,25 +49,35 @@ def load(module: str) -> tuple[Step, ...]:
 
 
 class Store:
-    """Findings by key, one small file each; what cannot be read or written is found anew."""
+    """Findings by key, one small file each; what cannot be read or written, or is not as written, is found anew.
+
+    An entry names its key and how many findings it has, beside its checksum.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = cache_root() / "audit" if folder is None else folder
+        root = caching.cache_root()
+        self.folder = (root and root / "audit") if folder is None else folder
 
     def get(self, key: str) -> Any:
         """What was kept, or None."""
-        with contextlib.suppress(OSError, ValueError):
-            return json.loads((self.folder / f"{key}.json").read_text())
+        content = None if self.folder is None else caching.read(self._path(key))
+        if content is None:
+            return None
+        with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+            entry = json.loads(content)
+            if (entry["key"], entry["count"]) == (key, len(entry["value"])):
+                return entry["value"]
         return None
 
     def put(self, key: str, value: Any) -> None:
-        """Keep it, in one motion so that no reader sees half of it."""
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            path = self.folder / f"{key}.json"
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(json.dumps(value))
-            part.replace(path)
+        """Keep it."""
+        if self.folder is not None:
+            entry = {"key": key, "count": len(value), "value": value}
+            caching.write(self._path(key), json.dumps(entry).encode())
+
+    def _path(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{key}.json"
 
 
 def position(step: str, ids: Sequence[str]) -> int:
@@ -97,7 +104,8 @@ def mutate(
         return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
     [module] = modules
     place = position(only, [step.id for step in load(module)])
-    return [Tested.read(work_on("mutants", module, place, str(Store().folder)))]
+    store = Store().folder
+    return [Tested.read(work_on("mutants", module, place, None if store is None else str(store))[0])]
 
 
 def _over_steps(
@@ -113,80 +121,50 @@ def _over_steps(
     tasks = [(work, module, number) for module in missing for number in range(len(load(module)))]
     results = _run(tasks, store, progress or (lambda _: None), workers or os.cpu_count() or 1)
     for module in missing:
-        found[module] = [results[task] for task in tasks if task[1] == module]
-        store.put(keys[module], found[module])
+        mine = [results[task] for task in tasks if task[1] == module]
+        found[module] = [fields for fields, _ in mine]
+        if all(lasting for _, lasting in mine):
+            store.put(keys[module], found[module])
     return [fields for module in modules for fields in found[module]]
 
 
 Task = tuple[str, str, int]
 
 
-def _run(tasks: Sequence[Task], store: Store, progress: Progress, workers: int) -> dict[Task, dict[str, Any]]:
-    results = {}
-    if workers == 1 or len(tasks) < 2:
-        for done, task in enumerate(tasks):
-            results[task] = work_on(*task, str(store.folder))
-            progress((done + 1) / len(tasks))
-        return results
-    others = multiprocessing.active_children()
-    # Workers are started anew: a fork of a process with threads may hang.
-    context = multiprocessing.get_context("spawn")
-    with _one_thread_each(), ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
-        with _deaf_to_interrupts():
-            futures = {pool.submit(work_on, *task, str(store.folder)): task for task in tasks}
-        try:
-            for done, future in enumerate(as_completed(futures)):
-                results[futures[future]] = future.result()
-                progress((done + 1) / len(tasks))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in set(multiprocessing.active_children()) - set(others):
-                worker.terminate()
-            raise
+def _run(
+    tasks: Sequence[Task], store: Store, progress: Progress, workers: int
+) -> dict[Task, tuple[dict[str, Any], bool]]:
+    results: dict[Task, tuple[dict[str, Any], bool]] = {}
+
+    def done(number: int, result: tuple[dict[str, Any], bool]) -> None:
+        results[tasks[number]] = result
+        progress(len(results) / len(tasks))
+
+    folder = None if store.folder is None else str(store.folder)
+    share(work_on, [(*task, folder) for task in tasks], workers, done)
     return results
 
 
-@contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started inside ignore Ctrl-C: they end when this one says so, not while they hold a lock."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
+    """What some work yields for one step, as data; from the cache where the step's content is known.
 
-
-@contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Workers of one thread: there is one of them per core."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name)
-            else:
-                os.environ[name] = value
-
-
-def work_on(work: str, module: str, position: int, folder: str) -> dict[str, Any]:
-    """What some work yields for one step, as data; from the cache where the step's content is known."""
+    Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
+    """
     from ratecheck.checks.audit.content import checker_digest, step_digest
     from ratecheck.checks.audit.finding import examine_step
     from ratecheck.checks.audit.mutation import test_step
+    from ratecheck.checks.solver import SOLVER
 
-    store = Store(Path(folder))
+    store = Store(None if folder is None else Path(folder))
     step = importlib.import_module(module).STEPS[position]
     key = f"{work}-{checker_digest()}-{step_digest(step)}"
     kept = store.get(key)
+    lasting = True
     if kept is None:
+        killed = SOLVER.killed
         kept = (examine_step(step) if work == "findings" else test_step(step)).fields()
-        store.put(key, kept)
+        lasting = SOLVER.killed == killed
+        if lasting:
+            store.put(key, kept)
     found: dict[str, Any] = kept
-    return found
+    return found, lasting

@@ -1,91 +1,19 @@
-"""z3 in a process of its own: asked in SMT-LIB, believed only where nothing better is found, killed when it is late."""
+"""z3 on a system: believed only where nothing better is found."""
 
 from __future__ import annotations
 
-import atexit
-import json
-import select
-import subprocess
-import sys
 from fractions import Fraction
-from pathlib import Path
-from typing import IO
 
 import sympy as sp
 
 from ratecheck.checks.polynomial import System
-from ratecheck.checks.solver import smt
+from ratecheck.checks.solver import SOLVER, Solver, smt
 
-_PROCESS = Path(__file__).with_name("z3_process.py")
-_START = 15.0
-_GRACE = 1.0
-
-
-class Solver:
-    """A process that is started when first asked and again after it had to be killed."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, text: str, seconds: float) -> tuple[str, dict[str, Fraction]]:
-        """The answer to a question in SMT-LIB: "unsat", "sat" with a (rounded) model, or "unknown"."""
-        started = self._process is None or self._process.poll() is not None
-        if started:
-            self._start()
-        process = self._process
-        assert process is not None
-        try:
-            _stream(process.stdin).write(json.dumps({"text": text, "milliseconds": int(1000 * seconds)}) + "\n")
-            _stream(process.stdin).flush()
-            ready, _, _ = select.select(
-                [_stream(process.stdout)], [], [], seconds + _GRACE + (_START if started else 0)
-            )
-            line = _stream(process.stdout).readline() if ready else ""
-        except OSError:
-            line = ""
-        except BaseException:
-            # An answer that comes later must not be taken for the answer to the next question.
-            self.close()
-            raise
-        if not line:
-            self.close()
-            return "unknown", {}
-        found = json.loads(line)
-        return found["answer"], {name: Fraction(int(p), int(q)) for name, (p, q) in found["model"].items()}
-
-    def _start(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603  # a script of ours
-            [sys.executable, str(_PROCESS)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        atexit.register(self.close)
-
-    def close(self) -> None:
-        """Kill the process."""
-        if self._process is not None:
-            self._process.kill()
-            for stream in (self._process.stdin, self._process.stdout):
-                try:
-                    _stream(stream).close()
-                except OSError:
-                    continue
-            self._process.wait()
-            self._process = None
-
-
-def _stream(stream: IO[str] | None) -> IO[str]:
-    assert stream is not None
-    return stream
-
-
-SOLVER = Solver()
+__all__ = ["SOLVER", "Solver", "decide"]
 
 
 def decide(system: System, seconds: float) -> tuple[str, dict[sp.Symbol, Fraction]]:
-    """Whether the goal can fail: "unsat" (proved), "sat" with a point to be checked, or "unknown".
+    """Whether the goal can fail: "unsat" (proved), "sat" with a point to be checked, "unknown", or "killed".
 
     Every denominator is asserted to be different from 0; roots were replaced by symbols with equations before.
     """

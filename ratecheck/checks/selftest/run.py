@@ -9,23 +9,21 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import multiprocessing
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing.pool import Pool
 from typing import Any
 
 import numpy as np
 
 import bounds
 from ratecheck.checks.falsify import Budget
+from ratecheck.checks.selftest.kept import Kept
 from ratecheck.checks.selftest.montecarlo import LEVEL, Planted, limit, noisy, planted
 from ratecheck.checks.selftest.mutants import Kind, Mutant, mutants
 from ratecheck.checks.selftest.seeds import seed_of
 from ratecheck.checks.selftest.survey import Alarm, Survey, survey
 from ratecheck.checks.selftest.trial import Trial, tried
+from ratecheck.workers import share as parallel
 
 Progress = Callable[[float, str], None]
 
@@ -131,22 +129,35 @@ class Report:
         return found
 
 
-def selftest(keys: Sequence[str], plan: Plan, workers: int = 1, progress: Progress | None = None) -> Report:
-    """Survey every statement, then try a sample of their mutants, then Monte Carlo."""
+def selftest(
+    keys: Sequence[str], plan: Plan, workers: int = 1, progress: Progress | None = None, kept: Kept | None = None
+) -> Report:
+    """Survey every statement, then try a sample of their mutants, then Monte Carlo; parts that are ``kept`` are not."""
     report = progress or (lambda *_: None)
     share = math.ceil(plan.instances / max(len(keys), 1))
     random = [key for key in keys if noisy(bounds.get(key))]
     verdicts = math.ceil(plan.planted / max(len(random), 1))
-    with _pool(workers) as pool:
-        surveys: list[Survey] = _all(
-            pool, _survey, [(key, share, plan) for key in keys], lambda done: report(0.3 * done, "valid instances")
-        )
-        by_key = dict(zip(keys, surveys, strict=True))
-        tries = [(key, number, by_key[key], plan) for key, number in sample(keys, plan.mutants, plan.seed)]
-        trials: list[Trial] = _all(pool, _try, tries, lambda done: report(0.3 + 0.6 * done, "mutants"))
-        plants: list[Planted] = _all(
-            pool, _plant, [(key, verdicts, plan.seed) for key in random], lambda done: report(0.9 + 0.1 * done, "")
-        )
+    work = kept or Kept(None, "")
+    surveys: list[Survey] = _all(
+        _survey,
+        {f"survey {key}": (key, share, plan) for key in keys},
+        workers,
+        work,
+        lambda done: report(0.3 * done, "valid instances"),
+    )
+    by_key = dict(zip(keys, surveys, strict=True))
+    tries = {
+        f"mutant {number} of {key}": (key, number, by_key[key], plan)
+        for key, number in sample(keys, plan.mutants, plan.seed)
+    }
+    trials: list[Trial] = _all(_try, tries, workers, work, lambda done: report(0.3 + 0.6 * done, "mutants"))
+    plants: list[Planted] = _all(
+        _plant,
+        {f"Monte Carlo {key}": (key, verdicts, plan.seed) for key in random},
+        workers,
+        work,
+        lambda done: report(0.9 + 0.1 * done, "Monte Carlo"),
+    )
     return Report(plan, tuple(surveys), tuple(trials), tuple(plants))
 
 
@@ -186,29 +197,22 @@ def _plant(key: str, verdicts: int, seed: int) -> Planted:
     return planted(key, bounds.get(key), verdicts, seed)
 
 
-@contextmanager
-def _pool(workers: int) -> Iterator[Pool | None]:
-    if workers == 1:
-        yield None
-        return
-    # A fresh process imports what it needs; a forked one could inherit locks. Processes are renewed, since they keep
-    # what they compile of every mutant, and die with the pool.
-    with multiprocessing.get_context("spawn").Pool(workers, _deaf, maxtasksperchild=_TASKS) as pool:
-        yield pool
-
-
-def _deaf() -> None:
-    """Leave an interrupt to the parent, who ends the pool."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def _all(
-    pool: Pool | None, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], report: Callable[[float], None]
+    work: Callable[..., Any],
+    tasks: Mapping[str, tuple[Any, ...]],
+    workers: int,
+    kept: Kept,
+    report: Callable[[float], None],
 ) -> list[Any]:
-    """What the work gives for every task, in order."""
-    pending = None if pool is None else [pool.apply_async(work, task) for task in tasks]
-    results = []
-    for k, task in enumerate(tasks):
-        results.append(work(*task) if pending is None else pending[k].get())
-        report((k + 1) / len(tasks))
-    return results
+    """What the work gives for every task, in order: kept from before, or computed now and kept."""
+    results = {name: found for name in tasks if (found := kept.get(name)) is not None}
+    missing = [name for name in tasks if name not in results]
+
+    def done(number: int, result: Any) -> None:
+        results[missing[number]] = result
+        kept.put(missing[number], result)
+        report(len(results) / len(tasks))
+
+    # Processes are renewed, since they keep what they compile of every mutant.
+    parallel(work, [tasks[name] for name in missing], workers, done, renew=_TASKS)
+    return [results[name] for name in tasks]

@@ -1,0 +1,93 @@
+"""How a run ends when it is told to: within two seconds, and with no process left behind.
+
+Python hands a signal to the main thread between two of its own instructions. A long call into compiled code, or a wait
+for threads that are in one, may put that off for minutes; then a thread of this module ends the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+# Seconds that the run has to end by itself.
+_GRACE = 1.5
+_MEANT = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+_granted = threading.Semaphore(0)
+_children: set[subprocess.Popen[str]] = set()
+
+
+class Terminated(BaseException):
+    """The process was told to end. Not an `Exception`, like `KeyboardInterrupt`."""
+
+
+@contextmanager
+def prompt() -> Iterator[None]:
+    """Inside the block, and until the process has ended, an interrupt or a termination ends it soon."""
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _unraisable
+    threading.Thread(target=_watch, args=(readable,), name="ending", daemon=True).start()
+    yield
+
+
+def grant() -> None:
+    """The interrupt has arrived, and what is done from here on, such as saving, is to be waited for."""
+    _granted.release()
+
+
+def adopt(process: subprocess.Popen[str]) -> None:
+    """The process ends with this one."""
+    _children.add(process)
+
+
+def release(process: subprocess.Popen[str]) -> None:
+    """The process has ended."""
+    _children.discard(process)
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _unraisable(about: sys.UnraisableHookArgs) -> None:
+    """A signal that arrives inside a destructor is lost there, without many words; `_watch` acts on it."""
+    if not isinstance(about.exc_value, (KeyboardInterrupt, Terminated)):
+        sys.__unraisablehook__(about)
+
+
+def _watch(readable: int) -> None:
+    while True:
+        for number in os.read(readable, 64):
+            if number in _MEANT and not _granted.acquire(timeout=_GRACE):
+                _end(signal.Signals(number))
+
+
+def _end(number: signal.Signals) -> None:
+    """End the process from outside of the main thread, and all that it started."""
+    with contextlib.suppress(Exception):
+        if sys.stderr.isatty():
+            # The cursor, which a progress bar hides.
+            os.write(2, b"\r\x1b[K\x1b[?25h")
+        os.write(2, f"ratecheck: {_MEANT[number]}\n".encode())
+    for process in list(_children):
+        with contextlib.suppress(OSError):
+            process.kill()
+    processes = sys.modules.get("multiprocessing")
+    if processes is not None:
+        with contextlib.suppress(Exception):
+            for worker in processes.active_children():
+                worker.kill()
+    os._exit(128 + number)

@@ -1,0 +1,56 @@
+"""Files that are written whole or not at all, and targets that are checked before any work is done for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from ratecheck.caching import replace
+from ratecheck.errors import InputError
+
+
+def check_target(path: Path) -> None:
+    """Raise `InputError` unless a file can be written there: known before minutes of computation.
+
+    Folders that are missing are made when the file is written.
+    """
+    try:
+        is_folder = path.is_dir()
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    except ValueError as error:  # a null character
+        raise InputError(f"{str(path)!r} cannot be written: {error}") from None
+    if is_folder:
+        raise InputError(f"{path} cannot be written: it is a folder")
+    if not folder.is_dir():
+        raise InputError(f"{path} cannot be written: {folder} is not a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: no permission to write in {folder}")
+    try:
+        # Longer than the file system allows, or full of what it refuses.
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
+def save(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> None:
+    """Write a file whole or not at all, its folders too; raises `InputError` where that fails.
+
+    ``content`` may be a function that writes. What is no ordinary file, such as ``/dev/stdout``, is written directly;
+    a link stays a link, and what it points to is replaced.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                file.write(data) if isinstance(data, bytes) else data(file)
+        else:
+            replace(path.resolve(), data)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
