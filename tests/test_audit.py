@@ -762,7 +762,13 @@ STEPS = tuple(
 def test_an_interrupted_audit_ends_at_once_and_leaves_nothing_behind(tmp_path):
     """Ctrl-C reaches the workers too: none of them complains, no semaphore is leaked."""
     (tmp_path / "slow_ledger.py").write_text(SLOW)
-    code = "from ratecheck.checks import audit\nif __name__ == '__main__': audit.audit(['slow_ledger'], workers=2)"
+    # A process that is started in the background may ignore interrupts from its first moment.
+    code = (
+        "import signal\nfrom ratecheck.checks import audit\n"
+        "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "    audit.audit(['slow_ledger'], workers=2)"
+    )
     (tmp_path / "run.py").write_text(code)
     paths = os.pathsep.join([str(Path(bounds.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     run = subprocess.Popen(
