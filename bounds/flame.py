@@ -37,7 +37,7 @@ _INTEGER, _POSITIVE, _NONNEGATIVE, _REAL = (
     Domain.NONNEGATIVE,
     Domain.REAL,
 )
-_SETTING, _CONSTANT, _STEP = Role.SETTING, Role.CONSTANT, Role.STEP_SIZE
+_SETTING, _FREE, _CONSTANT, _STEP = Role.SETTING, Role.FREE, Role.CONSTANT, Role.STEP_SIZE
 
 # Settings of a run. lambda and rho multiply squared distances, so they scale like a smoothness constant.
 m = _define("m", "m", "clients", _INTEGER, _SETTING, 0, 0)
@@ -46,13 +46,13 @@ T = _define("T", "T", "rounds", _INTEGER, _SETTING, 0, 0)
 lambda_ = _define("lambda_", r"\lambda", "parameter of the Moreau envelope", _POSITIVE, _SETTING, 1, -2)
 alpha_min = _define("alpha_min", r"\alpha_{\min}", "smallest weight of a client", _POSITIVE, _SETTING, 0, 0)
 alpha_max = _define("alpha_max", r"\alpha_{\max}", "largest weight of a client", _POSITIVE, _SETTING, 0, 0)
-k = _define("k", "k", "Young parameter of Proposition 3", _POSITIVE, _SETTING, 0, 0, default=1.0)
+k = _define("k", "k", "Young parameter of Proposition 3", _POSITIVE, _FREE, 0, 0, default=1.0)
 share = _define(
     "share",
     r"\beta",
     "share of the convexity lambda - L that pays for the inner error",
     _POSITIVE,
-    _SETTING,
+    _FREE,
     0,
     0,
     default=0.5,

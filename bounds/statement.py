@@ -19,7 +19,7 @@ import sympy as sp
 
 from bounds import formula
 from bounds.display import shown
-from bounds.errors import InputError, did_you_mean
+from bounds.errors import InputError, NoValueError, did_you_mean
 from bounds.symbols import Alias, Role, Vocabulary
 
 Values = Mapping[str, float]
@@ -559,13 +559,13 @@ class Statement:
         return values
 
     def _ruled(self, rule: StepRule, values: Values) -> float:
-        """What a step rule gives; raises `InputError` where it divides by zero."""
+        """What a step rule gives; raises `NoValueError` where it divides by zero."""
         value = number(rule.value, values)
         if not math.isfinite(value):
             names = sorted(symbol.name for symbol in rule.value.free_symbols)
             named = [name for name in names if values[name] == 0] or names
             point = ", ".join(f"{name}={values[name]:g}" for name in named)
-            raise InputError(f"{self.key} sets {rule.symbol} to {shown(rule.value)}, which has no value at {point}")
+            raise NoValueError(f"{self.key} sets {rule.symbol} to {shown(rule.value)}, which has no value at {point}")
         return value
 
     def _fill_products(self, values: dict[str, float]) -> None:

@@ -55,9 +55,14 @@ _SYMPY_ASSUMPTIONS: dict[Domain, dict[str, bool]] = {
 
 
 class Role(Enum):
-    """Who supplies a symbol's value."""
+    """Who supplies a symbol's value.
+
+    A free parameter is a choice of the analysis: the statement holds for every value that its conditions admit, so none
+    needs a certificate. What a run or a problem decides is no such choice.
+    """
 
     SETTING = "setting of the run"
+    FREE = "free parameter of the analysis"
     CONSTANT = "constant of the problem"
     STEP_SIZE = "step size"
     MEASURED = "quantity of the run"

@@ -265,6 +265,7 @@ def _defined(q: Quantity) -> tuple[str, ...]:
 
 _PLURAL = {
     Role.SETTING: "Settings of a run",
+    Role.FREE: "Free parameters of the analysis",
     Role.CONSTANT: "Constants of a problem",
     Role.STEP_SIZE: "Step sizes",
     Role.MEASURED: "Quantities of a run",

@@ -174,7 +174,8 @@ def _explained(error: BaseException) -> int:
     """What an error means for the user; 4 where it means a mistake of this program."""
     if os.environ.get("RATECHECK_TRACEBACK"):
         traceback.print_exception(error)
-    if type(error).__name__ == "InputError" or (isinstance(error, ImportError) and not _ours(error)):
+    unusable = "InputError" in {kind.__name__ for kind in type(error).__mro__}
+    if unusable or (isinstance(error, ImportError) and not _ours(error)):
         return _complain(str(error))
     if isinstance(error, MemoryError):
         return _complain("not enough memory for a run of this size: take smaller n, T, d or fewer replicates")

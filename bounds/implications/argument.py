@@ -342,7 +342,7 @@ class _Derivation:
         """Term by term, a factor that depends on no setting of the run (n, m, K, T, ...) leads to the other order."""
         start = self.implication.start
         assert isinstance(start, Use)
-        settings = [q.symbol for q in self.conclusion.vocabulary if q.role in (Role.SETTING, Role.STEP_SIZE)]
+        settings = [q.symbol for q in self.conclusion.vocabulary if q.role in (Role.SETTING, Role.FREE, Role.STEP_SIZE)]
         terms = chosen_claim(bounds.get(start.key), start.claim).terms
         for name, term in claim.terms.items():
             explicit = self._put(terms[name], self._at(start))

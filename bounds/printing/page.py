@@ -65,7 +65,7 @@ class Page:
         defined = {name for each in (self.statement, *self.paper) for name in definitions(each)}
         return Order(
             rank={quantity.name: k for k, quantity in enumerate(quantities)},
-            settings=frozenset(q.name for q in quantities if q.role is Role.SETTING),
+            settings=frozenset(q.name for q in quantities if q.role in (Role.SETTING, Role.FREE)),
             measured=frozenset(q.name for q in quantities if q.role is Role.MEASURED and q.name not in defined),
         )
 

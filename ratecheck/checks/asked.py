@@ -119,6 +119,8 @@ class Asked:
         self.given = statement.resolve(self.raw)  # type: ignore[arg-type]  # names were checked
         # What contradicts the statement's own settings is refused before anything is computed.
         statement.bare.complete({k: v for k, v in self.given.items() if statement.vocabulary[k].role is Role.SETTING})
+        self._clients()
+        self._fix()
         self.parameters = self._parameters()
         self.settings = self._settings()
         self.noise = {
@@ -127,6 +129,37 @@ class Asked:
         return self._pattern()
 
     # --- What the statement is asked about ---
+
+    def _clients(self) -> None:
+        """The number of clients is that of the problem; raises `InputError` where another was given."""
+        symbol = self.statement.vocabulary.run.get("clients")
+        if symbol is not None and self.given.setdefault(symbol, float(self.problem.n)) != self.problem.n:
+            given = self.given[symbol]
+            raise InputError(f"{symbol}={given:g} does not fit the problem, which has {self.problem.n} clients")
+
+    def _fix(self) -> None:
+        """What the statement itself fixes of the run and its noise counts as given."""
+        vocabulary = self.statement.vocabulary
+        open_ = dict(self.statement.settings)
+        while known := [name for name, expr in open_.items() if within(expr, self.given)]:
+            for name in known:
+                value = number(open_.pop(name), self.given)
+                if vocabulary[name].role is Role.SETTING or vocabulary.facts.get(name) in NOISE:
+                    self.given.setdefault(name, value)
+
+    def contradicted(self, constants: Mapping[str, Constant]) -> tuple[str, ...]:
+        """Constants that the statement fixes at a value that this problem exceeds, in words."""
+        found = []
+        for name, constant in constants.items():
+            fixed = self._fixed(name)
+            if fixed is not None and constant.certificate is not Certificate.ABSENT and constant.value != fixed:
+                found.append(f"the statement takes {name}={fixed:g}, but {name} is {constant.value:.6g} here")
+        return tuple(found)
+
+    def _fixed(self, name: str) -> float | None:
+        """What the statement's settings make of a constant that a problem certifies."""
+        expr = self.statement.settings.get(name)
+        return number(expr, self.given) if expr is not None and within(expr, self.given) else None
 
     def _parameters(self) -> dict[str, ArrayLike]:
         """Parameters of the method that are no step sizes of the paper, such as the clients' weights."""
@@ -166,15 +199,11 @@ class Asked:
     def _settings(self) -> dict[str, float]:
         """Clients, participants, local steps and rounds by role; raises `InputError` for what is missing."""
         roles, statement = self.statement.vocabulary.run, self.statement
-        if "clients" in roles and self.given.setdefault(roles["clients"], self.problem.n) != self.problem.n:
-            given = self.given[roles["clients"]]
-            raise InputError(
-                f"{roles['clients']}={given:g} does not fit the problem, which has {self.problem.n} clients"
-            )
-        fixed = {k: number(v, self.given) for k, v in statement.settings.items() if within(v, self.given)}
-        found = {role: {**fixed, **self.given}[s] for role, s in roles.items() if s in {*fixed, *self.given}}
-        size = getattr(self.asked, "m", getattr(self.asked, "S", getattr(self.asked, "s", None)))
-        if self.asked is not None and size is not None and found.setdefault("participants", float(size)) != size:
+        found = {role: self.given[s] for role, s in roles.items() if s in self.given}
+        size = None if self.asked is None else _size(self.asked)
+        if isinstance(self.asked, Trace):
+            size = None
+        if size is not None and found.setdefault("participants", float(size)) != size:
             raise InputError(f"{roles['participants']}={found['participants']:g} contradicts a pattern with {size}")
         if "participants" in found and "participants" in roles:
             self.given.setdefault(roles["participants"], found["participants"])
@@ -219,6 +248,22 @@ class Asked:
         if len(numbers) not in (1, self.problem.n):
             raise InputError(f"{name} has {len(numbers)} entries: give one number, or {self.problem.n}, one per client")
         return np.asarray(np.broadcast_to(numbers, (self.problem.n,)))
+
+    def used(self) -> set[str]:
+        """Symbols of the sizes of the run that the run has: of those alone a verdict prints a number."""
+        roles = {"clients"}
+        if self.method is not None:
+            roles |= {"local_steps", "rounds", "coefficients"}
+            roles -= {"local_steps"} if self.method.fixed.get("K") else set()
+        if _size(self.trace) is not None:
+            roles |= {"participants"}
+        run = self.statement.vocabulary.run
+        return {run[role] for role in roles if role in run} | {*run.values()} & {*self.statement.parameters}
+
+    def asked_values(self) -> dict[str, float]:
+        """What was given, without sizes that no run has."""
+        sizes = {*self.statement.vocabulary.run.values()} - self.used()
+        return {name: value for name, value in self.given.items() if name not in sizes}
 
     def _setting(self, role: str, default: int = 0) -> int:
         name = self.statement.vocabulary.run.get(role, role)
@@ -282,10 +327,12 @@ class Asked:
     def _certify(self, statement: Statement) -> dict[str, Constant]:
         """The constants of a statement by symbol."""
         case, constants = self.case, {}
+        assumed = {name for assumption in statement.assumptions for name in assumption.constants}
         for name, fact in certifiable(statement).items():
             constant = case.fact(fact)
             if constant is None:
-                if name in statement.parameters:
+                # What the statement only derives others from may stay open.
+                if name in {*statement.parameters, *assumed}:
                     why = "this problem and participation do not certify it"
                     constants[name] = Constant(name, math.inf, Certificate.ABSENT, why)
                 continue
@@ -295,9 +342,11 @@ class Asked:
 
     def _claimed(self, name: str, fact: str, constant: Constant) -> Constant:
         """The certified constant, or a weaker one that the caller gave."""
-        claimed = self.given.get(name)
-        if claimed is None or fact in NOISE:
+        if fact in NOISE:
             return constant
+        claimed = self.given.get(name)
+        if claimed is None:
+            return self._weakened(name, fact, constant)
         found_later = fact in MEASURES and (self.method is not None or self._pointwise())
         if constant.certificate is Certificate.ABSENT and found_later:
             return constant
@@ -318,6 +367,17 @@ class Asked:
             )
         return replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
 
+    def _weakened(self, name: str, fact: str, constant: Constant) -> Constant:
+        """The certified constant, or the weaker one that the statement fixes."""
+        fixed = self._fixed(name)
+        if fixed is None or constant.certificate is Certificate.ABSENT or fact in ALONE or fact in MEASURES:
+            return constant
+        # A certificate up to rounding is one of the number that is written.
+        weaker = fixed <= constant.value if fact in LOWER else fixed >= constant.value
+        if weaker or abs(fixed - constant.value) <= 1e-12 * abs(constant.value):
+            return replace(constant, value=fixed, certificate=Certificate.UPPER_BOUND, reason="fixed by the statement")
+        return constant
+
     def _check_start(self, statement: Statement, constants: Mapping[str, Constant]) -> None:
         for name, constant in constants.items():
             gap = statement.vocabulary.facts[name] == "F_0"
@@ -331,7 +391,7 @@ class Asked:
     ) -> tuple[dict[str, float], dict[str, str]]:
         """All numbers of the statement, and where each step size comes from."""
         silent = self._silent(statement)
-        names = {*statement.parameters, *statement.vocabulary.run.values(), *silent}
+        names = {*statement.parameters, *self.used(), *silent}
         values = {k: v for k, v in self.given.items() if k in names}
         values |= {name: c.value for name, c in constants.items() if math.isfinite(c.value)}
         values, chosen = chosen_values(statement, values)
@@ -388,3 +448,12 @@ class Asked:
             if name not in known and name in vocabulary and name not in vocabulary.aliases
             and vocabulary[name].role is Role.STEP_SIZE
         ]  # fmt: skip
+
+
+def _size(pattern: Participation) -> int | None:
+    """How many clients take part in each round; None where that varies, or is random."""
+    if isinstance(pattern, Trace):
+        sizes = {int(size) for size in pattern.matrix.sum(axis=1)}
+        return sizes.pop() if len(sizes) == 1 else None
+    found: int | None = getattr(pattern, "m", getattr(pattern, "S", getattr(pattern, "s", None)))
+    return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import bounds
-from bounds.statement import Statement
+from bounds.statement import Assumption, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.facts import NOISE
@@ -18,6 +19,8 @@ from ratecheck.problems.build import build, dials, features
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
 DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}
 _NOISE = 0.3
+# A default number of clients is looked for below this.
+_MOST_CLIENTS = 64
 # By fact or by parameter of the method: each client takes part half of the time, and the inner problem is convex.
 _OTHERS = {"delta": 0.5, "lambda_": 3.0}
 
@@ -45,7 +48,10 @@ def completed(
     mine, chosen = _divided(given, dials(problem_name), vocabulary)
     clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
-    size = {} if problem_name.endswith(".npz") else {"n": given.get(clients, given.get("n", DEFAULTS["clients"]))}
+    size: dict[str, Any] = {}
+    if not problem_name.endswith(".npz"):
+        asked_for = given.get(clients, given.get("n"))
+        size = {"n": _clients(statement, given) if asked_for is None else asked_for}
     blocks = _blocks(statement, problem_name, chosen)
     problem = build(problem_name, {**size, **blocks, **{k: v for k, v in chosen.items() if k != "n"}})
     mine = {k: v for k, v in mine.items() if k != "n" or clients == "n"}
@@ -62,6 +68,42 @@ def kind_of(statement: Statement) -> str:
     return "quadratic" if method is None else method.algorithm.problem_kinds[0]
 
 
+def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
+    """How many clients where nothing says so: ten, or the first number that fits what is given and what is fixed."""
+    vocabulary, ten = statement.vocabulary, int(DEFAULTS["clients"])
+    if "clients" not in vocabulary.run:
+        return DEFAULTS["clients"]
+    numbers = {name: value for name, value in given.items() if name in vocabulary and isinstance(value, float)}
+    sizes = {vocabulary.run[role] for role in ("clients", "participants") if role in vocabulary.run}
+    fixed = [number(expr, {}) for name, expr in statement.settings.items() if name in sizes and expr.is_number]
+    named = [math.ceil(size) for size in (*fixed, *(numbers[name] for name in sizes if name in numbers))]
+    candidates = [ten, max([ten, *named]), *range(ten - 1, 0, -1), *range(ten + 1, _MOST_CLIENTS)]
+    fitting = (n for n in candidates if _fits(statement, {**numbers, vocabulary.run["clients"]: float(n)}, n))
+    return float(next(fitting, ten))
+
+
+def _participants(statement: Statement, n: int) -> dict[str, float]:
+    """How many of n clients take part where nothing says so: all but one, at most nine; all where everybody does."""
+    symbol = statement.vocabulary.run.get("participants")
+    if symbol is None or symbol in statement.settings:
+        return {}
+    everybody = Assumption.FULL_PARTICIPATION in statement.assumptions
+    return {symbol: float(n) if everybody else min(DEFAULTS["participants"], max(1.0, n - 1.0))}
+
+
+def _fits(statement: Statement, values: Mapping[str, float], n: int) -> bool:
+    """Whether the numbers agree with the settings, and with the conditions that the sizes of the run decide."""
+    try:
+        completed, _ = statement.bare.complete({**_participants(statement, n), **values})
+    except InputError:
+        return False
+    run = {*statement.vocabulary.run.values()}
+    if not all(statement.vocabulary[name].domain.admits(value) for name, value in completed.items() if name in run):
+        return False
+    conditions = (each for each in statement.conditions if each.symbols <= run)
+    return all(each.check(statement.key, completed).holds is not False for each in conditions)
+
+
 def _decided(vocabulary: Vocabulary, symbol: str, given: Mapping[str, object]) -> bool:
     """Whether an alias was given that decides the symbol."""
     return any(symbol in vocabulary.reach(name) for name in given if name in vocabulary)
@@ -73,8 +115,7 @@ def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
     values = {symbol: DEFAULTS[role] for role, symbol in vocabulary.run.items() if role in DEFAULTS}
     if "clients" in vocabulary.run:
         values[vocabulary.run["clients"]] = float(problem.n)
-    if "participants" in vocabulary.run:
-        values[vocabulary.run["participants"]] = min(DEFAULTS["participants"], float(problem.n))
+    values |= _participants(statement, problem.n)
     for symbol, fact in vocabulary.facts.items():
         if fact in NOISE:
             values[symbol] = 0.0 if _absent(fact, problem) else _NOISE
@@ -106,9 +147,13 @@ def _absent(fact: str, problem: Problem) -> bool:
 def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
     """Give a statement without personal (or without shared) variables a problem without them."""
     method = METHODS.get(statement.algorithm or "")
-    if method is None or "shared" in given or (method.shared and method.personal):
+    if method is None or "shared" in given or Bilevel.kind in method.algorithm.problem_kinds:
         return {}
-    return {"shared": 0 if method.personal else features(problem_name, given)}
+    if not method.shared or Assumption.NO_SHARED in statement.assumptions:
+        return {"shared": 0}
+    if not method.personal or Assumption.NO_PERSONAL in statement.assumptions:
+        return {"shared": features(problem_name, given)}
+    return {}
 
 
 def _divided(

@@ -114,7 +114,8 @@ def _candidates(problem: Problem, given: Mapping[str, float], core: Sequence[Con
         alias = vocabulary.aliases.get(name)
         targets = {name} if alias is None else set(alias.targets)
         roles = {vocabulary[target].role for target in targets}
-        if targets & inside and roles <= {Role.SETTING, Role.CONSTANT} and isinstance(value, (int, float)) and value:
+        given_once = roles <= {Role.SETTING, Role.FREE, Role.CONSTANT} and isinstance(value, (int, float))
+        if targets & inside and given_once and value:
             chosen[name] = float(value)
     return chosen
 

@@ -17,6 +17,7 @@ import numpy as np
 from bounds.statement import Assumption, Claim, Condition, Over, Relation, Statement
 from ratecheck.checks import sides
 from ratecheck.checks.asked import Options, prepared
+from ratecheck.checks.assumed import unmet
 from ratecheck.checks.chosen import GIVEN, chosen_values
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.instance import EXACT, Instance
@@ -107,6 +108,8 @@ def _decide(instance: Instance, options: Options) -> Proof:
     given = dict(instance.given)
     check, pattern = prepared(statement, problem, given, options, instance.participation, instance.start)
     if reason := unlike(statement, pattern, int(check.settings.get("participants", 0))):
+        raise _ForeignError(reason)
+    if reason := unmet(statement, problem, pattern):
         raise _ForeignError(reason)
     subject = _Subject(
         statement, problem, check.given, check.parameters, check.settings, check.noise, instance.start

@@ -12,6 +12,7 @@ from bounds.statement import Assumption, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.checks import sides
+from ratecheck.checks.assumed import uncertifiable
 from ratecheck.checks.facts import NOISE
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.participation import Cyclic, Largest, Participation, Reshuffled, Uniform
@@ -61,25 +62,37 @@ def certifiable(statement: Statement) -> dict[str, str]:
 
 
 def foreign(statement: Statement) -> tuple[str, ...]:
-    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing."""
+    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing.
+
+    A default is no certificate. A free parameter of the analysis needs none: the statement holds whatever it is.
+    """
     vocabulary = statement.vocabulary
     method = METHODS.get(statement.algorithm or "")
     own = set(method.algorithm.step_sizes) if method else set()
     parameters = own | {target for name in own for target in vocabulary.reach(name) if name in vocabulary}
     known = {*vocabulary.run.values(), *vocabulary.facts, *parameters}
+    # A product of step sizes is known by those of the method.
+    known |= {name for product in statement.step_products if product.names & known for name in product.names}
 
     def unknown(name: str) -> bool:
-        if name in known or vocabulary[name].default is not None or name in statement.settings:
-            return False
-        if vocabulary[name].role is Role.STEP_SIZE:
+        role = vocabulary[name].role
+        if name in known or role is Role.FREE or (role is Role.STEP_SIZE and method is None):
             return False
         return name not in vocabulary.derived or any(unknown(s.name) for s in vocabulary.derived[name].free_symbols)
 
-    roles = (Role.SETTING, Role.CONSTANT)
-    certified = [n for n in statement.parameters if vocabulary[n].role in roles and unknown(n)]
+    def unknown_with(*roles: Role) -> list[str]:
+        return [name for name in statement.parameters if vocabulary[name].role in roles and unknown(name)]
+
+    certified, steps = unknown_with(Role.SETTING, Role.CONSTANT), unknown_with(Role.STEP_SIZE)
     left = sorted((n for n in sides.measured(statement) if unknown(n)), key=vocabulary.order.__getitem__)
-    found = (("no problem certifies", certified), ("no run measures", left if not certified else []))
-    return tuple(f"{what} {', '.join(names)} yet" for what, names in found if names)
+    title = "" if method is None else method.title
+    found = (
+        ("no problem certifies", certified),
+        (f"no run of {title} takes the step size", steps),
+        ("no run measures", left if not certified else []),
+    )
+    unknowns = (f"{what} {', '.join(names)} yet" for what, names in found if names)
+    return (*unknowns, *uncertifiable(statement))
 
 
 PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {

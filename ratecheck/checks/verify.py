@@ -15,6 +15,7 @@ from bounds.statement import Assumption, Given, Over, Statement, number
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import points, sides
 from ratecheck.checks.asked import Asked, Options, recordable
+from ratecheck.checks.assumed import lacking, unmet
 from ratecheck.checks.chosen import INDEPENDENT
 from ratecheck.checks.facts import expected_delay
 from ratecheck.checks.replicates import Replicates, judge, nonnegative
@@ -23,7 +24,7 @@ from ratecheck.checks.sequential import FIRST, decide
 from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, quantities, setup, step
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, NoValueError
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
@@ -85,9 +86,10 @@ class _Check(Asked):
 
     def run(self) -> Verdict:
         statement = self.statement
-        pattern = self.prepare()
-        if reason := unlike(statement, pattern, self._setting("participants")):
-            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
+        pattern = self.trace = self.prepare()
+        reason = unlike(statement, pattern, self._setting("participants")) or unmet(statement, self.problem, pattern)
+        if reason:
+            return self._verdict(Outcome.NOT_APPLICABLE, values=self.asked_values(), reasons=(reason,))
         if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
             return self._over_draws(pattern)
         traces = list(self.traces(pattern))
@@ -105,10 +107,11 @@ class _Check(Asked):
             missing = {s: c for s, c in missing.items() if s not in at_points}
         along = [s for s in missing if self.method is not None and self._fact(s) in MEASURES]
         absent = [c for s, c in missing.items() if s not in along]
-        if absent:
-            reasons = tuple(f"{c.name} does not exist: {c.reason}" for c in absent)
+        lacks = (*lacking(self.statement, self.case), *self.contradicted(self.certified))
+        if absent or lacks:
+            reasons = (*(f"{c.name} does not exist: {c.reason}" for c in absent), *lacks)
             return self._verdict(
-                Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=reasons
+                Outcome.NOT_APPLICABLE, values=self.asked_values(), constants=self.certified, reasons=reasons
             )
         return self._along_trajectory(along) if along else self._compare(self.certified)
 
@@ -137,7 +140,9 @@ class _Check(Asked):
     def _along_trajectory(self, symbols: list[str]) -> Verdict:
         """Find constants that hold at every iterate of the run that they themselves prescribe."""
         measures = {s: MEASURES[self._fact(s)] for s in symbols}
-        tried = {s: self.given.get(s, _MARGIN * measure.start(self.case)) for s, measure in measures.items()}
+        fixed = {s: value for s in symbols if (value := self._fixed(s)) is not None}
+        said = {**fixed, **self.given}
+        tried = {s: said.get(s, _MARGIN * measure.start(self.case)) for s, measure in measures.items()}
         verdict: Verdict | None = None
         for _ in range(_ATTEMPTS):
             found = {s: Constant(s, value, Certificate.TRAJECTORY, "tried") for s, value in tried.items()}
@@ -155,6 +160,9 @@ class _Check(Asked):
                     raise InputError(
                         f'{s}={self.given[s]:g} breaks "{s} >= {self.measured[s]:g}", its value along the run'
                     )
+                if s in fixed:
+                    reason = f"the statement takes {s}={fixed[s]:g}, but {s} is {self.measured[s]:.6g} along the run"
+                    return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
                 tried[s] = _MARGIN * self.measured[s]
         assert verdict is not None
         listed = " and ".join(f"{s} (tried up to {value:.3g})" for s, value in tried.items())
@@ -163,7 +171,12 @@ class _Check(Asked):
 
     def _compare(self, constants: dict[str, Constant]) -> Verdict:
         statement = self.statement
-        values, chosen = self._values(statement, constants)
+        try:
+            values, chosen = self._values(statement, constants)
+        except NoValueError as error:
+            # A rule divides by a constant that is 0 here, such as a delay: it prescribes no step size.
+            values = self.asked_values()
+            return self._verdict(Outcome.NOT_APPLICABLE, values=values, constants=constants, reasons=(str(error),))
         checks = statement.check_conditions(values)
         broken = tuple(check.broken for check in checks if check.holds is False)
         base = self._verdict(Outcome.INCONCLUSIVE, values=values, constants=constants, chosen=chosen, conditions=checks)
@@ -367,13 +380,15 @@ class _Check(Asked):
         rules = step_source(self.statement)
         if rules is None:
             reason = "nothing that it follows from says which step sizes"
-            return self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), reasons=(reason,))
+            return self._verdict(Outcome.NOT_APPLICABLE, values=self.asked_values(), reasons=(reason,))
         T = self._setting("rounds")
         fixed = pattern.fixed(T) is not None
         self.trace = pattern
         self.certified = self._certify(self.statement)
         absent = tuple(f"{c.name} does not exist: {c.reason}" for c in self.certified.values() if math.isinf(c.value))
-        base = self._verdict(Outcome.NOT_APPLICABLE, values=dict(self.given), constants=self.certified, reasons=absent)
+        absent = (*absent, *lacking(self.statement, self.case), *self.contradicted(self.certified))
+        values = self.asked_values()
+        base = self._verdict(Outcome.NOT_APPLICABLE, values=values, constants=self.certified, reasons=absent)
         if absent:
             return base
         values, chosen = self._values(self.statement, self.certified)

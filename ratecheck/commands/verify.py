@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -171,10 +172,13 @@ def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json:
 def _verify(
     statement: Statement, problem_name: str | None, given: dict[str, float], options: Options, pattern: str | None
 ) -> Verdict:
+    typed = given
     if pattern is not None and pattern.endswith(FILES):
-        given = {**_of_file(statement, pattern), **given}
+        given = {**_of_file(statement, pattern, given), **given}
     problem, values, name = prepare(statement, problem_name, given)
     participants = values.get(statement.vocabulary.run.get("participants", ""))
+    if pattern is not None:
+        values = _without_defaults(statement, values, typed, pattern)
     who = (
         None
         if pattern is None
@@ -184,15 +188,50 @@ def _verify(
         return verify(statement, problem, values, options, participation=who, name=name, progress=report)
 
 
-def _of_file(statement: Statement, path: str) -> dict[str, float]:
-    """Clients, rounds and the most that take part in one, as a file with a matrix has them, by symbol."""
+def _of_file(statement: Statement, path: str, typed: Mapping[str, float]) -> dict[str, float]:
+    """Clients, rounds and the most that take part in one, as a file with a matrix has them, by symbol.
+
+    Raises `InputError` for a number that was typed and that the file contradicts.
+    """
     matrix = Trace.from_file(path).matrix
     rounds, clients = matrix.shape
-    found = {"clients": clients, "rounds": rounds, "participants": int(matrix.sum(axis=1).max())}
     run = statement.vocabulary.run
+    wanted = typed.get(run.get("rounds", ""))
+    sizes = matrix[: rounds if wanted is None else max(1, int(wanted))].sum(axis=1)
+    least, most = int(sizes.min()), int(sizes.max())
+    in_words = f"{most} clients in every round" if least == most else f"between {least} and {most} clients in a round"
+    agrees = {
+        "clients": (f"{clients} clients", range(clients, clients + 1)),
+        "rounds": (f"{rounds} rounds", range(1, rounds + 1)),
+        "participants": (in_words, range(least, most + 1) if least == most else range(0)),
+    }
+    for role, (words, allowed) in agrees.items():
+        for symbol in dict.fromkeys((run.get(role, ""), "n" if role == "clients" else "")):
+            if symbol in typed and typed[symbol] not in allowed:
+                raise InputError(f"{symbol}={typed[symbol]:g} contradicts {path}, which has {words}: leave it out")
+    found = {"clients": clients, "rounds": rounds, "participants": most}
     return {
         run[role]: float(value) for role, value in found.items() if role in run and run[role] not in statement.settings
     }
+
+
+# Patterns that set no number of clients per round.
+_UNSIZED = ("bernoulli", "markov")
+
+
+def _without_defaults(
+    statement: Statement, values: Mapping[str, float], typed: Mapping[str, float], pattern: str
+) -> dict[str, float]:
+    """The numbers without defaults that the pattern decides; raises `InputError` for one that it contradicts."""
+    vocabulary, (kind, _, _) = statement.vocabulary, pattern.partition(":")
+    size = vocabulary.run.get("participants", "")
+    if kind in _UNSIZED and size in typed:
+        raise InputError(
+            f"{size}={typed[size]:g} contradicts {pattern}, where every client takes part on its own: leave one out"
+        )
+    decided = {symbol for symbol, fact in vocabulary.facts.items() if fact == "delta"}
+    decided |= {size} if kind == "full" or (kind in _UNSIZED and size not in statement.parameters) else set()
+    return {name: value for name, value in values.items() if name not in decided or name in typed}
 
 
 def _unused(statement: Statement, given: dict[str, float]) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def _settings(found: Survey) -> list[str]:
     """Settings of the run, noise, then all other constants that went in."""
     vocabulary, values = found.verdict.statement.vocabulary, found.verdict.values
     noise = [symbol for symbol, fact in vocabulary.facts.items() if fact in NOISE]
-    rest = [quantity.name for quantity in vocabulary if quantity.role in (Role.SETTING, Role.CONSTANT)]
+    rest = [quantity.name for quantity in vocabulary if quantity.role in (Role.SETTING, Role.FREE, Role.CONSTANT)]
     return [name for name in dict.fromkeys([*vocabulary.run.values(), *noise, *rest]) if name in values]
 
 

@@ -1,0 +1,98 @@
+"""Bounds below 0 of what cannot be below 0: a refutation that needs no run.
+
+Conditions are met up to 1e-12 only, and formulas round. So a bound counts as negative where it is so in 50 digits and
+stays so when every number that goes in moves by a little more than that.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from bounds.statement import Claim, Evaluation, Relation, Statement
+from bounds.symbols import Vocabulary
+from ratecheck.checks.replicates import nonnegative
+
+_DIGITS = 50
+# How far each number may be off, relative to it.
+_OFF = 1e-11
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """A claim whose right side is negative although its left side, ``left`` in symbols, never is."""
+
+    claim: str
+    right: float
+    left: str
+
+    @property
+    def text(self) -> str:
+        """In one sentence."""
+        return (
+            f"the bound is {self.right:.6g}, but {self.left} >= 0: at these admissible values the statement is false, "
+            "whatever the run"
+        )
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {"claim": self.claim, "right": self.right, "left": self.left, "text": self.text}
+
+
+def impossible(statement: Statement, values: Mapping[str, float]) -> tuple[Impossible, ...]:
+    """The claims that no run can meet at completed values; conditions are not looked at."""
+    found = (_of_claim(claim, statement.vocabulary, values) for claim in statement.claims)
+    return tuple(each for each in found if each is not None)
+
+
+def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[Impossible, ...]:
+    """Those of a bound at given numbers, where all conditions are decided and hold."""
+    if any(check.holds is not True for check in evaluation.conditions):
+        return ()
+    return impossible(statement, evaluation.values)
+
+
+def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> Impossible | None:
+    names = {symbol.name for symbol in claim.bound.free_symbols}
+    weights = {symbol.name for weight in claim.metric.weights.values() for symbol in weight.free_symbols}
+    if claim.relation is Relation.ORDER or not names | weights <= values.keys():
+        return None
+    if not nonnegative(claim, vocabulary, values):
+        return None
+    right = _robustly_negative(claim.bound, {name: values[name] for name in names})
+    return None if right is None else Impossible(claim.name, right, str(claim.metric.expr))
+
+
+def _robustly_negative(expr: sp.Expr, values: Mapping[str, float]) -> float | None:
+    """The value where it is negative whatever rounding did to the numbers that went in; None otherwise."""
+    import mpmath
+
+    names = sorted(values)
+    function = _precise(expr, tuple(names))
+    with mpmath.workdps(_DIGITS):
+        numbers = [mpmath.mpf(values[name]) for name in names]
+        try:
+            middle = function(*numbers)
+            spread = mpmath.mpf(0)
+            for place, number in enumerate(numbers):
+                moved = (
+                    function(*numbers[:place], number * (1 + sign * _OFF), *numbers[place + 1 :]) for sign in (1, -1)
+                )
+                spread += max(abs(other - middle) for other in moved)
+            if middle + spread < 0:
+                return float(middle)
+        except (ArithmeticError, ValueError, TypeError):
+            # No value, or none that is real: not this sentence's business.
+            return None
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _precise(expr: sp.Expr, names: tuple[str, ...]) -> Callable[..., Any]:
+    symbols = {symbol.name: symbol for symbol in expr.free_symbols}
+    function: Callable[..., Any] = sp.lambdify([symbols[name] for name in names], expr, modules="mpmath")
+    return function
