@@ -60,8 +60,7 @@ class Refuted:
 
 def refuted(statement: Statement) -> Refuted | None:
     """What the audit says against a statement of the catalogue; None where it does not call it false."""
-    key = statement.key
-    if key not in FALSE or statement is not next((each for each in bounds.siblings(statement) if each.key == key), None):
+    key, others = statement.key, {each.key: each for each in bounds.siblings(statement)}
+    if key not in FALSE or key not in others or statement.vocabulary is not others[key].vocabulary:
         return None
-    others = {each.key for each in bounds.siblings(statement)}
     return Refuted(key, FALSE[key], f"{key}{_REPAIRED}" if f"{key}{_REPAIRED}" in others else None)
