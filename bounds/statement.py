@@ -221,6 +221,30 @@ def _holds(left: float, operator: str, right: float) -> bool:
     return left == right or abs(left - right) <= slack
 
 
+def apart(left: float | None, right: float | None, digits: int = 6) -> tuple[str, str]:
+    """Both numbers with so many digits, or with more until they differ where they do."""
+    texts = ("-", "-")
+    for some in range(digits, 18):
+        texts = tuple("-" if value is None else f"{value:.{some}g}" for value in (left, right))  # type: ignore[assignment]
+        if texts[0] != texts[1] or left == right:
+            break
+    return texts
+
+
+def _inwards(limit: float | None, operator: str) -> str:
+    """A limit with ten digits, or with all where a number with ten would break it."""
+    if limit is None:
+        return "-"
+    for digits in (10, 17):
+        unit = 10.0 ** (math.floor(math.log10(abs(limit))) - digits + 1) if limit and math.isfinite(limit) else 0.0
+        step = -unit if operator in ("<=", ">") else unit
+        for text in (f"{limit:.{digits}g}", f"{limit + step:.{digits}g}"):
+            # What is not admissible itself is the limit for others: it is then named from its other side.
+            if _holds(float(text), operator, limit) or (operator in ("<", ">") and float(text) == limit):
+                return text
+    return repr(limit)
+
+
 def number(expr: sp.Expr, values: Values) -> float:
     """The expression at given values as a float.
 
@@ -263,10 +287,11 @@ class ConditionCheck:
     def broken(self) -> str:
         """What is wrong: the value, the condition with both sides evaluated, and what would do."""
         condition = self.condition
+        left, right = apart(self.left, self.right)
         if not condition.left.is_Symbol:
-            sides = f"{self.left:.6g} {condition.operator} {self.right:.6g}"
+            sides = f"{left} {condition.operator} {right}"
             return f'"{condition.text}" of {self.key} is broken: {sides} is false.'
-        sentence = f'{condition.left}={self.left:.6g} breaks "{condition.text}" of {self.key}: {self.limit}'
+        sentence = f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}'
         extreme = {
             "<=": "Largest admissible {}:",
             ">=": "Smallest admissible {}:",
@@ -274,18 +299,18 @@ class ConditionCheck:
             "<": "Admissible {}: below",
             ">": "Admissible {}: above",
         }[condition.operator]
-        return f"{sentence}. {extreme.format(condition.left)} {self.right:.10g}."
+        return f"{sentence}. {extreme.format(condition.left)} {_inwards(self.right, condition.operator)}."
 
     @property
     def limit(self) -> str:
         """The right side with numbers put in, such as ``1/(32*25*1) = 0.00125``."""
-        right = self.condition.right
+        right, (_, value) = self.condition.right, apart(self.left, self.right)
         if right.is_number:
-            return f"{self.right:.6g}"
+            return value
         if right.is_Symbol:
-            return f"{right} = {self.right:.6g}"
+            return f"{right} = {value}"
         put_in = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
-        return f"{put_in} = {self.right:.6g}"
+        return f"{put_in} = {value}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,8 +353,9 @@ class StepProduct:
             found = values[local] * values[outer]
             wanted = values.setdefault(product, found)
             if abs(wanted - found) > 1e-9 * max(wanted, found):
+                left, right = apart(found, wanted)
                 raise InputError(
-                    f'{local}={values[local]:g} breaks "{local}*{outer} == {product}": {found:.6g} == {wanted:.6g} '
+                    f'{local}={values[local]:g} breaks "{local}*{outer} == {product}": {left} == {right} '
                     f"is false. Admissible {local}: {wanted / values[outer]:.10g}."
                 )
         elif product in values and outer in values:

@@ -2,37 +2,164 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.checks.interval import HUGE, TINY, Interval
+from ratecheck.checks.logarithm import Logarithm, logarithm
 from ratecheck.checks.problem import Problem
 from ratecheck.checks.projection import is_empty, project
 from ratecheck.checks.rules import Intervals, Product, Restriction
 
-# How far inside a strict condition a point lies, and how far off a product: logarithms of side over side.
-_STRICT, _ROUNDING = 1e-9, 1e-12
+# How far inside a strict condition a point lies, how far off a product or another equation, and by how much both sides
+# of a condition may seem to differ where they are equal: logarithms of side over side.
+_STRICT, _ROUNDING, _EQUAL = 1e-9, 1e-12, 1e-13
 # Gaps are cut off there, for the solver to have numbers.
 _FAR = 500.0
 # What counts of an infinite interval.
 _DECADES = 2.0
+# Directions of the equations whose singular values are below this are none.
+_RANK = 1e-9
+# What is drawn inwards is drawn by this factor more each time.
+_INWARDS = 4.0
+# The gradient of an equation that is linear in the logarithms differs by no more than this between two points.
+_LINEAR = 1e-9
 
 Point = dict[str, float]
+Array = NDArray[np.float64]
+# A value with its gradient, both in the logarithms.
+Objective = Callable[[Array], tuple[float, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Gap:
+    """The logarithm of the small side over the large one, negative where the condition holds, and its gradient."""
+
+    small: Logarithm
+    large: Logarithm
+    strict: bool
+
+    def at(self, logs: Array) -> tuple[float, Array]:
+        small, large = self.small(logs), self.large(logs)
+        slope = small.slope - large.slope
+        if small.sign > 0 and large.sign > 0 and math.isfinite(small.log - large.log):
+            return min(max(small.log - large.log, -_FAR), _FAR) + _STRICT * self.strict, slope
+        return (_FAR if small.sign > large.sign else -_FAR), np.zeros_like(slope)
+
+
+class Shape:
+    """The region in the logarithms: the step sizes that equations leave free, and inequalities between them.
+
+    A prescribed value, a product and any other equation between products of powers is linear there; the points that
+    meet all of them are ``origin + basis @ free``.
+    """
+
+    def __init__(self, problem: Problem, admissible: Intervals, start: Mapping[str, float]) -> None:
+        self.problem, self.names = problem, sorted(start)
+        self.place = {name: k for k, name in enumerate(self.names)}
+        self.low, self.high = np.log(np.array([admissible[name].box for name in self.names])).T
+        self.single = {name: admissible[name].low for name in self.names if admissible[name].single}
+        self.gaps: list[_Gap] = []
+        self.curved: list[_Gap] = []
+        logs = np.array([math.log(start[name]) for name in self.names])
+        rows: list[Array] = [self._unit(name) for name in self.names if admissible[name].single]
+        rows += [
+            self._unit(r.product) - self._unit(r.local) - self._unit(r.outer)
+            for r in problem.rules
+            if isinstance(r, Product)
+        ]
+        for rule in problem.rules:
+            if isinstance(rule, Restriction) and not all(admissible[name].single for name in rule.symbols):
+                rows += self._read(rule, logs)
+        self.origin = logs
+        self.basis = _null_space(np.array(rows), len(self.names))
+
+    def _unit(self, name: str) -> Array:
+        unit = np.zeros(len(self.names))
+        unit[self.place[name]] = 1.0
+        return unit
+
+    def _read(self, rule: Restriction, logs: Array) -> list[Array]:
+        """Sort an inequality into its list; the direction of an equation that is linear."""
+        condition = rule.condition
+        left, right = (logarithm(side, self.names, self.problem.values) for side in (condition.left, condition.right))
+        if condition.operator != "==":
+            small, large = (left, right) if condition.operator in ("<", "<=") else (right, left)
+            self.gaps.append(_Gap(small, large, rule.strict))
+            return []
+        gap = _Gap(left, right, strict=False)
+        here, beside = (gap.at(logs + shift)[1] for shift in (0.0, 0.1 + 0.01 * np.arange(len(logs))))
+        if np.allclose(here, beside, rtol=_LINEAR, atol=_LINEAR):
+            return [here]
+        self.curved.append(gap)
+        return []
+
+    def steps(self, logs: Array) -> Point:
+        """The step sizes; prescribed and multiplied ones follow from the others to the last digit."""
+        point = {
+            name: math.exp(min(max(x, math.log(TINY)), math.log(HUGE)))
+            for name, x in zip(self.names, logs, strict=True)
+        }
+        return settled(self.problem, point, self.single)
+
+    def constraints(self) -> list[dict[str, Any]]:
+        """What the solver has to keep, as functions of the free directions."""
+        basis, found = self.basis, []
+        inside = [k for k in range(len(self.names)) if np.abs(basis[k]).max(initial=0.0) > _RANK]
+        box = np.vstack([basis[inside], -basis[inside]])
+        level = np.concatenate([self.origin[inside] - self.low[inside], self.high[inside] - self.origin[inside]])
+        found.append({"type": "ineq", "fun": lambda z: level + box @ z, "jac": lambda _: box})
+        for kind, gaps in (("ineq", self.gaps), ("eq", self.curved)):
+            if gaps:
+                found.append({
+                    "type": kind,
+                    "fun": lambda z, gaps=gaps: np.array([-g.at(self.origin + basis @ z)[0] for g in gaps]),
+                    "jac": lambda z, gaps=gaps: -np.array([g.at(self.origin + basis @ z)[1] for g in gaps]) @ basis,
+                })  # fmt: skip
+        return found
+
+
+def _null_space(rows: Array, size: int) -> Array:
+    if not rows.size:
+        return np.eye(size)
+    _, values, directions = np.linalg.svd(rows)
+    rank = int((values > _RANK * values.max()).sum())
+    return np.asarray(directions[rank:].T)
+
+
+def settled(problem: Problem, point: Mapping[str, float], single: Mapping[str, float]) -> Point:
+    """The point with prescribed values and products put in to the last digit."""
+    found, done = {**point, **single}, {*single}
+    for rule in problem.rules:
+        if not isinstance(rule, Product):
+            continue
+        product, local, outer = rule.product, rule.local, rule.outer
+        free = next((name for name in (product, outer, local) if name not in done), None)
+        if free == product:
+            found[product] = found[local] * found[outer]
+        elif free is not None:
+            found[free] = found[product] / found[local if free == outer else outer]
+        done |= {product, local, outer}
+    return found
 
 
 def descend(
     problem: Problem,
     admissible: Intervals,
-    names: Sequence[str],
-    value: Callable[[Point], float],
+    objective: Callable[[Sequence[str]], Objective],
+    starts: Sequence[Mapping[str, float]] = (),
 ) -> Point | None:
-    """The admissible values of ``names`` with the least ``value``; None where the region is empty or none was found.
+    """The admissible step sizes with the least value; None where the region is empty or none was found.
 
-    Sequential quadratic programming in the logarithms, from several admissible points; what it ends at is drawn
-    towards an admissible point until it meets every rule itself.
+    ``objective`` makes the function of the logarithms of the named step sizes, with its gradient. Sequential quadratic
+    programming along what equations leave free, from ``starts`` and several admissible points; what it ends at is
+    drawn towards an admissible point until it meets every rule itself.
     """
-    import numpy as np
     from scipy.optimize import minimize
 
     inside = [
@@ -40,46 +167,31 @@ def descend(
     ]
     if not inside:
         return None
-    names = list(names)
-    every = sorted(inside[0])
-    ranges = [tuple(math.log(end) for end in admissible[name].box) for name in every]
-    inequalities = [rule for rule in problem.rules if not isinstance(rule, Product)]
-    products = [rule for rule in problem.rules if isinstance(rule, Product)]
-
-    def steps(logs: Sequence[float]) -> Point:
-        return {
-            name: math.exp(min(max(x, math.log(TINY)), math.log(HUGE))) for name, x in zip(every, logs, strict=True)
-        }
-
-    def room(logs: Sequence[float]) -> list[float]:
-        at = steps(logs)
-        return [-min(max(g, -_FAR), _FAR) - _STRICT * rule.strict for rule in inequalities for g in rule.gaps(at)]
-
-    constraints = [{"type": "ineq", "fun": room}] if inequalities else []
-    if products:
-        constraints.append({"type": "eq", "fun": lambda logs: [rule.gaps(steps(logs))[0] for rule in products]})
-
-    def objective(logs: Sequence[float]) -> float:
-        at = steps(logs)
-        return value({name: at[name] for name in names})
-
-    best: Point | None = None
-    for start in inside:
-        logs = np.array([math.log(start[name]) for name in every])
+    shape = Shape(problem, admissible, inside[0])
+    value, constraints = objective(shape.names), shape.constraints()
+    best: tuple[float, Point] | None = None
+    for start in (*starts, *inside):
+        logs = np.array([math.log(start[name]) for name in shape.names])
+        z = shape.basis.T @ (logs - shape.origin)
         with np.errstate(all="ignore"):
             result = minimize(
-                objective, logs, method="SLSQP", bounds=ranges, constraints=constraints,
+                lambda z: _along(value, shape, z), z, jac=True, method="SLSQP", constraints=constraints,
                 options={"maxiter": 300, "ftol": 1e-15},
             )  # fmt: skip
-        if np.all(np.isfinite(result.x)):
-            found = _drawn(problem, steps(result.x), inside[0])
-            if found is not None and (best is None or value(_only(found, names)) < value(_only(best, names))):
-                best = found
-    return None if best is None else _only(best, names)
+        for end in (result.x, z):
+            if not np.all(np.isfinite(end)):
+                continue
+            point = _drawn(shape, shape.origin + shape.basis @ end, shape.origin)
+            if point is not None:
+                reached = value(np.array([math.log(point[name]) for name in shape.names]))[0]
+                if best is None or reached < best[0]:
+                    best = reached, point
+    return None if best is None else best[1]
 
 
-def _only(point: Point, names: Sequence[str]) -> Point:
-    return {name: point[name] for name in names}
+def _along(value: Objective, shape: Shape, z: Array) -> tuple[float, Array]:
+    at, slope = value(shape.origin + shape.basis @ z)
+    return at, slope @ shape.basis
 
 
 def inner_point(problem: Problem, admissible: Intervals, fraction: float = 0.5) -> Point | None:
@@ -106,36 +218,25 @@ def _within(interval: Interval, fraction: float) -> float:
     return low if high <= low else math.exp(math.log(low) + fraction * math.log(high / low))
 
 
-def _drawn(problem: Problem, point: Point, inside: Point) -> Point | None:
+def _drawn(shape: Shape, logs: Array, inside: Array) -> Point | None:
     """The first point on the way, straight in the logarithms, from a point to an admissible one that is admissible."""
-
-    def at(share: float) -> Point:
-        mixed = {name: point[name] ** (1 - share) * inside[name] ** share for name in point}
-        for _, rule in itertools.product(range(len(problem.rules)), problem.rules):
-            if isinstance(rule, Product):
-                mixed[rule.product] = mixed[rule.local] * mixed[rule.outer]
-        return mixed
-
-    if meets(problem, at(0.0)):
-        return at(0.0)
-    low, high = 0.0, 1.0
-    if not meets(problem, at(high)):
-        return None
-    while high - low > 1e-15 and (low == 0.0 or high - low > 1e-6 * high):
-        middle = math.sqrt(low * high) if low else max(high * 1e-3, 1e-15)
-        if meets(problem, at(middle)):
-            high = middle
-        elif middle <= low:
-            break
-        else:
-            low = middle
-    return at(high)
+    for equal in (0.0, _EQUAL):
+        share = 0.0
+        while share <= 1.0:
+            point = shape.steps(logs + share * (inside - logs))
+            if meets(shape.problem, point, equal):
+                return point
+            share = max(_INWARDS * share, 1e-15)
+    point = shape.steps(inside)
+    return point if meets(shape.problem, point, _EQUAL) else None
 
 
-def meets(problem: Problem, point: Point) -> bool:
+def meets(problem: Problem, point: Point, equal: float = 0.0) -> bool:
     """Whether values of all step sizes meet every condition, and every product and fixed value up to rounding."""
     for rule in problem.all_rules:
-        limit = (-_STRICT / 2 if rule.strict else 0.0) if isinstance(rule, Restriction) else _ROUNDING
+        limit = _ROUNDING
+        if isinstance(rule, Restriction) and rule.condition.operator != "==":
+            limit = -_STRICT / 2 if rule.strict else equal
         if any(gap > limit for gap in rule.gaps(point)):
             return False
     return True

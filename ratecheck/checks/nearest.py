@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from bounds.statement import Condition, Statement
 from bounds.symbols import Domain, Role
-from ratecheck.checks.descent import descend
+from ratecheck.checks.descent import Array, Objective, descend
 from ratecheck.checks.problem import Problem
 from ratecheck.checks.projection import is_empty
+from ratecheck.checks.typed import rounded, triples
 from ratecheck.errors import InputError
 
 # Factors by which a constant is changed, in both directions, until something is admissible.
@@ -74,26 +77,31 @@ def _nearest_steps(problem: Problem) -> dict[str, float]:
         ((name, value),) = given.items()
         found: dict[str, float] | None = {name: admissible[name].nearest(value)}
     else:
-
-        def distance(steps: Mapping[str, float]) -> float:
-            return sum(math.log(steps[name] / value) ** 2 for name, value in given.items())
-
         clamped = {name: admissible[name].nearest(value) for name, value in given.items()}
-        found = clamped if free.admits(clamped) else descend(free, admissible, list(given), distance)
+        found = clamped
+        if not free.admits(clamped):
+            whole = descend(free, admissible, functools.partial(_distance, given))
+            found = None if whole is None else {name: whole[name] for name in given}
     return _rounded(free, found, given) if found else {}
+
+
+def _distance(given: Mapping[str, float], names: Sequence[str]) -> Objective:
+    """The sum of squared logarithms of the ratios to the given step sizes, and its gradient."""
+    asked = np.array([name in given for name in names])
+    target = np.array([math.log(given.get(name, 1.0)) for name in names])
+
+    def at(logs: Array) -> tuple[float, Array]:
+        away = np.where(asked, logs - target, 0.0)
+        return float(away @ away), 2 * away
+
+    return at
 
 
 def _rounded(problem: Problem, steps: dict[str, float], given: Mapping[str, float]) -> dict[str, float]:
     """With few digits where that is admissible; what was admissible as given stays."""
-    options = [
-        (x,) if math.isclose(x, given[name], rel_tol=1e-9) else (*_neighbours(x), x) for name, x in steps.items()
-    ]
-    options = [(given[name],) if len(each) == 1 else each for name, each in zip(steps, options, strict=True)]
-    points = [dict(zip(steps, point, strict=True)) for point in itertools.product(*options)]
-    for point in sorted(points, key=lambda point: sum(len(repr(x)) > _DIGITS + 8 for x in point.values())):
-        if problem.admits(point):
-            return point
-    return steps
+    kept = {name: given[name] for name, x in steps.items() if math.isclose(x, given[name], rel_tol=1e-9)}
+    point = {**steps, **kept} if problem.admits({**steps, **kept}) else steps
+    return rounded(point, triples(problem.statement.step_products), kept, problem.admits)
 
 
 def _neighbours(x: float) -> tuple[float, ...]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import sympy as sp
 
 from bounds import formula
 from bounds.statement import number
-from ratecheck.checks.descent import descend
+from ratecheck.checks.descent import Array, Objective, descend
 from ratecheck.checks.interval import HUGE, TINY, TOLERANCE, point
+from ratecheck.checks.logarithm import convex, logarithm
 from ratecheck.checks.problem import Problem
 from ratecheck.checks.rules import Intervals, crossing, out_of_range
 
@@ -21,6 +23,11 @@ _SWEEPS = 100
 _NEAR = 1.01
 # A bound that still halves over this ratio next to an open end has no positive infimum there.
 _DECADES = 1e3
+
+# A bound that is so many times more negative at its minimiser than so close beside it falls without end there.
+_POLE, _BESIDE = 30.0, 1e-6
+# Where a bound may have several valleys, it is sampled at so many places, and so many decades close to both ends.
+_VALLEYS, _NEAREST = 480, 10
 
 Value = Callable[[Mapping[str, float]], float]
 
@@ -46,10 +53,6 @@ class Optimum:
 _NO_LOG = 700.0
 
 
-def _log(bound: float) -> float:
-    return math.log(bound) if bound > 0 else _NO_LOG
-
-
 def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum | None:
     """Minimise over the step sizes that occur in the bound; None where no admissible minimiser is found.
 
@@ -59,19 +62,34 @@ def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum
     bound, derived = _with_fixed_products(problem, admissible, bound)
     free = sorted({s.name for s in bound.free_symbols} & admissible.keys())
     value = _function(bound, free, problem)
-    lowest = _coordinate_descent(value, {name: admissible[name].box for name in free})
+    one_valley = convex(bound, free, problem.values)
+    lowest = _coordinate_descent(value, {name: admissible[name].box for name in free}, one_valley=one_valley)
+    if not one_valley and (pole := _pole(value, lowest, free)):
+        return Optimum({}, -math.inf, pole)
     found = _off_the_ends(value, lowest, admissible)
     if not problem.admits(_completed(found, derived, admissible).point):
         tied = {name for rule in problem.rules if len(rule.symbols) > 1 for name in rule.symbols} & {*free}
         tied = {name for name in tied if not admissible[name].single}
         rest = {name: x for name, x in lowest.items() if name not in tied}
-        inside = descend(problem, admissible, sorted(tied), lambda steps: _log(value({**rest, **steps})))
+        inside = descend(problem, admissible, functools.partial(_logarithm, bound, {**problem.values, **rest}))
         if inside is None:
             return None
-        found = _off_the_ends(value, {**lowest, **inside}, {**admissible, **{n: point(x) for n, x in inside.items()}})
+        kept = {name: inside[name] for name in tied}
+        found = _off_the_ends(value, {**lowest, **kept}, {**admissible, **{n: point(x) for n, x in kept.items()}})
         if not problem.admits(_completed(found, derived, admissible).point):
             return None
     return _completed(found, derived, admissible)
+
+
+def _logarithm(bound: sp.Expr, values: Mapping[str, float], names: Sequence[str]) -> Objective:
+    """The logarithm of a bound and its gradient."""
+    function = logarithm(bound, names, values)
+
+    def at(logs: Array) -> tuple[float, Array]:
+        found = function(logs)
+        return (found.log, found.slope) if found.sign > 0 else (_NO_LOG, np.zeros_like(logs))
+
+    return at
 
 
 def _function(bound: sp.Expr, names: list[str], problem: Problem) -> Value:
@@ -153,7 +171,8 @@ def _off_the_ends(value: Value, best: Mapping[str, float], intervals: Intervals)
         # Each takes its part of what may be lost.
         allowed = infimum + (_NEAR - 1) * abs(infimum) * k / len(ends)
         if along(other) <= allowed:
-            best[name] = other if TINY < other < HUGE else 1.0
+            # Any value is as good: 1, if it lies inside.
+            best[name] = other if TINY < other < HUGE else max(1.0, 10 * end) if end < other else min(1.0, end / 10)
         else:
             best[name] = crossing(functools.partial(_above, along, allowed), *sorted((end, other)))
     return Optimum(best, smallest, approached)
@@ -168,27 +187,57 @@ def _along(value: Value, steps: Mapping[str, float], name: str, x: float) -> flo
     return value({**steps, name: x})
 
 
-def _coordinate_descent(value: Value, boxes: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+def _coordinate_descent(
+    value: Value, boxes: Mapping[str, tuple[float, float]], *, one_valley: bool
+) -> dict[str, float]:
     """Minimise one step size after the other until nothing moves; sums of powers have no other stationary points."""
     best = {name: math.sqrt(low) * math.sqrt(high) for name, (low, high) in boxes.items()}
     for _ in range(_SWEEPS):
         before = dict(best)
         for name, (low, high) in boxes.items():
-            best[name] = _minimum(functools.partial(_along, value, best, name), low, high)
+            along = functools.partial(_along, value, best, name)
+            best[name] = _minimum(along, low, high) if one_valley else _deepest(along, low, high)
         # Where the bound is flat, the minimiser itself is known to half the digits only.
         if value(before) - value(best) <= TOLERANCE * abs(value(best)):
             break
     return best
 
 
+def _deepest(function: Callable[[float], float], low: float, high: float) -> float:
+    """Minimiser of a function that may have several valleys: the best of those that samples show."""
+    places = _samples(low, high)
+    values = [function(place) for place in places]
+    found = []
+    for k, at in enumerate(values):
+        left, right = max(k - 1, 0), min(k + 1, len(places) - 1)
+        if at <= values[left] and at <= values[right] and not math.isinf(at):
+            found.append(_minimum(function, places[left], places[right]))
+    return min([*found, low, high], key=function)
+
+
+def _samples(low: float, high: float) -> list[float]:
+    """Places on a logarithmic scale, denser towards both ends, where a denominator may vanish."""
+    if high <= low * (1 + TOLERANCE):
+        return [low]
+    width = math.log(high) - math.log(low)
+    shares = {k / _VALLEYS for k in range(1, _VALLEYS)}
+    close = {10.0**-k for k in range(1, _NEAREST)}
+    shares |= close | {1 - share for share in close}
+    return [low, *(low * math.exp(share * width) for share in sorted(shares)), high]
+
+
 def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
-    """Minimiser of a function that is unimodal in log x (sums of powers are), ends included."""
+    """Minimiser of a function that is unimodal in log x (sums of powers are), ends included.
+
+    By golden sections: where a denominator vanishes in between they close in on that place.
+    """
     if high <= low * (1 + TOLERANCE):
         return low
     left, right = math.log(low), math.log(high)
     ratio = (math.sqrt(5) - 1) / 2
     inner_left, inner_right = right - ratio * (right - left), left + ratio * (right - left)
     at_left, at_right = function(math.exp(inner_left)), function(math.exp(inner_right))
+    best = min((at_left, inner_left), (at_right, inner_right))
     while right - left > 1e-10:
         if at_left <= at_right:
             right, inner_right, at_right = inner_right, inner_left, at_left
@@ -198,4 +247,17 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
             left, inner_left, at_left = inner_left, inner_right, at_right
             inner_right = left + ratio * (right - left)
             at_right = function(math.exp(inner_right))
-    return min((low, math.exp((left + right) / 2), high), key=function)
+        best = min(best, (at_left, inner_left), (at_right, inner_right))
+    # The middle first: where the function is flat, it is as far from the ends as any.
+    return min((math.exp((left + right) / 2), math.exp(best[1]), low, high), key=function)
+
+
+def _pole(value: Value, best: Mapping[str, float], free: Sequence[str]) -> dict[str, float]:
+    """The step size at which a denominator vanishes next to the minimiser, the bound falling without end."""
+    here = value(best)
+    if here < 0.0:
+        for name in free:
+            near = (_along(value, best, name, best[name] * (1 + sign * _BESIDE)) for sign in (-1, 1))
+            if here < _POLE * min(*near, 0.0) and here < 0.0:
+                return {name: best[name]}
+    return {}

@@ -20,13 +20,19 @@ from ratecheck.checks.rules import Intervals, Rule, emptied
 # Rules are applied at most so many times each: in a tree far fewer do, and what is cut more slowly is not cut at all.
 _ROUNDS = 12
 # An end is taken where the best found is this close to it; a search ends where it moves less than that.
-_CLOSE = 1e-10
+_CLOSE = 2e-13
+# The same where it is approached at an open end, which is looked at from just inside.
+_NEAR = 1e-8
+# An end that was searched for is put inwards by this, so that rounding does not leave it outside.
+_SAFE = 4e-13
 _FINEST = 1e-13
 # Decades from a finite end at which a half-open interval is sampled.
 _DECADES = (0.0, 0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 34.0)
 _POINTS = 13
 # An end that still moves by this factor between the last two samples before an open end has no limit there.
 _RUNAWAY = 1e3
+# Samples are left out while there are more than so many.
+_FEWEST = 3
 # How far beside an extreme its reasons are looked up.
 _BESIDE = 1e-7
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -211,6 +217,8 @@ class _Conditioned:
                 last, outside = self._last(inside, end)
                 empty = self._at(outside)
                 because = frozenset[Rule]().union(*(i.because[0] for i in empty.values() if i.empty))
+                if not strict:
+                    last = last * (1 - _SAFE) if side else last * (1 + _SAFE)
                 interval = _with_end(interval, side, last, because, strict=strict)
         return interval
 
@@ -249,7 +257,8 @@ class _Conditioned:
                 because |= frozenset() if is_empty(box) else box[other].because[side]
             else:
                 because |= own.because[near > place]
-        return _with_end(interval, side, math.exp(sign * least), because, strict=strict or at_open)
+        end_found = math.exp(sign * least + (0.0 if strict or at_open else sign * _SAFE))
+        return _with_end(interval, side, end_found, because, strict=strict or at_open)
 
 
 def _log_end(interval: Interval, side: int) -> float:
@@ -276,6 +285,38 @@ def _places(interval: Interval) -> list[float]:
     return [low, *(low * math.exp(k * step) for k in range(1, _POINTS - 1)), high]
 
 
+def _in_frame(places: list[float], values: list[float], interval: Interval) -> tuple[list[float], list[float]]:
+    """The samples without those near an open end that are infinite only since another step size has left the frame.
+
+    The extreme of one step size is convex in the logarithm of another. One that is finite and falls more slowly before
+    an open end than at it does not run away there: what would stop it lies beyond the numbers that are looked at.
+    """
+    logs, far = [math.log(place) for place in places], math.log(HUGE)
+
+    def beyond(one: int, two: int, three: int) -> bool:
+        """Whether the first of three neighbours is infinite and the slope towards it is not that of the others."""
+        if abs(values[one]) < far or abs(values[two]) >= far:
+            return False
+        last = (values[one] - values[two]) / abs(logs[one] - logs[two])
+        before = (values[two] - values[three]) / abs(logs[two] - logs[three])
+        return last < before - _CLOSE
+
+    first, stop = 0, len(places)
+    while (
+        interval.open[0]
+        and stop - first > _FEWEST
+        and any(beyond(first + k, first + k + 1, first + k + 2) for k in range((stop - first) // 2))
+    ):
+        first += 1
+    while (
+        interval.open[1]
+        and stop - first > _FEWEST
+        and any(beyond(stop - k - 1, stop - k - 2, stop - k - 3) for k in range((stop - first) // 2))
+    ):
+        stop -= 1
+    return places[first:stop], values[first:stop]
+
+
 def _smallest(
     function: Callable[[float], float], places: list[float], interval: Interval, wanted: float
 ) -> tuple[float, float, bool] | None:
@@ -283,12 +324,17 @@ def _smallest(
 
     Samples, then golden sections around the least of them; None once ``wanted``, which is a lower bound, is met.
     """
-    values = [function(place) for place in places]
-    k = min(range(len(values)), key=values.__getitem__)
-    last = len(places) - 1
-    at_open = (k == 0 and interval.open[0]) or (k == last and interval.open[1])
+    places, values = _in_frame(places, [function(place) for place in places], interval)
+    last, least = len(places) - 1, min(values)
+    ends = {0} if interval.open[0] else set()
+    ends |= {last} if interval.open[1] else set()
+    # What is reached inside as well is not approached at an open end only.
+    k = min(range(len(values)), key=lambda k: (values[k] > least + _CLOSE, k in ends, values[k]))
+    at_open = k in ends
     unbounded = abs(wanted) >= math.log(HUGE) and at_open and last > 0
     if unbounded and values[1 if k == 0 else k - 1] - values[k] > math.log(_RUNAWAY):
+        return None
+    if at_open and values[k] <= wanted + _NEAR:
         return None
     best, place = values[k], places[k]
     left, right = math.log(places[max(k - 1, 0)]), math.log(places[min(k + 1, last)])

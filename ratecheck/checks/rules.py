@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from bounds import formula
 from bounds.statement import Condition
 from ratecheck.checks.interval import HUGE, TINY, Interval
+from ratecheck.checks.typed import shortest
 from ratecheck.errors import InputError
 
 Intervals = dict[str, Interval]
@@ -109,12 +110,12 @@ class Inequality:
             if self.broken(at_high):
                 return self._cut_beyond(current, along, because)
             root = crossing(along, low, high) if at_low > 0 else low
-            return current.cut(root, math.inf, because, strict=strict)
+            return current.cut(_outside(along, root, -1) if strict else root, math.inf, because, strict=strict)
         if self.broken(at_high):
             if low == 0.0 and self.broken(along(TINY)):
                 return current.cut(0.0, _TOO_SMALL, because)
             root = crossing(along, low, high) if at_high > 0 else high
-            return current.cut(0.0, root, because, strict=strict)
+            return current.cut(0.0, _outside(along, root, 1) if strict else root, because, strict=strict)
         return current
 
     def _cut_beyond(self, current: Interval, along: Callable[[float], float], because: frozenset[object]) -> Interval:
@@ -193,6 +194,15 @@ def crossing(gap: Callable[[float], float], low: float, high: float) -> float:
         a, at_a = log_x, at_x
         t = _next(a, b, c, at_a, at_b, at_c)
     return inside
+
+
+def _outside(gap: Callable[[float], float], root: float, sign: int) -> float:
+    """A number next to a root at which the gap is seen to be positive, which the last digits of the root may hide."""
+    for k in range(8):
+        beside = root * (1 + sign * k * 2.0**-52)
+        if gap(beside) > 0.0:
+            return beside
+    return root
 
 
 def _next(a: float, b: float, c: float, at_a: float, at_b: float, at_c: float) -> float:
@@ -320,7 +330,7 @@ class Fixed:
     @property
     def name(self) -> str:
         """The value as printed in messages."""
-        return f"{self.symbol} == {self.value:g} (given)"
+        return f"{self.symbol} == {shortest(self.value)} (given)"
 
     @property
     def symbols(self) -> frozenset[str]:

@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bounds.statement import Evaluation, Over, Relation, Statement
+from bounds.statement import Evaluation, Over, Relation, Statement, apart
 from ratecheck.checks.admissible import StepSizes
-from ratecheck.checks.interval import Interval
+from ratecheck.checks.interval import Interval, point
 from ratecheck.checks.nearest import Nearest
 from ratecheck.checks.region import Region
+from ratecheck.checks.typed import end_text, shortest, steps_text, value_text
 
 if TYPE_CHECKING:
     from ratecheck.checks.rigorous import Proof
@@ -42,8 +43,11 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
         lines.append(f"{verb} {number(evaluation.trivial)}, which smoothness alone gives")
     for check in evaluation.conditions:
         state = {True: "holds", False: "BROKEN", None: "undecided"}[check.holds]
-        sides = "" if check.left is None else f"   {number(check.left)} against {number(check.right)}"
-        lines.append(f"{state:9}  {check.condition.text}{sides}")
+        # Where a condition is broken by a hair, as many digits as tell the sides apart.
+        sides = (number(check.left), number(check.right))
+        left, right = apart(check.left, check.right, 4) if check.holds is False else sides
+        compared = "" if check.left is None else f"   {left} against {right}"
+        lines.append(f"{state:9}  {check.condition.text}{compared}")
     if evaluation.defaulted:
         filled = ", ".join(f"{name}={number(evaluation.values[name])}" for name in evaluation.defaulted)
         lines.append(f"filled in  {filled}")
@@ -51,11 +55,15 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
 
 
 def interval_text(interval: Interval) -> str:
-    """An interval in the usual notation; 0 and infinity are open ends."""
+    """An interval in the usual notation; 0 and infinity are open ends.
+
+    Closed ends are rounded inwards and open ones outwards, so that what is printed is admissible or not as the bracket
+    says; a value that is the only one is printed in full.
+    """
     if interval.single:
-        return f"{interval.low:.6g} only"
+        return f"{shortest(interval.low)} only"
     left, right = "(" if interval.open[0] else "[", ")" if interval.open[1] else "]"
-    return f"{left}{interval.low:.6g}, {interval.high:.6g}{right}"
+    return f"{left}{end_text(interval, 0)}, {end_text(interval, 1)}{right}"
 
 
 def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
@@ -68,14 +76,16 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
         return "\n".join([*lines, *([] if nearest is None else _nearest_lines(nearest))])
     rules = {rule.symbol.name: rule for rule in statement.step_rules}
     rows = [("step size", "admissible", "prescribed", "minimises the bound")]
+    known = answer.values | {rule.symbol: rule.value for rule in answer.problem.fixed}
+    typed = steps_text(statement, known, answer.optimal)
     for name, interval in answer.admissible.items():
         prescribed = ""
         if name in answer.prescribed:
-            prescribed = ("from " if rules[name].at_least else "") + f"{answer.prescribed[name]:.6g}"
+            smallest = Interval(answer.prescribed[name]) if rules[name].at_least else point(answer.prescribed[name])
+            prescribed = ("from " if rules[name].at_least else "") + value_text(answer.prescribed[name], smallest)
         elif name in answer.defaults:
-            prescribed = f"default {answer.defaults[name]:.6g}"
-        optimal = f"{answer.optimal[name]:.6g}" if name in answer.optimal else ""
-        rows.append((name, interval_text(interval), prescribed, optimal))
+            prescribed = f"default {value_text(answer.defaults[name], interval)}"
+        rows.append((name, interval_text(interval), prescribed, typed.get(name, "")))
     lines.append(table(rows))
     if answer.optimal_bound is not None:
         infimum = {0.0: "0: it has no positive infimum", -math.inf: "minus infinity"}
