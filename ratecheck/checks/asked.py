@@ -40,6 +40,7 @@ class Options:
     ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``anyway`` compares the two sides even
     where a step size breaks the statement's conditions. ``traces`` is how many participations are drawn for a statement
     that speaks about each of them, or about their mean. ``vacuity`` asks from which T on the bound says something.
+    ``rigorous`` asks the interval engine where rounding alone leaves a claim undecided.
     Raises `InputError` for values that make no sense.
     """
 
@@ -51,6 +52,7 @@ class Options:
     threads: int | None = None
     traces: int = 3
     vacuity: bool = True
+    rigorous: bool = True
 
     def __post_init__(self) -> None:
         if self.engine not in _ENGINES:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from bounds.statement import Claim, Over, Relation, Statement, compiled
-from bounds.symbols import Domain, Role, Vocabulary
+from bounds.statement import Claim, Over, Relation, Statement
+from bounds.symbols import Role, Vocabulary
 from ratecheck.checks import sides
 from ratecheck.checks.confidence import shares
-from ratecheck.checks.sequential import Decision, decide, of_every_run
-from ratecheck.checks.verdict import Comparison
+from ratecheck.checks.sequential import Decision, Tie, decide, of_every_run
+from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.engines import step
 
 Array = NDArray[np.float64]
 Records = Mapping[str, Array]
+
+# Rounding of simulated quantities, relative to them, and that of the vectors of which they are squares.
+ONE_RUN, _CANCELLED = 1e-9, 1e-12
+# Replicates that grew beyond this bound their expectation from below by it.
+_LARGEST = 1e280
 
 
 class Replicates:
@@ -68,6 +74,7 @@ def judge(
     normal: bool,
     every_run: frozenset[str],
     ranges: Mapping[str, Array],
+    given: Collection[str] = (),
 ) -> tuple[list[Decision], list[Comparison]]:
     """A decision and a comparison for every claim; see `decide`.
 
@@ -79,31 +86,46 @@ def judge(
     parts = shares(share, [1.0] * len(statement.claims))
     decisions = []
     for claim, part in zip(statement.claims, parts, strict=True):
-        draw = partial(_both, claim, vocabulary, values, runs)
+        bounded = not_random(claim, vocabulary) and sides.nonnegative(claim, vocabulary, values)
+        draw = partial(_both, claim, vocabulary, values, runs, bounded)
+        tie = partial(_tie, claim, vocabulary, values, runs, given, bounded)
         if sides.measured_in(claim.metric.expr, vocabulary) & every_run:
-            decisions.append(of_every_run(draw, runs.most))
+            decisions.append(of_every_run(draw, runs.most, tie))
             continue
-        decisions.append(
-            decide(
-                draw, level, runs.most, first=first, share=part, normal=normal and _affine(claim, vocabulary),
-                nonnegative=nonnegative(claim, vocabulary, values), equal=claim.relation is Relation.EQUAL,
-                largest=_largest(claim, vocabulary, values, ranges),
-            )
+        decision = decide(
+            draw, level, runs.most, first=first, share=part, normal=normal and _affine(claim, vocabulary),
+            nonnegative=bounded, equal=claim.relation is Relation.EQUAL,
+            largest=_largest(claim, vocabulary, values, ranges), tie=tie,
         )  # fmt: skip
+        beyond = not all(np.isfinite(array).all() for array in runs.records.values())
+        if beyond and decision.outcome is not Outcome.VIOLATED:
+            # A replicate without a number may count as nothing where it makes the left side smaller only.
+            decision = replace(decision, outcome=Outcome.DIVERGED, caveat="some replicates leave the range of float64")
+        decisions.append(decision)
     records = runs.records
     pairs = zip(statement.claims, decisions, strict=True)
-    return decisions, [_compared(claim, vocabulary, values, records, decision) for claim, decision in pairs]
+    return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision in pairs]
 
 
-def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:
-    """Whether the left side can never be below 0 and the right side is not random."""
-    if any(vocabulary[s.name].role is Role.MEASURED for s in claim.bound.free_symbols):
-        return False
-    weights = (
-        float(compiled(w)(**{s.name: values[s.name] for s in w.free_symbols})) for w in claim.metric.weights.values()
-    )
-    domains = {vocabulary[symbol.name].domain for symbol in claim.metric.weights}
-    return Domain.REAL not in domains and min(weights) >= 0
+def not_random(claim: Claim, vocabulary: Vocabulary) -> bool:
+    """Whether the right side is a number and not measured."""
+    return not any(vocabulary[s.name].role is Role.MEASURED for s in claim.bound.free_symbols)
+
+
+def step_rounding(records: Records) -> dict[str, Array]:
+    """What simulated quantities are wrong by, as a rule, replicate by replicate.
+
+    They are squares and products of vectors whose entries cancel: those are known to a share of what is largest in the
+    run, so that a small square is known worse than a large one.
+    """
+    with np.errstate(all="ignore"):
+        sizes = [np.abs(array).max(axis=-1, keepdims=True) for array in records.values()]
+        most = np.maximum.reduce(np.broadcast_arrays(*sizes))
+        own = {name: np.abs(array) for name, array in records.items()}
+        return {
+            name: ONE_RUN * size + 2 * _CANCELLED * np.sqrt(size) * np.sqrt(most) + _CANCELLED**2 * most
+            for name, size in own.items()
+        }
 
 
 def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
@@ -124,12 +146,46 @@ def _largest(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], 
 
 
 def _both(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], runs: Replicates, wanted: range
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], runs: Replicates, bounded: bool, wanted: range
 ) -> tuple[Array, Array]:
-    """Both sides of a claim in the replicates wanted, by round or as means over the rounds."""
+    """Both sides of a claim in the replicates wanted, by round or as means over the rounds.
+
+    Where the left side cannot be negative (``bounded``) what is beyond the range of floats counts as nothing.
+    """
     records = runs(wanted)
+    if bounded:
+        records = {name: _least(array) for name, array in records.items()}
     left, right = (_by_check(claim, expr, vocabulary, values, records) for expr in (claim.metric.expr, claim.bound))
     return left, right
+
+
+def _least(array: Array) -> Array:
+    finite = np.isfinite(array)
+    return array if finite.all() else np.where(finite, np.minimum(array, _LARGEST), 0.0)
+
+
+def _tie(
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    runs: Replicates,
+    given: Collection[str],
+    bounded: bool,
+    drawn: int,
+) -> tuple[Array, Array]:
+    """What rounding does to either side, per check, in the mean over the first replicates."""
+    records = {name: array[:drawn] for name, array in runs.records.items()}
+    if bounded:
+        records = {name: _least(array) for name, array in records.items()}
+    errors = step_rounding(records)
+    found = []
+    for expr in (claim.metric.expr, claim.bound):
+        side = sides.enclosed(expr, vocabulary, values, records, errors, given)
+        if claim.metric.over is Over.MEAN_OF_ROUNDS:
+            found.append(side.mean().error.mean(axis=0, keepdims=True))
+        else:
+            found.append(side.error[:, sides.first_round(claim, side.error.shape[1]) :].mean(axis=0))
+    return found[0], found[1]
 
 
 def _by_check(
@@ -143,7 +199,7 @@ def _by_check(
 
 
 def _compared(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], records: Records, decision: Decision
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], records: Records, decision: Decision, tie: Tie
 ) -> Comparison:
     """A claim's two sides where there is the least room, over the replicates that decided it."""
     mine = {name: array[: decision.replicates] for name, array in records.items()}
@@ -153,4 +209,9 @@ def _compared(
     }
     rounds = next(iter(records.values())).shape[1]
     place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else sides.first_round(claim, rounds) + decision.worst
-    return Comparison(claim.name, place, decision.left, decision.right, decision.error, parts)
+    left_error, right_error = (float(error[decision.worst]) for error in tie(decision.replicates))
+    missing = "" if math.isfinite(decision.left - decision.right) else "the bound overflows float64"
+    return Comparison(
+        claim.name, place, decision.left, decision.right, decision.error, parts,
+        left_error=left_error, right_error=right_error, missing=missing,
+    )  # fmt: skip

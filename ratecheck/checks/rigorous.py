@@ -8,11 +8,13 @@ the run are enclosed. What cannot be decided so is said to be undecided, never g
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 
 from bounds.statement import Assumption, Claim, Condition, Over, Relation, Statement
 from ratecheck.checks import sides
@@ -20,15 +22,19 @@ from ratecheck.checks.asked import Options, prepared
 from ratecheck.checks.assumed import unmet
 from ratecheck.checks.chosen import GIVEN, chosen_values
 from ratecheck.checks.facts import NOISE
-from ratecheck.checks.instance import EXACT, Instance
 from ratecheck.checks.proved import Proved, participations
 from ratecheck.checks.scope import certifiable, foreign, method_of, step_source, unlike
 from ratecheck.checks.verdict import Outcome, Verdict
+from ratecheck.engines import ball
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError, enclose, outward
+from ratecheck.engines.rational import Entries, semidefinite
 from ratecheck.engines.rigorous import Run, vectors
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Problem, Quadratic
+
+if TYPE_CHECKING:
+    from ratecheck.checks.instance import Instance
 
 # Bits of the fixed-point numbers, until both sides are told apart.
 _BITS = (384, 1024, 3072, 9216)
@@ -36,6 +42,10 @@ _BITS = (384, 1024, 3072, 9216)
 _SAME = Fraction(1, 2**200)
 # By how much a step size may be moved so that a condition holds exactly, and what counts as rounding of a condition.
 _NUDGE, _ROUNDING = Fraction(1, 2**38), Fraction(1, 10**9)
+
+# Local steps in all up to which a run is followed in rationals, whose digits grow with every one of them.
+_FEW_STEPS = 256
+_EXACTLY = Options(engine="exact")
 
 Numbers = dict[str, Number]
 
@@ -87,10 +97,20 @@ class _ForeignError(Exception):
     """The instance is proved not to meet the assumptions or conditions."""
 
 
-def prove(instance: Instance, options: Options = EXACT) -> Proof:
+def prove(instance: Instance, options: Options = _EXACTLY) -> Proof:
     """Decide an instance rigorously; raises `InputError` for unusable input."""
+    return decided(
+        instance.statement, instance.problem, instance.given, options, instance.participation, instance.start
+    )
+
+
+def decided(
+    statement: Statement, problem: Problem, given: Mapping[str, Any], options: Options,
+    participation: Participation | None, start: Mapping[str, Any], *, brief: bool = False,
+) -> Proof:  # fmt: skip
+    """Decide what `verify` is asked rigorously; arguments as there. ``brief``: without following a run."""
     try:
-        return _decide(instance, options)
+        return _decide(statement, problem, dict(given), options, participation, start, brief=brief)
     except _ForeignError as error:
         # Who compares anyway wants a comparison.
         outcome = None if options.anyway else Outcome.NOT_APPLICABLE
@@ -99,26 +119,30 @@ def prove(instance: Instance, options: Options = EXACT) -> Proof:
         return Proof(None, str(error))
 
 
-def _decide(instance: Instance, options: Options) -> Proof:
-    statement, problem = instance.statement, instance.problem
+def _decide(
+    statement: Statement, problem: Problem, given: dict[str, Any], options: Options,
+    participation: Participation | None, start: Mapping[str, Any], *, brief: bool,
+) -> Proof:  # fmt: skip
     if not isinstance(problem, Quadratic):
         raise UndecidedError(f"a {problem.kind} problem is not followed rigorously")
     if reasons := foreign(statement):
         raise UndecidedError("; ".join(reasons))
-    given = dict(instance.given)
-    check, pattern = prepared(statement, problem, given, options, instance.participation, instance.start)
+    check, pattern = prepared(statement, problem, given, options, participation, start)
     if reason := unlike(statement, pattern, int(check.settings.get("participants", 0))):
         raise _ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
         raise _ForeignError(reason)
     subject = _Subject(
-        statement, problem, check.given, check.parameters, check.settings, check.noise, instance.start
+        statement, problem, check.given, check.parameters, check.settings, check.noise, start
     )  # fmt: skip
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        if brief:
+            raise UndecidedError("it would take too long")
         return subject.over_draws(pattern)
     if check.method is None:
         return subject.without_run(pattern)
-    return _together([subject.on(trace) for trace in check.traces(pattern)])
+    follow = subject.at_every_state if brief else subject.on
+    return _together([follow(trace) for trace in check.traces(pattern)])
 
 
 @dataclass(frozen=True)
@@ -138,6 +162,11 @@ class _Subject:
         """T, 1 where there is none."""
         return int(self.settings.get("rounds", 1))
 
+    @property
+    def _few(self) -> bool:
+        """Whether the run is short enough for rationals."""
+        return int(self.settings.get("local_steps", 1)) * self.rounds <= _FEW_STEPS
+
     def on(self, trace: Participation) -> Proof:
         """The statement on one participation."""
         values, notes = self._values(self.statement, trace)
@@ -156,7 +185,25 @@ class _Subject:
                 records = [{symbol: by_round[name][t] for symbol, name in measured.items()} for t in range(run.T)]
             return _decided(claims, values, records, each_round=not means)
 
-        return replace(_until_decided(decide), notes=notes)
+        proof = _until_decided(decide, self._few)
+        if not proof.proved:
+            with suppress(UndecidedError):
+                return self.at_every_state(trace)
+        return replace(proof, notes=notes)
+
+    def at_every_state(self, trace: Participation) -> Proof:
+        """Claims that are quadratic in the state and hold at every state, whatever the run.
+
+        Raises `UndecidedError` where they are not or do not.
+        """
+        values, notes = self._values(self.statement, trace)
+        measured = self._measured()
+        forms = self._run(values, trace).forms(sorted(set(measured.values())))
+        for claim in self.statement.claims:
+            room = _form(claim, values, {symbol: forms[name] for symbol, name in measured.items()})
+            if not (semidefinite(room) if claim.relation is Relation.AT_MOST else not room.any()):
+                raise UndecidedError("float64 cannot tell the sides apart, and following the run would take too long")
+        return Proof(Outcome.HOLDS, "at every state of such a run", notes=notes)
 
     def without_run(self, pattern: Participation) -> Proof:
         """Claims about vectors, or about the participation alone."""
@@ -191,7 +238,7 @@ class _Subject:
                 totals = {symbol: totals[symbol] + q * found[name] for symbol, name in measured.items()}
             return _decided(claims, values, [totals], each_round=False)
 
-        return replace(_until_decided(decide), notes=notes)
+        return replace(_until_decided(decide, self._few), notes=notes)
 
     # --- The run ---
 
@@ -391,8 +438,28 @@ def _proved_condition(condition: Condition, values: Numbers) -> bool:
     return left.exact and right.exact and left == right
 
 
-def _until_decided(decide: Callable[[int], Proof]) -> Proof:
-    """With more and more digits, until the sides are told apart or agree to many digits."""
+def _form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) -> Entries:
+    """Right side minus left side as a quadratic form in the state, whose last entry is 1."""
+    difference = claim.bound - claim.metric.expr
+    symbols = [symbol for symbol in difference.free_symbols if symbol.name not in values]
+    size = len(next(iter(forms.values())))
+    total = np.full((size, size), Fraction(0), dtype=object)
+    parts = [(sp.diff(difference, symbol), forms.get(symbol.name)) for symbol in symbols]
+    one = np.full((size, size), Fraction(0), dtype=object)
+    one[-1, -1] = Fraction(1)
+    parts.append((difference.xreplace(dict.fromkeys(symbols, sp.S.Zero)), one))
+    for rate, form in parts:
+        if form is None or rate.free_symbols & {*symbols}:
+            raise UndecidedError("the claim is not linear in what is measured before a round")
+        factor = enclose(rate, values)
+        if not factor.exact:
+            raise UndecidedError("a number of the claim is irrational")
+        total = total + factor.low * form
+    return total
+
+
+def _until_decided(decide: Callable[[int], Proof], few: bool) -> Proof:
+    """With more and more digits, until the sides are told apart or agree to many digits; of ``few`` steps exactly."""
     proof, before = Proof(None), None
     for bits in _BITS:
         proof = decide(bits)
@@ -405,7 +472,12 @@ def _until_decided(decide: Callable[[int], Proof]) -> Proof:
         if width <= _SAME * size or (before is not None and width > before / 2):
             break
         before = width
-    return proof
+    if not few:
+        return proof
+    try:
+        return decide(ball.EXACT)
+    except UndecidedError:  # something irrational
+        return proof
 
 
 def _decided(
@@ -450,8 +522,8 @@ def _together(proofs: Sequence[Proof]) -> Proof:
 
 
 def _room(proof: Proof) -> float:
-    assert proof.left is not None
-    assert proof.right is not None
+    if proof.left is None or proof.right is None:
+        return 0.0
     left, right = proof.left.middle, proof.right.middle
     size = max(abs(left), abs(right))
     return float((right - left) / size) if size else 0.0

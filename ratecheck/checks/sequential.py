@@ -16,6 +16,8 @@ from ratecheck.checks.verdict import Outcome
 Array = NDArray[np.float64]
 # Left and right sides, (replicates, checks) each, of the replicates in a range.
 Draw = Callable[[range], tuple[Array, Array]]
+# What rounding does to the mean of either side per check, over so many replicates.
+Tie = Callable[[int], tuple[Array, Array]]
 # Upper confidence bounds for left - right per check, and what they rest on, at a level.
 Above = Callable[[Array, Array, float], tuple[Array, Kind]]
 
@@ -57,7 +59,7 @@ class Decision:
 
 def decide(
     draw: Draw, level: float, most: int, *, nonnegative: bool, equal: bool = False, normal: bool = False,
-    largest: float = math.inf, share: float | None = None, first: int = FIRST,
+    largest: float = math.inf, share: float | None = None, first: int = FIRST, tie: Tie | None = None,
 ) -> Decision:  # fmt: skip
     """Whether the mean of left - right is at most 0 in every check; with ``equal``, whether it is 0.
 
@@ -75,13 +77,15 @@ def decide(
     bound without further assumptions, and so does HOLDS where ``largest``, which no left side exceeds, is finite and
     the values are near enough to it for that bound to decide. ``normal`` promises that both sides are quadratic
     functions of normal variables, whose moments are known well enough. All else supposes a moment, which the caveat
-    names. Where two bounds may decide they share the level. Raises `ValueError` where right sides differ all the same.
+    names. Where two bounds may decide they share the level. ``tie`` says what rounding does to the sides, 1e-12 of them
+    by default; nothing within it is decided. Raises `ValueError` where right sides differ all the same.
     """
     share = level if share is None else share
     upper_of = partial(_above, nonnegative=nonnegative, normal=normal, largest=largest)
     left, right = draw(range(min(first, most)))
     while True:
-        decision = _judged(left, right, level, share, upper_of, nonnegative=nonnegative, equal=equal)
+        within = _rounding(left, right, tie)
+        decision = _judged(left, right, level, share, upper_of, within, nonnegative=nonnegative, equal=equal)
         drawn = len(left)
         if decision.outcome is not Outcome.INCONCLUSIVE or drawn >= most or not math.isfinite(decision.left):
             return decision
@@ -89,18 +93,27 @@ def decide(
         left, right = (np.concatenate(pair) for pair in zip((left, right), more, strict=True))
 
 
-def of_every_run(draw: Draw, most: int) -> Decision:
+def _rounding(left: Array, right: Array, tie: Tie | None) -> Array:
+    """What rounding does to left - right, per check."""
+    with np.errstate(all="ignore"):
+        least = np.asarray(_TIE * (np.abs(left) + np.abs(right)).mean(axis=0))
+        return least if tie is None else np.maximum(least, sum(tie(len(left))))
+
+
+def of_every_run(draw: Draw, most: int, tie: Tie | None = None) -> Decision:
     """Whether left is at most right in every check of every run, where a claim is about each and not about a mean.
 
     One run refutes it. That it holds in those that were drawn does not say that it does in all that may happen.
     """
     left, right = draw(range(min(most, _RUNS)))
-    excess = left - right
+    with np.errstate(all="ignore"):
+        excess = left - right
     if not np.isfinite(excess).all():
         return _decision(Outcome.INCONCLUSIVE, 0, left, right, (-math.inf, math.inf), _NO_NUMBER)
     run, worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
     sides = float(left[run, worst]), float(right[run, worst])
-    violated = sides[0] - sides[1] > _TIE * (abs(sides[0]) + abs(sides[1]))
+    # The mean of the errors of so many runs, of which one decides.
+    violated = sides[0] - sides[1] > len(left) * _rounding(left, right, tie)[worst]
     caveat = (
         f"VIOLATED by run {run} alone, since the claim is about every run"
         if violated
@@ -111,9 +124,18 @@ def of_every_run(draw: Draw, most: int) -> Decision:
 
 
 def _judged(
-    left: Array, right: Array, level: float, share: float, upper_of: Above, *, nonnegative: bool, equal: bool
+    left: Array,
+    right: Array,
+    level: float,
+    share: float,
+    upper_of: Above,
+    tie: Array,
+    *,
+    nonnegative: bool,
+    equal: bool,
 ) -> Decision:
-    excess = left - right
+    with np.errstate(all="ignore"):
+        excess = left - right
     finite = np.isfinite(excess).all(axis=0)
     if not finite.all():
         return _decision(Outcome.INCONCLUSIVE, int(np.argmin(finite)), left, right, (-math.inf, math.inf), _NO_NUMBER)
@@ -122,9 +144,10 @@ def _judged(
     apart = share / excess.shape[1] / (2 if equal else 1)
     low = lower(left, apart, 0.0) - right[0] if nonnegative else lower(excess, apart)
     high, rests_on = upper_of(left, right, apart if equal else level)
-    tie = _TIE * (np.abs(left) + np.abs(right)).mean(axis=0)
     above, below = low > tie, (high < -tie) & equal
-    outcome = Outcome.HOLDS if (high <= tie).all() and (not equal or (low >= -tie).all()) else Outcome.INCONCLUSIVE
+    # Equal sides are equal up to rounding; an inequality has to hold by more than that.
+    holds = (high <= tie).all() and (low >= -tie).all() if equal else (high <= -tie).all()
+    outcome = Outcome.HOLDS if holds else Outcome.INCONCLUSIVE
     room = np.maximum(high, -low) if equal else high
     if above.any() or below.any():
         outcome, room = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))

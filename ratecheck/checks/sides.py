@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
 from bounds.statement import Claim, Over, Relation, Statement, compiled
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import Domain, Role, Vocabulary
+from ratecheck.checks.rounding import Rounded, rounded
 from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.engines.exact import Expectation
 from ratecheck.errors import InputError
@@ -19,10 +21,12 @@ Array = NDArray[np.float64]
 Records = Mapping[str, Array]
 
 _PREVIOUS = "_prev"
-# Two sides that agree to this relative accuracy, and differ by no more than rounding, count as equal.
+# Two sides that are claimed to be equal count as that if they agree to this relative accuracy.
 _EQUAL = 1e-6
-# Evaluating a formula in floating point costs a few units in the last place.
-_FORMULA_ROUNDING = 1e-14
+# Constants are certified, and conditions on step sizes checked, up to this share of them.
+_MARGIN = 1e-12
+# What is squared below here is lost: a measured quantity is known no better.
+_LOST = 1e-290
 
 
 def measured(statement: Statement) -> frozenset[str]:
@@ -51,45 +55,96 @@ def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float],
     """
     arguments: dict[str, object] = {}
     expr = written_out(expr, vocabulary)
+    _check_known(expr, vocabulary, values, records)
+    for symbol in expr.free_symbols:
+        name = symbol.name
+        measured = vocabulary[name].role is Role.MEASURED
+        arguments[name] = _per_round(name, records) if measured else np.float64(values[name])
+    shape = next(iter(records.values())).shape
+    # Outside its conditions (--anyway) a formula may divide by zero, and large numbers overflow.
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
+
+
+def enclosed(
+    expr: sp.Expr,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    records: Records,
+    errors: Records,
+    given: Collection[str] = (),
+) -> Rounded:
+    """As `evaluate`, with a bound of the rounding; ``errors`` are those of the records.
+
+    Parameters are the floats that they are, but for step sizes, and for constants that are not ``given``: these are
+    known to a share of 1e-12.
+    """
+    expr = written_out(expr, vocabulary)
+    _check_known(expr, vocabulary, values, records)
+    quantities = {}
+    for symbol in expr.free_symbols:
+        name, role = symbol.name, vocabulary[symbol.name].role
+        if role is Role.MEASURED:
+            value, error = _per_round(name, records), _per_round(name, errors)
+            quantities[name] = Rounded.of(value, error + np.where(value == 0, 0.0, _LOST))
+        else:
+            sure = role is not Role.STEP_SIZE and (role is not Role.CONSTANT or name in given)
+            quantities[name] = Rounded.of(values[name], 0.0 if sure else _MARGIN * abs(values[name]))
+    return rounded(expr, quantities).broadcast(next(iter(records.values())).shape)
+
+
+def _check_known(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> None:
     for symbol in expr.free_symbols:
         name = symbol.name
         measured = vocabulary[name].role is Role.MEASURED
         if name.removesuffix(_PREVIOUS) not in (records if measured else values):
             why = "is not recorded in these runs" if measured else "has no value in this statement"
             raise InputError(f"{name} {why}, but a side of the claim is made of it")
-        if not measured:
-            arguments[name] = np.float64(values[name])
-        elif name.endswith(_PREVIOUS):
-            arguments[name] = np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)
-        else:
-            arguments[name] = records[name]
-    shape = next(iter(records.values())).shape
-    # Outside its conditions (--anyway) a formula may divide by zero.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
 
 
-def outcome(statement: Statement, comparisons: list[Comparison]) -> Outcome:
-    """The verdict of an exact comparison of all claims."""
-    found = {_judged(c, claim) for c, claim in zip(comparisons, statement.claims, strict=True)}
-    return worst_of(found)
+def _per_round(name: str, records: Records) -> Array:
+    if name.endswith(_PREVIOUS):
+        return np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)
+    return records[name]
+
+
+def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:
+    """Whether the left side can never be below 0."""
+    weights = (
+        float(compiled(w)(**{s.name: values[s.name] for s in w.free_symbols})) for w in claim.metric.weights.values()
+    )
+    domains = {vocabulary[symbol.name].domain for symbol in claim.metric.weights}
+    return Domain.REAL not in domains and min(weights) >= 0
+
+
+def outcome(statement: Statement, comparisons: list[Comparison]) -> tuple[Outcome, tuple[str, ...]]:
+    """The verdict of an exact comparison of all claims, and why nothing is decided where nothing is."""
+    found = [judged(c, claim) for c, claim in zip(comparisons, statement.claims, strict=True)]
+    worst = worst_of({each for each, _ in found})
+    return worst, tuple(dict.fromkeys(reason for each, reason in found if each is worst and reason))
 
 
 def worst_of(outcomes: set[Outcome]) -> Outcome:
     """The outcome of several comparisons together."""
-    return next(o for o in (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.HOLDS) if o in outcomes)
+    order = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.HOLDS)
+    return next(o for o in order if o in outcomes)
 
 
-def _judged(comparison: Comparison, claim: Claim) -> Outcome:
-    """Compare two numbers known up to rounding."""
-    gap = comparison.left - comparison.right
-    if claim.relation is Relation.EQUAL:
-        gap = abs(gap)
-    if gap > comparison.error:
-        return Outcome.VIOLATED
+def judged(comparison: Comparison, claim: Claim) -> tuple[Outcome, str]:
+    """Compare two numbers known up to rounding, and say why where that does not decide."""
+    if comparison.missing:
+        # A bound without a number says nothing about the run; a run without one nothing about the bound.
+        diverged = math.isfinite(comparison.right) and not math.isfinite(comparison.left)
+        return Outcome.DIVERGED if diverged else Outcome.INCONCLUSIVE, comparison.missing
+    gap, error = comparison.left - comparison.right, comparison.error
+    equal = claim.relation is Relation.EQUAL
+    if (abs(gap) if equal else gap) > error:
+        return Outcome.VIOLATED, ""
     size = max(abs(comparison.left), abs(comparison.right), comparison.size)
-    decided = gap < -comparison.error or comparison.error <= _EQUAL * size
-    return Outcome.HOLDS if decided else Outcome.INCONCLUSIVE
+    if error <= max(_EQUAL * size, _LOST) if equal else gap <= -error:
+        return Outcome.HOLDS, ""
+    apart = "are equal" if gap == 0 else f"differ by {abs(gap):.2g}"
+    return Outcome.INCONCLUSIVE, f"{claim.name}: the sides {apart}, with a rounding error of up to {error:.2g}"
 
 
 def first_round(claim: Claim, rounds: int) -> int:
@@ -100,48 +155,96 @@ def first_round(claim: Claim, rounds: int) -> int:
     return first
 
 
-def compared(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], result: Expectation) -> Comparison:
-    """Both sides by the exact engine: means over rounds, or the entry with the least room."""
-    left, right = (evaluate(expr, vocabulary, values, result.records) for expr in (claim.metric.expr, claim.bound))
+def compared(
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    result: Expectation,
+    *,
+    given: Collection[str] = (),
+    rounds: int | None = None,
+) -> Comparison:
+    """Both sides by the exact engine: means over rounds, or the entry with the least room.
+
+    ``given`` are the constants whose values are the caller's own. A mean is one over ``rounds`` where the run was
+    followed for fewer of them.
+    """
+
+    def side(expr: sp.Expr) -> Rounded:
+        return enclosed(expr, vocabulary, values, result.records, result.errors, given)
+
+    left, right = side(claim.metric.expr), side(claim.bound)
     terms = {label: evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
-    size = np.abs(left) + sum(np.abs(term) for term in terms.values())
-    error = _rounding(claim, vocabulary, values, terms, result.errors)
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
-        parts = {label: float(term.mean()) for label, term in terms.items()}
-        return Comparison(claim.name, None, float(left.mean()), float(right.mean()), float(error.mean()), parts)
-    first = first_round(claim, len(left))
-    room = np.abs(left - right) if claim.relation is Relation.EQUAL else left - right
-    # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first.
-    excess = room / np.maximum(size, 1e-300) + 2 * (room > error)
+        share = 1.0 if rounds is None else len(left.value) / rounds
+        return _means(claim, (left, right), terms, bounded=nonnegative(claim, vocabulary, values), share=share)
+    first = first_round(claim, len(left.value))
+    sure = left.sure & right.sure
+    sure[:first] = True
+    with np.errstate(all="ignore"):
+        room = np.where(sure, left.value - right.value, 0.0)
+        error = np.where(sure, left.error + right.error, 0.0)
+        room = np.abs(room) if claim.relation is Relation.EQUAL else room
+        size = np.abs(left.value) + sum(np.abs(term) for term in terms.values())
+        # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first, then what has no
+        # number.
+        excess = np.where(sure, room / np.maximum(size, 1e-300) + 3 * (room > error), 2.0)
     worst = first + int(np.argmax(excess[first:]))
     parts = {label: float(term[worst]) for label, term in terms.items()}
     t, client = result.place(worst)
-    both = float(left[worst]), float(right[worst])
     names = {symbol.name for symbol in claim.metric.expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
     # How large the left side would be if nothing in it cancelled, where that is known.
     known = bool(names) and names <= result.sizes.keys()
     scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0
-    return Comparison(claim.name, t, *both, float(error[worst]), parts, client, scale)
+    missing = "" if sure[worst] else _no_number(left, right, worst)
+    return _comparison(claim, t, left.at(worst), right.at(worst), parts, client=client, size=scale, missing=missing)
 
 
-def _rounding(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], terms: Records, errors: Records
-) -> Array:
-    """Rounding error per round: the engine's on the quantities that it computed, the formula's on the rest.
+def _means(claim: Claim, sides: tuple[Rounded, Rounded], terms: Records, *, bounded: bool, share: float) -> Comparison:
+    """Both sides as means over the rounds; ``share`` of the rounds are known.
 
-    Claims are linear in the computed quantities or, with roots, concave: an expression changes by no more than it does
-    from 0 to their errors.
+    Where rounds of a left side that cannot be negative (``bounded``) have no number, or were not followed, the others
+    bound it from below.
     """
-    none = {name: np.zeros_like(error) for name, error in errors.items()}
+    left, right = sides
+    parts = {label: float(Rounded.of(term).mean().value) for label, term in terms.items()}
+    mean = left.mean(), right.mean()
+    if share == 1.0 and mean[0].sure and mean[1].sure:
+        return _comparison(claim, None, mean[0].at(()), mean[1].at(()), parts)
+    first = int(np.argmin(left.sure & right.sure))
+    missing = _no_number(left, right, first)
+    if mean[1].sure and bounded:
+        known = Rounded(np.where(left.sure, left.value, 0.0), np.where(left.sure, left.error, 0.0)).mean()
+        low, error = (share * x for x in known.at(()))
+        if low - error > mean[1].value + mean[1].error:
+            return _comparison(claim, None, (low, error), mean[1].at(()), parts)
+    return _comparison(claim, None, (math.inf, math.inf), mean[1].at(()), parts, missing=missing)
 
-    def change(expr: sp.Expr) -> Array:
-        computed = any(vocabulary[s.name].role is Role.MEASURED for s in expr.free_symbols)
-        if not computed:
-            return np.zeros(())
-        return np.abs(evaluate(expr, vocabulary, values, errors) - evaluate(expr, vocabulary, values, none))
 
-    error = change(claim.metric.expr)
-    for label, term in terms.items():
-        share = change(claim.terms[label])
-        error = error + share + _FORMULA_ROUNDING * np.abs(term)
-    return error
+def _no_number(left: Rounded, right: Rounded, place: int) -> str:
+    """Which side has no number in an entry, in a sentence."""
+    for what, each in (("the bound", right), ("the left side", left)):
+        value, error = each.at(place)
+        if math.isinf(value):
+            where = f" in round {place}" if what != "the bound" and len(each.value) > 1 else ""
+            return f"{what} overflows float64{where}"
+        if not math.isfinite(error):
+            return f"{what} has no value in float64: a part of it overflows, underflows or divides by 0"
+    return "rounds that were not followed decide"
+
+
+def _comparison(
+    claim: Claim,
+    t: int | None,
+    left: tuple[float, float],
+    right: tuple[float, float],
+    terms: dict[str, float],
+    *,
+    client: int | None = None,
+    size: float = 0.0,
+    missing: str = "",
+) -> Comparison:
+    return Comparison(
+        claim.name, t, left[0], right[0], left[1] + right[1], terms, client, size,
+        left_error=left[1], right_error=right[1], missing=missing,
+    )  # fmt: skip

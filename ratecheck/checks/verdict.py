@@ -24,14 +24,20 @@ class Outcome(enum.Enum):
     NOT_CHECKED = "NOT_CHECKED"
 
 
+def lost(value: float, error: float) -> bool:
+    """Whether a number is nothing but rounding."""
+    return error > 0 and abs(value) <= error
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Left and right side of one claim, in the round and for the client named.
 
     ``round`` is None for a claim about the mean over rounds or the whole run, ``client`` where it is about no single
-    client. ``error`` is the uncertainty of ``left``: rounding for the exact engine, the distance of the confidence
-    bound that decided for Monte Carlo. ``size`` says, where ``left`` is a difference, how large it would be if nothing
-    cancelled.
+    client. ``error`` is the uncertainty of left minus right: rounding for the exact engine, the distance of the
+    confidence bound that decided for Monte Carlo; ``left_error`` and ``right_error`` are what rounding alone does to
+    either side. ``size`` says, where ``left`` is a difference, how large it would be if nothing cancelled. ``missing``
+    says in a sentence why a side has no number; such a comparison decides nothing.
     """
 
     claim: str
@@ -42,11 +48,32 @@ class Comparison:
     terms: dict[str, float]
     client: int | None = None
     size: float = 0.0
+    left_error: float = 0.0
+    right_error: float = 0.0
+    missing: str = ""
+
+    @property
+    def significant(self) -> bool:
+        """Whether both sides are numbers and more than their rounding: what a ratio of them may be made of."""
+        sides = ((self.left, self.left_error), (self.right, self.right_error))
+        return not self.missing and all(math.isfinite(value) and not lost(value, error) for value, error in sides)
 
     @property
     def slack(self) -> float | None:
-        """Right side / left side; None where the left side is not positive."""
-        return self.right / self.left if self.left > 0 else None
+        """Right side / left side; None where the left side is not positive or a side is nothing but rounding."""
+        return self.right / self.left if self.significant and self.left > 0 else None
+
+    @property
+    def tightness(self) -> float | None:
+        """Left side / right side; infinite where the right side is not positive and exceeded.
+
+        None where a side is nothing but rounding, or neither side is positive.
+        """
+        if not self.significant:
+            return None
+        if self.right > 0:
+            return self.left / self.right
+        return math.inf if self.left > self.right else None
 
 
 @dataclass(frozen=True)
@@ -86,6 +113,14 @@ class Verdict:
         """The comparison with the least room."""
         return min(
             self.comparisons,
-            key=lambda c: (c.right - c.left) / max(abs(c.right), abs(c.left), math.ulp(0)),
+            key=_room,
             default=None,
         )
+
+
+def _room(comparison: Comparison) -> float:
+    """What has no number has no room."""
+    size = max(abs(comparison.right), abs(comparison.left))
+    if comparison.missing or not math.isfinite(size):
+        return -math.inf
+    return (comparison.right - comparison.left) / max(size, math.ulp(0))

@@ -18,9 +18,11 @@ from ratecheck.checks.asked import Asked, Options, recordable
 from ratecheck.checks.assumed import lacking, unmet
 from ratecheck.checks.chosen import INDEPENDENT
 from ratecheck.checks.facts import expected_delay
-from ratecheck.checks.replicates import Replicates, judge, nonnegative
+from ratecheck.checks.replicates import ONE_RUN, Replicates, judge, not_random, step_rounding
+from ratecheck.checks.rigorous import Proof, decided
 from ratecheck.checks.scope import foreign, step_source, unlike, within
 from ratecheck.checks.sequential import FIRST, decide
+from ratecheck.checks.settled import affordable, settled
 from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, quantities, setup, step
@@ -28,7 +30,7 @@ from ratecheck.errors import InputError, NoValueError
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
-from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Problem
+from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Problem, Quadratic
 
 Array = NDArray[np.float64]
 DEFAULTS = Options()
@@ -37,10 +39,8 @@ Observe = Callable[[Mapping[str, Array]], None]
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
-# A metric that grew beyond this multiple of its start has left the region that a convergence statement is about.
-_BLOWN_UP = 1e6
-# Rounding of the quantities of a single run, relative to them.
-_ONE_RUN = 1e-9
+# Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
+_EARLY = 2000
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
 _ATTEMPTS, _MARGIN = 30, 1.05
 
@@ -94,7 +94,7 @@ class _Check(Asked):
             return self._over_draws(pattern)
         traces = list(self.traces(pattern))
         self.checks = len(traces)
-        verdicts = [self._on(trace) for trace in traces]
+        verdicts = [self._settled(self._on(trace), trace) for trace in traces]
         return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
 
     def _on(self, trace: Participation) -> Verdict:
@@ -114,6 +114,26 @@ class _Check(Asked):
                 Outcome.NOT_APPLICABLE, values=self.asked_values(), constants=self.certified, reasons=reasons
             )
         return self._along_trajectory(along) if along else self._compare(self.certified)
+
+    def _settled(self, verdict: Verdict, trace: Participation) -> Verdict:
+        """What rounding leaves open is asked of the interval engine, as far as it follows such runs."""
+        return settled(verdict, partial(self._proof, trace), rigorous=self.options.rigorous)
+
+    def _proof(self, trace: Participation) -> Proof:
+        """What the interval engine says, where its cost is bounded."""
+        problem, T = self.problem, self._setting("rounds", 1)
+        if not isinstance(problem, Quadratic):
+            return Proof(None, f"a {problem.kind} problem is not followed rigorously")
+        means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
+        # The noise that is remembered is known without following the run.
+        run = None if self._wanted() == {"noise2"} else self.method
+        brief = run is not None and not affordable(problem, run, trace, T, means=means)
+        asked = self.asked if trace.fixed(T) is None else trace
+        options = replace(self.options, engine="exact", anyway=False)
+        try:
+            return decided(self.statement, problem, self.raw, options, asked, self.start, brief=brief)
+        except InputError as error:
+            return Proof(None, str(error))
 
     @cached_property
     def drawn(self) -> points.Points:
@@ -151,6 +171,9 @@ class _Check(Asked):
             short = [s for s in symbols if self.measured[s] > tried[s]]
             if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED):
                 return verdict
+            if any(c.missing for c in verdict.comparisons) or any(math.isinf(self.measured[s]) for s in short):
+                reason = f"the run overflows float64, so that no {' and '.join(symbols)} can be measured along it"
+                return replace(verdict, outcome=Outcome.DIVERGED, comparisons=(), reasons=(reason,))
             if not short:
                 held = {s: replace(each, reason="measured at its iterates") for s, each in found.items()}
                 notes = (*verdict.notes, *_trajectory_notes(verdict, measures))
@@ -264,29 +287,34 @@ class _Check(Asked):
         return "exact"
 
     def _by_exact(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
-        result = self._expected(ready)
+        result, followed = self._expected(ready)
         base = replace(base, engine="exact")
-        if result.diverged or _blown_up(result.metric):
-            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(result.metric),))
+        if result.diverged and any(check.holds is False for check in base.conditions):
+            # The statement never spoke of such a run.
+            return replace(base, outcome=Outcome.DIVERGED, reasons=("the run leaves the range of float64",))
         records, errors, sizes = (self._symbols(part) for part in (result.records, result.errors, result.sizes))
         result = replace(result, records=records, errors=errors, sizes=sizes)
         self._measure(ready, result.records, 1)
         self._report(result.records, values)
-        return self._judge(base, result, values)
+        return self._judge(base, result, values, followed)
 
-    def _expected(self, ready: setup.Setup) -> exact.Expectation:
+    def _expected(self, ready: setup.Setup) -> tuple[exact.Expectation, int | None]:
+        """Expected quantities; and T where fewer rounds were followed, since a run blows up early."""
         wanted = self._wanted()
         if any(quantities.known(name) for name in wanted):
-            return quantities.expect(ready, wanted, progress=self.progress)
+            return quantities.expect(ready, wanted, progress=self.progress), None
         if not recordable(wanted):
-            return lemmas.expect(ready, progress=self.progress)
+            return lemmas.expect(ready, progress=self.progress), None
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         by_round = self.observe is not None or self.measured
         if means and not by_round and averages.pays(ready):
             found = averages.average(ready)
             records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
-            return exact.Expectation(records, errors, found.weights, ready.trace.rate)
-        return exact.expect(ready, progress=self.progress)
+            if all(math.isfinite(x) for each in (found.records, found.errors) for x in each.values()):
+                return exact.Expectation(records, errors, found.weights, ready.trace.rate), None
+            early = replace(ready, T=min(_EARLY, ready.T))
+            return exact.expect(early, progress=self.progress), ready.T
+        return exact.expect(ready, progress=self.progress), None
 
     def _symbols(self, records: Mapping[str, Array]) -> dict[str, Array]:
         """Records by the paper's symbols, and under their own names."""
@@ -298,11 +326,17 @@ class _Check(Asked):
             claims, vocabulary = self.statement.claims, self.statement.vocabulary
             self.observe({c.name: sides.evaluate(c.metric.expr, vocabulary, values, records) for c in claims})
 
-    def _judge(self, base: Verdict, result: exact.Expectation, values: dict[str, float]) -> Verdict:
+    def _judge(
+        self, base: Verdict, result: exact.Expectation, values: dict[str, float], rounds: int | None = None
+    ) -> Verdict:
+        """Compare both sides of every claim; of ``rounds`` in all some may not have been followed."""
         vocabulary = self.statement.vocabulary
-        comparisons = [sides.compared(claim, vocabulary, values, result) for claim in self.statement.claims]
-        outcome = sides.outcome(self.statement, comparisons)
-        return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons))
+        comparisons = [
+            sides.compared(claim, vocabulary, values, result, given=self.given, rounds=rounds)
+            for claim in self.statement.claims
+        ]
+        outcome, reasons = sides.outcome(self.statement, comparisons)
+        return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons), reasons=reasons)
 
     def _by_step(self, base: Verdict, ready: setup.Setup, values: dict[str, float]) -> Verdict:
         wanted = self._wanted()
@@ -325,28 +359,28 @@ class _Check(Asked):
         decisions, comparisons = judge(
             self.statement, values, runs, self.options.level, self.options.level / self.checks, first=first,
             normal=normal, every_run=frozenset(s for s in facts if facts[s] in bilevel_rounds.EVERY_RUN), ranges=ranges,
+            given=self.given,
         )  # fmt: skip
         base = replace(base, replicates=runs.drawn, level=self.options.level)
-        diverged = [metric for metric in runs.metric if _blown_up(metric)]
-        if diverged:
-            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(diverged[0]),))
         records = runs.records
+        outcome = sides.worst_of({decision.outcome for decision in decisions})
+        beyond = not all(np.isfinite(array).all() for array in records.values())
+        if beyond and (outcome is Outcome.DIVERGED or any(check.holds is False for check in base.conditions)):
+            reasons = ("some replicates leave the range of float64",)
+            return replace(base, outcome=Outcome.DIVERGED, comparisons=(), reasons=reasons)
         self._measure(ready, {name: values_.mean(axis=0) for name, values_ in records.items()}, runs.drawn)
         self._report(records, values)
-        outcome = sides.worst_of({decision.outcome for decision in decisions})
         caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
         return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats))
 
     def _by_one_run(self, base: Verdict, ready: setup.Setup, values: dict[str, float], *, within: bool) -> Verdict:
         """Where nothing is random one run says all, up to its rounding."""
         run = self._simulate(ready, range(1), within=within)
-        if _blown_up(run.metric[0]):
-            return replace(base, outcome=Outcome.DIVERGED, reasons=(_growth(run.metric[0]),))
         records = self._symbols({name: array[0] for name, array in run.records.items()})
-        errors = {name: _ONE_RUN * np.abs(array) for name, array in records.items()}
+        errors = self._symbols({name: array[0] for name, array in step_rounding(run.records).items()})
         self._measure(ready, records, 1)
         self._report({name: array[None] for name, array in records.items()}, values)
-        note = f"nothing is random: one run, whose rounding is taken as {_ONE_RUN:g} of every quantity"
+        note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
         found = self._judge(base, exact.Expectation(records, errors, {}, ready.trace.rate), values)
         return replace(found, engine="step", notes=(*base.notes, note))
 
@@ -381,8 +415,6 @@ class _Check(Asked):
         if rules is None:
             reason = "nothing that it follows from says which step sizes"
             return self._verdict(Outcome.NOT_APPLICABLE, values=self.asked_values(), reasons=(reason,))
-        T = self._setting("rounds")
-        fixed = pattern.fixed(T) is not None
         self.trace = pattern
         self.certified = self._certify(self.statement)
         absent = tuple(f"{c.name} does not exist: {c.reason}" for c in self.certified.values() if math.isinf(c.value))
@@ -401,39 +433,72 @@ class _Check(Asked):
         note = f"step sizes are those of {rules.key} for the participation that is drawn"
         base = replace(base, vacuous=vacuous, vacuous_until=until, notes=(note,))
         (claim,) = self.statement.claims
-        terms = {label: number(expr, values) for label, expr in claim.terms.items()}
-        right = sum(terms.values())
+        vocabulary, nothing = self.statement.vocabulary, {"": np.zeros(1)}
+        terms = {k: sides.enclosed(e, vocabulary, values, nothing, nothing).at(0)[0] for k, e in claim.terms.items()}
+        right, wrong = sides.enclosed(claim.bound, vocabulary, values, nothing, nothing, self.given).at(0)
+        if not math.isfinite(right) or not math.isfinite(wrong):
+            return replace(base, outcome=Outcome.INCONCLUSIVE, reasons=("the bound overflows float64",))
+        return self._drawn(replace(base, notes=(note,)), pattern, rules, terms, (right, wrong))
+
+    def _drawn(
+        self,
+        base: Verdict,
+        pattern: Participation,
+        rules: Statement,
+        terms: dict[str, float],
+        bound: tuple[float, float],
+    ) -> Verdict:
+        """Compare with the bound, which is known up to a rounding error."""
+        T, (right, wrong) = self._setting("rounds"), bound
+        fixed, (claim,) = pattern.fixed(T) is not None, self.statement.claims
+        rounding = [0.0]
 
         def draw(wanted: range) -> tuple[Array, Array]:
             lefts = []
             for r in wanted:
                 self.trace = pattern if fixed else Trace(draw_until(pattern, T, self.options.seed, r))
-                lefts.append([self._left_of(rules, r)[0]])
+                left, error, _ = self._left_of(rules, r)
+                lefts.append([left])
+                rounding.append(error)
             return np.array(lefts), np.full((len(lefts), 1), right)
 
         try:
             if fixed:
                 self.trace = pattern
                 left, error, engine = self._left_of(rules, 0)
-                if error is not None:
-                    comparison = Comparison(claim.name, None, left, right, error + 1e-14 * right, terms)
-                    outcome = sides.outcome(self.statement, [comparison])
-                    return replace(base, outcome=outcome, engine=engine, comparisons=(comparison,))
-            bounded = nonnegative(claim, self.statement.vocabulary, values)
-            decision = decide(draw, self.options.level, max(self.options.replicates, 2), nonnegative=bounded)
+                if engine != "sampled":
+                    missing = "" if math.isfinite(left) and math.isfinite(error) else "the left side overflows float64"
+                    comparison = Comparison(
+                        claim.name, None, left, right, error + wrong, terms,
+                        left_error=error, right_error=wrong, missing=missing,
+                    )  # fmt: skip
+                    outcome, reasons = sides.outcome(self.statement, [comparison])
+                    found = replace(
+                        base, outcome=outcome, engine=engine, comparisons=(comparison,), reasons=reasons
+                    )  # fmt: skip
+                    return self._settled(found, pattern)
+            bounded = not_random(claim, self.statement.vocabulary) and sides.nonnegative(
+                claim, self.statement.vocabulary, base.values
+            )
+            decision = decide(
+                draw, self.options.level, max(self.options.replicates, 2), nonnegative=bounded,
+                tie=lambda _: (np.array([max(rounding)]), np.array([wrong])),
+            )  # fmt: skip
         except InputError as error:
             return replace(base, reasons=(str(error),))
-        comparison = Comparison(claim.name, None, decision.left, right, decision.error, terms)
+        comparison = Comparison(
+            claim.name, None, decision.left, right, decision.error, terms, left_error=max(rounding), right_error=wrong
+        )
         engine = "step" if fixed else "traces"
         return replace(
             base, outcome=decision.outcome, engine=engine, comparisons=(comparison,), replicates=decision.replicates,
-            level=self.options.level, notes=(note, decision.caveat),
+            level=self.options.level, notes=(*base.notes, decision.caveat),
         )  # fmt: skip
 
-    def _left_of(self, rules: Statement, r: int) -> tuple[float, float | None, str]:
+    def _left_of(self, rules: Statement, r: int) -> tuple[float, float, str]:
         """The left side given one participation, its rounding error and the engine.
 
-        Where the noise is sampled, it is that of replicate r, and the error is None.
+        Where the noise is sampled it is that of replicate r, and the engine is "sampled".
 
         Raises `InputError` where the step sizes of ``rules`` have no value or break its conditions.
         """
@@ -448,15 +513,19 @@ class _Check(Asked):
         ready = self._setup(values)
         (claim,) = self.statement.claims
 
-        def mean(records: Mapping[str, Array]) -> float:
-            symbols = self._symbols(records)
-            return float(sides.evaluate(claim.metric.expr, self.statement.vocabulary, values, symbols).mean())
+        def mean(records: Mapping[str, Array], errors: Mapping[str, Array]) -> tuple[float, float]:
+            vocabulary, pair = self.statement.vocabulary, (self._symbols(records), self._symbols(errors))
+            return sides.enclosed(claim.metric.expr, vocabulary, values, *pair, self.given).mean().at(())
 
         if self._engine(ready) == "exact":
-            result = self._expected(ready)
-            return mean(result.records), mean(result.errors), "exact"
-        left = mean(step.simulate(ready, seed=self.options.seed, first_replicate=r, replicates=1).records)
-        return left, None if setup.is_random(ready) else _ONE_RUN * left, "step"
+            result, followed = self._expected(ready)
+            if followed is not None:
+                return math.inf, math.inf, "exact"
+            return *mean(result.records, result.errors), "exact"
+        run = step.simulate(ready, seed=self.options.seed, first_replicate=r, replicates=1)
+        errors = step_rounding(run.records)
+        found = mean(*({name: array[0] for name, array in each.items()} for each in (run.records, errors)))
+        return *found, "sampled" if setup.is_random(ready) else "step"
 
     def _vacuity(self, values: dict[str, float], chosen: Mapping[str, str]) -> tuple[bool | None, int | None]:
         trivial, rounds = self.statement.claims[0].metric.trivial, self.statement.vocabulary.run.get("rounds")
@@ -490,18 +559,6 @@ def _trajectory_notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tupl
     if verdict.engine == "step":
         notes += [f"{symbol} {measure.sampled}" for symbol, measure in measures.items()]
     return tuple(notes)
-
-
-def _blown_up(metric: Array) -> bool:
-    start = max(float(metric[:2].max()), 1e-300)
-    return not np.isfinite(metric).all() or float(metric[-1]) > _BLOWN_UP * start
-
-
-def _growth(metric: Array) -> str:
-    finite = np.isfinite(metric)
-    if finite.all():
-        return f"the metric grew from {metric[0]:.3g} to {metric[-1]:.3g}"
-    return f"the metric left the range of floating-point numbers in round {int(np.argmin(finite))}"
 
 
 _LARGEST_T = 10**15

@@ -1,7 +1,8 @@
 """Matrices of reals enclosed in fixed-point numbers: integers times 2^-bits, all known to one common radius.
 
 Rounding is bounded by what it adds to the radius, entry by entry, so that a result contains the true matrix whatever
-the numbers are. Integers have no largest value: nothing overflows, and what is small needs more bits.
+the numbers are. Integers have no largest value: nothing overflows, and what is small needs more bits. With `EXACT` for
+bits entries are rationals and nothing is rounded.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.engines.enclosure import Enclosure, Number
+from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError
 
 # Entries are whole numbers, or exact numbers before they are rounded.
 Entries = NDArray[np.object_]
+# In place of a number of bits: entries are rationals.
+EXACT = 0
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,10 @@ class Ball:
 
     @staticmethod
     def of(entries: Any, bits: int) -> Ball:
-        """The smallest that contains a matrix of exact or enclosed numbers."""
+        """The smallest that contains a matrix of numbers; raises `UndecidedError` where it cannot be `EXACT`."""
         entries = np.asarray(entries, dtype=object)
+        if bits == EXACT:
+            return Ball(_rational(entries), 0, EXACT)
         middle = np.zeros(entries.shape, dtype=object)
         radius = 0
         for place, entry in np.ndenumerate(entries):
@@ -68,6 +73,9 @@ class Ball:
         return Ball(self.middle - other.middle, self.radius + other.radius, self.bits)
 
     def __matmul__(self, other: Ball) -> Ball:
+        if self.bits == EXACT:
+            empty = not self.shape[1]
+            return Ball(_whole(self.shape[0], other.shape[1], 0) if empty else self.middle.dot(other.middle), 0, EXACT)
         # |sum_k a_k b_k - (...)| <= sum_k |a_k| r_b + r_a sum_k |b_k| + k r_a r_b, and one unit by each rounding.
         inner = self.shape[1]
         rows = max((sum(map(abs, row)) for row in self.middle), default=0) if other.radius else 0
@@ -78,6 +86,8 @@ class Ball:
 
     def times(self, other: Ball) -> Ball:
         """The product entry by entry, with a matrix of the same shape or with a single number."""
+        if self.bits == EXACT:
+            return Ball(self.middle * other.middle, 0, EXACT)
         mine, its = (max(map(abs, each.middle.ravel()), default=0) for each in (self, other))
         spread = mine * other.radius + self.radius * its + self.radius * other.radius
         return Ball((self.middle * other.middle) >> self.bits, (spread >> self.bits) + 2, self.bits)
@@ -105,7 +115,7 @@ class Ball:
     def entry(self, row: int, column: int) -> Enclosure:
         """An entry as a number."""
         unit = 1 << self.bits
-        middle = int(self.middle[row, column])
+        middle = Fraction(self.middle[row, column])
         return Enclosure(Fraction(middle - self.radius, unit), Fraction(middle + self.radius, unit))
 
     def power(self, noise: Ball, times: int) -> tuple[Ball, Ball]:
@@ -133,6 +143,17 @@ def _whole(rows: int, columns: int, diagonal: int) -> Entries:
     matrix = np.full((rows, columns), 0, dtype=object)
     np.fill_diagonal(matrix, diagonal)
     return matrix
+
+
+def _rational(entries: Entries) -> Entries:
+    """Numbers that are known exactly, as fractions."""
+    exact = np.empty(entries.shape, dtype=object)
+    for place, entry in np.ndenumerate(entries):
+        number = Enclosure.of(entry)
+        if not number.exact:
+            raise UndecidedError("a number of the run is irrational")
+        exact[place] = number.low
+    return exact
 
 
 def _column(ball: Ball) -> Ball:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import sympy as sp
@@ -23,10 +23,11 @@ class UndecidedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """A real number between two rationals."""
+    """A real number between two rationals; ``square`` is its square where that is rational and the number is not."""
 
     low: Fraction
     high: Fraction
+    square: Fraction | None = field(default=None, compare=False)
 
     @staticmethod
     def of(value: Number) -> Enclosure:
@@ -96,10 +97,14 @@ class Enclosure:
         """x^(p/q); raises `UndecidedError` for a root of what may be negative."""
         if exponent < 0:
             return self.power(-exponent).inverse()
+        if self.square is not None and exponent.denominator == 1 and exponent.numerator % 2 == 0:
+            return Enclosure.of(self.square ** (exponent.numerator // 2))
         if exponent.denominator > 1:
             if self.low < 0:
                 raise UndecidedError("a root of what may be negative")
             root = Enclosure(_root(self.low, exponent.denominator)[0], _root(self.high, exponent.denominator)[1])
+            if self.exact and exponent == Fraction(1, 2) and not root.exact:
+                return Enclosure(root.low, root.high, self.low)
             return root.power(Fraction(exponent.numerator))
         ends = (self.low**exponent.numerator, self.high**exponent.numerator)
         if exponent.numerator % 2 == 0 and self.low < 0 < self.high:

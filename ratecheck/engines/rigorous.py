@@ -26,7 +26,7 @@ import numpy as np
 
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import Group, LinearMaps, Over, U, V, Variables
-from ratecheck.engines.ball import Ball, Entries, stacked
+from ratecheck.engines.ball import EXACT, Ball, Entries, stacked
 from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.engines.rational import definite, inverse, rationals
 from ratecheck.participation import Participation, Uniform
@@ -37,6 +37,8 @@ from ratecheck.problems import Problem, Quadratic
 _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
 # Vectors whose signs are enumerated.
 _SIGNS = 10
+# Numbers of a state on which quadratic forms are compared in rationals.
+_LARGEST_FORM = 100
 # Up to so many rounds are followed one by one even where they could be squared.
 _FEW_ROUNDS = 16
 
@@ -110,9 +112,30 @@ class Run:
 
     def rounds(self, names: Sequence[str], bits: int) -> dict[str, list[Enclosure]]:
         """Recorded quantities before every round; raises `UndecidedError` for a run that is not followed."""
-        parts = [list(part.rounds(names)) for part in self._parts(bits)]
+        followed = [name for name in names if name != "noise2"]
+        parts = [list(part.rounds(followed)) for part in self._parts(bits)] if followed else []
         added = [_added(list(each)) for each in zip(*parts, strict=True)]
-        return {name: [each[name] for each in added] for name in names}
+        found = {name: [each[name] for each in added] for name in followed}
+        return found if followed == [*names] else {**found, "noise2": self._noise()}
+
+    def _noise(self) -> list[Enclosure]:
+        """Second moment of the noise that the server remembers: that of the last gradients of who took part so far."""
+        fixed = self.trace.fixed(self.T)
+        if fixed is None:
+            raise UndecidedError("who took part so far is random")
+        each = sum((Enclosure.of(variance) for variance in self.variances), Enclosure.of(0)) * self.K
+        present = np.maximum.accumulate(fixed, axis=0).sum(axis=1)
+        return [each * int(count) for count in present]
+
+    def forms(self, names: Sequence[str]) -> dict[str, Entries]:
+        """Recorded quantities as quadratic forms in the state before a round, in rationals.
+
+        Raises `UndecidedError` for what is not rational and for a state that is large.
+        """
+        part = _Part(self, list(range(len(self.g[0]))), EXACT)
+        if part.size > _LARGEST_FORM:
+            raise UndecidedError(f"a state of {part.size} numbers is large")
+        return {name: ball.middle for name, ball in part.quantities(names).items()}
 
     def _parts(self, bits: int) -> list[_Part]:
         return [_Part(self, coordinates, bits) for coordinates in self._coupled()]
@@ -368,7 +391,7 @@ class _Part:
         variances = [*(variance / Fraction(self.run.K) for variance in self.variances)] * self.n
         return Ball.of((rows * np.array([*variances, 1], dtype=object)).dot(rows.T), self.bits)
 
-    def _quantities(self, names: Sequence[str]) -> dict[str, Ball]:
+    def quantities(self, names: Sequence[str]) -> dict[str, Ball]:
         """The symmetric matrices Q of the recorded quantities <Q, M>."""
         a, n, width = self.algorithm, Fraction(self.n), self.size
         server, recorded, points, gradients = self._forms(a.server, 0, width), [], [], []
@@ -379,6 +402,9 @@ class _Part:
             recorded.append(a.records(server, client, self._split(gradients[-1]), self._p(i)))
         found = {}
         for name in names:
+            if name in ("gap", "distance2") and name not in recorded[0]:
+                found[name] = self._from_minimum(name, points[0])
+                continue
             if name not in recorded[0]:
                 raise UndecidedError(f"{name} is not recorded rigorously")
             Q = _zeros(width, width)
@@ -399,6 +425,16 @@ class _Part:
             found[name] = Ball.of((Q + Q.T) * Fraction(1, 2), self.bits)
         return found
 
+    def _from_minimum(self, name: str, point: Entries) -> Ball:
+        """F - inf f or ||u - u*||^2, of shared variables alone."""
+        H, g = (sum(each, 0) / Fraction(self.n) + _zeros(*np.shape(each[0])) for each in (self.H, self.g[:, None]))
+        if self.d != self.sizes[U] or not definite(H):
+            raise UndecidedError(f"{name} is followed rigorously for shared variables with a single minimiser only")
+        away = point + _zeros(*point.shape)
+        away[:, -1] = away[:, -1] - inverse(H).dot(g[0])
+        weight = H * Fraction(1, 2) if name == "gap" else _units(self.d, 0, self.d)
+        return Ball.of(away.T.dot(weight).dot(away), self.bits)
+
     def _recorded_point(self, server: Variables, client: Variables) -> Entries:
         parts = []
         for (group, slot), block in zip(LinearMaps(self.algorithm).point(), self.algorithm.blocks, strict=True):
@@ -414,7 +450,7 @@ class _Part:
         """Recorded quantities before every round."""
         if self.run.T > _MOST_ROUNDS:
             raise UndecidedError(f"T={self.run.T} rounds one by one are more than {_MOST_ROUNDS}")
-        forms, moment, before = self._quantities(names), self._first(), None
+        forms, moment, before = self.quantities(names), self._first(), None
         for law in self._all_laws():
             if before is not None:
                 moment = before.advance(moment)
@@ -427,11 +463,11 @@ class _Part:
         if T > _FEW_ROUNDS and self._constant:
             law = next(self._all_laws())
             if len(law.terms) == 1:
-                return {name: _by_doubling(law, Q, self._first(), T) for name, Q in self._quantities(names).items()}
+                return {name: _by_doubling(law, Q, self._first(), T) for name, Q in self.quantities(names).items()}
             entries, products = self.size * (self.size + 1) // 2, 2 * T * len(law.terms)
             # The cheaper of the two, by how many numbers are multiplied.
             if entries <= _LARGEST and entries**3 * T.bit_length() < products * self.size**3:
-                return _by_squaring(law, self._quantities(names), self._first(), T)
+                return _by_squaring(law, self.quantities(names), self._first(), T)
         totals = dict.fromkeys(names, Enclosure.of(0))
         for each in self.rounds(names):
             totals = {name: totals[name] + each[name] for name in names}

@@ -1,0 +1,76 @@
+"""Verdicts that rounding leaves open, settled by the interval engine where it follows such runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bounds.statement import ConditionCheck
+from ratecheck.algorithms import Method
+from ratecheck.checks import sides
+from ratecheck.checks.rigorous import Proof
+from ratecheck.checks.verdict import Comparison, Outcome, Verdict
+from ratecheck.participation import Participation, Uniform
+from ratecheck.problems import Quadratic
+
+# An accusation by less than this, relative to the larger side, is asked again without rounding.
+_HAIR = 1e-6
+# Numbers that the interval engine multiplies in some seconds.
+_AFFORDABLE = 1e7
+
+
+def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> Verdict:
+    """The verdict where rounding decides nothing, otherwise what is proved.
+
+    An accusation by a hair is asked again in any case: prescribed step sizes and certified constants are rounded, too.
+    What is merely open is asked where that is wanted (``rigorous``).
+    """
+    pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))
+    if verdict.engine != "exact" or not pairs or any(check.holds is False for check in verdict.conditions):
+        return verdict
+    found = [sides.judged(*pair)[0] for pair in pairs]
+    accused = [c for (c, _), each in zip(pairs, found, strict=True) if each is Outcome.VIOLATED]
+    by_a_hair = bool(accused) and max(map(_excess, accused)) < _HAIR
+    is_open = rigorous and verdict.outcome is Outcome.INCONCLUSIVE and not any(c.missing for c in verdict.comparisons)
+    if not is_open and not by_a_hair:
+        return verdict
+    proof = prove()
+    if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+        note = f"{proof.outcome.value} is proved in interval arithmetic; float64 alone cannot tell the sides apart"
+        return replace(verdict, outcome=proof.outcome, reasons=(), notes=(*verdict.notes, note, *proof.notes))
+    if is_open:
+        why = proof.reason or "the enclosures of the two sides overlap"
+        return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))
+    edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
+    if not edge:
+        return verdict
+    reason = f'the sides differ by a hair, and "{edge[0]}" holds up to rounding only'
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
+
+
+def affordable(problem: Quadratic, method: Method, trace: Participation, T: int, *, means: bool) -> bool:
+    """Whether the interval engine follows a run within seconds; ``means``: only means over its rounds."""
+    coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
+    together = problem.d if coupled else 1
+    size = 1 + together * (len(method.algorithm.server) + problem.n * len(method.algorithm.client))
+    given = trace.fixed(T) is not None
+    products = float(T) * (1 if given else problem.n + 2) * size**3
+    if means and isinstance(trace, Uniform):
+        entries = size * (size + 1) // 2
+        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.m == problem.n else entries**3))
+    return products * problem.d / together <= _AFFORDABLE
+
+
+def _excess(comparison: Comparison) -> float:
+    """By how much the sides differ, relative to the larger one."""
+    return abs(comparison.left - comparison.right) / max(abs(comparison.left), abs(comparison.right), comparison.size)
+
+
+def _on_the_edge(check: ConditionCheck) -> bool:
+    """Whether a condition is met by the tolerance for rounding alone."""
+    if check.left is None or check.right is None:
+        return False
+    operator, left, right = check.condition.operator, check.left, check.right
+    return (operator in ("<=", "==") and left > right) or (operator in (">=", "==") and left < right)
