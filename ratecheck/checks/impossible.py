@@ -15,7 +15,8 @@ import sympy as sp
 
 from bounds.statement import Claim, Evaluation, Relation, Statement
 from bounds.symbols import Vocabulary
-from ratecheck.checks.replicates import nonnegative
+from ratecheck.checks.replicates import not_random
+from ratecheck.checks.sides import nonnegative
 
 _DIGITS = 50
 # How far each number may be off, relative to it.
@@ -61,7 +62,7 @@ def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float])
     weights = {symbol.name for weight in claim.metric.weights.values() for symbol in weight.free_symbols}
     if claim.relation is Relation.ORDER or not names | weights <= values.keys():
         return None
-    if not nonnegative(claim, vocabulary, values):
+    if not not_random(claim, vocabulary) or not nonnegative(claim, vocabulary, values):
         return None
     right = _robustly_negative(claim.bound, {name: values[name] for name in names})
     return None if right is None else Impossible(claim.name, right, str(claim.metric.expr))
