@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bounds.statement import Evaluation, Over, Relation, Statement, apart
-from ratecheck.checks.admissible import StepSizes
 from ratecheck.checks.interval import Interval, point
-from ratecheck.checks.nearest import Nearest
-from ratecheck.checks.region import Region
 from ratecheck.checks.typed import end_text, shortest, steps_text, value_text
 
 if TYPE_CHECKING:
+    from ratecheck.checks.admissible import StepSizes
+    from ratecheck.checks.nearest import Nearest
+    from ratecheck.checks.region import Region
     from ratecheck.checks.rigorous import Proof
     from ratecheck.checks.verdict import Comparison, Verdict
 
