@@ -22,15 +22,23 @@ if TYPE_CHECKING:
 DISTRIBUTION = "ratecheck"
 
 PAPERS: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo", "baselines")
+# Statements on which the checks are tried; they are no part of the catalogue.
+TEXTBOOK = "textbook"
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
     """All statements of one paper in printed order, or of a file; raises `InputError` for an unknown paper."""
     if own.is_own(paper):
         return own.statements(paper)
-    if paper not in PAPERS:
+    if paper not in (*PAPERS, TEXTBOOK):
         raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, PAPERS)}")
     found: tuple[Statement, ...] = importlib.import_module(f"bounds.{paper}").STATEMENTS
+    return found
+
+
+def twins() -> tuple[Statement, ...]:
+    """The textbook's statements with a number wrong, each of which has to be caught."""
+    found: tuple[Statement, ...] = importlib.import_module(f"bounds.{TEXTBOOK}").TWINS
     return found
 
 
@@ -83,8 +91,8 @@ def get(key: str) -> Statement:
     if own.is_own(key):
         return own.get(key)
     paper, slash, _ = key.partition("/")
-    if slash and paper in PAPERS:
-        for statement in statements(paper):
+    if slash and paper in (*PAPERS, TEXTBOOK):
+        for statement in (*statements(paper), *(twins() if paper == TEXTBOOK else ())):
             if statement.key == key:
                 return statement
     if key in PAPERS:

@@ -14,6 +14,7 @@ from twins import fedavg_p, scaffold_p
 
 import bounds
 import ratecheck as rc
+from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.checks import interpolation, pep
 from ratecheck.checks.deterministic import Case
 from ratecheck.checks.interpolation import Answers, recheck, worst_instance
@@ -429,3 +430,82 @@ def test_steps_that_floats_cannot_resolve_are_refused():
     tiny = case("pfl/theorem-3.11", **{**FEDAVG, "K": 2, "T": 2, "eta_u": 1e9})
     with pytest.raises(InputError, match="too small for"):
         interpolation.worst_instance(tiny, starts=1, dimensions=(1,))
+
+
+# What the model covers, on the textbook's statements.
+
+TEXTBOOK = {"n": 1, "K": 1, "T": 2, "L": 2.0, "F_0": 0.7, "b": 0.5}
+
+
+def textbook_case(key):
+    """A textbook statement at small numbers."""
+    statement = bounds.get(f"textbook/{key}")
+    given = {k: v for k, v in TEXTBOOK.items() if k not in statement.settings}
+    return Case.of(statement, given)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("proximal-point", "asks for minimisers"),
+        ("envelopes", "asks for minimisers"),
+        ("gradient-descent-moved", "du2 in its bound is measured along the run"),
+        ("total-descent", "no run records fall"),
+        ("self-bounding", "bounds no mean over the rounds"),
+        ("gradient-descent-any", "leaves gamma_u open: give gamma_u="),
+    ],
+)
+def test_what_is_not_modelled_is_refused(key, message):
+    """Answers that are no gradients, and bounds that are no numbers."""
+    with pytest.raises(InputError, match=message):
+        textbook_case(key)
+
+
+def test_symbols_that_mean_something_else_are_refused():
+    """A symbol of the basic setting that stands for another quantity, or in other units, is not that of the model."""
+    statement = bounds.get("textbook/gradient-descent")
+    for change, message in (
+        (lambda own: own.facts.update(F_0="B_0"), "F_0 is another quantity there"),
+        (lambda own: own.run.update(rounds="K", local_steps="T"), "local_steps are T there, not K"),
+        (lambda own: own.define("gamma_u", "g", "a", Domain.POSITIVE, Role.STEP_SIZE, 0, 0), "gamma_u is measured in"),
+    ):
+        own = Vocabulary(statement.vocabulary)
+        change(own)
+        with pytest.raises(InputError, match=message):
+            Case.of(dataclasses.replace(statement, vocabulary=own), TEXTBOOK)
+
+
+def test_open_caps_are_approached():
+    """Gamma < 1/L is asked about just inside, which is said; so is a product of step sizes."""
+    found = textbook_case("gradient-descent-open")
+    assert found.approached == {"gamma_u": 0.5}
+    assert 0.5 * (1 - 1e-8) < found.values["gamma_u"] < 0.5
+    assert textbook_case("gradient-descent").approached == {}
+    assert textbook_case("gradient-descent-outer").values["gamma"] == 0.5
+
+
+@needs_pepit
+def test_textbook_statements_are_not_accused_over_all_functions():
+    """Each that the model covers, the open caps among them; with a tenth less the tight one is."""
+    for key in ("gradient-descent", "gradient-descent-open", "gradient-descent-wide", "sgd-tuned", "scaffold-step"):
+        found = worst_case(bounds.get(f"textbook/{key}"), TEXTBOOK, starts=2)
+        assert not found.violated
+    assert worst_case(bounds.get("textbook/gradient-descent-false"), TEXTBOOK, starts=2).violated
+
+
+@needs_pepit
+def test_a_left_side_with_a_factor_is_in_its_own_units():
+    """gamma_u*G_u instead of G_u: both values are multiplied by gamma_u, whatever L and F_0."""
+    statement = bounds.get("textbook/gradient-descent")
+    (claim,) = statement.claims
+    gamma, G = (statement.vocabulary[name].symbol for name in ("gamma_u", "G_u"))
+    times = dataclasses.replace(
+        claim,
+        metric=dataclasses.replace(claim.metric, weights={G: gamma}),
+        terms={"gap": gamma * claim.bound},
+    )
+    plain, scaled = (
+        worst_case(each, TEXTBOOK, starts=2) for each in (statement, dataclasses.replace(statement, claims=(times,)))
+    )
+    assert scaled.upper.left == pytest.approx(plain.upper.left / 2, rel=1e-6)
+    assert scaled.lower.left == pytest.approx(plain.lower.left / 2, rel=1e-6)

@@ -7,17 +7,20 @@ can be added and scaled: points of a performance-estimation problem, coefficient
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import sympy as sp
+
 from bounds.statement import Assumption, Given, Over, Relation, Statement, number
-from bounds.symbols import Role
+from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.base import Algorithm, Term, U, V, Variables
 from ratecheck.algorithms.base import Over as Clients
-from ratecheck.algorithms.base import Term, U, V, Variables
 from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.interval import Interval
 from ratecheck.checks.problem import step_names
 from ratecheck.checks.scope import foreign
 from ratecheck.errors import InputError
@@ -41,6 +44,12 @@ _ASSUMED = {
 _NOISE = Assumption.NOISE.constants
 # What an adversary respects: smoothness, the initial gap, dissimilarity, and the clients' gradients at the start.
 _RESPECTED = {"L", "F_0", "b", "B_0"}
+# Digits in which right sides are computed.
+_DIGITS = 50
+# Terms of a left side whose units agree to this are in the same.
+_SAME = 1e-9
+# The symbols that say how long and how wide a run is.
+_RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 
 @dataclass(frozen=True)
@@ -82,27 +91,30 @@ class Snapshot:
 class Case:
     """A statement at numbers at which its run is deterministic; ``values`` has all of its parameters.
 
-    The variables are shared: personal ones, where the method has them, are absent.
+    The variables are shared: personal ones, where the method has them, are absent. ``approached`` maps step sizes that
+    are just inside an open end of what is admissible to that end.
     """
 
     statement: Statement
     values: Mapping[str, float]
+    approached: Mapping[str, float] = field(default_factory=dict)
 
     @staticmethod
     def of(statement: Statement, given: Given, *, anyway: bool = False) -> Case:
         """Complete the numbers; a step size that the statement leaves open takes its largest admissible value.
 
-        Raises `InputError` where the statement is about anything but a deterministic run of shared variables, where
-        numbers are missing, and, unless ``anyway``, where they break a condition of the statement.
+        Where that end is open the value is just inside. Raises `InputError` where the statement is about anything but a
+        deterministic run of shared variables that asks for gradients, where numbers are missing, and, unless
+        ``anyway``, where they break a condition of the statement.
         """
         _check_kind(statement)
         statement.check_names(given)
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
         values, _ = statement.complete({**silent, **everyone, **given})
-        values = _with_open_steps(statement, values)
+        values, approached = _with_open_steps(statement, values)
         _check_values(statement, values, anyway=anyway)
-        return Case(statement, values)
+        return Case(statement, values, approached)
 
     @property
     def method(self) -> Method:
@@ -121,8 +133,21 @@ class Case:
 
     @cached_property
     def right(self) -> float:
-        """The right side of the first claim."""
-        return self.statement.evaluate(**self.values).value
+        """The right side of the first claim, in as many digits as a difference in it may take."""
+        return float(self._precise(self.statement.claims[0].bound))
+
+    @cached_property
+    def size(self) -> float:
+        """How large the right side would be if nothing in it cancelled."""
+        parts = sp.Add.make_args(sp.expand(self.statement.claims[0].bound))
+        return float(sum(abs(self._precise(part)) for part in parts))
+
+    def _precise(self, expr: sp.Expr) -> sp.Expr:
+        exact = {symbol: sp.Rational(*self.values[symbol.name].as_integer_ratio()) for symbol in expr.free_symbols}
+        value = expr.xreplace(exact).evalf(_DIGITS)
+        if not (value.is_Float or value.is_Rational):
+            raise InputError(f"{self.statement.key} has no finite value at these numbers: its right side is {value}")
+        return value
 
     def unit(self, name: str) -> float:
         """What a symbol is measured in where F_0 = 1 and L = 1: F_0^f_degree * (F_0/L)^(x_degree/2)."""
@@ -130,10 +155,22 @@ class Case:
         gap, L = self.values["F_0"], self.values["L"]
         return math.pow(gap, quantity.f_degree) * math.pow(gap / L, quantity.x_degree / 2)
 
-    @property
+    @cached_property
     def left_unit(self) -> float:
-        """The unit of the left side."""
-        return self.unit(next(iter(self.statement.claims[0].metric.weights)).name)
+        """The unit of the left side; raises `InputError` where its terms have different ones."""
+        units = {}
+        for quantity, weight in self.statement.claims[0].metric.weights.items():
+            if scaled := number(weight, self.scaled.values):
+                units[quantity.name] = number(weight, self.values) / scaled * self.unit(quantity.name)
+        if max(units.values(), default=1.0) > (1 + _SAME) * min(units.values(), default=1.0):
+            listed = ", ".join(f"{unit:.6g} of {name}" for name, unit in units.items())
+            raise InputError(f"{self.statement.key} has no worst case here: its left side mixes units ({listed})")
+        return next(iter(units.values()), 1.0)
+
+    @property
+    def square_unit(self) -> float:
+        """The unit of a gradient's square."""
+        return self.values["F_0"] * self.values["L"]
 
     @cached_property
     def scaled(self) -> Case:
@@ -148,7 +185,7 @@ class Case:
         """
         algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), int(self.values["T"])
         p = self._parameters(convert)
-        recorded = _first(algorithm.server) if algorithm.point is None else algorithm.point[U]
+        recorded = _recorded(algorithm) or ""
 
         def gradient(i: int, x: Vector) -> Variables:
             return {U: oracle(i, x), V: zero}
@@ -176,10 +213,13 @@ class Case:
 
     def left(self, run: Sequence[Snapshot], inner: Inner, convert: Convert = float) -> Scalar:
         """The left side of the first claim: the mean over the rounds of its combination of recorded quantities."""
-        weights = self.statement.claims[0].metric.weights
+        weights, recorded = self.statement.claims[0].metric.weights, self.statement.vocabulary.facts
         factors = {quantity.name: convert(number(weight, self.values)) for quantity, weight in weights.items()}
         return mean(
-            [total([f * snapshot.record(name, inner, convert) for name, f in factors.items()]) for snapshot in run]
+            [
+                total([f * snapshot.record(recorded[name], inner, convert) for name, f in factors.items()])
+                for snapshot in run
+            ]
         )
 
     def _parameters(self, convert: Convert) -> dict[str, Scalar]:
@@ -210,34 +250,93 @@ def _first(group: Mapping[str, str]) -> str:
     return next(name for name, block in group.items() if block == U)
 
 
+def _recorded(algorithm: Algorithm) -> str | None:
+    """The shared variable at which quantities are recorded."""
+    return algorithm.point[U] if algorithm.point else next((k for k, b in algorithm.server.items() if b == U), None)
+
+
 def _check_kind(statement: Statement) -> None:
     """Raise `InputError` unless the statement bounds a mean over the rounds of a run that can be deterministic."""
-    key, claim = statement.key, statement.claims[0]
     if statement.order_only:
-        raise InputError(f"{key} is known only up to a constant, so there is nothing to compare with")
-    if reasons := foreign(statement):
-        raise InputError(f"{key} has no worst case here: {'; '.join(reasons)}")
+        raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
+    for reason in _unmodelled(statement):
+        raise InputError(f"{statement.key} has no worst case here: {reason}")
+
+
+def _unmodelled(statement: Statement) -> Iterator[str]:
+    """What is not modelled, in words.
+
+    What is: methods whose clients ask for gradients of smooth functions, with shared variables, of which the server's
+    is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim that bounds
+    the mean over the rounds of recorded quantities by numbers.
+    """
+    yield from foreign(statement)
     if statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
-        raise InputError(f"{key} has no worst case here: it is about no method with a shared variable")
+        yield "it is about no method with a shared variable"
+        return
+    algorithm, vocabulary, claim = METHODS[statement.algorithm].algorithm, statement.vocabulary, statement.claims[0]
+    if {algorithm.oracle, algorithm.record_oracle} != {"gradient"}:
+        yield f"{statement.algorithm} asks for minimisers of f_i + lambda/2 ||. - w||^2; modelled are gradients"
+    if algorithm.projects or U not in algorithm.blocks or _recorded(algorithm) not in algorithm.server:
+        yield f"the run of {statement.algorithm} is not modelled"
     if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:
-        raise InputError(f"{key} has no worst case here: it assumes {'; '.join(others)}")
+        yield f"it assumes {'; '.join(others)}"
     if claim.metric.over is not Over.MEAN_OF_ROUNDS or claim.relation is not Relation.AT_MOST:
-        raise InputError(f"{key} has no worst case here: its first claim bounds no mean over the rounds")
-    recorded = set(METHODS[statement.algorithm].algorithm.recorded)
-    if unknown := sorted({q.name for q in claim.metric.weights} - recorded):
-        raise InputError(f"{key} has no worst case here: no run records {', '.join(unknown)}")
+        yield "its first claim bounds no mean over the rounds"
+    if unknown := sorted(
+        q.name for q in claim.metric.weights if vocabulary.facts.get(q.name) not in algorithm.recorded
+    ):
+        yield f"no run records {', '.join(unknown)}"
+    sides = {symbol.name for expr in (claim.bound, *claim.metric.weights.values()) for symbol in expr.free_symbols}
+    if moving := sorted(name for name in sides if vocabulary[name].role is Role.MEASURED):
+        yield f"{', '.join(moving)} in its bound is measured along the run"
+    yield from _other_symbols(statement)
 
 
-def _with_open_steps(statement: Statement, values: dict[str, float]) -> dict[str, float]:
-    """The values with the largest admissible of each step size that no rule sets."""
+def _other_symbols(statement: Statement) -> list[str]:
+    """What the vocabulary calls otherwise than the basic setting, in words."""
+    vocabulary = statement.vocabulary
+    found = [
+        f"{role} are {vocabulary.run[role]} there, not {name}"
+        for role, name in _RUN.items()
+        if vocabulary.run.get(role, name) != name
+    ]
+    found += [f"it has no {name}" for name in ("n", "K", "T", "L", "F_0") if name not in vocabulary]
+    found += [
+        f"{name} is another quantity there"
+        for name in sorted({*_RESPECTED, *_NOISE})
+        if name in vocabulary and vocabulary.facts.get(name) != name
+    ]
+    steps = METHODS[statement.algorithm or ""].step_sizes
+    return found + [
+        f"{name} is measured in other units there"
+        for name in (*sorted(_RESPECTED), *steps)
+        if name in vocabulary and name in COMMON and _degrees(vocabulary, name) != _degrees(COMMON, name)
+    ]
+
+
+def _degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
+    return vocabulary[name].f_degree, vocabulary[name].x_degree
+
+
+def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """The values with the largest admissible of each step size that no rule sets, and open ends that they approach."""
+    approached: dict[str, float] = {}
     missing = [name for name in step_names(statement) if name not in values]
     while missing:
-        high = step_sizes(statement, values).admissible[missing[0]].high
-        if not math.isfinite(high):
+        admissible = step_sizes(statement, values).admissible if statement.hypotheses else {}
+        limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
+        # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
+        outer = [name for name in missing if _degrees(statement.vocabulary, name) == (0, 0)]
+        if not limited and not outer:
             raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
-        values, _ = statement.complete({**values, missing[0]: high})
+        name = (limited or outer)[0]
+        interval = admissible.get(name, Interval())
+        if limited and interval.open[1]:
+            approached[name] = interval.high
+        values, _ = statement.complete({**values, name: interval.box[1] if limited else interval.nearest(1.0)})
         missing = [name for name in missing if name not in values]
-    return values
+    return values, approached
 
 
 def _check_values(statement: Statement, values: Mapping[str, float], *, anyway: bool) -> None:

@@ -90,13 +90,13 @@ class Falsified:
 
     @property
     def tightness(self) -> float | None:
-        """Left side / right side; infinite where the right side is not positive and exceeded."""
+        """Left side / right side; infinite where the right side is not positive and the statement fails."""
         worst = None if self.verdict is None else self.verdict.worst
         if worst is None:
             return None
         if worst.right > 0:
             return worst.left / worst.right
-        return math.inf if worst.left > worst.right else None
+        return math.inf if self.outcome is Outcome.VIOLATED else None
 
 
 class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
@@ -109,12 +109,12 @@ class _Search:
     budget: Budget
     options: Options
     report: Report
+    begun: float
     spent: int = 0
     applicable: int = 0
     best: tuple[float, Instance, Verdict, Shape] | None = None
     reasons: dict[str, int] = field(default_factory=dict)
     points: list[tuple[float, Family, Array]] = field(default_factory=list)
-    begun: float = field(default_factory=time.monotonic)
 
     @property
     def late(self) -> bool:
@@ -230,7 +230,7 @@ def falsify(
         return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
     whole("seed", seed, 0)
     families = [Family(statement, shape) for shape in shapes(statement)]
-    search = _Search(statement, budget, SEARCHED, report or (lambda *_: None))
+    search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     stopped = ""
     rng = np.random.default_rng(seed)
     try:

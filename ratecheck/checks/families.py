@@ -24,6 +24,7 @@ from ratecheck.checks import points, sides
 from ratecheck.checks.asked import certify, recordable, wanted
 from ratecheck.checks.facts import DELAYS, LOWER, NOISE
 from ratecheck.checks.instance import Instance
+from ratecheck.checks.interval import TINY, Interval
 from ratecheck.checks.problem import Problem as Region
 from ratecheck.checks.scope import every_participation, method_of
 from ratecheck.checks.trajectory import MEASURES
@@ -40,6 +41,8 @@ _NEAR = (16, 24)
 _ROUND_BY_ROUND = (1e6, 200)
 # Numbers of clients that are tried where nothing runs.
 _MANY = (10, 40)
+# The largest step size where any is admissible.
+_LARGE = 4.0
 # Spans of logarithmic dials, as factors above and below 1.
 _WIDE = 1e3
 
@@ -371,7 +374,10 @@ class Family:
             try:
                 interval = Region.of(statement, known, free).admissible()[name]
             except (InputError, KeyError):
-                continue
+                if statement.hypotheses or statement.vocabulary[name].role is not Role.STEP_SIZE:
+                    continue
+                # Nothing is said of it, so that any value will do.
+                interval = Interval()
             chosen[name] = _inside(interval.box, interval.high, dial[f"{kind} {name}"])
         return chosen
 
@@ -405,10 +411,15 @@ def _whole(x: float, most: float) -> float:
 
 
 def _inside(box: tuple[float, float], high: float, x: float) -> float:
-    """A point of an interval: its upper end where there is one, else its lower one, at the edge of the dial."""
+    """A point of an interval: its upper end where there is one, else its lower one, at the edge of the dial.
+
+    Without either it is at most `_LARGE`, twice what gradient descent bears on the curvatures that are tried.
+    """
     low = box[0]
     if math.isfinite(high):
         floor = max(low, box[1] / _WIDE)
         return box[1] if x > _EDGE else floor * (box[1] / floor) ** (x / _EDGE)
+    if low <= TINY:
+        return _LARGE * _WIDE ** (min(x / _EDGE, 1.0) - 1)
     floor = low if low > 1e-30 else 1.0
     return floor if x > _EDGE else floor * _WIDE ** (1 - x / _EDGE)

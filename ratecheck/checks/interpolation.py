@@ -111,8 +111,8 @@ class Checked:
 
     @property
     def ratio(self) -> float:
-        """Left side / right side."""
-        return self.left / self.right
+        """Left side / right side; infinite where the right side is not positive."""
+        return self.left / self.right if self.right > 0 else math.inf
 
 
 def recheck(instance: Answers) -> Checked:
@@ -370,7 +370,7 @@ class _Adversary:
             + [((cap @ z) * z).sum() / limit if limit else 0.0 for cap, limit in self.caps]
         )
         shrink = (1 - _TRIFLE) / use
-        slope = math.sqrt(shrink) * self.case.left_unit**0.5
+        slope = math.sqrt(shrink) * self.case.square_unit**0.5
         gap = shrink * self.case.values["F_0"]
         return Answers(
             case=self.case,

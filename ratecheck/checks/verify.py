@@ -234,6 +234,10 @@ class _Check(Asked):
                 return self._by_points(base, values)
             if isinstance(self.problem, Bilevel):
                 return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("vectors come from another problem",))
+            if len(others := [sorted(kind & self._wanted()) for kind in lemmas.VECTORS if kind & self._wanted()]) > 1:
+                listed = " and ".join(", ".join(names) for names in others)
+                reason = f"{listed} are measured of different vectors, so that nothing relates them"
+                return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
             vectors = lemmas.vectors(self.problem, self._setting("participants"))
             return self._judge(base, vectors, values)
         (symbol,) = sides.measured(self.statement)

@@ -12,7 +12,7 @@ from ratecheck.checks.interpolation import Answers, Checked, recheck, worst_inst
 from ratecheck.checks.pep import Upper, upper_bound
 from ratecheck.errors import InputError
 
-# The right side is computed in floats.
+# Step sizes at their caps are so up to the rounding of floats.
 _ROUNDING = 1e-9
 # At how many points the clients may be asked in all; a semidefinite program of twice that size takes many minutes.
 _LARGEST = 40
@@ -34,12 +34,12 @@ class WorstCase:
     @property
     def gap(self) -> float:
         """1 - lower/upper: what the two leave open."""
-        return 1 - self.lower.left / self.upper.left
+        return 1 - self.lower.left / self.upper.left if self.upper.left else 0.0
 
     @property
     def violated(self) -> bool:
         """Whether the checked instance has a larger left side than right side."""
-        return self.lower.left > self.lower.right * (1 + _ROUNDING)
+        return self.lower.left - self.lower.right > _ROUNDING * (abs(self.lower.left) + self.case.size)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -49,10 +49,15 @@ class WorstCase:
             scope.append("the upper value is numeric: the dual objective of a converged interior-point solver")
         if self.case.method.personal:
             scope.append("functions of shared variables only: personal ones, which the statement admits, are absent")
+        first, *others = (claim.name for claim in self.case.statement.claims)
+        if others:
+            scope.append(f"the claim {first!r} alone: nothing is said of {', '.join(map(repr, others))}")
+        for name, end in self.case.approached.items():
+            scope.append(f"{name}={self.case.values[name]!r} is just inside the open end {end!r}")
         return tuple(scope)
 
     def to_json(self) -> dict[str, Any]:
-        """Both values, their ratios to the right side, and the instance."""
+        """Both values, their ratios to the right side, and the instance; the seconds say nothing of the statement."""
         return {
             "key": self.case.statement.key,
             "values": dict(self.case.values),
@@ -60,8 +65,8 @@ class WorstCase:
             "upper": self.upper.left,
             "upper_safe": self.upper.safe,
             "lower": self.lower.left,
-            "upper_ratio": self.upper.left / self.lower.right,
-            "lower_ratio": self.lower.ratio,
+            "upper_ratio": self.upper.left / self.lower.right if self.lower.right > 0 else None,
+            "lower_ratio": self.lower.ratio if self.lower.right > 0 else None,
             "gap": self.gap,
             "violated": self.violated,
             "notes": list(self.notes),

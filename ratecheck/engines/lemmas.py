@@ -61,6 +61,10 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     return Expectation(records, errors, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 
 
+# Quantities of the gradients at the origin, and of martingale differences made of them.
+VECTORS = (frozenset({"sampled2", "xbar2", "spread"}), frozenset({"sum2", "squares"}))
+
+
 def vectors(problem: SingleLevel, m: int) -> Expectation:
     """Quantities of random vectors made of the gradients X_i at the origin.
 

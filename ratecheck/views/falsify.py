@@ -53,11 +53,12 @@ def worst_case_text(found: WorstCase) -> str:
     values = " ".join(f"{name}={number(value)}" for name, value in found.case.values.items())
     right, lower, upper = found.lower.right, found.lower.left, found.upper.left
     outcome = "VIOLATED" if found.violated else "HOLDS" if upper <= right else "undecided"
+    between = f"; left / right between {lower / right:.6g} and {upper / right:.6g}" if right > 0 else ""
     lines = [
         f"{found.case.statement.key}   {found.case.statement.title}   {outcome} at these numbers",
         f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic",
         f"          at most  {upper:.8g}, by PEPit and Clarabel{'' if found.upper.safe else ', numeric'}",
-        f"  right   {right:.8g}; left / right between {lower / right:.6g} and {upper / right:.6g}",
+        f"  right   {right:.8g}{between}",
         f"  with    {values}",
     ]
     return "\n".join([*lines, *(f"  note    {note}" for note in found.notes)])
