@@ -20,7 +20,7 @@ from bounds.statement import Assumption, Claim, Condition, Over, Relation, State
 from ratecheck.checks import sides
 from ratecheck.checks.asked import Options, prepared
 from ratecheck.checks.assumed import unmet
-from ratecheck.checks.chosen import GIVEN, chosen_values
+from ratecheck.checks.chosen import GIVEN, any_value, chosen_values
 from ratecheck.checks.facts import NOISE
 from ratecheck.checks.proved import Proved, participations
 from ratecheck.checks.scope import certifiable, foreign, method_of, step_source, unlike
@@ -260,10 +260,22 @@ class _Subject:
             name: list(proved.weights) if name == "alpha" else Fraction(float(value))
             for name, value in self.parameters.items()
         }
+        silent = [name for name in method.step_sizes if name not in sizes and name not in method.algorithm.optional]
+        sizes |= {name: self._silent(name, proved) for name in silent}
         return Run.of(
             method, self.problem, trace, K=int(self.settings.get("local_steps", 1)), T=self.rounds, noise=noise,
             step_sizes=sizes, start=self.start,
         )  # fmt: skip
+
+    def _silent(self, name: str, proved: Proved) -> Fraction:
+        """A step size of which the statement says nothing: what is given, else what `verify` takes."""
+        if name in self.given:
+            return Fraction(self.given[name])
+        L = proved.fact("L")
+        if L is None or name not in self.statement.vocabulary:
+            raise UndecidedError(f"the statement does not say which {name}")
+        steps = float(self.settings.get("local_steps", 1))
+        return Fraction(any_value(self.statement.vocabulary[name], float(Enclosure.of(L).middle), steps))
 
     # --- The numbers ---
 
