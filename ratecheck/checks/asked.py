@@ -257,10 +257,18 @@ class Asked:
         if self.method is not None:
             roles |= {"local_steps", "rounds", "coefficients"}
             roles -= {"local_steps"} if self.method.fixed.get("K") else set()
-        if _size(self.trace) is not None:
+        if _size(self.trace) is not None or isinstance(self.asked, Trace):
             roles |= {"participants"}
         run = self.statement.vocabulary.run
         return {run[role] for role in roles if role in run} | {*run.values()} & {*self.statement.parameters}
+
+    def ranges(self) -> dict[str, tuple[int, int]]:
+        """The least and largest number of participants, by symbol, where a given matrix has different ones."""
+        symbol = self.statement.vocabulary.run.get("participants")
+        if symbol is None or not isinstance(self.asked, Trace) or _size(self.asked) is not None:
+            return {}
+        sizes = self.asked.matrix[: self._setting("rounds") or None].sum(axis=1)
+        return {symbol: (int(sizes.min()), int(sizes.max()))}
 
     def asked_values(self) -> dict[str, float]:
         """What was given, without sizes that no run has."""

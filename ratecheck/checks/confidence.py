@@ -42,6 +42,14 @@ class Kind(enum.Enum):
     NORMAL = "valid at every number of replicates, both sides being quadratic functions of normal variables"
     KURTOSIS = f"valid at every number of replicates if the kurtosis of left minus right is at most {KURTOSIS:g}"
 
+    @property
+    def supposes(self) -> str:
+        """What the bound takes for granted of moments that nobody knows; empty where it is nothing."""
+        return {
+            Kind.SPREAD: f"E X^2 <= {SPREAD:g} (E X)^2 for the left side X",
+            Kind.KURTOSIS: f"the kurtosis of left minus right is at most {KURTOSIS:g}",
+        }.get(self, "")
+
 
 def shares(level: float, weights: Sequence[float]) -> tuple[float, ...]:
     """One error level divided among several checks in proportion to their weights (Bonferroni).

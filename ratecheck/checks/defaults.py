@@ -71,7 +71,9 @@ def kind_of(statement: Statement) -> str:
 def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
     """How many clients where nothing says so: ten, or the first number that fits what is given and what is fixed."""
     vocabulary, ten = statement.vocabulary, int(DEFAULTS["clients"])
-    if "clients" not in vocabulary.run:
+    # A given number of participants that a setting decides is checked against the setting.
+    decided = vocabulary.run.get("participants") in {*statement.settings} & given.keys()
+    if decided or "clients" not in vocabulary.run:
         return DEFAULTS["clients"]
     numbers = {name: value for name, value in given.items() if name in vocabulary and isinstance(value, float)}
     sizes = {vocabulary.run[role] for role in ("clients", "participants") if role in vocabulary.run}

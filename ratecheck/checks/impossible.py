@@ -13,10 +13,8 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.statement import Claim, Evaluation, Relation, Statement
-from bounds.symbols import Vocabulary
-from ratecheck.checks.replicates import not_random
-from ratecheck.checks.sides import nonnegative
+from bounds.statement import Claim, Evaluation, Relation, Statement, number
+from bounds.symbols import Domain, Role, Vocabulary
 
 _DIGITS = 50
 # How far each number may be off, relative to it.
@@ -55,6 +53,17 @@ def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[Impossi
     if any(check.holds is not True for check in evaluation.conditions):
         return ()
     return impossible(statement, evaluation.values)
+
+
+def not_random(claim: Claim, vocabulary: Vocabulary) -> bool:
+    """Whether the right side is a number and not measured."""
+    return not any(vocabulary[s.name].role is Role.MEASURED for s in claim.bound.free_symbols)
+
+
+def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:
+    """Whether the left side can never be below 0."""
+    domains = {vocabulary[symbol.name].domain for symbol in claim.metric.weights}
+    return Domain.REAL not in domains and all(number(w, values) >= 0 for w in claim.metric.weights.values())
 
 
 def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> Impossible | None:

@@ -15,6 +15,7 @@ from bounds.statement import Claim, Over, Relation, Statement
 from bounds.symbols import Role, Vocabulary
 from ratecheck.checks import sides
 from ratecheck.checks.confidence import shares
+from ratecheck.checks.impossible import nonnegative, not_random
 from ratecheck.checks.sequential import Decision, Tie, decide, of_every_run
 from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.engines import step
@@ -86,7 +87,7 @@ def judge(
     parts = shares(share, [1.0] * len(statement.claims))
     decisions = []
     for claim, part in zip(statement.claims, parts, strict=True):
-        bounded = not_random(claim, vocabulary) and sides.nonnegative(claim, vocabulary, values)
+        bounded = not_random(claim, vocabulary) and nonnegative(claim, vocabulary, values)
         draw = partial(_both, claim, vocabulary, values, runs, bounded)
         tie = partial(_tie, claim, vocabulary, values, runs, given, bounded)
         if sides.measured_in(claim.metric.expr, vocabulary) & every_run:
@@ -105,11 +106,6 @@ def judge(
     records = runs.records
     pairs = zip(statement.claims, decisions, strict=True)
     return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision in pairs]
-
-
-def not_random(claim: Claim, vocabulary: Vocabulary) -> bool:
-    """Whether the right side is a number and not measured."""
-    return not any(vocabulary[s.name].role is Role.MEASURED for s in claim.bound.free_symbols)
 
 
 def step_rounding(records: Records) -> dict[str, Array]:

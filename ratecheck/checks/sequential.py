@@ -36,7 +36,7 @@ class Decision:
 
     ``worst`` is the check (a round, for a claim about every round) with the least room. Of it are the sample means of
     both sides, and ``lower`` and ``upper``, the confidence bounds for the mean of left - right. ``caveat`` says what
-    the outcome rests on, in a sentence.
+    the outcome rests on, in a sentence; ``supposes`` what of that nobody certifies, empty where it is nothing.
     """
 
     outcome: Outcome
@@ -47,6 +47,7 @@ class Decision:
     upper: float
     replicates: int
     caveat: str
+    supposes: str = ""
 
     @property
     def error(self) -> float:
@@ -120,7 +121,8 @@ def of_every_run(draw: Draw, most: int, tie: Tie | None = None) -> Decision:
         else f"HOLDS in each of the {len(left)} runs that were drawn, not in all that may happen"
     )
     outcome = Outcome.VIOLATED if violated else Outcome.HOLDS
-    return Decision(outcome, int(worst), *sides, sides[0] - sides[1], sides[0] - sides[1], len(left), caveat)
+    supposes = "" if violated else "runs that were not drawn are like those that were"
+    return Decision(outcome, int(worst), *sides, sides[0] - sides[1], sides[0] - sides[1], len(left), caveat, supposes)
 
 
 def _judged(
@@ -154,7 +156,9 @@ def _judged(
     worst = int(np.argmax(room))
     if outcome is Outcome.VIOLATED:
         rests_on = Kind.RIGOROUS if nonnegative and above[worst] else rests_on
-    return _decision(outcome, worst, left, right, (float(low[worst]), float(high[worst])), _caveat(outcome, rests_on))
+    supposes = "" if outcome is Outcome.INCONCLUSIVE else rests_on.supposes
+    bounds = float(low[worst]), float(high[worst])
+    return _decision(outcome, worst, left, right, bounds, _caveat(outcome, rests_on), supposes)
 
 
 def _above(
@@ -172,10 +176,16 @@ def _above(
 
 
 def _decision(
-    outcome: Outcome, worst: int, left: Array, right: Array, bounds: tuple[float, float], caveat: str
+    outcome: Outcome,
+    worst: int,
+    left: Array,
+    right: Array,
+    bounds: tuple[float, float],
+    caveat: str,
+    supposes: str = "",
 ) -> Decision:
     sides = float(left[:, worst].mean()), float(right[:, worst].mean())
-    return Decision(outcome, worst, *sides, *bounds, len(left), caveat)
+    return Decision(outcome, worst, *sides, *bounds, len(left), caveat, supposes)
 
 
 def _caveat(outcome: Outcome, rests_on: Kind) -> str:

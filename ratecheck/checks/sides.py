@@ -11,7 +11,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from bounds.statement import Claim, Over, Relation, Statement, compiled
-from bounds.symbols import Domain, Role, Vocabulary
+from bounds.symbols import Role, Vocabulary
+from ratecheck.checks.impossible import nonnegative
 from ratecheck.checks.rounding import Rounded, rounded
 from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.engines.exact import Expectation
@@ -106,15 +107,6 @@ def _per_round(name: str, records: Records) -> Array:
     if name.endswith(_PREVIOUS):
         return np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)
     return records[name]
-
-
-def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:
-    """Whether the left side can never be below 0."""
-    weights = (
-        float(compiled(w)(**{s.name: values[s.name] for s in w.free_symbols})) for w in claim.metric.weights.values()
-    )
-    domains = {vocabulary[symbol.name].domain for symbol in claim.metric.weights}
-    return Domain.REAL not in domains and min(weights) >= 0
 
 
 def outcome(statement: Statement, comparisons: list[Comparison]) -> tuple[Outcome, tuple[str, ...]]:

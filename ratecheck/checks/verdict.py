@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bounds.statement import ConditionCheck, Statement
 
 if TYPE_CHECKING:
+    from ratecheck.checks.impossible import Impossible
     from ratecheck.problems.constants import Constant
 
 
@@ -59,6 +60,14 @@ class Comparison:
         return not self.missing and all(math.isfinite(value) and not lost(value, error) for value, error in sides)
 
     @property
+    def room(self) -> float:
+        """How far the left side is below the right one, relative to the larger; what has no number has no room."""
+        size = max(abs(self.right), abs(self.left))
+        if self.missing or not math.isfinite(size):
+            return -math.inf
+        return (self.right - self.left) / max(size, math.ulp(0))
+
+    @property
     def slack(self) -> float | None:
         """Right side / left side; None where the left side is not positive or a side is nothing but rounding."""
         return self.right / self.left if self.significant and self.left > 0 else None
@@ -83,7 +92,9 @@ class Verdict:
     ``constants`` are the certified constants of the statement's assumptions, ``values`` all numbers that went in,
     ``chosen`` says for a step size where its value comes from. ``vacuous_until`` is the smallest T from which the bound
     says more than smoothness alone does (None: never, or nothing is known). ``reasons`` explain any outcome but HOLDS
-    and VIOLATED, ``notes`` are caveats.
+    and VIOLATED, ``notes`` are caveats. ``supposes`` says what the outcome rests on that nobody certifies, such as
+    moments of the left side. ``ranges`` are the least and largest of a size that differs by round, such as the number
+    of participants in a file. ``impossible`` are claims whose right side is negative although the left one never is.
     """
 
     statement: Statement
@@ -101,6 +112,9 @@ class Verdict:
     vacuous_until: int | None = None
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    supposes: tuple[str, ...] = ()
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    impossible: tuple[Impossible, ...] = ()
 
     @property
     def slack(self) -> float | None:
@@ -111,16 +125,4 @@ class Verdict:
     @property
     def worst(self) -> Comparison | None:
         """The comparison with the least room."""
-        return min(
-            self.comparisons,
-            key=_room,
-            default=None,
-        )
-
-
-def _room(comparison: Comparison) -> float:
-    """What has no number has no room."""
-    size = max(abs(comparison.right), abs(comparison.left))
-    if comparison.missing or not math.isfinite(size):
-        return -math.inf
-    return (comparison.right - comparison.left) / max(size, math.ulp(0))
+        return min(self.comparisons, key=lambda each: each.room, default=None)

@@ -18,7 +18,8 @@ from ratecheck.checks.asked import Asked, Options, recordable
 from ratecheck.checks.assumed import lacking, unmet
 from ratecheck.checks.chosen import INDEPENDENT
 from ratecheck.checks.facts import expected_delay
-from ratecheck.checks.replicates import ONE_RUN, Replicates, judge, not_random, step_rounding
+from ratecheck.checks.impossible import impossible, nonnegative, not_random
+from ratecheck.checks.replicates import ONE_RUN, Replicates, judge, step_rounding
 from ratecheck.checks.rigorous import Proof, decided
 from ratecheck.checks.scope import foreign, step_source, unlike, within
 from ratecheck.checks.sequential import FIRST, decide
@@ -91,10 +92,10 @@ class _Check(Asked):
         if reason:
             return self._verdict(Outcome.NOT_APPLICABLE, values=self.asked_values(), reasons=(reason,))
         if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
-            return self._over_draws(pattern)
+            return _refuted(self._over_draws(pattern))
         traces = list(self.traces(pattern))
         self.checks = len(traces)
-        verdicts = [self._settled(self._on(trace), trace) for trace in traces]
+        verdicts = [_refuted(self._settled(self._on(trace), trace)) for trace in traces]
         return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
 
     def _on(self, trace: Participation) -> Verdict:
@@ -375,7 +376,11 @@ class _Check(Asked):
         self._measure(ready, {name: values_.mean(axis=0) for name, values_ in records.items()}, runs.drawn)
         self._report(records, values)
         caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
-        return replace(base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats))
+        supposed = dict.fromkeys(decision.supposes for decision in decisions if decision.outcome is outcome)
+        return replace(
+            base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats),
+            supposes=tuple(filter(None, supposed)),
+        )  # fmt: skip
 
     def _by_one_run(self, base: Verdict, ready: setup.Setup, values: dict[str, float], *, within: bool) -> Verdict:
         """Where nothing is random one run says all, up to its rounding."""
@@ -481,7 +486,7 @@ class _Check(Asked):
                         base, outcome=outcome, engine=engine, comparisons=(comparison,), reasons=reasons
                     )  # fmt: skip
                     return self._settled(found, pattern)
-            bounded = not_random(claim, self.statement.vocabulary) and sides.nonnegative(
+            bounded = not_random(claim, self.statement.vocabulary) and nonnegative(
                 claim, self.statement.vocabulary, base.values
             )
             decision = decide(
@@ -497,6 +502,7 @@ class _Check(Asked):
         return replace(
             base, outcome=decision.outcome, engine=engine, comparisons=(comparison,), replicates=decision.replicates,
             level=self.options.level, notes=(*base.notes, decision.caveat),
+            supposes=tuple(filter(None, [decision.supposes])),
         )  # fmt: skip
 
     def _left_of(self, rules: Statement, r: int) -> tuple[float, float, str]:
@@ -543,7 +549,18 @@ class _Check(Asked):
         return self.statement.evaluate(**values).vacuous, _first_false(vacuous)
 
     def _verdict(self, outcome: Outcome, **parts: object) -> Verdict:
-        return Verdict(statement=self.statement, outcome=outcome, problem=self.name, engine="none", **parts)  # type: ignore[arg-type]
+        return Verdict(
+            statement=self.statement, outcome=outcome, problem=self.name, engine="none", ranges=self.ranges(), **parts,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+def _refuted(verdict: Verdict) -> Verdict:
+    """The verdict, VIOLATED where a bound is negative inside all conditions although the left side never is."""
+    met = all(check.holds for check in verdict.conditions)
+    if verdict.outcome is Outcome.NOT_APPLICABLE or not met:
+        return verdict
+    found = impossible(verdict.statement, verdict.values)
+    return replace(verdict, outcome=Outcome.VIOLATED, impossible=found, supposes=()) if found else verdict
 
 
 def _together(verdicts: list[Verdict]) -> Verdict:

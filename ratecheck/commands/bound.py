@@ -7,7 +7,9 @@ import math
 import click
 
 import bounds
+from ratecheck.checks.impossible import of_evaluation
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
+from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.errors import InputError
 from ratecheck.views.text import evaluation_text
 
@@ -16,12 +18,13 @@ from ratecheck.views.text import evaluation_text
 @key_argument
 @values_argument
 @json_option
-def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
+def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
     """Evaluate the bound of statement KEY and check its conditions.
 
     Step sizes that the statement itself sets are filled in. A step size outside its condition is reported with the
     largest admissible value, and the exit code is 2: the number printed then bounds nothing. So it is for a bound that
-    is infinite or leaves the range of floats.
+    is infinite or leaves the range of floats. Exit code 1 where all conditions hold and the bound is negative although
+    what it bounds never is.
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
@@ -29,6 +32,8 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
+    warn_of(statement)
+    negative = of_evaluation(statement, evaluation)
     if as_json:
         print_json(
             {
@@ -51,10 +56,14 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
                 "terms": evaluation.terms,
                 "values": evaluation.values,
                 "filled_in": list(evaluation.defaulted),
+                "impossible": [each.fields() for each in negative],
+                "audit": audit_fields(statement),
             }
         )
     else:
-        click.echo(evaluation_text(statement, evaluation))
+        click.echo(
+            "\n".join([evaluation_text(statement, evaluation), *(f"refuted    {each.text}" for each in negative)])
+        )
     if not evaluation.applicable:
         raise InputError(" ".join(check.broken for check in evaluation.broken))
     infinite = [f"{name} = {value}" for name, value in evaluation.claims.items() if not math.isfinite(value)]
@@ -63,3 +72,4 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> None:
             f"the bound of {statement.key} has no finite value here ({', '.join(infinite)}): a division by zero, or "
             "numbers beyond the range of floats on the way"
         )
+    return 1 if negative else 0

@@ -25,6 +25,7 @@ from ratecheck.commands.arguments import (
     threads_option,
     values_argument,
 )
+from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.commands.stepsize import region_fields
 from ratecheck.commands.verify import prepare
 from ratecheck.views.plots import check_target, survey_fields, survey_text, write_figure
@@ -100,6 +101,7 @@ def sides(
     path = out or Path(f"{statement.key.replace('/', '-')}.png")
     check_target(path)
     check_measurable(statement)
+    warn_of(statement)
     given = parse_values(assignments, statement.vocabulary)
     problem, values, name = prepare(statement, problem_name, given)
     options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
@@ -108,7 +110,7 @@ def sides(
         found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)
     # What was measured is on the screen before a file can fail.
     if as_json:
-        print_json({**survey_fields(found), "file": str(path)})
+        print_json({**survey_fields(found), "file": str(path), "audit": audit_fields(statement)})
     else:
         click.echo(survey_text(found))
     with progress("drawing"):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import Any
 
 import click
 
 import bounds
+from bounds.statement import Statement
 from ratecheck.checks.admissible import StepSizes, step_sizes
+from ratecheck.checks.impossible import Impossible, of_evaluation
+from ratecheck.checks.interval import Interval
 from ratecheck.checks.nearest import Nearest, nearest
 from ratecheck.checks.region import Region, choose_axes, free_constants, region
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
+from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.errors import InputError
 from ratecheck.views.progress import progress
 from ratecheck.views.text import region_text, step_sizes_text
@@ -28,6 +34,7 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
 
     Give the constants of the problem (L, F_0, ...) and the setting (n, m, K, T); step sizes given too are taken as
     fixed. Exit code 3 where nothing is admissible; the conflicting conditions are named, and what would do instead.
+    Exit code 1 where the bound is negative at admissible step sizes although what it bounds never is.
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
@@ -37,7 +44,9 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
     with progress("nearest that is admissible"):
-        closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
+        warn_of(statement)
+    negative = _negative(statement, given, answer)
+    closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
     drawn = None
     if axes is not None:
         if not answer.feasible:
@@ -45,13 +54,46 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
         with progress("region"):
             drawn = region(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
     if as_json:
-        print_json(fields(answer, closest) | ({} if drawn is None else {"region": region_fields(drawn)}))
+        print_json(fields(answer, closest, negative) | ({} if drawn is None else {"region": region_fields(drawn)}))
     else:
         click.echo(step_sizes_text(answer, closest) + ("" if drawn is None else f"\n{region_text(drawn)}"))
-    return 0 if answer.feasible else 3
+    for each in negative if not as_json else ():
+        click.echo(f"refuted: {each.text}")
+    return (1 if negative else 0) if answer.feasible else 3
 
 
-def fields(answer: StepSizes, closest: Nearest | None) -> dict[str, Any]:
+def _negative(statement: Statement, given: dict[str, Any], answer: StepSizes) -> tuple[Impossible, ...]:
+    """Bounds that are negative at the step sizes that minimise the first one, near them, or at those prescribed."""
+    if not answer.feasible or statement.order_only:
+        return ()
+    best = {name: value for name, value in answer.optimal.items() if name not in given}
+    near = [
+        {name: _towards(end, answer.admissible[name], share) for name, end in answer.approached.items()}
+        for share in _NEAR
+        if answer.approached
+    ]
+    for chosen in (best, *({**best, **each} for each in near), {}):
+        with contextlib.suppress(InputError):
+            found = of_evaluation(statement, statement.evaluate(**{**given, **chosen}))
+            if found:
+                return found
+    return ()
+
+
+# How far from an end that is only approached the bound is looked at, as a share of the way to the other end.
+_NEAR = (1e-9, 1e-6, 1e-4, 1e-2, 0.1)
+
+
+def _towards(end: float, interval: Interval, share: float) -> float:
+    """A value inside the interval, a share of the way from one of its ends to the other one."""
+    if math.isinf(end):
+        return max(interval.low, 1.0) / share
+    high = interval.high if math.isfinite(interval.high) else 2 * end + 1
+    other = high if end <= interval.low else interval.low
+    return end + share * (other - end)
+
+
+def fields(answer: StepSizes, closest: Nearest | None, negative: tuple[Impossible, ...] = ()) -> dict[str, Any]:
     """The answer as JSON data."""
     admissible = answer.admissible if answer.feasible else {}
     return {
@@ -69,6 +111,8 @@ def fields(answer: StepSizes, closest: Nearest | None) -> dict[str, Any]:
         "conflict": list(answer.conflict),
         "missing": list(answer.missing),
         "nearest": {} if closest is None else _nearest_fields(closest),
+        "impossible": [each.fields() for each in negative],
+        "audit": audit_fields(answer.statement),
     }
 
 

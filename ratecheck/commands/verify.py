@@ -28,13 +28,14 @@ from ratecheck.commands.arguments import (
     seed_option,
     threads_option,
 )
+from ratecheck.commands.audited import audit_fields
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.participation.build import FILES
 from ratecheck.participation.build import build as participation
 from ratecheck.problems import Bilevel, Problem
 from ratecheck.views.progress import progress
-from ratecheck.views.text import proof_text, values_text, verdict_table, verdict_text
+from ratecheck.views.text import outcome_text, proof_text, values_text, verdict_table, verdict_text
 
 EXIT_CODES = {
     Outcome.HOLDS: 0,
@@ -297,4 +298,8 @@ def fields(verdict: Verdict) -> dict[str, Any]:
         "level": verdict.level,
         "reasons": list(verdict.reasons),
         "notes": list(verdict.notes),
+        "headline": outcome_text(verdict),
+        "supposes": list(verdict.supposes),
+        "impossible": [each.fields() for each in verdict.impossible],
+        "audit": audit_fields(verdict.statement),
     }

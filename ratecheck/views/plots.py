@@ -20,7 +20,7 @@ from ratecheck.checks.facts import NOISE
 from ratecheck.checks.sweep import Rounds, Survey, Sweep
 from ratecheck.problems import Certificate
 from ratecheck.views import style
-from ratecheck.views.text import number, table
+from ratecheck.views.text import number, outcome_text, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def survey_text(found: Survey) -> str:
     """The exponents as a table, and what was left out."""
     verdict = found.verdict
     slack = "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
-    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {verdict.outcome.value}{slack}"]
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {outcome_text(verdict)}{slack}"]
     lines += [f"  on      {verdict.problem}; {engine(found)}", f"  with    {settings_text(found)}"]
     rows = [("parameter", "predicted exponent", f"fitted exponent [{1 - LEVEL:.0%}]", "points")]
     rows += [(s.parameter, signed(s.predicted), interval(s), _points(s)) for s in found.sweeps]

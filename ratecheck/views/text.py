@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from bounds.statement import Evaluation, Over, Relation, Statement, apart
 from ratecheck.checks.interval import Interval, point
+from ratecheck.checks.standing import refuted
 from ratecheck.checks.typed import end_text, shortest, steps_text, value_text
+from ratecheck.checks.verdict import Outcome
 
 if TYPE_CHECKING:
     from ratecheck.checks.admissible import StepSizes
@@ -153,16 +155,36 @@ def proof_text(proof: Proof) -> str:
 
 def verdict_text(verdict: Verdict) -> str:
     """A verdict with both sides, the numbers that went in and every assumption's certificate."""
-    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {verdict.outcome.value}{_room(verdict)}"]
-    for comparison in verdict.comparisons:
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {outcome_text(verdict)}{_room(verdict)}"]
+    for comparison in _tightest(verdict):
         lines += _sides(verdict, comparison)
+    lines += [f"  because {each.text}" for each in verdict.impossible]
     lines += [f"  because {reason}" for reason in verdict.reasons]
     lines.append(f"  on      {verdict.problem}")
     lines.append(f"  with    {_settings(verdict)}")
     lines += [f"  assumes {line}" for line in _assumed(verdict)]
     lines += [f"  uses    {line}" for line in _other_constants(verdict)]
     lines += [f"  note    {note}" for note in verdict.notes]
+    against = refuted(verdict.statement)
+    lines += [] if against is None else [f"  audit   {against.text}"]
     return "\n".join(lines)
+
+
+def outcome_text(verdict: Verdict) -> str:
+    """The outcome as a headline has it: what it is about, how much it says and what it rests on."""
+    text = verdict.outcome.value
+    if verdict.outcome is Outcome.HOLDS:
+        text += f"{' (vacuous)' if verdict.vacuous else ''} on this problem"
+    return f"{text}, if {' and '.join(verdict.supposes)}" if verdict.supposes else text
+
+
+def _tightest(verdict: Verdict) -> list[Comparison]:
+    """Of each claim the comparison with the least room: several participations are checks of the same claims."""
+    found: dict[str, list[Comparison]] = {}
+    for comparison in verdict.comparisons:
+        found.setdefault(comparison.claim, []).append(comparison)
+    equal = {claim.name for claim in verdict.statement.claims if claim.relation is Relation.EQUAL}
+    return [min(each, key=lambda c: -abs(c.room) if c.claim in equal else c.room) for each in found.values()]
 
 
 def _room(verdict: Verdict) -> str:
@@ -180,7 +202,10 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     for verdict in verdicts:
         worst = verdict.worst
         sides = ("-", "-") if worst is None else (number(worst.left), number(worst.right))
-        rows.append((verdict.statement.key, verdict.outcome.value, *sides, number(verdict.slack), verdict.engine))
+        vacuous = " (vacuous)" if verdict.outcome is Outcome.HOLDS and verdict.vacuous else ""
+        supposing = " (supposes moments)" if verdict.supposes else ""
+        outcome = f"{verdict.outcome.value}{vacuous}{supposing}"
+        rows.append((verdict.statement.key, outcome, *sides, number(verdict.slack), verdict.engine))
     return table(rows)
 
 
@@ -222,7 +247,8 @@ def _vacuity(verdict: Verdict) -> str:
 
 def _settings(verdict: Verdict) -> str:
     settings = set(verdict.statement.vocabulary.run.values())
-    shown = [f"{name}={value:g}" for name, value in verdict.values.items() if name in settings]
+    ranges = {name: f"{least}..{most}" for name, (least, most) in verdict.ranges.items()}
+    shown = [f"{name}={ranges.get(name, f'{value:g}')}" for name, value in verdict.values.items() if name in settings]
     steps = [
         f"{name}={number(verdict.values[name])} ({origin})"
         for name, origin in verdict.chosen.items()
