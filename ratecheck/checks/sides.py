@@ -125,8 +125,9 @@ def worst_of(outcomes: set[Outcome]) -> Outcome:
 def judged(comparison: Comparison, claim: Claim) -> tuple[Outcome, str]:
     """Compare two numbers known up to rounding, and say why where that does not decide."""
     if comparison.missing:
-        # A bound without a number says nothing about the run; a run without one nothing about the bound.
-        diverged = math.isfinite(comparison.right) and not math.isfinite(comparison.left)
+        # A bound without a number says nothing about the run; a run diverges where it overflows, not where its rounding
+        # is unknown or fewer rounds were followed.
+        diverged = math.isfinite(comparison.right) and comparison.missing.startswith(f"{_LEFT} {_OVERFLOWS}")
         return Outcome.DIVERGED if diverged else Outcome.INCONCLUSIVE, comparison.missing
     gap, error = comparison.left - comparison.right, comparison.error
     equal = claim.relation is Relation.EQUAL
@@ -213,13 +214,17 @@ def _means(claim: Claim, sides: tuple[Rounded, Rounded], terms: Records, *, boun
     return _comparison(claim, None, (math.inf, math.inf), mean[1].at(()), parts, missing=missing)
 
 
+# What has no number, and why.
+_LEFT, _RIGHT, _OVERFLOWS = "the left side", "the bound", "overflows float64"
+
+
 def _no_number(left: Rounded, right: Rounded, place: int) -> str:
     """Which side has no number in an entry, in a sentence."""
-    for what, each in (("the bound", right), ("the left side", left)):
+    for what, each in ((_RIGHT, right), (_LEFT, left)):
         value, error = each.at(place)
         if math.isinf(value):
-            where = f" in round {place}" if what != "the bound" and len(each.value) > 1 else ""
-            return f"{what} overflows float64{where}"
+            where = f" in round {place}" if what != _RIGHT and len(each.value) > 1 else ""
+            return f"{what} {_OVERFLOWS}{where}"
         if not math.isfinite(error):
             return f"{what} has no value in float64: a part of it overflows, underflows or divides by 0"
     return "rounds that were not followed decide"

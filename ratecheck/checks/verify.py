@@ -170,11 +170,14 @@ class _Check(Asked):
             self.measured = dict.fromkeys(symbols, math.inf)
             verdict = self._compare({**self.certified, **found})
             short = [s for s in symbols if self.measured[s] > tried[s]]
-            if verdict.outcome in (Outcome.NOT_APPLICABLE, Outcome.DIVERGED):
+            if verdict.outcome is Outcome.NOT_APPLICABLE:
                 return verdict
-            if any(c.missing for c in verdict.comparisons) or any(math.isinf(self.measured[s]) for s in short):
+            if verdict.outcome is Outcome.DIVERGED or any(math.isinf(self.measured[s]) for s in short):
+                # What the statement takes for granted is not there, so that it does not speak of this run.
                 reason = f"the run overflows float64, so that no {' and '.join(symbols)} can be measured along it"
-                return replace(verdict, outcome=Outcome.DIVERGED, comparisons=(), reasons=(reason,))
+                return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
+            if any(c.missing for c in verdict.comparisons):
+                return verdict
             if not short:
                 held = {s: replace(each, reason="measured at its iterates") for s, each in found.items()}
                 notes = (*verdict.notes, *_trajectory_notes(verdict, measures))
