@@ -93,7 +93,8 @@ def lacking(statement: Statement, case: Case) -> tuple[str, ...]:
     names = [name for assumption in statement.assumptions for name in assumption.constants]
     wanted = {name: _FACTS.get(name, name) for name in names if name not in facts and name not in _OF_RUN}
     if Assumption.BOUNDED_BELOW in statement.assumptions:
-        wanted["a lower bound"] = "joint_minimum" if "lambda_" in case.parameters else "F_0"
+        below = "Phi_gap" if isinstance(case.problem, Bilevel) else "F_0"
+        wanted["a lower bound"] = "joint_minimum" if "lambda_" in case.parameters else below
     found = []
     for name, fact in wanted.items():
         constant = case.fact(fact)
