@@ -147,7 +147,7 @@ class Claim:
     relation: Relation
     terms: Mapping[str, sp.Expr]
 
-    @property
+    @cached_property
     def bound(self) -> sp.Expr:
         """The right side."""
         return sp.Add(*self.terms.values())
@@ -257,6 +257,12 @@ def number(expr: sp.Expr, values: Values) -> float:
         return math.inf
     except ValueError:
         return math.nan
+
+
+@functools.cache
+def names_in(expr: sp.Expr) -> frozenset[str]:
+    """Names of the symbols in an expression."""
+    return frozenset(symbol.name for symbol in expr.free_symbols)
 
 
 @functools.cache
@@ -472,10 +478,10 @@ class Statement:
     @property
     def required(self) -> tuple[str, ...]:
         """Parameters without which the right side has no value and for which the statement gives no default."""
-        needed = {s.name for claim in self.claims for s in claim.bound.free_symbols}
+        needed = {name for claim in self.claims for name in names_in(claim.bound)}
         for rule in reversed(self.step_rules):
             if rule.symbol.name in needed:
-                needed = (needed - {rule.symbol.name}) | {s.name for s in rule.value.free_symbols}
+                needed = (needed - {rule.symbol.name}) | names_in(rule.value)
         needed -= {name for name in needed if self.vocabulary[name].default is not None}
         return tuple(name for name in self.parameters if name in needed and name not in self.settings)
 
@@ -508,7 +514,7 @@ class Statement:
         for kind in ((False, False), (True, False), (False, True)):
             for rule in self.step_rules:
                 name = rule.symbol.name
-                known = {s.name for s in rule.value.free_symbols} <= values.keys()
+                known = names_in(rule.value) <= values.keys()
                 if (rule.at_least, rule.free) == kind and known and name not in values:
                     values[name] = self._ruled(rule, values)
             self._fill_products(values)
@@ -554,7 +560,7 @@ class Statement:
 
     def _trivial_value(self, values: Values) -> float | None:
         trivial = self.claims[0].metric.trivial
-        if trivial is None or not {s.name for s in trivial.free_symbols} <= values.keys():
+        if trivial is None or not names_in(trivial) <= values.keys():
             return None
         return number(trivial, values)
 

@@ -11,7 +11,9 @@ from scipy.optimize import brentq
 
 import bounds
 from ratecheck.checks import compare as checks
+from ratecheck.checks import curve
 from ratecheck.errors import InputError
+from ratecheck.views.compare import comparison_fields, comparison_text
 
 GIVEN = {"n": 10, "m": 9, "T": 1000, "L": 1, "F_0": 1, "sigma_u": 0.3, "sigma_v": 0.3}
 FEDAVG, SCAFFOLD = bounds.get("pfl/corollary-3.8"), bounds.get("pfl/corollary-4.6")
@@ -183,3 +185,50 @@ def test_the_command_draws_and_prints(cli, tmp_path):
     assert nothing.returncode == 2
     assert "nothing to draw" in nothing.stderr
     assert cli("compare", words[0], "K=5").returncode == 2
+
+
+FEDSUM = {"N": 100, "K": 5, "L": 1, "sigma": 1, "Delta_f": 1, "F_0": 1, "tau_max": 20, "tau_avg": 8}
+
+
+def test_equal_bounds_are_called_equal():
+    """A statement and its repaired form have one bound where tau_max >= 1: neither is smaller, and nothing changes."""
+    statements = [bounds.get("fedsum/theorem-4.1"), bounds.get("fedsum/theorem-4.1-repaired")]
+    found = checks.compare(statements, FEDSUM, checks.read_axes(statements, ["T=1:1e6"]))
+    assert set(found.smallest.ravel().tolist()) == {checks.TIE}
+    assert found.crossings == ()
+    assert "=" in comparison_text(found)
+    fields = comparison_fields(found)
+    assert set(fields["smallest"]) == {None}
+    assert all(fields["tied"])
+
+
+@pytest.mark.parametrize("shift", [1e-15, -1e-15, 1e-12])
+def test_rounding_makes_no_change(shift, monkeypatch):
+    """Values that differ by rounding only, now one way and now the other, are equal along the whole axis."""
+    statements = [bounds.get("fedsum/theorem-4.1"), bounds.get("fedsum/theorem-4.1-repaired")]
+    exact = curve.at
+
+    def rounded(statement, given, **options):
+        point = exact(statement, given, **options)
+        sign = 1 if statement is statements[0] and int(given["T"]) % 2 else -1
+        return dataclasses.replace(point, value=point.value * (1 + sign * shift))
+
+    monkeypatch.setattr(curve, "at", rounded)
+    found = checks.compare(statements, FEDSUM, checks.read_axes(statements, ["T=1:1000"]))
+    assert found.crossings == ()
+
+
+def test_curves_that_cross_on_a_point_of_the_axis_change_once(monkeypatch):
+    """Equal at one point only: one change, from one letter to the other."""
+    statements = [bounds.get("fedsum/theorem-4.1"), bounds.get("fedsum/theorem-4.1-repaired")]
+
+    def line(statement, given, **_):
+        return curve.Point(given["L"] if statement is statements[0] else 10.0, {}, (), None, ())
+
+    monkeypatch.setattr(curve, "at", line)
+    given = {name: value for name, value in FEDSUM.items() if name != "L"} | {"T": 10}
+    found = checks.compare(statements, given, checks.read_axes(statements, ["L=1:100:3"]))
+    assert found.smallest.ravel().tolist() == [0, checks.TIE, 1]
+    ((low, high, before, after),) = [(c.low, c.high, c.before, c.after) for c in found.crossings]
+    assert (before, after) == (0, 1)
+    assert low <= 10.0 <= high * (1 + 1e-6)

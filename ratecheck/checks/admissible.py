@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bounds.statement import Condition, Relation, Statement, number
+from bounds.statement import Condition, Relation, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.checks.interval import Interval
 from ratecheck.checks.optimum import minimise
-from ratecheck.checks.problem import Problem
+from ratecheck.checks.problem import Memory, Problem
 from ratecheck.checks.projection import conflict, is_empty
 from ratecheck.checks.rules import Restriction
 from ratecheck.errors import InputError
@@ -61,14 +61,17 @@ class StepSizes:
         return not self.conflict
 
 
-def step_sizes(statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = ()) -> StepSizes:
+def step_sizes(
+    statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = (), memory: Memory | None = None
+) -> StepSizes:
     """Admissible intervals, prescribed values and optimum at the given constants; step sizes may be fixed as well.
 
     Constants in ``free`` are open like step sizes, and the bound is then not minimised. Raises `InputError` for
     statements without step-size conditions, for bad values and for missing constants that a condition needs, and where
-    numbers leave the range of floating point.
+    numbers leave the range of floating point. ``memory`` keeps regions from one call to the next, for one statement and
+    one choice of ``free``.
     """
-    problem = Problem.of(statement, given, free)
+    problem = Problem.of(statement, given, free, memory)
     intervals = problem.admissible()
     fixed = {rule.symbol: rule.value for rule in problem.fixed}
     prescribed, defaults = _ruled(statement, {**problem.values, **fixed}, problem.values)
@@ -95,7 +98,7 @@ def _ruled(
     sets: dict[str, float] = {}
     suggests: dict[str, float] = {}
     for rule in statement.step_rules:
-        if {symbol.name for symbol in rule.value.free_symbols} <= values.keys():
+        if names_in(rule.value) <= values.keys():
             (suggests if rule.free else sets)[rule.symbol.name] = number(rule.value, values)
     return sets, suggests
 
@@ -104,8 +107,8 @@ def _with_optimum(answer: StepSizes) -> StepSizes:
     """Minimise the bound of the first claim, where it is one, over the step sizes in it."""
     claim, vocabulary = answer.statement.claims[0], answer.statement.vocabulary
     bound = claim.bound
-    steps = {s.name for s in bound.free_symbols} & answer.admissible.keys()
-    missing = tuple(sorted({s.name for s in bound.free_symbols} - answer.values.keys() - steps))
+    steps = names_in(bound) & answer.admissible.keys()
+    missing = tuple(sorted(names_in(bound) - answer.values.keys() - steps))
     # The right side of a definition is no bound, nor is one on something that is chosen or computed, not measured.
     measured = {s.name for s in claim.metric.weights if vocabulary[s.name].role is Role.MEASURED}
     defines = claim.relation is Relation.EQUAL or measured != {s.name for s in claim.metric.weights}

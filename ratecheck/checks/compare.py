@@ -19,6 +19,7 @@ from bounds.statement import Statement
 from bounds.symbols import Domain, Role
 from ratecheck.checks import curve
 from ratecheck.checks.horizon import LARGEST
+from ratecheck.checks.problem import Memory
 from ratecheck.errors import InputError, did_you_mean
 
 Array = NDArray[np.float64]
@@ -29,6 +30,8 @@ _POINTS = {1: 61, 2: 49}
 _MOST_POINTS = 10_000
 # A range that begins at zero has its second point here, relative to its end.
 _FIRST = 1e-3
+# Bounds that differ by no more than this relative to their size are equal, and what `smallest` then says.
+_TIE, TIE = 1e-10, -2
 # Bisection of a crossing stops at this relative width.
 _WIDTH = 1e-6
 
@@ -67,8 +70,8 @@ class Comparison:
 
     ``values`` has shape (statements, points of the first axis, points of the second), 1 for an axis that is not there;
     NaN where no step sizes are admissible, ``why`` then says what stands in the way. ``smallest`` (points, points) is
-    the index of the statement with the smallest bound, -1 where there is none to tell. ``notes`` are differences that
-    a reader has to know: other left sides, other assumptions.
+    the index of the statement with the smallest bound, -1 where there is none to tell, `TIE` where several are.
+    ``notes`` are differences that a reader has to know: other left sides, other assumptions.
     """
 
     statements: tuple[Statement, ...]
@@ -204,6 +207,7 @@ class _Evaluator:
         self._statements, self._given, self._axes = statements, given, axes
         self._decided = [not statement.order_only for statement in statements]
         self.why: dict[int, str] = {}
+        self._memories: list[Memory] = [{} for _ in statements]
 
     def __call__(self, place: Iterable[float]) -> Array:
         moved = {name: value for a, value in zip(self._axes, place, strict=True) for name in a.names}
@@ -211,23 +215,32 @@ class _Evaluator:
         return np.array([self._one(k, statement, values) for k, statement in enumerate(self._statements)])
 
     def _one(self, index: int, statement: Statement, values: Mapping[str, float]) -> float:
-        point = curve.at(statement, {k: v for k, v in values.items() if k in statement.vocabulary})
+        known = {name: value for name, value in values.items() if name in statement.vocabulary}
+        point = curve.at(statement, known, memory=self._memories[index])
         if point.value is None:
             self.why.setdefault(index, "; ".join(point.broken))
             return math.nan
         return point.value
 
     def smallest(self, values: Array) -> int:
-        """Index of the smallest bound among those with a value and known constants, -1 for fewer than two of them."""
+        """Index of the smallest bound among those with a value and known constants.
+
+        -1 for fewer than two of them, `TIE` where another one is equal to it but for rounding.
+        """
         known = np.where(self._decided, values, math.nan)
-        return -1 if np.isfinite(known).sum() < 2 else int(np.nanargmin(known))
+        if np.isfinite(known).sum() < 2:
+            return -1
+        least = int(np.nanargmin(known))
+        equal = [math.isclose(value, known[least], rel_tol=_TIE) for value in known if math.isfinite(value)]
+        return least if sum(equal) == 1 else TIE
 
 
 def _crossings(evaluate: _Evaluator, axes: Sequence[Axis], smallest: NDArray[np.int64]) -> Iterable[Crossing]:
     """Where the smallest bound changes along the last axis, by bisection between neighbouring points."""
     last = axes[-1]
     lines = smallest if len(axes) > 1 else smallest.T
-    for k, line in enumerate(lines):
+    for k, found in enumerate(lines):
+        line = _without_touches(found)
         at = float(axes[0].values[k]) if len(axes) > 1 else None
         for i in np.flatnonzero(line[:-1] != line[1:]):
             low, high, before = float(last.values[i]), float(last.values[i + 1]), int(line[i])
@@ -236,7 +249,18 @@ def _crossings(evaluate: _Evaluator, axes: Sequence[Axis], smallest: NDArray[np.
                 # A third bound may be the smallest in between: the change away from the first one is what is sought.
                 same = evaluate.smallest(evaluate(_place(at, middle))) == before
                 low, high = (middle, high) if same else (low, middle)
-            yield Crossing(low, high, before, evaluate.smallest(evaluate(_place(at, high))), at)
+            after = evaluate.smallest(evaluate(_place(at, high)))
+            # Where two curves cross they are equal for a moment.
+            yield Crossing(low, high, before, int(line[i + 1]) if after == TIE else after, at)
+
+
+def _without_touches(line: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The line with a tie at a single point, where two curves cross, counted to what is before it."""
+    found = line.copy()
+    for i in range(1, len(line) - 1):
+        if line[i] == TIE and TIE not in (line[i - 1], line[i + 1]):
+            found[i] = found[i - 1]
+    return found
 
 
 def _place(at: float | None, value: float) -> tuple[float, ...]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bounds.statement import Statement, number
+from bounds.statement import Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.problem import Memory
 from ratecheck.errors import InputError
 
 
@@ -31,11 +32,12 @@ class Point:
     broken: tuple[str, ...]
 
 
-def at(statement: Statement, given: Mapping[str, float], *, best: bool = False) -> Point:
+def at(statement: Statement, given: Mapping[str, float], *, best: bool = False, memory: Memory | None = None) -> Point:
     """The bound at the given numbers; a statement that is known only up to a constant has the constant 1 here.
 
     With ``best`` every step size for which the statement leaves a choice takes its best value, also where there is a
-    smallest admissible one or a default. Raises `InputError` for missing or unusable numbers.
+    smallest admissible one or a default. ``memory`` is that of `step_sizes`. Raises `InputError`
+    for missing or unusable numbers.
     """
     values, _ = statement.complete(given)
     roles = {quantity.name: quantity.role for quantity in statement.vocabulary}
@@ -48,7 +50,7 @@ def at(statement: Statement, given: Mapping[str, float], *, best: bool = False) 
     chosen: dict[str, float] = {}
     if open_steps or (best and _leaves_a_choice(statement, given)):
         ruled = {} if best else {k: v for k, v in values.items() if roles[k] is Role.STEP_SIZE}
-        answer = step_sizes(statement, {**given, **ruled})
+        answer = step_sizes(statement, {**given, **ruled}, memory=memory)
         if not answer.feasible:
             return Point(None, {}, (), None, answer.conflict)
         if answer.missing:
@@ -71,7 +73,7 @@ def at(statement: Statement, given: Mapping[str, float], *, best: bool = False) 
 def _leaves_a_choice(statement: Statement, given: Mapping[str, float]) -> bool:
     """Whether some step size in the bound is neither given nor prescribed."""
     prescribed = {rule.symbol.name for rule in statement.step_rules if not (rule.at_least or rule.free)}
-    steps = {s.name for s in statement.claims[0].bound.free_symbols} - prescribed - given.keys()
+    steps = names_in(statement.claims[0].bound) - prescribed - given.keys()
     return any(statement.vocabulary[name].role is Role.STEP_SIZE for name in steps)
 
 

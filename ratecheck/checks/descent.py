@@ -27,6 +27,8 @@ _DECADES = 2.0
 _RANK = 1e-9
 # What is drawn inwards is drawn by this factor more each time.
 _INWARDS = 4.0
+# Two descents that end at values so close have found the same.
+_ALIKE = 1e-9
 # The gradient of an equation that is linear in the logarithms differs by no more than this between two points.
 _LINEAR = 1e-9
 
@@ -148,45 +150,62 @@ def settled(problem: Problem, point: Mapping[str, float], single: Mapping[str, f
     return found
 
 
-def descend(
-    problem: Problem,
-    admissible: Intervals,
-    objective: Callable[[Sequence[str]], Objective],
-    starts: Sequence[Mapping[str, float]] = (),
-) -> Point | None:
+def descend(problem: Problem, admissible: Intervals, objective: Callable[[Sequence[str]], Objective]) -> Point | None:
     """The admissible step sizes with the least value; None where the region is empty or none was found.
 
     ``objective`` makes the function of the logarithms of the named step sizes, with its gradient. Sequential quadratic
-    programming along what equations leave free, from ``starts`` and several admissible points; what it ends at is
+    programming along what equations leave free, from admissible points until two of them end alike; what it ends at is
     drawn towards an admissible point until it meets every rule itself.
     """
-    from scipy.optimize import minimize
-
-    inside = [
-        found for fraction in (0.5, 0.1, 0.9) if (found := inner_point(problem, admissible, fraction)) is not None
-    ]
+    inside = _inner_points(problem, admissible)
     if not inside:
         return None
-    shape = Shape(problem, admissible, inside[0])
-    value, constraints = objective(shape.names), shape.constraints()
+    if "shape" not in problem.kept:
+        problem.kept["shape"] = Shape(problem, admissible, inside[0])
+    shape: Shape = problem.kept["shape"]
+    value = objective(shape.names)
     best: tuple[float, Point] | None = None
-    for start in (*starts, *inside):
-        logs = np.array([math.log(start[name]) for name in shape.names])
-        z = shape.basis.T @ (logs - shape.origin)
-        with np.errstate(all="ignore"):
-            result = minimize(
-                lambda z: _along(value, shape, z), z, jac=True, method="SLSQP", constraints=constraints,
-                options={"maxiter": 300, "ftol": 1e-15},
-            )  # fmt: skip
-        for end in (result.x, z):
-            if not np.all(np.isfinite(end)):
-                continue
+    for start in inside:
+        found = _descended(shape, value, start)
+        if found is not None and best is not None and abs(found[0] - best[0]) <= _ALIKE:
+            return min(found, best, key=_value)[1]
+        if found is not None and (best is None or found[0] < best[0]):
+            best = found
+    return None if best is None else best[1]
+
+
+def _value(found: tuple[float, Point]) -> float:
+    return found[0]
+
+
+def _inner_points(problem: Problem, admissible: Intervals) -> list[Point]:
+    if "inside" not in problem.kept:
+        found = (inner_point(problem, admissible, fraction) for fraction in (0.5, 0.1, 0.9))
+        problem.kept["inside"] = [point for point in found if point is not None]
+    points: list[Point] = problem.kept["inside"]
+    return points
+
+
+def _descended(shape: Shape, value: Objective, start: Mapping[str, float]) -> tuple[float, Point] | None:
+    """Where a descent from one point ends, and the value there."""
+    from scipy.optimize import minimize
+
+    logs = np.array([math.log(start[name]) for name in shape.names])
+    z = shape.basis.T @ (logs - shape.origin)
+    with np.errstate(all="ignore"):
+        result = minimize(
+            lambda z: _along(value, shape, z), z, jac=True, method="SLSQP", constraints=shape.constraints(),
+            options={"maxiter": 300, "ftol": 1e-15},
+        )  # fmt: skip
+    best: tuple[float, Point] | None = None
+    for end in (result.x, z):
+        if np.all(np.isfinite(end)):
             point = _drawn(shape, shape.origin + shape.basis @ end, shape.origin)
             if point is not None:
                 reached = value(np.array([math.log(point[name]) for name in shape.names]))[0]
                 if best is None or reached < best[0]:
                     best = reached, point
-    return None if best is None else best[1]
+    return best
 
 
 def _along(value: Objective, shape: Shape, z: Array) -> tuple[float, Array]:

@@ -10,6 +10,7 @@ from bounds.statement import Over, Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.cost import cost
 from ratecheck.checks import curve
+from ratecheck.checks.problem import Memory
 from ratecheck.errors import InputError
 
 # Whole numbers beyond this have no float of their own.
@@ -74,8 +75,10 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
     if eps is not None and not 0 < eps < math.inf:
         raise InputError(f'eps={eps:g} breaks "0 < eps < inf": it is what the bound has to reach')
 
+    memory: Memory = {}
+
     def bound(rounds: int) -> curve.Point:
-        return curve.at(statement, {**given, T: float(rounds)}, best=best)
+        return curve.at(statement, {**given, T: float(rounds)}, best=best, memory=memory)
 
     points = _Memory(bound)
     trivial = points(LARGEST).trivial

@@ -14,6 +14,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from bounds.statement import names_in
+
 Array = NDArray[np.float64]
 
 
@@ -57,7 +59,7 @@ def convex(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float]) -> b
 
 
 def _has(expr: sp.Expr, names: Sequence[str]) -> bool:
-    return any(symbol.name in names for symbol in expr.free_symbols)
+    return not names_in(expr).isdisjoint(names)
 
 
 def _monomial(expr: sp.Expr, names: Sequence[str]) -> bool:

@@ -68,7 +68,7 @@ def nearest(problem: Problem, given: Mapping[str, float], core: Sequence[Conditi
 
 
 def _nearest_steps(problem: Problem) -> dict[str, float]:
-    free = replace(problem, fixed=())
+    free = replace(problem, fixed=(), kept={})
     admissible = free.admissible()
     if not problem.fixed or is_empty(admissible):
         return {}

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from bounds import formula
-from bounds.statement import number
+from bounds.statement import names_in, number
 from ratecheck.checks.descent import Array, Objective, descend
 from ratecheck.checks.interval import HUGE, TINY, TOLERANCE, point
 from ratecheck.checks.logarithm import convex, logarithm
@@ -60,7 +60,7 @@ def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum
     conditions tie step sizes to each other, over the region itself.
     """
     bound, derived = _with_fixed_products(problem, admissible, bound)
-    free = sorted({s.name for s in bound.free_symbols} & admissible.keys())
+    free = sorted(names_in(bound) & admissible.keys())
     value = _function(bound, free, problem)
     one_valley = convex(bound, free, problem.values)
     lowest = _coordinate_descent(value, {name: admissible[name].box for name in free}, one_valley=one_valley)

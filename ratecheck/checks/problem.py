@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from bounds.statement import Condition, Statement, as_float
 from bounds.symbols import Role
@@ -12,13 +13,17 @@ from ratecheck.checks.projection import feasible, is_empty, narrow, project, unr
 from ratecheck.checks.rules import Fixed, Intervals, Product, Restriction, Rule, out_of_range
 from ratecheck.errors import InputError
 
+# What was found about regions, by all that they depend on.
+Memory = dict[tuple[object, ...], dict[str, Any]]
+
 
 @dataclass(frozen=True)
 class Problem:
     """What restricts the step sizes ``names`` of a statement at given constants, and constants left free like them.
 
     ``rules`` are its conditions and products there, ``fixed`` the step sizes that the caller has fixed; ``broken``
-    has the conditions without step sizes, which none of them can mend.
+    has the conditions without step sizes, which none of them can mend. ``kept`` is what was found about the region,
+    which problems share that differ only in constants on which no condition depends.
     """
 
     statement: Statement
@@ -27,10 +32,16 @@ class Problem:
     rules: tuple[Rule, ...]
     fixed: tuple[Fixed, ...]
     broken: tuple[Condition, ...]
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @staticmethod
-    def of(statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = ()) -> Problem:
-        """At the given numbers, the constants in ``free`` being open; raises `InputError` as `step_sizes` does."""
+    def of(
+        statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = (), memory: Memory | None = None
+    ) -> Problem:
+        """At the given numbers, the constants in ``free`` being open; raises `InputError` as `step_sizes` does.
+
+        ``memory`` is that of one statement with the same step sizes left open.
+        """
         names = step_names(statement) + free
         if not names or not (statement.hypotheses or statement.step_products):
             raise InputError(f"{statement.key} has no step sizes: there is nothing to choose")
@@ -42,24 +53,18 @@ class Problem:
             if not TINY <= value <= HUGE:
                 raise out_of_range(f"{name}={value:g}")
         _require(statement, values, names)
-        inside = frozenset(names)
-        rules: list[Rule] = [
-            Restriction.of(condition, values, inside)
-            for condition in statement.hypotheses
-            if condition.symbols & inside
-        ]
-        rules += [
-            Restriction.of(setting, values, inside) for setting in _settings(statement) if setting.symbols & inside
-        ]
-        rules += [Product(p.product.name, p.local.name, p.outer.name) for p in statement.step_products]
+        kept = {} if memory is None else memory.setdefault(_signature(statement, values, fixed), {})
+        if "rules" not in kept:
+            kept["rules"] = tuple(_rules(statement, values, names))
         checks = statement.check_conditions(values)
         return Problem(
             statement=statement,
             names=names,
             values=values,
-            rules=tuple(rules),
+            rules=kept["rules"],
             fixed=tuple(Fixed(name, value) for name, value in fixed.items()),
             broken=tuple(check.condition for check in checks if check.holds is False),
+            kept=kept,
         )
 
     @property
@@ -72,18 +77,40 @@ class Problem:
 
         Raises `InputError` where one lies beyond the step sizes that are looked at.
         """
+        if "admissible" in self.kept and not extra:
+            found: Intervals = self.kept["admissible"]
+            return dict(found)
         rules = (*self.all_rules, *extra)
         box = narrow(rules, unrestricted(self.names))
         for name, interval in box.items():
             if not interval.empty and (interval.high < TINY or interval.low > HUGE):
                 only = f"{name} <= {interval.high:.3g}" if interval.high < TINY else f"{name} >= {interval.low:.3g}"
                 raise out_of_range(f"the conditions of {self.statement.key} leave only {only}")
-        return box if is_empty(box) else project(rules, box)
+        if not is_empty(box):
+            box = project(rules, box)
+        if not extra:
+            self.kept["admissible"] = dict(box)
+        return box
 
     def admits(self, steps: Mapping[str, float]) -> bool:
         """Whether these step sizes, completed by some values of the others, meet every rule."""
         points = (Fixed(name, value) for name, value in steps.items())
         return not self.broken and feasible((*self.all_rules, *points), unrestricted(self.names))
+
+
+def _signature(statement: Statement, values: Mapping[str, float], fixed: Mapping[str, float]) -> tuple[object, ...]:
+    """Everything that the region depends on."""
+    symbols = {name for condition in (*statement.hypotheses, *_settings(statement)) for name in condition.symbols}
+    return tuple(sorted(fixed.items())), tuple((name, values.get(name)) for name in sorted(symbols))
+
+
+def _rules(statement: Statement, values: Mapping[str, float], names: tuple[str, ...]) -> Iterator[Rule]:
+    inside = frozenset(names)
+    for condition in (*statement.hypotheses, *_settings(statement)):
+        if condition.symbols & inside:
+            yield Restriction.of(condition, values, inside)
+    for p in statement.step_products:
+        yield Product(p.product.name, p.local.name, p.outer.name)
 
 
 def step_names(statement: Statement) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.statement import Statement
-from ratecheck.checks.compare import Axis, Comparison
+from ratecheck.checks.compare import TIE, Axis, Comparison
 from ratecheck.errors import InputError
 from ratecheck.views import style
 from ratecheck.views.text import number, table
@@ -39,7 +39,7 @@ def comparison_text(found: Comparison) -> str:
 
 
 def _letter(index: int) -> str:
-    return "?" if index < 0 else chr(ord("A") + index)
+    return {-1: "?", TIE: "="}.get(index) or chr(ord("A") + index)
 
 
 def _rows(found: Comparison) -> Iterable[list[str]]:
@@ -65,7 +65,8 @@ def _map(found: Comparison) -> list[str]:
     )
     labels = [f"{value:.4g}" for value in second.values[rows]]
     width = max(map(len, labels))
-    lines = [f"{second.label} upwards from {labels[0]}, {first.label} to the right: the letter of the smallest bound"]
+    what = "the letter of the smallest bound" + (", = for equal ones" if (found.smallest == TIE).any() else "")
+    lines = [f"{second.label} upwards from {labels[0]}, {first.label} to the right: {what}"]
     for j, label in zip(reversed(rows), reversed(labels), strict=True):
         lines.append(f"{label:>{width}}  " + "".join(_letter(int(found.smallest[i, j])) for i in columns))
     low, high = (f"{first.values[k]:.4g}" for k in (0, -1))
@@ -100,6 +101,7 @@ def comparison_fields(found: Comparison) -> dict[str, Any]:
         "order_only": [statement.order_only for statement in found.statements],
         "axes": [{"names": list(axis.names), "values": axis.values.tolist()} for axis in found.axes],
         "values": {s.key: shaped(v).tolist() for s, v in zip(found.statements, found.values, strict=True)},
+        "tied": shaped(found.smallest == TIE).tolist(),
         "smallest": np.vectorize(lambda k: None if k < 0 else found.statements[k].key, otypes=[object])(
             shaped(found.smallest)
         ).tolist(),
@@ -160,9 +162,9 @@ def _draw_map(_: Figure, ax: Axes, found: Comparison) -> None:
     first, second = found.axes
     _scale(ax, "x", first)
     _scale(ax, "y", second)
-    colours = ["#DDDDDD", *itertools.islice(itertools.cycle(style.COLOURS), len(found.statements))]
+    colours = ["#BBBBBB", "#DDDDDD", *itertools.islice(itertools.cycle(style.COLOURS), len(found.statements))]
     ax.pcolormesh(
-        first.values, second.values, found.smallest.T, cmap=ListedColormap(colours), vmin=-1.5,
+        first.values, second.values, found.smallest.T, cmap=ListedColormap(colours), vmin=-2.5,
         vmax=len(found.statements) - 0.5, shading="nearest", alpha=_SHADE, linewidth=0, rasterized=True,
     )  # fmt: skip
     ax.set_xlim(first.values[0], first.values[-1])
@@ -171,12 +173,14 @@ def _draw_map(_: Figure, ax: Axes, found: Comparison) -> None:
     if len(known) == 2:
         _ratio_lines(ax, found, *known)
     handles = [
-        Patch(color=colours[k + 1], alpha=_SHADE, label=f"{_letter(k)}  {statement.key}")
+        Patch(color=colours[k + 2], alpha=_SHADE, label=f"{_letter(k)}  {statement.key}")
         for k, statement in enumerate(found.statements)
         if k in known
     ]
-    if (found.smallest < 0).any():
-        handles.append(Patch(color=colours[0], alpha=_SHADE, label="not both have a value"))
+    if (found.smallest == -1).any():
+        handles.append(Patch(color=colours[1], alpha=_SHADE, label="not both have a value"))
+    if (found.smallest == TIE).any():
+        handles.append(Patch(color=colours[0], alpha=_SHADE, label="equal"))
     ax.legend(handles=handles, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     ax.grid(visible=False)
 
