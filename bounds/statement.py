@@ -562,7 +562,9 @@ class Statement:
         trivial = self.claims[0].metric.trivial
         if trivial is None or not names_in(trivial) <= values.keys():
             return None
-        return number(trivial, values)
+        value = number(trivial, values)
+        # What leaves the range of floats is nothing to compare with.
+        return value if math.isfinite(value) else None
 
     def check_names(self, given: Iterable[str]) -> None:
         """Raise `InputError` for a name that is no symbol of the paper."""

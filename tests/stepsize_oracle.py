@@ -178,8 +178,18 @@ class Oracle:
     def ends(self, name):
         """The logarithms of the ends of the admissible interval of a step size."""
         unit = np.array([float(other == name) for other in self.names])
-        low, high = self.least(unit), self.least(-unit)
-        return float(unit @ low), float(unit @ high)
+        return tuple(sign * self.end(sign * unit) for sign in (1, -1))
+
+    def end(self, unit):
+        """The least logarithm along a unit vector; that of the frame where an end moves with the frame."""
+        found = self.least(unit)
+        end = float(unit @ found)
+        if np.abs(found[unit == 0]).max(initial=0.0) > FRAME - 1e-6:
+            narrower = [[s * (FRAME if u else FRAME - 10) for u in unit] for s in (-1, 1)]
+            inside = self.least(unit, box=narrower)
+            if inside is None or float(unit @ inside) - end > 0.1:
+                return -FRAME
+        return end
 
     def attained(self, name, end, inwards):
         """Whether a finite end is taken: not by a strict condition, nor only as another step size leaves all bounds.

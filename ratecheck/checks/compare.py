@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role
 from ratecheck.checks import curve
-from ratecheck.checks.horizon import LARGEST
+from ratecheck.checks.horizon import LARGEST, NO_VALUE
 from ratecheck.checks.problem import Memory
 from ratecheck.errors import InputError, did_you_mean
 
@@ -219,6 +219,9 @@ class _Evaluator:
         point = curve.at(statement, known, memory=self._memories[index])
         if point.value is None:
             self.why.setdefault(index, "; ".join(point.broken))
+            return math.nan
+        if not math.isfinite(point.value):
+            self.why.setdefault(index, NO_VALUE)
             return math.nan
         return point.value
 

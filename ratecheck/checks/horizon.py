@@ -15,6 +15,7 @@ from ratecheck.errors import InputError
 
 # Whole numbers beyond this have no float of their own.
 LARGEST = 2**53
+NO_VALUE = "the bound has no finite value: a division by zero, or numbers beyond the range of floats on the way"
 # Rounds between which the answer is searched grow by this factor: a bound that dips below eps for a shorter stretch and
 # rises again is not followed.
 _STRIDE = 1.3
@@ -136,6 +137,8 @@ def _why(points: _Memory, eps: float) -> str:
     last, before = points(LARGEST), points(LARGEST >> 10)
     if last.value is None:
         return "the conditions cannot be met: " + "; ".join(last.broken)
+    if not math.isfinite(last.value):
+        return NO_VALUE
     if before.value is not None and last.value >= (1 - _FLAT) * before.value:
         return f"the bound does not fall below about {points.least:.4g}, however many the rounds"
     return f"more than 2^53 rounds: there the bound is {last.value:.4g}, above {eps:.4g}"

@@ -26,6 +26,8 @@ _DECADES = 1e3
 
 # A bound that is so many times more negative at its minimiser than so close beside it falls without end there.
 _POLE, _BESIDE = 30.0, 1e-6
+# The logarithm of a step size far beyond all that are looked at.
+_BEYOND = 1e4
 # Where a bound may have several valleys, it is sampled at so many places, and so many decades close to both ends.
 _VALLEYS, _NEAREST = 480, 10
 
@@ -78,7 +80,27 @@ def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum
         found = _off_the_ends(value, {**lowest, **kept}, {**admissible, **{n: point(x) for n, x in kept.items()}})
         if not problem.admits(_completed(found, derived, admissible).point):
             return None
+    _check_inside(problem, bound, lowest, found)
     return _completed(found, derived, admissible)
+
+
+def _check_inside(problem: Problem, bound: sp.Expr, lowest: Mapping[str, float], found: Optimum) -> None:
+    """Raise `InputError` where the bound falls up to where step sizes are no longer looked at, and rises beyond."""
+    names = sorted(found.approached.keys() & lowest.keys())
+    if not names:
+        return
+    rest = {name: x for name, x in lowest.items() if name not in names}
+    function = logarithm(bound, names, {**problem.values, **rest})
+    ends = np.array([math.log(lowest[name]) for name in names])
+    here = function(ends)
+    for k, name in enumerate(names):
+        limit = found.approached[name]
+        if here.sign > 0 and limit in (0.0, math.inf):
+            beyond = ends.copy()
+            beyond[k] = -_BEYOND if limit == 0.0 else _BEYOND
+            there = function(beyond)
+            if there.sign > 0 and there.log > here.log + TOLERANCE:
+                raise out_of_range(f"the {name} that minimises the bound of {problem.statement.key}")
 
 
 def _logarithm(bound: sp.Expr, values: Mapping[str, float], names: Sequence[str]) -> Objective:

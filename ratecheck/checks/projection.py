@@ -29,8 +29,8 @@ _FINEST = 1e-13
 # Decades from a finite end at which a half-open interval is sampled.
 _DECADES = (0.0, 0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 34.0)
 _POINTS = 13
-# An end that still moves by this factor between the last two samples before an open end has no limit there.
-_RUNAWAY = 1e3
+# An end that still moves by this power of the other step size before an open end of that has no limit there.
+_RUNAWAY = 0.05
 # Samples are left out while there are more than so many.
 _FEWEST = 3
 # How far beside an extreme its reasons are looked up.
@@ -332,7 +332,8 @@ def _smallest(
     k = min(range(len(values)), key=lambda k: (values[k] > least + _CLOSE, k in ends, values[k]))
     at_open = k in ends
     unbounded = abs(wanted) >= math.log(HUGE) and at_open and last > 0
-    if unbounded and values[1 if k == 0 else k - 1] - values[k] > math.log(_RUNAWAY):
+    beside = 1 if k == 0 else k - 1
+    if unbounded and values[beside] - values[k] > _RUNAWAY * abs(math.log(places[beside] / places[k])):
         return None
     if at_open and values[k] <= wanted + _NEAR:
         return None

@@ -298,7 +298,9 @@ class Product:
         for name, other in ((self.local, self.outer), (self.outer, self.local)):
             whole, part = intervals[self.product], intervals[other]
             high = math.inf if part.low == 0.0 else whole.high / part.low
-            ends = Interval(whole.low / part.high, high, strict=_either(whole.open, part.open[::-1]))
+            # An interval that has shrunk to zero is empty, whatever the other one.
+            low = whole.low / part.high if part.high > 0.0 else math.inf
+            ends = Interval(low, high, strict=_either(whole.open, part.open[::-1]))
             self._cut(intervals, name, ends, (whole.because, part.because[::-1]))
         left, right = intervals[self.local], intervals[self.outer]
         high = math.inf if math.inf in (left.high, right.high) else left.high * right.high
