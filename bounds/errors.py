@@ -20,6 +20,10 @@ class NoValueError(InputError):
     """A rule of a statement has no value at the given numbers, such as 1/tau_max where tau_max is 0."""
 
 
+class BeyondFloatsError(InputError):
+    """A formula of a statement leaves the range of floating-point numbers, whatever the step sizes."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint such as ``did you mean 'sigma_u'?``, or what there is when nothing is close (a part of a long list)."""
     names = sorted(known)

@@ -404,8 +404,10 @@ class Evaluation:
 
     @property
     def vacuous(self) -> bool | None:
-        """Whether the bound says no more than smoothness does, that is, whether it is at least ``trivial``."""
-        return None if self.trivial is None else self.value >= self.trivial
+        """Whether the bound says no more than smoothness does: is at least ``trivial``; None without numbers."""
+        if self.trivial is None or not (math.isfinite(self.trivial) and math.isfinite(self.value)):
+            return None
+        return self.value >= self.trivial
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -242,7 +242,7 @@ ERRORS = {
     "infinity in a list": (["bound", "flame/lemma-1", "alpha=0.1,inf"], "it has to be a finite number"),
     "infinite bound": (
         ["bound", "simfbo/lemma-6", "mu_g=1", "L_f=1", "L_1=1e300", "L_2=1", "dx2=1", "dy2=1", "dv2=1"],
-        "has no finite value here (f = inf, g = inf, R = inf)",
+        "overflows float64 (f = inf, g = inf, R = inf)",
     ),
     "list to be verified": (["verify", "pfl/theorem-3.7", "alpha=0.1,0.2"], "alpha is one number, not a list"),
 }

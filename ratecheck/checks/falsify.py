@@ -34,7 +34,7 @@ _LOOK, _EVOLVE = 0.4, 0.4
 # How many shapes are evolved and how many points polished; members of a population.
 _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 # How an instance is asked about.
-SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False)
+SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
 # Why a search ended.
 INTERRUPTED = "interrupted"
 # Room of an instance that the statement says nothing about.
@@ -94,9 +94,9 @@ class Falsified:
         worst = None if self.verdict is None else self.verdict.worst
         if worst is None:
             return None
-        if worst.right > 0:
-            return worst.left / worst.right
-        return math.inf if self.outcome is Outcome.VIOLATED else None
+        if worst.right <= 0 or not worst.significant:
+            return math.inf if self.outcome is Outcome.VIOLATED else None
+        return worst.tightness
 
 
 class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
@@ -148,7 +148,7 @@ class _Search:
         room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
         # What is lost in rounding is no counterexample and leads nowhere.
-        if not violated and not worst.error <= 1e-3 * size:
+        if not violated and not (worst.significant and worst.error <= 1e-3 * size):
             return _NOTHING
         if self.best is None or violated or room < self.best[0]:
             self.best = room, instance, verdict, family.shape

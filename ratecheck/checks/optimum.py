@@ -118,7 +118,7 @@ def _function(bound: sp.Expr, names: list[str], problem: Problem) -> Value:
     try:
         function = formula.function(bound, names, problem.values)
     except formula.RangeError:
-        raise out_of_range(f"the bound of {problem.statement.key} has no value") from None
+        raise out_of_range(f"the bound of {problem.statement.key} overflows or underflows float64") from None
 
     def value(steps: Mapping[str, float]) -> float:
         try:

@@ -99,7 +99,7 @@ def judge(
             largest=_largest(claim, vocabulary, values, ranges), tie=tie,
         )  # fmt: skip
         beyond = not all(np.isfinite(array).all() for array in runs.records.values())
-        if beyond and decision.outcome is not Outcome.VIOLATED:
+        if beyond and math.isfinite(decision.right) and decision.outcome is not Outcome.VIOLATED:
             # A replicate without a number may count as nothing where it makes the left side smaller only.
             decision = replace(decision, outcome=Outcome.DIVERGED, caveat="some replicates leave the range of float64")
         decisions.append(decision)
@@ -115,8 +115,9 @@ def step_rounding(records: Records) -> dict[str, Array]:
     run, so that a small square is known worse than a large one.
     """
     with np.errstate(all="ignore"):
-        sizes = [np.abs(array).max(axis=-1, keepdims=True) for array in records.values()]
-        most = np.maximum.reduce(np.broadcast_arrays(*sizes))
+        # What is largest so far: a run that blows up later was accurate before.
+        sizes = [np.where(np.isfinite(array), np.abs(array), 0.0) for array in records.values()]
+        most = np.maximum.accumulate(np.maximum.reduce(np.broadcast_arrays(*sizes)), axis=-1)
         own = {name: np.abs(array) for name, array in records.items()}
         return {
             name: ONE_RUN * size + 2 * _CANCELLED * np.sqrt(size) * np.sqrt(most) + _CANCELLED**2 * most
@@ -156,8 +157,7 @@ def _both(
 
 
 def _least(array: Array) -> Array:
-    finite = np.isfinite(array)
-    return array if finite.all() else np.where(finite, np.minimum(array, _LARGEST), 0.0)
+    return np.where(np.isfinite(array), np.minimum(array, _LARGEST), 0.0)
 
 
 def _tie(

@@ -15,7 +15,7 @@ from bounds import formula
 from bounds.statement import Condition
 from ratecheck.checks.interval import HUGE, TINY, Interval
 from ratecheck.checks.typed import shortest
-from ratecheck.errors import InputError
+from ratecheck.errors import BeyondFloatsError
 
 Intervals = dict[str, Interval]
 Point = Mapping[str, float]
@@ -29,9 +29,9 @@ _EQUAL = 1e-12
 _LEAST_DEPTH, _DEEPEST = 1e-11, 600.0
 
 
-def out_of_range(what: str) -> InputError:
+def out_of_range(what: str) -> BeyondFloatsError:
     """The error for numbers whose units are hopeless."""
-    return InputError(
+    return BeyondFloatsError(
         f"{what}: step sizes are sought between {TINY:g} and {HUGE:g}, and formulas evaluated in floating point; "
         "choose units in which the numbers are nearer to 1"
     )

@@ -88,7 +88,11 @@ def decide(
         within = _rounding(left, right, tie)
         decision = _judged(left, right, level, share, upper_of, within, nonnegative=nonnegative, equal=equal)
         drawn = len(left)
-        if decision.outcome is not Outcome.INCONCLUSIVE or drawn >= most or not math.isfinite(decision.left):
+        if (
+            decision.outcome is not Outcome.INCONCLUSIVE
+            or drawn >= most
+            or not math.isfinite(decision.left - decision.right)
+        ):
             return decision
         more = draw(range(drawn, min(2 * drawn, most)))
         left, right = (np.concatenate(pair) for pair in zip((left, right), more, strict=True))

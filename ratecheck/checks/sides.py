@@ -208,10 +208,12 @@ def _means(claim: Claim, sides: tuple[Rounded, Rounded], terms: Records, *, boun
     missing = _no_number(left, right, first)
     if mean[1].sure and bounded:
         known = Rounded(np.where(left.sure, left.value, 0.0), np.where(left.sure, left.error, 0.0)).mean()
-        low, error = (share * x for x in known.at(()))
-        if low - error > mean[1].value + mean[1].error:
-            return _comparison(claim, None, (low, error), mean[1].at(()), parts)
-    return _comparison(claim, None, (math.inf, math.inf), mean[1].at(()), parts, missing=missing)
+        least, error = (share * x for x in known.at(()))
+        if least - error > mean[1].value + mean[1].error:
+            return _comparison(claim, None, (least, error), mean[1].at(()), parts)
+    whole = share == 1.0 and bool(mean[0].sure)
+    low = mean[0].at(()) if whole else (math.inf, math.inf)
+    return _comparison(claim, None, low, mean[1].at(()), parts, missing=missing)
 
 
 # What has no number, and why.

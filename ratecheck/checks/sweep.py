@@ -39,6 +39,8 @@ _ROUNDS = 120
 _EXPECTED = 8
 # A left side that is known less accurately than this, relative to itself, is no point of a law.
 _ACCURATE = 0.1
+# A left side that exceeds the bound by this factor has left the region that a convergence statement is about.
+_BLOWN_UP = 1e6
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,8 @@ def _measure(runner: _Runner, point: Point) -> _Measured | str:
         return f"{verb}: {' '.join(verdict.reasons)}"
     found = _Measured(point.value, verdict, None if left is None else np.atleast_2d(left).mean(axis=1))
     comparison = verdict.comparisons[0]
+    if found.left > _BLOWN_UP * abs(comparison.right):
+        return f"diverged: the left side {found.left:.3g} is far beyond the bound {comparison.right:.3g}"
     if found.left <= 0 or comparison.right <= 0:
         return f"left out: {found.left:.3g} <= {comparison.right:.3g} has no logarithm"
     if found.samples is None and verdict.engine == "exact" and comparison.error > _ACCURATE * found.left:

@@ -27,7 +27,7 @@ from ratecheck.checks.settled import affordable, settled
 from ratecheck.checks.trajectory import MEASURES, Measure, Trail
 from ratecheck.checks.verdict import Comparison, Outcome, Verdict
 from ratecheck.engines import averages, bilevel_rounds, exact, lemmas, quantities, setup, step
-from ratecheck.errors import InputError, NoValueError
+from ratecheck.errors import BeyondFloatsError, InputError, NoValueError
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
@@ -77,7 +77,9 @@ def verify(
     starts = {variable: floats(variable, value) for variable, value in (start or {}).items()}
     setup.starting_point(problem, {"x0": None, "y0": None, "v0": None, **starts})
     run = _Check(statement, problem, dict(given), options, label, participation, starts, progress, observe)
-    return run.run()
+    # What leaves the range of floats is judged by its values; NumPy's warnings would add nothing.
+    with np.errstate(all="ignore"):
+        return run.run()
 
 
 @dataclass
@@ -200,10 +202,11 @@ class _Check(Asked):
         statement = self.statement
         try:
             values, chosen = self._values(statement, constants)
-        except NoValueError as error:
-            # A rule divides by a constant that is 0 here, such as a delay: it prescribes no step size.
+        except (BeyondFloatsError, NoValueError) as error:
+            # Without a value: a rule divides by a constant that is 0 here, such as a delay, and prescribes nothing.
+            outcome = Outcome.NOT_APPLICABLE if isinstance(error, NoValueError) else Outcome.INCONCLUSIVE
             values = self.asked_values()
-            return self._verdict(Outcome.NOT_APPLICABLE, values=values, constants=constants, reasons=(str(error),))
+            return self._verdict(outcome, values=values, constants=constants, reasons=(str(error),))
         checks = statement.check_conditions(values)
         broken = tuple(check.broken for check in checks if check.holds is False)
         base = self._verdict(Outcome.INCONCLUSIVE, values=values, constants=constants, chosen=chosen, conditions=checks)
@@ -379,6 +382,9 @@ class _Check(Asked):
         self._measure(ready, {name: values_.mean(axis=0) for name, values_ in records.items()}, runs.drawn)
         self._report(records, values)
         caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
+        no_number = tuple(dict.fromkeys(c.missing for c in comparisons if c.missing))
+        if no_number and outcome is not Outcome.VIOLATED:
+            return replace(base, outcome=outcome, comparisons=tuple(comparisons), reasons=no_number)
         supposed = dict.fromkeys(decision.supposes for decision in decisions if decision.outcome is outcome)
         return replace(
             base, outcome=outcome, comparisons=tuple(comparisons), notes=(*base.notes, *caveats),

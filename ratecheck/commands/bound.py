@@ -68,8 +68,5 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
         raise InputError(" ".join(check.broken for check in evaluation.broken))
     infinite = [f"{name} = {value}" for name, value in evaluation.claims.items() if not math.isfinite(value)]
     if infinite:
-        raise InputError(
-            f"the bound of {statement.key} has no finite value here ({', '.join(infinite)}): a division by zero, or "
-            "numbers beyond the range of floats on the way"
-        )
+        raise InputError(f"the bound of {statement.key} overflows float64 ({', '.join(infinite)}), or divides by zero")
     return 1 if negative else 0

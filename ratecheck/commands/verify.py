@@ -277,6 +277,9 @@ def fields(verdict: Verdict) -> dict[str, Any]:
                 "left": c.left,
                 "right": c.right,
                 "error": c.error,
+                "left_error": c.left_error,
+                "right_error": c.right_error,
+                "significant": c.significant,
                 "slack": c.slack,
                 "terms": c.terms,
             }

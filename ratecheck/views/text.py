@@ -10,7 +10,7 @@ from bounds.statement import Evaluation, Over, Relation, Statement, apart
 from ratecheck.checks.interval import Interval, point
 from ratecheck.checks.standing import refuted
 from ratecheck.checks.typed import end_text, shortest, steps_text, value_text
-from ratecheck.checks.verdict import Outcome
+from ratecheck.checks.verdict import Outcome, lost
 
 if TYPE_CHECKING:
     from ratecheck.checks.admissible import StepSizes
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 def number(value: float | None) -> str:
     """A number with four significant digits."""
     return "-" if value is None else f"{value:.4g}"
+
+
+def side(value: float, error: float) -> str:
+    """One side of a claim: no digits where it has none, or where they are nothing but rounding."""
+    if not math.isfinite(value):
+        return "beyond float64"
+    return f"0 to within rounding ({error:.0e})" if lost(value, error) else number(value)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -201,7 +208,9 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     rows = [("statement", "verdict", "left", "right", "slack", "engine")]
     for verdict in verdicts:
         worst = verdict.worst
-        sides = ("-", "-") if worst is None else (number(worst.left), number(worst.right))
+        sides = ("-", "-")
+        if worst is not None:
+            sides = side(worst.left, worst.left_error), side(worst.right, worst.right_error)
         vacuous = " (vacuous)" if verdict.outcome is Outcome.HOLDS and verdict.vacuous else ""
         supposing = " (supposes moments)" if verdict.supposes else ""
         outcome = f"{verdict.outcome.value}{vacuous}{supposing}"
@@ -218,17 +227,31 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
         client = "" if comparison.client is None else f" and client {comparison.client}"
         place = f"{unit} {comparison.round}{client}, the one with least room"
     left = f"{label}{claim.metric.expr}, {place}"
-    relative = abs(comparison.error) / max(abs(comparison.left), comparison.size, 1e-300)
-    it = "its parts" if comparison.size > abs(comparison.left) else "it"
     if verdict.replicates is None:
-        how = f"{verdict.engine} engine, rounding error about {relative:.0e} of {it}"
+        how = f"{verdict.engine} engine{_rounding(comparison)}"
     else:
         drawn = "participations drawn" if verdict.engine == "traces" else "replicates"
-        how = f"{verdict.replicates} {drawn}, +-{number(comparison.error)} at level {verdict.level:.3g}"
+        how = f"{verdict.replicates} {drawn}"
+        if math.isfinite(comparison.error):
+            how += f", +-{number(comparison.error)} at level {verdict.level:.3g}"
     size = sum(abs(term) for term in comparison.terms.values())
+    size = size if math.isfinite(size) else 0.0
     shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
-    right = f"  right   {number(comparison.right)}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
-    return [f"  left    {number(comparison.left)}   {left}; {how}", right + _vacuity(verdict)]
+    right = f"  right   {side(comparison.right, comparison.right_error)}" + (
+        f"   {shares}" if len(comparison.terms) > 1 else ""
+    )
+    return [f"  left    {side(comparison.left, comparison.left_error)}   {left}; {how}", right + _vacuity(verdict)]
+
+
+def _rounding(comparison: Comparison) -> str:
+    """How accurate the difference of the sides is, relative to the left one or to what cancels in it."""
+    size = max(abs(comparison.left), comparison.size)
+    if not math.isfinite(comparison.error) or not 0 < size < math.inf:
+        return ""
+    if comparison.error > size:
+        return f", rounding error up to {comparison.error:.0e}"
+    it = "its parts" if comparison.size > abs(comparison.left) else "it"
+    return f", rounding error about {comparison.error / size:.0e} of {it}"
 
 
 def _share(part: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ def _ask(family: Family, point: np.ndarray) -> tuple[Instance, Verdict] | None:
     """The instance at a point and what the statement says there; None for nothing."""
     try:
         instance = family.decode(point)
-        return instance, instance.verdict(SEARCHED)
+        return instance, instance.verdict(replace(SEARCHED, rigorous=True))
     except InputError:
         return None
 
