@@ -60,6 +60,9 @@ def replace(path: Path, content: bytes | Callable[[IO[bytes]], object]) -> None:
                 content(file)
             else:
                 file.write(content)
+        with contextlib.suppress(OSError):
+            # The permissions of what is replaced.
+            part.chmod(path.stat().st_mode & 0o777)
         part.replace(path)
     finally:
         with contextlib.suppress(OSError):

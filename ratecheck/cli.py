@@ -35,12 +35,15 @@ COMMANDS = {
 
 
 # The exit code of a mistake of this program, and what to do about it.
-INTERNAL = 4
+INTERNAL, INTERRUPTED = 4, 130
 _REPORT = "please report this line with the command; RATECHECK_TRACEBACK=1 before it prints the details"
+
+# What NumPy and Python say of an array that no memory could hold.
+_TOO_LARGE = ("Maximum allowed dimension exceeded", "array is too big", "into an index-sized integer")
 
 
 class _Raised(Exception):  # noqa: N818  # carries an error past Click
-    """An error that Click would take for something else: the end of a file for Ctrl-C, a lost pipe for success."""
+    """What Click would take for something else: the end of a file for Ctrl-C, a lost pipe for success."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
@@ -66,10 +69,12 @@ class LazyGroup(click.Group):
         """Run the command; see `_Raised`."""
         try:
             return super().invoke(ctx)
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, KeyboardInterrupt) as error:
             raise _Raised(error) from error
         except SystemExit as error:
-            raise _Raised(RuntimeError(f"the program wanted to exit with {error.code!r}")) from error
+            wanted = RuntimeError(f"the program wanted to exit with {error.code!r}")
+            wanted.__cause__ = error
+            raise _Raised(wanted) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, from the summaries alone."""
@@ -140,7 +145,8 @@ def _flushed(code: int) -> int:
         except OSError as error:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())
-            code = _complain(_reason(error))
+            # Once is enough.
+            code = code if code == 2 else _complain(_reason(error))
         except (AttributeError, ValueError):  # none, or closed
             continue
     return code
@@ -155,7 +161,7 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _say("interrupted", 130)
+        return _say("interrupted", INTERRUPTED)
     except ending.Terminated:
         return _say("terminated", 143)
     except click.exceptions.NoArgsIsHelpError as help_text:
@@ -165,19 +171,21 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
         return _complain(error.format_message())
     except _Raised as raised:
         return _explained(raised.error)
-    except Exception as error:  # noqa: BLE001  # whatever it is, it has its exit code
+    except BaseException as error:  # noqa: BLE001  # whatever it is, it has its exit code
         return _explained(error)
     return result if isinstance(result, int) else 0
 
 
 def _explained(error: BaseException) -> int:
     """What an error means for the user; 4 where it means a mistake of this program."""
+    if isinstance(error, KeyboardInterrupt):
+        return _say("interrupted", INTERRUPTED)
     if os.environ.get("RATECHECK_TRACEBACK"):
         traceback.print_exception(error)
     unusable = "InputError" in {kind.__name__ for kind in type(error).__mro__}
     if unusable or (isinstance(error, ImportError) and not _ours(error)):
         return _complain(str(error))
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or any(text in str(error) for text in _TOO_LARGE):
         return _complain("not enough memory for a run of this size: take smaller n, T, d or fewer replicates")
     if isinstance(error, OSError) and error.errno is not None:
         return _complain(_reason(error))

@@ -42,9 +42,9 @@ def command(scope: str | None, sharpest: bool, as_json: bool) -> int:
 def checked(scope: str | None, *, sharpest: bool) -> list[Checked]:
     """The answers for one paper, one conclusion, or everything, on all cores."""
     papers = (scope,) if scope in bounds.PAPERS else bounds.PAPERS
-    wanted = of(scope) if scope and "/" in scope else [each for paper in papers for each in implications(paper)]
-    if scope and "/" not in scope and scope not in bounds.PAPERS:
+    if scope is not None and "/" not in scope and scope not in bounds.PAPERS:
         bounds.statements(scope)  # says which papers there are
+    wanted = of(scope) if scope and "/" in scope else [each for paper in papers for each in implications(paper)]
     return run(wanted, sharpest=sharpest)
 
 

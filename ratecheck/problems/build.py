@@ -84,7 +84,8 @@ def _from_table(load: Callable[[], datasets.Table], options: Options, name: str)
 
 def _from_file(path: Path, options: Options) -> Problem:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Opened here: NumPy leaves a file open that turns out to be no archive.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
             arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}
     except FileNotFoundError:
         raise InputError(f"no file {path}: a problem file is an .npz with arrays H, g and the number shared") from None

@@ -8,9 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
-import sys
 from collections.abc import Iterable, Iterator
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 
@@ -62,12 +60,18 @@ def _named(tree: ast.Module, package: str) -> Iterator[str]:
 
 def _place(name: str) -> Path | None:
     """The file of a module; None where there is none of that name."""
-    module = sys.modules.get(name)
-    spec: ModuleSpec | None = getattr(module, "__spec__", None)
+    top, *parts = name.split(".")
     try:
-        spec = spec or importlib.util.find_spec(name)
-    except (ImportError, ValueError, AttributeError):
+        spec = importlib.util.find_spec(top)
+    except ValueError:  # a module that was not found by an import
         spec = None
-    origin = getattr(spec, "origin", None) or getattr(module, "__file__", None)
-    place = Path(origin) if origin else None
-    return place if place is not None and place.suffix == ".py" and place.is_file() else None
+    if spec is None or spec.origin is None:
+        return None
+    place = Path(spec.origin)
+    for part in parts:
+        if place.name != "__init__.py":
+            return None
+        folder = place.parent
+        found = (folder / part / "__init__.py", folder / f"{part}.py")
+        place = next((each for each in found if each.is_file()), folder)
+    return place if place.suffix == ".py" and place.is_file() else None
