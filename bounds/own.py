@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterator
+import types
+import typing
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bounds.errors import InputError, did_you_mean
 
@@ -57,8 +60,44 @@ def _named(path: str) -> dict[str, Statement]:
     if not found:
         raise InputError(f"{path} defines no statement: assign a bounds.statement.Statement to a name in it")
     for name, statement in found.items():
-        _check(f"{path}:{name}", statement)
+        address = f"{path}:{name}"
+        if wrong := next(_misfits(statement, "statement"), ""):
+            raise InputError(f"{address}: {wrong}")
+        _check(address, statement)
     return found
+
+
+def _misfits(value: object, name: str) -> Iterator[str]:
+    """What is of another kind than its field says, in a dataclass and those inside; formulas are not looked at."""
+    hints = typing.get_type_hints(type(value))
+    for field in dataclasses.fields(value):  # type: ignore[arg-type]
+        yield from _misfit(getattr(value, field.name), hints[field.name], f"{field.name} of the {name}")
+
+
+def _misfit(value: object, hint: Any, name: str) -> Iterator[str]:
+    kind, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
+    if kind in (types.UnionType, typing.Union):
+        if not any(next(_misfit(value, each, name), None) is None for each in inner):
+            wanted = " or ".join(getattr(each, "__name__", str(each)) for each in inner)
+            yield f"{name} is {_brief(value)}, not {wanted}"
+    elif not isinstance(kind, type) or kind.__module__.startswith("sympy"):
+        return
+    elif not isinstance(value, kind):
+        yield f"{name} is {_brief(value)}, not of the kind {kind.__name__}"
+    elif dataclasses.is_dataclass(kind) and kind.__module__ == "bounds.statement":
+        yield from _misfits(value, kind.__name__.lower())
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _misfit(each, inner[0], f"a part of {name}")
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _misfit(key, inner[0], f"a name in {name}")
+            yield from _misfit(each, inner[1], f"{key} in {name}")
+
+
+def _brief(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:60] + "..."
 
 
 def _check(address: str, statement: Statement) -> None:
