@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bounds.statement import Over, Statement
 from ratecheck.algorithms import METHODS
@@ -46,7 +46,7 @@ class Horizon:
     ``rounds`` is the smallest T with bound <= eps (None where there is none up to 2^53; ``why`` says what is known),
     ``point`` the bound there and ``budget`` what so many rounds cost (None without an algorithm). ``vacuous_until`` is
     the smallest T from which the bound is below what smoothness alone gives, None where there is none or nothing is
-    known, as ``trivial`` says.
+    known, as ``trivial`` says. ``given`` are the numbers that were given, with that T.
     """
 
     statement: Statement
@@ -57,6 +57,7 @@ class Horizon:
     vacuous_until: int | None
     trivial: float | None
     why: str
+    given: Mapping[str, float] = field(default_factory=dict)
 
 
 def horizon(statement: Statement, given: Mapping[str, float], eps: float | None, *, best: bool = False) -> Horizon:
@@ -90,7 +91,8 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
     if rounds is None:
         return Horizon(statement, eps, None, None, None, until, trivial, _why(points, eps))
     point = points(rounds)
-    return Horizon(statement, eps, rounds, point, budget(statement, given, rounds), until, trivial, "")
+    cost_of_it = budget(statement, given, rounds)
+    return Horizon(statement, eps, rounds, point, cost_of_it, until, trivial, "", {**given, T: float(rounds)})
 
 
 class _Memory:

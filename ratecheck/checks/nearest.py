@@ -14,6 +14,7 @@ from bounds.symbols import Domain, Role
 from ratecheck.checks.descent import Array, Objective, descend
 from ratecheck.checks.problem import Problem
 from ratecheck.checks.projection import is_empty
+from ratecheck.checks.rules import Intervals
 from ratecheck.checks.typed import rounded, triples
 from ratecheck.errors import InputError
 
@@ -41,17 +42,21 @@ class Nearest:
 
     ``steps`` are the admissible values of the fixed step sizes with the least sum of squared log ratios to those given
     (empty where none would do). ``constants`` are changes of one constant, all others as given: with the step
-    sizes as given if ``steps`` is not empty, with all step sizes free otherwise.
+    sizes as given if others would do (``as_given``), with all step sizes free otherwise.
     """
 
     steps: dict[str, float]
     constants: dict[str, Limit]
+    as_given: bool = False
 
 
 def nearest(problem: Problem, given: Mapping[str, float], core: Sequence[Condition]) -> Nearest:
     """The nearest admissible step sizes and constants; ``core`` are the conditions in the conflict."""
-    steps = {} if problem.broken else _nearest_steps(problem)
-    kept = problem.fixed if steps else ()
+    free = replace(problem, fixed=(), kept={})
+    admissible = {} if problem.broken else free.admissible()
+    would_do = bool(problem.fixed) and not problem.broken and not is_empty(admissible)
+    steps = _nearest_steps(problem, free, admissible) if would_do else {}
+    kept = problem.fixed if would_do else ()
     fixed = {rule.symbol for rule in problem.fixed}
     constants = {name: value for name, value in given.items() if name not in fixed}
     held = constants | {rule.symbol: rule.value for rule in kept}
@@ -64,14 +69,10 @@ def nearest(problem: Problem, given: Mapping[str, float], core: Sequence[Conditi
             found = _limit(problem.statement, held, name, start)
         if found is not None:
             limits[name] = found
-    return Nearest(steps, limits)
+    return Nearest(steps, limits, as_given=would_do)
 
 
-def _nearest_steps(problem: Problem) -> dict[str, float]:
-    free = replace(problem, fixed=(), kept={})
-    admissible = free.admissible()
-    if not problem.fixed or is_empty(admissible):
-        return {}
+def _nearest_steps(problem: Problem, free: Problem, admissible: Intervals) -> dict[str, float]:
     given = {rule.symbol: rule.value for rule in problem.fixed}
     if len(given) == 1:
         ((name, value),) = given.items()

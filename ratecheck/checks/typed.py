@@ -67,11 +67,14 @@ def rounded(
 ) -> dict[str, float]:
     """The values with few digits each, one after the other, as long as all of them together are accepted.
 
-    Those of ``kept`` stay. Of each product (whole, factor, factor) the last one left follows from the other two.
+    Those of ``kept`` stay. Of each product (whole, factor, factor) one follows from the other two, the first factor
+    where it may.
     """
     found, done = dict(values), set(kept)
     inside = [product for product in products if {*product} <= found.keys()]
-    for name in values:
+    # Second factors first and first ones last: they are what follows from the others.
+    rank = {name: k for product in inside for k, name in zip((1, 2, 0), product, strict=True)}
+    for name in sorted(values, key=lambda name: rank.get(name, 0)):
         if name in done:
             continue
         done.add(name)
@@ -92,8 +95,8 @@ def _multiplied(
     """With one number of each product, if it is not decided, from the other two."""
     decided = {*done}
     for whole, one, other in products:
-        # Of those that are left one follows from all others as they are, the whole if it may.
-        name = next((name for name in (whole, other, one) if name not in decided), None)
+        # Of those that are left one follows from all others as they are, the first factor if it may.
+        name = next((name for name in (one, whole, other) if name not in decided), None)
         if name is None:
             continue
         if name == whole:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ratecheck.checks.horizon import Budget, Horizon
+from ratecheck.checks.typed import steps_text
 from ratecheck.views.text import number, table
 
 _CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "inner problems solved"}
@@ -17,9 +18,9 @@ def horizon_text(answer: Horizon) -> str:
     if answer.rounds is not None and answer.point is not None and answer.point.value is not None:
         rows = [("rounds", str(answer.rounds), f"the smallest T with a bound of at most {answer.eps:g}")]
         rows.append(("bound", f"{answer.point.value:.10g}", "at this T"))
-        for name, value in answer.point.steps.items():
+        for name, value in steps_text(statement, answer.given, answer.point.steps).items():
             how = "minimises the bound" if name in answer.point.minimised else ""
-            rows.append((name, f"{value:.6g}", how))
+            rows.append((name, value, how))
         lines.append(table(rows))
         if answer.budget is not None:
             lines += _budget(answer.budget)

@@ -140,7 +140,7 @@ def _nearest_lines(nearest: Nearest) -> list[str]:
         f"{name} {'>=' if limit.upwards else '<='} {_exact(limit.value)}" for name, limit in nearest.constants.items()
     ]
     if limits:
-        condition = "or, with these step sizes," if nearest.steps else "with other step sizes"
+        condition = "or, with the step sizes as given," if nearest.as_given else "with other step sizes"
         lines.append(f"{condition} feasible for one of {'; '.join(limits)}")
     return lines
 
