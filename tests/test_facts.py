@@ -11,7 +11,8 @@ import sympy as sp
 import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
-from ratecheck.checks.asked import Options
+from ratecheck.checks.asked import Options, prepared
+from ratecheck.checks.assumed import lacking, unmet
 from ratecheck.checks.defaults import completed
 from ratecheck.checks.scope import foreign
 from ratecheck.checks.verdict import Outcome
@@ -275,3 +276,16 @@ def test_a_pattern_decides_what_was_not_typed(command):
     code, _, message = command("verify", "fedsum/theorem-4.1", "--participation", "bernoulli:0.4", "S=4")
     assert code == 2
     assert "S=4 contradicts bernoulli:0.4" in message
+
+
+def test_the_catalogue_s_assumptions_are_met_by_its_default_problems():
+    """No statement loses its verdict to an assumption that its own default problem meets."""
+    for statement in (each for paper in bounds.PAPERS for each in bounds.statements(paper)):
+        if statement.order_only or foreign(statement):
+            continue
+        rounds = statement.vocabulary.run.get("rounds")
+        asked = completed(statement, None, {} if rounds is None else {rounds: 4.0})
+        check, pattern = prepared(statement, asked.problem, asked.values, QUICK, None, {})
+        check.trace = check.traces(pattern)[0]
+        assert unmet(statement, asked.problem, pattern) is None, statement.key
+        assert lacking(statement, check.case) == (), statement.key
