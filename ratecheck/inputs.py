@@ -24,6 +24,17 @@ def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "
     return int(value)
 
 
+# Numbers that a synthetic problem may be made of: 1 GiB.
+_LARGEST_PROBLEM = 2**27
+
+
+def check_size(numbers: float, **dials: int) -> None:
+    """Raise `InputError` where a problem with these dials has more numbers than fit into memory."""
+    if numbers > _LARGEST_PROBLEM:
+        shown = ", ".join(f"{name}={value:g}" for name, value in dials.items())
+        raise InputError(f"{shown}: the problem has {numbers:.3g} numbers, at most {_LARGEST_PROBLEM:.3g} are handled")
+
+
 def real(name: str, value: Any) -> float:
     """``value`` as a finite ``float``; otherwise an `InputError` that names it."""
     try:

@@ -289,3 +289,58 @@ def test_the_catalogue_s_assumptions_are_met_by_its_default_problems():
         check.trace = check.traces(pattern)[0]
         assert unmet(statement, asked.problem, pattern) is None, statement.key
         assert lacking(statement, check.case) == (), statement.key
+
+
+# --- Numbers beyond what is handled ---
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("verify", "pfl/theorem-3.7", "n=1e300"), "n=1e+300, d=10: the problem has"),
+        (("verify", "pfl/theorem-3.7", "n=1e9"), "the problem has 1e+11 numbers"),
+        (("verify", "pfl/theorem-3.7", "d=1e6"), "the problem has"),
+        (("verify", "pfl/theorem-3.7", "--problem", "logistic", "n=1e8"), "the problem has"),
+        (("verify", "simfbo/theorem-1", "n=1e300"), "the problem has"),
+        (("verify", "pfl/lemma-3.5", "T=2147483648"), "this run is followed by rounds"),
+        (("verify", "pfl/theorem-3.7", "T=1e300"), "breaks"),
+        (("verify", "fedsum/theorem-4.1", "T=1e9"), "Largest T here: 10000000"),
+        (("scaling", "pfl/theorem-3.7", "n=1e300"), "the problem has"),
+    ],
+)
+def test_huge_sizes_are_one_line(command, words, expected):
+    """They are refused before anything is allocated."""
+    code, out, message = command(*words)
+    assert (code, out, len(message.splitlines())) == (2, "", 1)
+    assert expected in message
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_lists_in_lists_are_one_line(tmp_path, command, depth):
+    """A file nested too deep to be read, and one that can be read and is no instance."""
+    path = tmp_path / "deep.json"
+    entry = "[" * depth + "1" + "]" * depth
+    path.write_text(
+        '{"ratecheck instance": 1, "statement": "pfl/theorem-3.7", "participation": null, "given": {}, "start": {}, '
+        f'"problem": {{"kind": "quadratic", "g": [[1]], "shared": 1, "H": {entry}}}}}'
+    )
+    study = tmp_path / "deep.toml"
+    study.write_text(f"a = {entry}\n")
+    for words in (("verify", "--instance", str(path)), ("run", str(study))):
+        code, out, message = command(*words)
+        assert (code, out, len(message.splitlines())) == (2, "", 1), message
+
+
+@pytest.mark.parametrize("curvature", [1e-320, 5e-324])
+def test_a_curvature_that_is_almost_no_number(tmp_path, command, curvature):
+    """One line, or a verdict; the proof gives up where a number leaves the range of floats."""
+    path = tmp_path / "flat.json"
+    data = {
+        "ratecheck instance": 1, "statement": "fedsum/theorem-4.1", "start": {},
+        "problem": {"kind": "quadratic", "H": [[[curvature]], [[curvature]]], "g": [[1], [0]], "shared": 1},
+        "participation": {"kind": "cyclic", "n": 2, "S": 1}, "given": {"K": 2, "T": 3, "S": 1, "sigma": 0},
+    }  # fmt: skip
+    path.write_text(json.dumps(data))
+    code, _, message = command("verify", "--instance", str(path))
+    assert code in (2, 3)
+    assert len(message.splitlines()) <= 1

@@ -31,6 +31,8 @@ Progress = Callable[[float], None]
 Observe = Callable[[Mapping[str, Array]], None]
 
 _ENGINES = ("auto", "exact", "step")
+# Rounds times clients of a participation that is drawn beforehand.
+_LARGEST_TRACE = 10**8
 
 
 @dataclass(frozen=True)
@@ -306,6 +308,11 @@ class Asked:
         T = self._setting("rounds")
         if not every_participation(self.statement) or pattern.follows_state or pattern.fixed(T) is not None:
             return [pattern]
+        if T * pattern.n > _LARGEST_TRACE:
+            raise InputError(
+                f"T={T} with {pattern.n} clients: participations are drawn as matrices of at most "
+                f"{_LARGEST_TRACE:g} entries. Largest T here: {_LARGEST_TRACE // pattern.n}."
+            )
         return [Trace(draw_until(pattern, T, self.options.seed, r)) for r in range(self.options.traces)]
 
     # --- One participation ---

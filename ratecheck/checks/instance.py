@@ -84,6 +84,10 @@ def load(path: Path, statement: Statement | None = None) -> Instance:
         data = json.loads(path.read_text())
     except FileNotFoundError:
         raise InputError(f"no file {path}: 'ratecheck falsify' writes instances") from None
+    except RecursionError:
+        raise InputError(
+            f"{path} cannot be read as JSON: lists in lists, hundreds deep; an instance has three"
+        ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
     return read(data, str(path), statement)

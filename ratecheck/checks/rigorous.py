@@ -117,6 +117,8 @@ def decided(
         return Proof(outcome, f"not an instance of the assumptions: {error}")
     except UndecidedError as error:
         return Proof(None, str(error))
+    except ArithmeticError:
+        return Proof(None, "a number leaves the range of floats on the way")
 
 
 def _decide(

@@ -42,6 +42,8 @@ Observe = Callable[[Mapping[str, Array]], None]
 _LARGEST_EXACT_STATE = 1500
 # Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
 _EARLY = 2000
+# Rounds that are followed one by one; a mean over rounds may be about more.
+_MOST_FOLLOWED = 10**7
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
 _ATTEMPTS, _MARGIN = 30, 1.05
 
@@ -313,9 +315,9 @@ class _Check(Asked):
         """Expected quantities; and T where fewer rounds were followed, since a run blows up early."""
         wanted = self._wanted()
         if any(quantities.known(name) for name in wanted):
-            return quantities.expect(ready, wanted, progress=self.progress), None
+            return quantities.expect(self._followed(ready), wanted, progress=self.progress), None
         if not recordable(wanted):
-            return lemmas.expect(ready, progress=self.progress), None
+            return lemmas.expect(self._followed(ready), progress=self.progress), None
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         by_round = self.observe is not None or self.measured
         if means and not by_round and averages.pays(ready):
@@ -325,7 +327,16 @@ class _Check(Asked):
                 return exact.Expectation(records, errors, found.weights, ready.trace.rate), None
             early = replace(ready, T=min(_EARLY, ready.T))
             return exact.expect(early, progress=self.progress), ready.T
-        return exact.expect(ready, progress=self.progress), None
+        return exact.expect(self._followed(ready), progress=self.progress), None
+
+    def _followed(self, ready: setup.Setup) -> setup.Setup:
+        """The run, where its rounds are few enough to follow one by one; raises `InputError` otherwise."""
+        symbol = self.statement.vocabulary.run.get("rounds", "T")
+        if ready.T > _MOST_FOLLOWED:
+            raise InputError(
+                f'{symbol}={ready.T} breaks "{symbol} <= {_MOST_FOLLOWED}": this run is followed by rounds'
+            )
+        return ready
 
     def _symbols(self, records: Mapping[str, Array]) -> dict[str, Array]:
         """Records by the paper's symbols, and under their own names."""
@@ -404,6 +415,7 @@ class _Check(Asked):
 
     def _simulate(self, ready: setup.Setup, wanted: range, *, within: bool) -> step.Run:
         """These replicates; ``within`` asks for what happens inside a round."""
+        self._followed(ready)
         most, progress = self.options.replicates, self.progress
 
         def report(share: float) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, nonnegative, real, whole
+from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 
@@ -89,6 +89,7 @@ class Bilevel:
         """
         n, seed = whole("n", n, 1), whole("seed", seed, 0)
         d_x, d_y = whole("d_x", d_x, 1), whole("d_y", d_y, 1)
+        check_size(float(n) * (d_x + d_y) ** 2, n=n, d_x=d_x, d_y=d_y)
         _check_dials(condition=condition, heterogeneity=heterogeneity, curvature=curvature)
         rng = np.random.default_rng([seed, n, d_x, d_y])
         joint = d_x + d_y

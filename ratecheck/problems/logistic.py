@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, nonnegative, whole
+from ratecheck.inputs import check_size, floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.datasets import Table, split, synthetic
 
@@ -102,6 +102,7 @@ class Logistic:
         Raises :class:`InputError` as the constructor and ``synthetic`` do.
         """
         n, samples = whole("n", n, 1), whole("N", N, 1)
+        check_size(float(n) * samples * whole("d", d, 1), n=n, N=samples, d=int(d))
         table = synthetic(n * samples, d, seed, groups=n, heterogeneity=heterogeneity)
         return cls.from_table(table, n, shared=shared, rho=rho, how="label", seed=seed, batch=batch)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, nonnegative, real, whole
+from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
 
@@ -59,6 +59,7 @@ class Quadratic:
         """
         n, d, seed = whole("n", n, 1), whole("d", d, 1), whole("seed", seed, 0)
         shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
+        check_size(float(n) * d * d, n=n, d=d)
         _check_dials(coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
         rng = np.random.default_rng([seed, n, d, shared])
         common = spd(rng, shared, condition)

@@ -21,6 +21,8 @@ def read_toml(path: Path) -> Fields:
             return Fields(tomllib.load(file), str(path))
     except FileNotFoundError:
         raise InputError(f"no study file {path}") from None
+    except RecursionError:
+        raise InputError(f"{path} is no study: it has arrays in arrays, hundreds deep") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
