@@ -382,7 +382,7 @@ def test_verify_draws_until_it_knows():
     # Somebody who watches sees all replicates that were asked for.
     seen = []
     verify(statement, problem, run, Options(engine="step", replicates=40), observe=seen.append)
-    assert seen[0]["main"].shape == (40, 30)
+    assert seen[0]["main"].left.shape == seen[0]["main"].right.shape == (40, 30)
     # Sampling the right side as well leaves no end of the range to bet from; without sampling all is normal.
     lemma = verify(bounds.get("pfl/lemma-3.6-recursion"), problem, {**run, "m": 6.0}, Options(engine="step"))
     assert (lemma.outcome, [note for note in lemma.notes if Kind.NORMAL.value in note]) == (

@@ -15,6 +15,7 @@ from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.checks import points, sides
 from ratecheck.checks.chosen import FREE, GIVEN, any_value, chosen_values
+from ratecheck.checks.entries import Observe
 from ratecheck.checks.facts import LOWER, NOISE, Case
 from ratecheck.checks.scope import NO_SIZE, PATTERNS, built_on, certifiable, every_participation, method_of, within
 from ratecheck.checks.trajectory import MEASURES
@@ -28,7 +29,6 @@ from ratecheck.problems import Bilevel, Certificate, Constant, Problem
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
-Observe = Callable[[Mapping[str, Array]], None]
 
 _ENGINES = ("auto", "exact", "step")
 # Rounds times clients of a participation that is drawn beforehand.

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 LEVEL = 0.05
 # A fit is called bent where the exponents of its two halves differ by more than this.
 _BENT = 0.15
+# Numbers that agree to this share of them are the same.
+_ALIKE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Fit:
     """Exponent p of the law y = c*x^p by least squares in log-log, and an interval ``low <= p <= high``.
 
     ``ends`` are the exponents of the lower and of the upper half of the points: where they differ there is no one law.
-    ``log_scale`` is log c.
+    ``log_scale`` is log c. ``constant`` says that the numbers are all the same up to their rounding: an exponent would
+    be that of the rounding.
     """
 
     exponent: float
@@ -38,17 +41,19 @@ class Fit:
     high: float
     ends: tuple[float, float]
     log_scale: float
+    constant: bool = False
 
     @property
     def bent(self) -> bool:
         """Whether the two halves tell different exponents, so that the law has not set in over the whole range."""
-        return abs(self.ends[1] - self.ends[0]) > _BENT
+        return not self.constant and abs(self.ends[1] - self.ends[0]) > _BENT
 
 
-def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
+def fit(values: Array, measured: Array, samples: Array | None = None, rounding: Array | None = None) -> Fit:
     """Fit measured = c * values^p.
 
-    ``values``, ``measured``: (points,), positive; ``samples``: (points, replicates), whose means ``measured`` are. The
+    ``values``, ``measured``: (points,), positive; ``samples``: (points, replicates), whose means ``measured`` are;
+    ``rounding``: (points,), what ``measured`` may be off by. The
     interval is that of the regression, which takes the scatter about the line as noise. With samples half of the error
     probability goes to the band of Monte Carlo, which widens it; that is computed from one exponent per replicate,
     because a replicate's runs at different points share their random streams.
@@ -71,7 +76,8 @@ def fit(values: Array, measured: Array, samples: Array | None = None) -> Fit:
     middle = (len(x) + 1) // 2
     ends = [_slope(x[part], y[part]) for part in (slice(None, max(middle, 2)), slice(-max(middle, 2), None))]
     log_scale = float(y.mean()) - exponent * float(x.mean())
-    return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]), log_scale)
+    constant = bool(np.ptp(measured) <= _ALIKE * np.max(measured) + 2 * (0.0 if rounding is None else np.max(rounding)))
+    return Fit(exponent, exponent - half, exponent + half, (ends[0], ends[1]), log_scale, constant)
 
 
 def _slope(x: Array, y: Array) -> float:

@@ -20,7 +20,6 @@ from ratecheck.participation.independent import Independent
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
-Observe = Callable[[Mapping[str, Array]], None]
 
 
 def method_of(statement: Statement) -> Method | None:

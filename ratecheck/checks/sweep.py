@@ -1,8 +1,10 @@
 """How the left side of a statement moves with what can be varied about a run, beside its bound.
 
-Around one setting each parameter is varied alone. The measured scaling exponent comes from least squares in log-log,
-the predicted one is the local exponent of the statement's own right side, with the step sizes that it prescribes put
-in. A matching exponent is evidence, never proof.
+A statement that is not about a mean over rounds is surveyed entry by entry (`entries`), and nothing is varied.
+
+For one that is, each parameter is varied alone around one setting. The measured scaling exponent comes from least
+squares in log-log, the predicted one is the local exponent of the statement's own right side, with the step sizes that
+it prescribes put in. A matching exponent is evidence, never proof.
 """
 
 from __future__ import annotations
@@ -15,24 +17,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bounds
-from bounds.statement import Over, Statement
+from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Role
+from ratecheck.algorithms import METHODS
 from ratecheck.checks import varied
 from ratecheck.checks.asked import Options, Progress
 from ratecheck.checks.confidence import radius
+from ratecheck.checks.entries import Course, Entries, courses
 from ratecheck.checks.exponent import LEVEL, Fit, fit, local_exponent
 from ratecheck.checks.scope import foreign
 from ratecheck.checks.varied import Plan, Point
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.checks.verify import verify
 from ratecheck.errors import InputError
-from ratecheck.problems import Problem
+from ratecheck.problems import Bilevel, Problem
 
 Array = NDArray[np.float64]
+# Both sides by claim, of one participation.
+Seen = Mapping[str, Entries]
 
 # What a figure shows unless it is told otherwise.
 DRAWN = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.STEP_SIZE)
 DEFAULTS = Options(replicates=16)
+# Replicates where each is a participation that the exact engine follows, or a run of a bilevel method.
+COSTLY = 8
+# Participations of a statement about a whole run; of one about every round one is drawn.
+_WHOLE_RUNS = 3
 # Rounds at which curves over T are evaluated, at most.
 _ROUNDS = 120
 # Points expected in a sweep, for the progress.
@@ -50,7 +60,7 @@ class Rounds:
     ``metric`` is the left side's quantity in round T-1, ``mean`` its average over rounds 0 ... T-1, each with the half
     width of its band (zero where the engine is exact). ``bound`` is the right side at T, of this run where
     ``own_steps`` is false, of the run with the step sizes prescribed for T where it is true; NaN where a condition of
-    the statement fails at T. ``trivial`` is what smoothness alone gives.
+    the statement fails at T or that is no positive number. ``trivial`` is what smoothness alone gives.
     """
 
     T: NDArray[np.int64]
@@ -94,13 +104,26 @@ class Survey:
     """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied.
 
     ``rounds`` is None where it was not asked for, and where the statement is about the mean over participations, which
-    no single run shows.
+    no single run shows. ``courses`` are the claims of a statement that is not about a mean over rounds.
     """
 
     verdict: Verdict
     rounds: Rounds | None
     sweeps: tuple[Sweep, ...]
     fixed: dict[str, str]
+    courses: tuple[Course, ...] = ()
+
+
+def affordable(statement: Statement) -> int:
+    """Replicates of a figure that takes some seconds."""
+    method = METHODS.get(statement.algorithm or "")
+    bilevel = method is not None and Bilevel.kind in method.algorithm.problem_kinds
+    return COSTLY if bilevel or Assumption.DRAWN_STEP_SIZES in statement.assumptions else DEFAULTS.replicates
+
+
+def drawn(statement: Statement) -> int:
+    """Participations of a figure about a statement that is about each of them by itself."""
+    return _WHOLE_RUNS if any(claim.metric.over is Over.WHOLE_RUN for claim in statement.claims) else 1
 
 
 def survey(
@@ -119,19 +142,22 @@ def survey(
     ``given`` and ``options`` are those of `verify`; ``vary`` are names as `varied.parameter` takes them, by default
     those of local steps, participants and step size. Step sizes that the statement prescribes follow every change; a
     free step size keeps its value, and so does every one in ``given``. Without ``curves`` over rounds the exact engine
-    can take shortcuts for many rounds. Raises `InputError` for a statement that is
-    not about a mean over rounds or has no value, for a setting that is not admissible or diverges, for a name that is
-    no parameter, and where a single parameter is asked for that cannot be varied.
+    can take shortcuts for many rounds. Raises `InputError` for a statement without a value, for one that is not about
+    a mean over rounds where something is to be varied, for a setting that is not admissible or diverges, for a name
+    that is no parameter, and where a single parameter is asked for that cannot be varied.
     """
-    check_measurable(statement)
+    if vary is not None or not curves:
+        check_measurable(statement)
+    check_valued(statement)
+    if not _measurable(statement):
+        return _by_entries(_Runner(statement, options, name, progress, total=1), problem, given)
     chosen = (
         varied.parameters(statement, DRAWN) if vary is None else [varied.parameter(statement, word) for word in vary]
     )
     runner = _Runner(statement, options, name, progress, total=1 + _EXPECTED * len(chosen))
     centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
-    verdict, left = runner.run(centre, curves=curves)
-    if not verdict.comparisons:
-        raise InputError(f"nothing to measure for {statement.key}: {' '.join(verdict.reasons)}")
+    verdict, seen = runner.run(centre, curves=curves)
+    _check_measured(verdict)
     if verdict.engine in ("exact", "step"):
         runner.options = replace(options, engine=verdict.engine)
     plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
@@ -142,8 +168,32 @@ def survey(
         (symbol,) = fixed
         raise InputError(f"{symbol} cannot be varied: {fixed[symbol]}")
     held = varied.held_steps(statement, given, verdict.values)
-    rounds = None if left is None else _over_rounds(statement, held, verdict.values, left)
+    rounds = _over_rounds(statement, held, verdict.values, seen[-1]) if seen else None
     return Survey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
+
+
+def _by_entries(runner: _Runner, problem: Problem, given: Mapping[str, float]) -> Survey:
+    """Every claim of a statement that is not about a mean over rounds, entry by entry."""
+    statement = runner.statement
+    verdict, seen = runner.run(Point(math.nan, given, problem, None), curves=True, every=True)
+    _check_measured(verdict)
+    if not seen:
+        raise InputError(f"nothing to draw for {statement.key}: its sides are numbers that no run shows")
+    drawn = [each for claim in statement.claims for each in courses(claim, [sides[claim.name] for sides in seen])]
+    return Survey(verdict, None, (), {}, tuple(drawn))
+
+
+def _check_measured(verdict: Verdict) -> None:
+    if not verdict.comparisons:
+        raise InputError(f"nothing to measure for {verdict.statement.key}: {' '.join(verdict.reasons)}")
+
+
+def check_valued(statement: Statement) -> None:
+    """Raise `InputError` unless the statement has a value and problems know what it is about."""
+    if statement.order_only:
+        check_measurable(statement)
+    if reasons := foreign(statement):
+        raise InputError(f"nothing to draw for {statement.key}: {'; '.join(reasons)}")
 
 
 def check_measurable(statement: Statement) -> None:
@@ -176,18 +226,24 @@ class _Runner:
     total: int
     done: int = 0
 
-    def run(self, point: Point, *, curves: bool) -> tuple[Verdict, Array | None]:
-        """The verdict and the left side per round, (T,) or (replicates, T), where there is one and ``curves``."""
-        seen: list[Array] = []
-        claim = self.statement.claims[0].name
+    def run(self, point: Point, *, curves: bool, every: bool = False) -> tuple[Verdict, list[Seen]]:
+        """The verdict and both sides by entry, where there are any and ``curves``: the last, or with ``every`` all.
+
+        Several are those of several participations, or of constants that were tried along the trajectory.
+        """
+        seen: list[Seen] = []
         verdict = verify(
             self.statement, point.problem, point.given, self.options,
             participation=point.participation, name=self.name, progress=self._report,
-            observe=(lambda sides: seen.append(sides[claim])) if curves else None,
+            observe=seen.append if curves else None,
         )  # fmt: skip
         self.done += 1
         self._report(0.0)
-        return verdict, seen[-1] if seen and verdict.comparisons else None
+        if not verdict.comparisons:
+            return verdict, []
+        # One comparison per participation and claim: what was tried before along a trajectory is no answer.
+        count = len(verdict.comparisons) // len(self.statement.claims) if every else 1
+        return verdict, seen[-count:]
 
     def _report(self, fraction: float) -> None:
         if self.progress is not None:
@@ -222,35 +278,50 @@ def _sweep(runner: _Runner, plan: Plan) -> Sweep | str:
     values, measured = (np.array(column) for column in zip(*((each.value, each.left) for each in points), strict=True))
     comparisons = [each.verdict.comparisons[0] for each in points]
     bound = np.array([each.right for each in comparisons])
-    samples = None if points[0].samples is None else np.array([each.samples for each in points])
-    at = plan.at if plan.at in values else float(values[len(values) // 2])
+    samples = _together([each.samples for each in points])
+    at = plan.at if plan.at in values else float(values[np.argmin(np.abs(np.log(values / plan.at)))])
+    error = np.array([each.error for each in comparisons]) if samples is None else _band(samples.T)
     return Sweep(
         parameter=plan.parameter.symbol, role=plan.parameter.role, at=at, held=plan.held, values=values,
         measured=measured,
-        error=np.array([each.error for each in comparisons]) if samples is None else _band(samples.T), bound=bound,
+        error=error, bound=bound,
         terms={label: np.array([each.terms[label] for each in comparisons]) for label in comparisons[0].terms},
         vacuous=np.array([bool(each.verdict.vacuous) for each in points]),
         predicted=_predicted(runner.statement, plan, points, at),
-        fit=fit(values, measured, samples), law=fit(values, bound), left_out=tuple(left_out),
+        fit=fit(values, measured, samples, error if samples is None else None), law=fit(values, bound),
+        left_out=tuple(left_out),
     )  # fmt: skip
+
+
+def _together(columns: Sequence[Array | None]) -> Array | None:
+    """Replicates (points, replicates); None unless there are some at every point.
+
+    Where nothing is random one run stands for all of them.
+    """
+    known = [column for column in columns if column is not None]
+    most = max((len(column) for column in known), default=1)
+    if len(known) < len(columns) or most == 1:
+        return None
+    return np.array([np.broadcast_to(column, most) if len(column) == 1 else column for column in known])
 
 
 def _measure(runner: _Runner, point: Point) -> _Measured | str:
     """What `verify` says at a point, or why there is no number."""
     try:
-        verdict, left = runner.run(point, curves=runner.options.engine == "step")
+        verdict, seen = runner.run(point, curves=runner.options.engine == "step")
     except InputError as error:
         return f"cannot be asked: {error}"
     if not verdict.comparisons:
         verb = "diverged" if verdict.outcome is Outcome.DIVERGED else "not applicable"
         return f"{verb}: {' '.join(verdict.reasons)}"
-    found = _Measured(point.value, verdict, None if left is None else np.atleast_2d(left).mean(axis=1))
+    samples = np.atleast_2d(seen[-1][runner.statement.claims[0].name].left).mean(axis=1) if seen else None
+    found = _Measured(point.value, verdict, samples)
     comparison = verdict.comparisons[0]
     if found.left > _BLOWN_UP * abs(comparison.right):
         return f"diverged: the left side {found.left:.3g} is far beyond the bound {comparison.right:.3g}"
-    if found.left <= 0 or comparison.right <= 0:
+    if not (0 < found.left < math.inf and 0 < comparison.right < math.inf):
         return f"left out: {found.left:.3g} <= {comparison.right:.3g} has no logarithm"
-    if found.samples is None and verdict.engine == "exact" and comparison.error > _ACCURATE * found.left:
+    if found.samples is None and verdict.engine != "traces" and comparison.error > _ACCURATE * found.left:
         return f"left out: the left side {found.left:.3g} is known only up to {comparison.error:.3g}"
     return found
 
@@ -279,24 +350,36 @@ def _predicted(statement: Statement, plan: Plan, points: Sequence[_Measured], at
     return total
 
 
-def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mapping[str, float], left: Array) -> Rounds:
-    """Curves over T from the left side per round, (T,) or (replicates, T)."""
-    T = left.shape[-1]
+def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mapping[str, float], seen: Seen) -> Rounds:
+    """Curves over T from both sides per round."""
+    found = seen[statement.claims[0].name]
+    runs = np.atleast_2d(found.left)
+    T = runs.shape[1]
     grid = np.unique(np.round(np.geomspace(1, T, _ROUNDS)).astype(np.int64))
-    runs = np.atleast_2d(left)
-    metric = runs[:, grid - 1]
-    mean = (np.cumsum(runs, axis=1) / np.arange(1, T + 1))[:, grid - 1]
+    metric, rounding = runs[:, grid - 1], np.atleast_2d(found.rounding)
+    counts = np.arange(1, T + 1)
+    mean, means_rounding = (
+        (np.cumsum(array, axis=1) / counts)[:, grid - 1] for array in (runs, np.broadcast_to(rounding, runs.shape))
+    )
     own_steps = bool(varied.prescribed(statement))
     # A run has one set of step sizes; a statement that prescribes them is about another run for every T.
     vocabulary, rounds = statement.vocabulary, statement.vocabulary.run[varied.ROUNDS]
     rest = {k: v for k, v in values.items() if not own_steps or vocabulary[k].role is not Role.STEP_SIZE}
     evaluations = [statement.evaluate(**{**rest, **held, rounds: float(t)}) for t in grid]
     return Rounds(
-        T=grid, metric=metric.mean(axis=0), metric_error=_band(metric),
-        mean=mean.mean(axis=0), mean_error=_band(mean),
-        bound=np.array([e.value if e.applicable else math.nan for e in evaluations]),
+        T=grid, metric=_drawable(metric, rounding[:, grid - 1]), metric_error=_band(metric),
+        mean=_drawable(mean, means_rounding), mean_error=_band(mean),
+        bound=_drawable(np.array([[e.value if e.applicable else math.nan for e in evaluations]]), np.zeros(len(grid))),
         own_steps=own_steps, trivial=evaluations[-1].trivial,
     )  # fmt: skip
+
+
+def _drawable(runs: Array, rounding: Array) -> Array:
+    """The mean over runs, NaN where it has no logarithm or is nothing but rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = runs.mean(axis=0)
+        known = np.isfinite(mean) & (mean > np.maximum(np.mean(np.atleast_2d(rounding), axis=0), 0.0))
+    return np.where(known, mean, math.nan)
 
 
 def _band(runs: Array) -> Array:

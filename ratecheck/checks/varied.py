@@ -129,14 +129,36 @@ def held_steps(
 ) -> dict[str, float]:
     """Step sizes that keep their value while ``varied`` changes; the others follow the statement's rules."""
     steps = step_sizes(statement)
+    if varied in steps:
+        return {k: values[k] for k in _unmoved(statement, varied) if k in values}
     # The local step size of a product follows from the others.
     tied = {product.local.name for product in statement.step_products}
-    if varied in steps:
-        return {k: values[k] for k in steps - tied - {varied} if k in values}
     held = {k: v for k, v in given.items() if k in steps - prescribed(statement)}
     rest = {k: v for k, v in values.items() if k not in steps}
     completed, _ = statement.complete({**rest, **held})
     return {**held, **{k: values[k] for k in (steps & values.keys()) - completed.keys() - tied}}
+
+
+def _unmoved(statement: Statement, varied: str) -> list[str]:
+    """Step sizes that can keep their value while ``varied`` changes: outer ones first, then products, then the rest.
+
+    What products determine by those that are kept moves along.
+    """
+    products, kept = statement.step_products, []
+    order = [
+        *(each.outer.name for each in products),
+        *(each.product.name for each in products),
+        *sorted(step_sizes(statement)),
+    ]
+    known = {varied}
+    for name in dict.fromkeys(order):
+        if name in known:
+            continue
+        kept.append(name)
+        known.add(name)
+        while determined := [each for each in products if len(each.names & known) == 2]:
+            known.update(*(each.names for each in determined))
+    return kept
 
 
 def open_participation(statement: Statement) -> bool:
@@ -230,7 +252,8 @@ def _values(
         return all(check.holds is not False for check in statement.check_conditions(values))
 
     limits = (1.0, float(problem.n)) if parameter.role == PARTICIPANTS else None
-    whole = vocabulary[symbol].domain is Domain.POSITIVE_INTEGER
+    # A paper may count the local steps by their mean; each client takes a whole number of them.
+    whole = vocabulary[symbol].domain is Domain.POSITIVE_INTEGER or parameter.role == LOCAL_STEPS
     count = _POINTS.get(verdict.engine, _FEWER)
     values = ladder(at, limits, count, admissible, whole=whole)
     return at, tuple(_put_in(statement, problem, asked, symbol, value) for value in values)
@@ -246,10 +269,16 @@ def _delays(statement: Statement, problem: Problem, asked: Mapping[str, float], 
     if longest < 2:
         return f"{T} rounds are too few for delays that recur: at least {2 * _RECURRENCES} are needed"
     values = sorted({int(x) for x in np.rint(np.geomspace(1, longest, _POINTS.get(verdict.engine, _FEWER)))})
+    # The setting's own delay, where there is one, or the nearest to it.
+    known = (verdict.values[s] for s, fact in vocabulary.facts.items() if fact == DELAYS[0] and s in verdict.values)
+    own = next(known, math.nan)
+    if own in range(1, longest + 1):
+        values = sorted({*values, int(own)})
+    at = min(map(float, values), key=lambda value: abs(value - own)) if math.isfinite(own) else float(values[0])
     away = {s for s, fact in vocabulary.facts.items() if fact in DELAYS} | {vocabulary.run.get(PARTICIPANTS)}
     rest = {k: v for k, v in asked.items() if k not in away}
     points = tuple(Point(float(tau), rest, problem, returning(problem.n, tau, T)) for tau in values)
-    return float(values[len(values) // 2]), points
+    return at, points
 
 
 def returning(n: int, tau: int, T: int) -> Trace:

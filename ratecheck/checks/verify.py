@@ -17,6 +17,7 @@ from ratecheck.checks import points, sides
 from ratecheck.checks.asked import Asked, Options, recordable
 from ratecheck.checks.assumed import lacking, unmet
 from ratecheck.checks.chosen import INDEPENDENT
+from ratecheck.checks.entries import Observe, entries
 from ratecheck.checks.facts import expected_delay
 from ratecheck.checks.impossible import impossible, nonnegative, not_random
 from ratecheck.checks.replicates import ONE_RUN, Replicates, judge, step_rounding
@@ -36,7 +37,6 @@ from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Problem
 Array = NDArray[np.float64]
 DEFAULTS = Options()
 Progress = Callable[[float], None]
-Observe = Callable[[Mapping[str, Array]], None]
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
@@ -66,8 +66,8 @@ def verify(
     sizes and constants larger than the certified ones. Step sizes that are not given are those of `chosen_values`.
     ``participation`` is by default what the statement assumes; a statement about any participation is asked about
     ``options.traces`` draws of uniform sampling, each a check of its own. ``start`` maps x0, y0, v0 to arrays, zeros by
-    default. ``observe`` receives the left side of every claim per round, arrays (T,) or (replicates, T); where b is
-    found along the trajectory, once for every b tried. Raises `InputError` for unusable input.
+    default. ``observe`` receives both sides of every claim by entry, for every participation; where b is found along
+    the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
     statement.check_names(given)
     if statement.order_only:
@@ -308,7 +308,6 @@ class _Check(Asked):
         records, errors, sizes = (self._symbols(part) for part in (result.records, result.errors, result.sizes))
         result = replace(result, records=records, errors=errors, sizes=sizes)
         self._measure(ready, result.records, 1)
-        self._report(result.records, values)
         return self._judge(base, result, values, followed)
 
     def _expected(self, ready: setup.Setup) -> tuple[exact.Expectation, int | None]:
@@ -343,16 +342,22 @@ class _Check(Asked):
         facts = self.statement.vocabulary.facts
         return {**records, **{s: records[fact] for s, fact in facts.items() if fact in records}}
 
-    def _report(self, records: Mapping[str, Array], values: Mapping[str, float]) -> None:
-        if self.observe is not None:
-            claims, vocabulary = self.statement.claims, self.statement.vocabulary
-            self.observe({c.name: sides.evaluate(c.metric.expr, vocabulary, values, records) for c in claims})
+    def _report(
+        self, values: Mapping[str, float], result: exact.Expectation | None, records: Mapping[str, Array]
+    ) -> None:
+        """Both sides of every claim for who observes; of sampled records, without a result, only these are known."""
+        if self.observe is None:
+            return
+        errors, places = ({}, None) if result is None else (result.errors, result.places)
+        vocabulary, claims = self.statement.vocabulary, self.statement.claims
+        self.observe({c.name: entries(c, vocabulary, values, records, errors, places) for c in claims})
 
     def _judge(
         self, base: Verdict, result: exact.Expectation, values: dict[str, float], rounds: int | None = None
     ) -> Verdict:
         """Compare both sides of every claim; of ``rounds`` in all some may not have been followed."""
         vocabulary = self.statement.vocabulary
+        self._report(values, result, result.records)
         comparisons = [
             sides.compared(claim, vocabulary, values, result, given=self.given, rounds=rounds)
             for claim in self.statement.claims
@@ -391,7 +396,7 @@ class _Check(Asked):
             reasons = ("some replicates leave the range of float64",)
             return replace(base, outcome=Outcome.DIVERGED, comparisons=(), reasons=reasons)
         self._measure(ready, {name: values_.mean(axis=0) for name, values_ in records.items()}, runs.drawn)
-        self._report(records, values)
+        self._report(values, None, records)
         caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
         no_number = tuple(dict.fromkeys(c.missing for c in comparisons if c.missing))
         if no_number and outcome is not Outcome.VIOLATED:
@@ -408,7 +413,6 @@ class _Check(Asked):
         records = self._symbols({name: array[0] for name, array in run.records.items()})
         errors = self._symbols({name: array[0] for name, array in step_rounding(run.records).items()})
         self._measure(ready, records, 1)
-        self._report({name: array[None] for name, array in records.items()}, values)
         note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
         found = self._judge(base, exact.Expectation(records, errors, {}, ready.trace.rate), values)
         return replace(found, engine="step", notes=(*base.notes, note))

@@ -11,7 +11,7 @@ from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.asked import Options
 from ratecheck.checks.nearest import nearest
 from ratecheck.checks.region import choose_axes, free_constants, region
-from ratecheck.checks.sweep import check_measurable, survey
+from ratecheck.checks.sweep import COSTLY, DEFAULTS, affordable, check_valued, drawn, survey
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
@@ -20,7 +20,6 @@ from ratecheck.commands.arguments import (
     parse_values,
     print_json,
     problem_option,
-    replicates_option,
     seed_option,
     threads_option,
     values_argument,
@@ -66,7 +65,11 @@ def command() -> None:
 )
 @click.option("--engine", default="auto", show_default=True, metavar="NAME", help="auto, exact or step.")
 @seed_option
-@replicates_option
+@click.option(
+    "--replicates",
+    type=click.IntRange(min=2),
+    help=f"Monte Carlo runs; {DEFAULTS.replicates} by default, {COSTLY} where each of them costs much.",
+)
 @threads_option
 @click.option(
     "--vary",
@@ -84,7 +87,7 @@ def sides(
     out: Path | None,
     engine: str,
     seed: int,
-    replicates: int,
+    replicates: int | None,
     threads: int | None,
     vary: str,
     as_json: bool,
@@ -93,18 +96,20 @@ def sides(
 
     Fitted and predicted exponents stand in the legends. The setting is given as for 'verify'; each parameter is varied
     alone around it, as far as the statement leaves it free and admits it. A statement that leaves open who takes part
-    is drawn for blocks of clients that go round.
+    is drawn for blocks of clients that go round. One that is not about a mean over rounds is drawn as it is: round by
+    round, at pairs of points, or as numbers of whole runs; nothing is varied then.
 
     The step sizes that it admits are drawn by 'plot region KEY'.
     """
     statement = bounds.get(key)
     path = out or Path(f"{statement.key.replace('/', '-')}.png")
     check_target(path)
-    check_measurable(statement)
+    check_valued(statement)
     warn_of(statement)
     given = parse_values(assignments, statement.vocabulary)
     problem, values, name = prepare(statement, problem_name, given)
-    options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
+    runs = replicates or affordable(statement)
+    options = Options(engine=engine, seed=seed, replicates=runs, threads=threads, traces=drawn(statement))
     chosen = None if vary == "all" else names(vary)
     with progress(f"measuring {statement.key}") as report:
         found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)

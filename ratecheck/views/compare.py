@@ -14,6 +14,7 @@ from bounds.statement import Statement
 from ratecheck.checks.compare import TIE, Axis, Comparison
 from ratecheck.errors import InputError
 from ratecheck.views import style
+from ratecheck.views.fitting import fit_panels
 from ratecheck.views.text import number, table
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def write_comparison(found: Comparison, path: Path) -> None:
         figure, ax = plt.subplots(figsize=(7.2, 5.0))
         (_draw_curves if len(found.axes) == 1 else _draw_map)(figure, ax, found)
         given = "  ".join(f"{name}={value:g}" for name, value in found.given.items() if not isinstance(value, list))
-        ax.set_title("which bound is smaller" + (f"\n{given}" if given else ""), fontsize="small", wrap=True)
+        ax.set_title("which bound is smaller" + (f"\n{given}" if given else ""), fontsize="small")
+        fit_panels(figure)
         style.save(figure, path)
 
 

@@ -14,6 +14,7 @@ from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import Outcome
 from ratecheck.studies.study import TOGETHER, Curve, Figure, Study
+from ratecheck.views.fitting import fit_panels
 from ratecheck.views.style import looks, save, styled
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool =
                     _panel(ax, figure, findings, outcome)
                 for ax in axes[:, 0]:
                     ax.set_ylabel(findings.study.metric)
+                fit_panels(sheet)
                 paths.append(folder / f"{name}{suffix}")
                 save(sheet, paths[-1])
     return paths

@@ -14,6 +14,7 @@ from ratecheck.checks.admissible import StepSizes
 from ratecheck.checks.nearest import Nearest
 from ratecheck.checks.region import Region
 from ratecheck.views import style
+from ratecheck.views.fitting import set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 # Beyond the region, so that its boundary is seen to be one; in parts of its width and height.
 _MARGIN = 0.12
 _SIZE = (8.4, 5.6)
-_TITLE_WIDTH = 100
+_TITLE_WIDTH, _TITLE_SIZE = 100, 10.0
 # Longer conditions are named only.
 _SHORT = 44
 _FILL = "#56B4E9"
@@ -67,7 +68,7 @@ def write_region(
     with style.styled() as plt:
         figure: Figure = plt.figure(figsize=_SIZE)
         _draw(figure.add_subplot(), answer, region, points)
-        figure.suptitle(_title(answer, closest), fontsize="medium", ha="left", x=0.01)
+        set_title(figure, _title(answer, closest), _TITLE_SIZE, ha="left", x=0.01)
         style.save(figure, path)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from ratecheck.checks.exponent import LEVEL
 from ratecheck.checks.scaling import Exponent, Scaling
-from ratecheck.views.plots import engine, interval, remarks, settings_text, signed, sweep_fields
+from ratecheck.views.panels import engine, interval, signed
+from ratecheck.views.plots import remarks, settings_text, sweep_fields
 from ratecheck.views.text import number, table
 
 
@@ -73,7 +74,7 @@ def _row(each: Exponent) -> tuple[str, ...]:
     return (
         sweep.parameter,
         span,
-        interval(sweep),
+        interval(sweep.fit),
         signed(sweep.law.exponent),
         signed(sweep.predicted),
         low if low == high else f"{low}, then {high}",

@@ -1,0 +1,136 @@
+"""What makes a figure readable: text that is no wider than its place, and axes that no single value flattens."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+# A value is an outlier where the axis without it is shorter than this share of the axis with it, in decades, and
+# shorter by at least one decade. At most this share of the values may be outliers.
+_SHORTER, _FEWEST, _SHARE = 1 / 3, 1.0, 1 / 8
+_SMALLEST = 5.0
+
+
+@dataclass(frozen=True)
+class Window:
+    """The range of an axis: ``low`` ... ``high``, and whether values lie ``below`` or ``above`` it."""
+
+    low: float
+    high: float
+    below: bool
+    above: bool
+
+
+def window(values: Array) -> Window | None:
+    """The range of positive values on a logarithmic axis without outliers; None where there are no values."""
+    logs = np.sort(np.log10(values[np.isfinite(values) & (values > 0)]))
+    if not len(logs):
+        return None
+    low, high = 0, len(logs) - 1
+    for _ in range(max(1, int(_SHARE * len(logs)))):
+        if high - low < 2:
+            break
+        span = logs[high] - logs[low]
+        without_low, without_high = logs[high] - logs[low + 1], logs[high - 1] - logs[low]
+        shorter = min(without_low, without_high)
+        if shorter > _SHORTER * span or span - shorter < _FEWEST:
+            break
+        low, high = (low + 1, high) if without_low < without_high else (low, high - 1)
+    ends = 10.0 ** logs[low], 10.0 ** logs[high]
+    return Window(ends[0], ends[1], bool(low > 0), bool(high < len(logs) - 1))
+
+
+def width_of(figure: Figure, size: float, *, bold: bool = False) -> Callable[[str], float]:
+    """The width in pixels of a line of text of that size, mathematics included."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.text import Text
+
+    def measure(line: str) -> float:
+        text = Text(0, 0, line, fontproperties=FontProperties(size=size, weight="bold" if bold else "normal"))
+        text.set_figure(figure)
+        return float(text.get_window_extent().width)
+
+    return measure
+
+
+def wrapped(line: str, widest: float, measure: Callable[[str], float]) -> list[str]:
+    """The line in pieces of at most that width, broken at spaces outside mathematics, else inside a long word."""
+    pieces: list[str] = []
+    current = ""
+    for word in _words(line):
+        longer = f"{current} {word}" if current else word
+        if measure(longer) <= widest:
+            current = longer
+            continue
+        if current:
+            pieces.append(current)
+        *whole, current = _cut(word, widest, measure)
+        pieces += whole
+    return [*pieces, current]
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line; mathematics counts as one, with what touches it."""
+    return re.findall(r"(?:\$[^$]*\$|[^\s$])+", line) or [""]
+
+
+def _cut(word: str, widest: float, measure: Callable[[str], float]) -> list[str]:
+    """A word without mathematics in pieces that fit; one with it stays whole."""
+    if "$" in word or measure(word) <= widest:
+        return [word]
+    count = max(1, int(len(word) * widest / measure(word)) - 1)
+    return [word[k : k + count] for k in range(0, len(word), count)]
+
+
+def fitted(
+    figure: Figure, lines: Sequence[str], widest: float, size: float, *, bold: bool = False
+) -> tuple[str, float]:
+    """The lines wrapped to a width in pixels, and the font size, which shrinks where a formula alone is too wide."""
+    while True:
+        measure = width_of(figure, size, bold=bold)
+        pieces = [piece for line in lines for piece in wrapped(line, widest, measure)]
+        if size <= _SMALLEST or all(measure(piece) <= widest for piece in pieces):
+            return "\n".join(pieces), size
+        size -= 0.5
+
+
+def tex(value: float) -> str:
+    """A number in mathematics, three digits."""
+    if not math.isfinite(value):
+        return r"\infty" if value > 0 else r"-\infty" if value < 0 else r"\mathrm{none}"
+    if 1 <= abs(value) < 1e5 and float(value).is_integer():
+        return f"{value:.0f}"
+    mantissa, _, exponent = f"{value:.3g}".partition("e")
+    if not exponent:
+        return mantissa
+    sign = "-" if mantissa.startswith("-") else ""
+    digits = mantissa.removeprefix("-")
+    return sign + (f"{digits}\\cdot " if digits != "1" else "") + f"10^{{{int(exponent)}}}"
+
+
+def set_title(figure: Figure, text: str, size: float, *, margin: float = 0.02, **place: object) -> None:
+    """Give the figure a title that is no wider than it is; ``place`` as for matplotlib's ``suptitle``."""
+    fitting, size = fitted(figure, text.split("\n"), (1 - 2 * margin) * figure.bbox.width, size)
+    figure.suptitle(fitting, fontsize=size, **place)
+
+
+def fit_panels(figure: Figure) -> None:
+    """Wrap the titles of the panels to their widths, so that none is clipped or runs into its neighbour."""
+    titled = [axes for axes in figure.axes if axes.get_title()]
+    if titled:
+        figure.canvas.draw()
+    for axes in titled:
+        size = float(axes.title.get_fontsize())
+        text, size = fitted(figure, axes.get_title().split("\n"), axes.bbox.width, size)
+        axes.set_title(text, fontsize=size)
