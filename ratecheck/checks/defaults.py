@@ -12,6 +12,7 @@ from bounds.statement import Assumption, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.checks.facts import NOISE
+from ratecheck.checks.inside import inside
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Bilevel, Problem
 from ratecheck.problems.build import build, dials, features
@@ -58,7 +59,8 @@ def completed(
     # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
     values = _defaults(statement, problem)
     values = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
-    return Completed(problem, {**values, **mine}, problem_name, chosen)
+    values |= mine
+    return Completed(problem, {**values, **inside(statement, problem, values, given)}, problem_name, chosen)
 
 
 def kind_of(statement: Statement) -> str:

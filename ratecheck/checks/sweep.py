@@ -41,6 +41,7 @@ DRAWN = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.STEP_SIZE)
 DEFAULTS = Options(replicates=16)
 # Replicates where each is a participation that the exact engine follows, or a run of a bilevel method.
 COSTLY = 8
+_FEWER_ROUNDS = 100.0
 # Participations of a statement about a whole run; of one about every round one is drawn.
 _WHOLE_RUNS = 3
 # Rounds at which curves over T are evaluated, at most.
@@ -119,6 +120,16 @@ def affordable(statement: Statement) -> int:
     method = METHODS.get(statement.algorithm or "")
     bilevel = method is not None and Bilevel.kind in method.algorithm.problem_kinds
     return COSTLY if bilevel or Assumption.DRAWN_STEP_SIZES in statement.assumptions else DEFAULTS.replicates
+
+
+def rounds_of(statement: Statement, given: Mapping[str, object]) -> dict[str, float]:
+    """Rounds of a figure where nobody says how many: fewer than of a check where they cost much; empty elsewhere."""
+    symbol = statement.vocabulary.run.get(varied.ROUNDS, "")
+    method = METHODS.get(statement.algorithm or "")
+    costly = method is not None and (not _measurable(statement) or affordable(statement) < DEFAULTS.replicates)
+    if not costly or symbol not in statement.vocabulary or symbol in statement.settings or symbol in given:
+        return {}
+    return {symbol: _FEWER_ROUNDS}
 
 
 def drawn(statement: Statement) -> int:

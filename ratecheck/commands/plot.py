@@ -11,7 +11,7 @@ from ratecheck.checks.admissible import step_sizes
 from ratecheck.checks.asked import Options
 from ratecheck.checks.nearest import nearest
 from ratecheck.checks.region import choose_axes, free_constants, region
-from ratecheck.checks.sweep import COSTLY, DEFAULTS, affordable, check_valued, drawn, survey
+from ratecheck.checks.sweep import COSTLY, DEFAULTS, affordable, check_valued, drawn, rounds_of, survey
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
@@ -94,7 +94,8 @@ def sides(
 ) -> None:
     """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
-    Fitted and predicted exponents stand in the legends. The setting is given as for 'verify'; each parameter is varied
+    Fitted and predicted exponents stand in the legends. The setting is given as for 'verify', with 100 rounds by
+    default where they cost much; each parameter is varied
     alone around it, as far as the statement leaves it free and admits it. A statement that leaves open who takes part
     is drawn for blocks of clients that go round. One that is not about a mean over rounds is drawn as it is: round by
     round, at pairs of points, or as numbers of whole runs; nothing is varied then.
@@ -107,7 +108,7 @@ def sides(
     check_valued(statement)
     warn_of(statement)
     given = parse_values(assignments, statement.vocabulary)
-    problem, values, name = prepare(statement, problem_name, given)
+    problem, values, name = prepare(statement, problem_name, {**rounds_of(statement, given), **given})
     runs = replicates or affordable(statement)
     options = Options(engine=engine, seed=seed, replicates=runs, threads=threads, traces=drawn(statement))
     chosen = None if vary == "all" else names(vary)

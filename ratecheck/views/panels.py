@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bounds.statement import Statement
+from bounds.statement import Assumption, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.checks import varied
 from ratecheck.checks.entries import PAIR, RUN, Course
 from ratecheck.checks.exponent import LEVEL, Fit
 from ratecheck.checks.facts import NOISE
+from ratecheck.checks.standing import refuted
 from ratecheck.checks.sweep import Rounds, Survey, Sweep
 from ratecheck.views import style
 from ratecheck.views.fitting import Window, fitted, set_title, tex, window
@@ -75,9 +76,10 @@ def title(found: Survey) -> str:
         for name, origin in steps_of(found).items()
         if name in values
     ]
-    first = f"{verdict.statement.key}: {verdict.statement.title}"
-    lines = [first, f"{verdict.problem}; {engine(found)}", ", ".join(settings), ", ".join(steps)]
-    return "\n".join(_plain(line) if k < 2 else line for k, line in enumerate(lines) if line)
+    false = refuted(verdict.statement)
+    words = [f"{verdict.statement.key}: {verdict.statement.title}", *([false.text] if false else [])]
+    words += [f"{verdict.problem}; {engine(found)}"]
+    return "\n".join([*map(_plain, words), *(", ".join(numbers) for numbers in (settings, steps) if numbers)])
 
 
 def _plain(text: str) -> str:
@@ -108,10 +110,22 @@ def steps_of(found: Survey) -> dict[str, str]:
 
 def settings_of(found: Survey) -> list[str]:
     """Settings of the run, noise, then all other constants that went in."""
-    vocabulary, values = found.verdict.statement.vocabulary, found.verdict.values
+    statement, values = found.verdict.statement, found.verdict.values
+    vocabulary = statement.vocabulary
     noise = [symbol for symbol, fact in vocabulary.facts.items() if fact in NOISE]
     rest = [quantity.name for quantity in vocabulary if quantity.role in (Role.SETTING, Role.FREE, Role.CONSTANT)]
-    return [name for name in dict.fromkeys([*vocabulary.run.values(), *noise, *rest]) if name in values]
+    run = [symbol for role, symbol in vocabulary.run.items() if _went_in(statement, role, symbol)]
+    unused = {*vocabulary.run.values()} - {*run}
+    return [name for name in dict.fromkeys([*run, *noise, *rest]) if name in values and name not in unused]
+
+
+def _went_in(statement: Statement, role: str, symbol: str) -> bool:
+    """Whether a setting of the run was used: by the statement, by the run, or, of clients, by the problem."""
+    if symbol in statement.parameters or role == varied.CLIENTS:
+        return True
+    if role == varied.PARTICIPANTS and Assumption.INDEPENDENT_PARTICIPATION in statement.assumptions:
+        return False
+    return statement.algorithm is not None
 
 
 def signed(value: float) -> str:
@@ -285,13 +299,16 @@ def _draw_course(axes: Axes, course: Course, left: str, found: Survey, widest: f
         _limit(axes, seen, names)
         _ticks(axes, along_x=False)
     elif len(values) and np.max(np.abs(values)) > 100 * max(float(np.median(np.abs(values))), 1e-300):
-        sizes = np.abs(values[values != 0])
-        axes.set_yscale("symlog", linthresh=float(np.quantile(sizes, _LINEAR)))
+        size = float(np.quantile(np.abs(values[values != 0]), _LINEAR))
+        # A power of ten, so that no mark falls between it and zero.
+        axes.set_yscale("symlog", linthresh=10.0 ** math.ceil(math.log10(size)))
     if course.along == RUN:
         axes.set_xticks(course.x)
         axes.set_xlim(0.5, course.x[-1] + 0.5)
     heading = f"claim {course.claim}" if len(found.verdict.statement.claims) > 1 else "both sides"
     heading += {PAIR: " at random pairs of points", RUN: " of the whole run"}.get(course.along, " over rounds")
+    if not np.any(values):
+        heading += "\nall numbers are 0"
     if course.crowd > 1:
         heading += f"\nof each round the client with the least room, of up to {course.crowd}"
     _legend(axes, heading, widest)

@@ -10,6 +10,7 @@ from typing import Any
 from ratecheck import files
 from ratecheck.checks.entries import Course
 from ratecheck.checks.exponent import LEVEL
+from ratecheck.checks.standing import refuted
 from ratecheck.checks.sweep import Rounds, Survey, Sweep
 from ratecheck.problems import Certificate
 from ratecheck.views import style
@@ -64,6 +65,7 @@ def survey_fields(found: Survey) -> dict[str, Any]:
     return {
         "key": verdict.statement.key,
         "verdict": verdict.outcome.value,
+        "false_as_printed": None if (false := refuted(verdict.statement)) is None else false.fields(),
         "problem": verdict.problem,
         "engine": verdict.engine,
         "replicates": verdict.replicates,
