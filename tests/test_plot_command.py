@@ -15,7 +15,7 @@ from ratecheck.checks.sweep import survey
 from ratecheck.checks.verify import Options
 from ratecheck.cli import _run
 from ratecheck.problems import Quadratic
-from ratecheck.views import plots, style
+from ratecheck.views import panels, style
 
 SMALL = ("n=4", "d=4", "m=3", "K=4", "T=20")
 
@@ -101,8 +101,9 @@ def test_seed_and_replicates_reach_the_engine(plot):
     [
         (("pfl/theorem-9.9",), "did you mean"),
         (("pfl/scaffold",), "such as pfl/scaffold-explicit"),
-        (("pfl/lemma-a.2",), "no run"),
-        (("pfl/lemma-3.1",), "such as pfl/theorem-3.7"),
+        (("pfl/lemma-a.2", "--vary", "m"), "no run"),
+        (("pfl/lemma-3.1", "--vary", "K"), "such as pfl/theorem-3.7"),
+        (("flame/proposition-2",), "no run measures"),
         (("pfl/theorem-3.7", "--out", "figure.jpg"), "the ending has to be one of .png, .svg, .pdf"),
         (("pfl/theorem-3.7", "--out", "figure"), "the ending has to be"),
         (("pfl/theorem-3.7", "--out", "file/figure.png"), "is not a folder"),
@@ -150,7 +151,7 @@ def figure(request):
         {k: v for k, v in setting.items() if k not in statement.settings}, Options(engine="exact"), name="a quadratic",
     )  # fmt: skip
     with style.styled() as plt:
-        drawn = plots._draw(plt, found)
+        drawn = panels.draw(plt, found)
         drawn.canvas.draw()
         yield drawn
         plt.close(drawn)
@@ -193,9 +194,9 @@ def test_axes_are_logarithmic_and_in_the_papers_symbols(figure):
 def test_every_left_side_can_be_set(key):
     """Matplotlib can set the mathematics of the whole catalogue, none falls back to plain text."""
     for claim in bounds.get(key).claims:
-        assert plots._mathematics(claim.metric.latex, "plain") != "plain"
+        assert panels.mathematics(claim.metric.latex, "plain") != "plain"
 
 
 def test_unknown_mathematics_falls_back_to_plain_text():
     """A macro that matplotlib lacks does not break the figure."""
-    assert plots._mathematics(r"\unheardof{x}", "x") == "x"
+    assert panels.mathematics(r"\unheardof{x}", "x") == "x"

@@ -286,14 +286,13 @@ def test_logistic_problems_are_surveyed_by_sampling():
 
 
 def test_diverged_runs_are_left_out_and_said(problem):
-    """Without its condition on gamma, theorem-3.7 admits step sizes that blow up."""
+    """Without its condition on gamma, theorem-3.7 admits step sizes that blow up, within 200 rounds beyond floats."""
     wrong = replace(bounds.get("pfl/theorem-3.7"), conditions=())
-    found = survey(wrong, problem, {**SETTING, "T": 60.0, "gamma": 1.0}, vary=("gamma",))
+    found = survey(wrong, problem, {**SETTING, "T": 200.0, "gamma": 1.0}, vary=("gamma",))
     sweep = found.sweeps[0]
     assert any(reason.startswith("gamma=4 diverged") for reason in sweep.left_out)
     assert len(sweep.values) + len(sweep.left_out) == 7
-    with pytest.raises(InputError, match=r"nothing to measure for pfl/theorem-3\.7: the metric"):
-        survey(wrong, problem, {**SETTING, "T": 60.0, "gamma": 4.0}, vary=("gamma",))
+    assert np.isfinite(sweep.measured).all()
 
 
 def test_progress_grows_from_zero_to_one(problem):

@@ -169,8 +169,10 @@ def survey(
     centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
     verdict, seen = runner.run(centre, curves=curves)
     _check_measured(verdict)
+    # A figure does not ask from which T on a bound says something.
+    runner.options = replace(options, vacuity=options.vacuity and not curves)
     if verdict.engine in ("exact", "step"):
-        runner.options = replace(options, engine=verdict.engine)
+        runner.options = replace(runner.options, engine=verdict.engine)
     plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
     runner.total = 1 + sum(len(plan.points) for plan in plans.values() if isinstance(plan, Plan))
     sweeps = {k: plan if isinstance(plan, str) else _sweep(runner, plan) for k, plan in plans.items()}
@@ -328,6 +330,8 @@ def _measure(runner: _Runner, point: Point) -> _Measured | str:
     samples = np.atleast_2d(seen[-1][runner.statement.claims[0].name].left).mean(axis=1) if seen else None
     found = _Measured(point.value, verdict, samples)
     comparison = verdict.comparisons[0]
+    if not math.isfinite(found.left):
+        return f"diverged: {' '.join(verdict.reasons) or 'the left side leaves the range of floating-point numbers'}"
     if found.left > _BLOWN_UP * abs(comparison.right):
         return f"diverged: the left side {found.left:.3g} is far beyond the bound {comparison.right:.3g}"
     if not (0 < found.left < math.inf and 0 < comparison.right < math.inf):

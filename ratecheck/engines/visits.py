@@ -49,6 +49,11 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
         raise InputError(f"{setup.method.name} depends on delays, which are not followed here")
     begin = np.stack(begins)[:, blocks]
     steps = [setup.steps(i)[:, blocks] for i in range(n)]
+    # After its last entry a table goes on as it is.
+    tables = [
+        np.stack([table[min(k, len(table) - 1)] for table in steps]) for k in range(max(len(table) for table in steps))
+    ]
+    shortest = int(np.min(setup.local_steps))
     for t in range(setup.T):
         state = np.concatenate([np.broadcast_to(server, (n, *server.shape)), client], axis=1)
         local = np.einsum("idls,isdb->ildb", begin, state)
@@ -59,8 +64,8 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
                 add_gaussian(source.noise, i, t, k, noise[i], keys, keys.shape[1])
             yield Visit(t, k, points[..., :replicates], noise[..., :replicates])
             answer = source.M @ points - source.c[..., None] + noise
-            step = np.stack([table[min(k, len(table) - 1)] for table in steps])
+            step = tables[min(k, len(tables) - 1)]
             moved = np.einsum("idlm,imdb->ildb", step, np.concatenate([local, answer[:, None]], axis=1))
-            local = np.where((k < setup.local_steps)[:, None, None, None], moved, local)
+            local = moved if k < shortest else np.where((k < setup.local_steps)[:, None, None, None], moved, local)
         masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
         run_rounds(source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# A value is an outlier where the axis without it is shorter than this share of the axis with it, in decades, and
-# shorter by at least one decade. At most this share of the values may be outliers.
-_SHORTER, _FEWEST, _SHARE = 1 / 3, 1.0, 1 / 8
+# What stands at one place is an outlier where the axis without it is shorter than this share of the axis with it, in
+# decades, and shorter by at least one decade. At most this share of the places may be outliers.
+_SHORTER, _FEWEST, _SHARE = 0.6, 1.0, 1 / 8
 _SMALLEST = 5.0
 
 
@@ -32,23 +32,34 @@ class Window:
     above: bool
 
 
-def window(values: Array) -> Window | None:
-    """The range of positive values on a logarithmic axis without outliers; None where there are no values."""
-    logs = np.sort(np.log10(values[np.isfinite(values) & (values > 0)]))
-    if not len(logs):
+def window(*curves: Array) -> Window | None:
+    """The range of positive values on a logarithmic axis without outliers; None where there are no values.
+
+    ``curves`` have one value per place each, (places,); what they have at one place is left out together.
+    """
+    values = np.array(curves, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(np.isfinite(values) & (values > 0), np.log10(values), math.nan)
+    logs = logs[:, ~np.isnan(logs).all(axis=0)]
+    if not logs.shape[1]:
         return None
-    low, high = 0, len(logs) - 1
-    for _ in range(max(1, int(_SHARE * len(logs)))):
-        if high - low < 2:
+    low, high = np.nanmin(logs, axis=0), np.nanmax(logs, axis=0)
+    kept = np.ones(len(low), dtype=bool)
+    for _ in range(max(1, int(_SHARE * len(low)))):
+        if kept.sum() < 3:
             break
-        span = logs[high] - logs[low]
-        without_low, without_high = logs[high] - logs[low + 1], logs[high - 1] - logs[low]
-        shorter = min(without_low, without_high)
-        if shorter > _SHORTER * span or span - shorter < _FEWEST:
+        span = high[kept].max() - low[kept].min()
+        shorter = {}
+        for place in {int(np.argmin(np.where(kept, low, math.inf))), int(np.argmax(np.where(kept, high, -math.inf)))}:
+            rest = kept.copy()
+            rest[place] = False
+            shorter[place] = high[rest].max() - low[rest].min()
+        place = min(shorter, key=shorter.__getitem__)
+        if shorter[place] > _SHORTER * span or span - shorter[place] < _FEWEST:
             break
-        low, high = (low + 1, high) if without_low < without_high else (low, high - 1)
-    ends = 10.0 ** logs[low], 10.0 ** logs[high]
-    return Window(ends[0], ends[1], bool(low > 0), bool(high < len(logs) - 1))
+        kept[place] = False
+    ends = low[kept].min(), high[kept].max()
+    return Window(10.0 ** ends[0], 10.0 ** ends[1], bool(low.min() < ends[0]), bool(high.max() > ends[1]))
 
 
 def width_of(figure: Figure, size: float, *, bold: bool = False) -> Callable[[str], float]:
@@ -105,21 +116,21 @@ def fitted(
         size -= 0.5
 
 
-def tex(value: float) -> str:
-    """A number in mathematics, three digits."""
+def tex(value: float, digits: int = 3) -> str:
+    """A number in mathematics, by default with three digits."""
     if not math.isfinite(value):
         return r"\infty" if value > 0 else r"-\infty" if value < 0 else r"\mathrm{none}"
     if 1 <= abs(value) < 1e5 and float(value).is_integer():
         return f"{value:.0f}"
-    mantissa, _, exponent = f"{value:.3g}".partition("e")
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
     if not exponent:
         return mantissa
     sign = "-" if mantissa.startswith("-") else ""
-    digits = mantissa.removeprefix("-")
-    return sign + (f"{digits}\\cdot " if digits != "1" else "") + f"10^{{{int(exponent)}}}"
+    size = mantissa.removeprefix("-")
+    return sign + (f"{size}\\cdot " if size != "1" else "") + f"10^{{{int(exponent)}}}"
 
 
-def set_title(figure: Figure, text: str, size: float, *, margin: float = 0.02, **place: object) -> None:
+def set_title(figure: Figure, text: str, size: float, *, margin: float = 0.04, **place: object) -> None:
     """Give the figure a title that is no wider than it is; ``place`` as for matplotlib's ``suptitle``."""
     fitting, size = fitted(figure, text.split("\n"), (1 - 2 * margin) * figure.bbox.width, size)
     figure.suptitle(fitting, fontsize=size, **place)

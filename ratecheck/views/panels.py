@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,8 @@ _GUIDE = 0.25
 # A logarithmic axis with both signs is linear up to this quantile of the sizes.
 _LINEAR = 0.1
 _TITLE, _LEGEND = 11.0, 8.5
+# Rounding of a logarithm, and an axis on which numbers of three digits look alike, in decades.
+_MORE, _NARROW = 1 + 1e-9, 0.3
 # Labels without mathematics stay one text in an SVG file, so that they can be searched and read aloud.
 _LAST = "T\N{MINUS SIGN}1"
 
@@ -97,7 +100,16 @@ def engine(found: Survey) -> str:
         return f"means over {found.verdict.replicates} participations, each by its exact expectation"
     if found.verdict.replicates is None:
         return "one run, in which nothing is random"
-    return f"{found.verdict.replicates} Monte Carlo runs, {1 - LEVEL:.0%} bands"
+    runs = f"{found.verdict.replicates} Monte Carlo runs"
+    return f"{runs}, {1 - LEVEL:.0%} bands" if any(map(np.any, _widths(found))) else f"{runs}, all alike"
+
+
+def _widths(found: Survey) -> Iterator[Array]:
+    """The half widths of all bands."""
+    if found.rounds is not None:
+        yield from (found.rounds.metric_error, found.rounds.mean_error)
+    yield from (sweep.error for sweep in found.sweeps)
+    yield from (width for course in found.courses for width in (course.left_error, course.right_error))
 
 
 def steps_of(found: Survey) -> dict[str, str]:
@@ -197,10 +209,12 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str, widest: float) -> None:
         )
     curves = ((rounds.bound, 0), (rounds.mean, 0), (rounds.metric, every // 2))
     labels = (label, f"measured, mean over rounds 0 ... {_LAST}", f"measured, round {_LAST} alone")
-    seen = _shown(*(values for values, _ in curves))
+    seen = window(*(values for values, _ in curves))
     for (values, offset), text, look in zip(curves, labels, (bound, mean, metric), strict=True):
         missing = int(np.sum(~np.isfinite(values)))
-        note = f"\n(none at {missing} of {len(values)} points: no positive number beyond rounding)" if missing else ""
+        of_bound = values is rounds.bound
+        lacks = "a condition fails, or no number" if of_bound else "no positive number beyond rounding"
+        note = f"\n(none at {missing} of {len(values)} points: {lacks})" if missing else ""
         axes.loglog(rounds.T, values, label=text + note, markevery=(offset, every), **look)
     _band(axes, rounds.T, rounds.mean, rounds.mean_error, mean["color"])
     _band(axes, rounds.T, rounds.metric, rounds.metric_error, metric["color"])
@@ -226,10 +240,12 @@ def _draw_sweep(axes: Axes, found: Survey, sweep: Sweep, left: str, widest: floa
     if sweep.fit.bent:
         low, high = (signed(end) for end in sweep.fit.ends)
         label += f"\n(it bends: {low} in the lower half, {high} in the upper)"
-    seen = _shown(sweep.bound, sweep.measured)
+    seen = window(sweep.bound, sweep.measured)
     axes.loglog(sweep.values, sweep.bound, label="bound", **bound)
     axes.loglog(sweep.values, sweep.measured, label=_typeset(label), **mean)
-    _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
+    # Of exact numbers the error is their rounding, and no band.
+    if found.verdict.replicates is not None:
+        _band(axes, sweep.values, sweep.measured, sweep.error, mean["color"])
     _draw_guide(axes, sweep, symbol.latex, at=found.verdict.values.get(sweep.parameter, math.nan))
     axes.set(xlabel=f"${symbol.latex}$, {_in_symbols(symbol.meaning, vocabulary)}", ylabel=left)
     curves = {"bound": (sweep.values, sweep.bound, bound), "measured": (sweep.values, sweep.measured, mean)}
@@ -247,7 +263,7 @@ def _draw_sweep(axes: Axes, found: Survey, sweep: Sweep, left: str, widest: floa
 
 def _fixed(sweep: Sweep, vocabulary: Vocabulary) -> str:
     if not sweep.held:
-        return "step sizes prescribed anew"
+        return "step sizes prescribed anew" if sweep.role != varied.STEP_SIZE else "all else fixed"
     return ", ".join(f"${vocabulary[name].latex}$" for name in sweep.held) + " fixed"
 
 
@@ -294,7 +310,7 @@ def _draw_course(axes: Axes, course: Course, left: str, found: Survey, widest: f
     axes.set(xlabel=_ALONG.get(course.along, "rounds $t$"), ylabel=left)
     if logarithmic:
         axes.set_yscale("log")
-        seen = _shown(course.right, course.left)
+        seen = window(course.right, course.left)
         names = {"right side": (course.x, course.right, bound), "left side": (course.x, course.left, mean)}
         _limit(axes, seen, names)
         _ticks(axes, along_x=False)
@@ -321,30 +337,27 @@ def _typeset(text: str) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _shown(*curves: Array) -> Window | None:
-    """The range of the curves without outliers."""
-    return window(np.concatenate([np.asarray(curve, dtype=float) for curve in curves]))
-
-
 def _limit(axes: Axes, seen: Window | None, curves: dict[str, tuple[Any, Array, dict[str, Any]]]) -> None:
     """Cut a logarithmic axis at its outliers, which are marked at the edge, with their values in the legend."""
     if seen is None or not (seen.below or seen.above):
         return
     bottom, top = axes.get_ylim()
-    margin = (seen.high / seen.low) ** 0.08 * 1.1
+    margin = (seen.high / seen.low) ** 0.1 * 1.1
+    # The marks stand inside the axis, those of what differs by more than the rounding of a logarithm.
+    inside = margin**0.4
     bottom, top = (seen.low / margin if seen.below else bottom), (seen.high * margin if seen.above else top)
     axes.set_ylim(bottom, top)
     for name, (x, y, look) in curves.items():
-        above, below = (y > seen.high) & seen.above, (y > 0) & (y < seen.low) & seen.below
-        for edge, outside, marker in ((top, above, "^"), (bottom, below, "v")):
+        above, below = (y > seen.high * _MORE) & seen.above, (y > 0) & (y < seen.low / _MORE) & seen.below
+        for edge, outside, marker in ((top / inside, above, "^"), (bottom * inside, below, "v")):
             if np.any(outside):
-                places = np.asarray(x, dtype=float)[outside]
-                listed = ", ".join(f"${tex(float(value))}$" for value in np.asarray(y)[outside][:3])
-                more = "" if np.sum(outside) <= 3 else ", ..."
-                axes.plot(
-                    places, np.full(len(places), edge), marker, color=look["color"], markersize=9, clip_on=False,
-                    zorder=5, label=f"{name} beyond the axis: {listed}{more}",
-                )  # fmt: skip
+                values = np.asarray(y)[outside]
+                listed = ", ".join(f"${tex(float(value))}$" for value in values[:3]) + (
+                    ", ..." if len(values) > 3 else ""
+                )
+                mark = {"marker": marker, "linestyle": "none", "color": look["color"], "markersize": 9, "zorder": 5}
+                edges = np.full(len(values), edge)
+                axes.plot(np.asarray(x)[outside], edges, label=f"{name} beyond the axis: {listed}", **mark)
 
 
 def _band(axes: Axes, x: Any, y: Any, error: Any, colour: str) -> None:
@@ -358,13 +371,18 @@ def _band(axes: Axes, x: Any, y: Any, error: Any, colour: str) -> None:
 
 def _ticks(axes: Axes, values: Array | None = None, *, along_x: bool = True) -> None:
     """Plain numbers along both axes; ``values`` are marked one by one, as far as there is room."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     both = ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim()))
     for axis, limits in both if along_x else both[1:]:
         decades = math.log10(limits[1] / limits[0])
-        axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"${tex(value)}$"))
+        digits = 3
+        if decades < _NARROW:
+            axis.set_major_locator(MaxNLocator(4))
+            digits = max(3, math.ceil(-math.log10(decades)) + 2)
+        else:
+            axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2.5 else (1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _, digits=digits: f"${tex(value, digits)}$"))
         axis.set_minor_formatter(NullFormatter())
     if values is not None:
         apart = 0.05 * math.log(values[-1] / values[0])
