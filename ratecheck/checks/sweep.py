@@ -48,6 +48,8 @@ _WHOLE_RUNS = 3
 _ROUNDS = 120
 # Points expected in a sweep, for the progress.
 _EXPECTED = 8
+# A mean beyond this is one of a run that left the range of floating-point numbers, and known from below only.
+_OVERFLOWN = 1e290
 # A left side that is known less accurately than this, relative to itself, is no point of a law.
 _ACCURATE = 0.1
 # A left side that exceeds the bound by this factor has left the region that a convergence statement is about.
@@ -330,7 +332,7 @@ def _measure(runner: _Runner, point: Point) -> _Measured | str:
     samples = np.atleast_2d(seen[-1][runner.statement.claims[0].name].left).mean(axis=1) if seen else None
     found = _Measured(point.value, verdict, samples)
     comparison = verdict.comparisons[0]
-    if not math.isfinite(found.left):
+    if not found.left < _OVERFLOWN:
         return f"diverged: {' '.join(verdict.reasons) or 'the left side leaves the range of floating-point numbers'}"
     if found.left > _BLOWN_UP * abs(comparison.right):
         return f"diverged: the left side {found.left:.3g} is far beyond the bound {comparison.right:.3g}"

@@ -96,11 +96,11 @@ def engine(found: Survey) -> str:
         return "exact expectations"
     if found.verdict.engine == "none":
         return "nothing was run"
-    if found.verdict.engine != "step":
-        return f"means over {found.verdict.replicates} participations, each by its exact expectation"
     if found.verdict.replicates is None:
         return "one run, in which nothing is random"
     runs = f"{found.verdict.replicates} Monte Carlo runs"
+    if found.verdict.engine != "step":
+        runs = f"means over {found.verdict.replicates} participations, each by its exact expectation"
     return f"{runs}, {1 - LEVEL:.0%} bands" if any(map(np.any, _widths(found))) else f"{runs}, all alike"
 
 
