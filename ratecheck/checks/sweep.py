@@ -331,7 +331,12 @@ def _measure(runner: _Runner, point: Point) -> _Measured | str:
         return f"{verb}: {' '.join(verdict.reasons)}"
     samples = np.atleast_2d(seen[-1][runner.statement.claims[0].name].left).mean(axis=1) if seen else None
     found = _Measured(point.value, verdict, samples)
-    comparison = verdict.comparisons[0]
+    return _unfit(found) or found
+
+
+def _unfit(found: _Measured) -> str | None:
+    """Why a number is no point of a law."""
+    verdict, comparison = found.verdict, found.verdict.comparisons[0]
     if not found.left < _OVERFLOWN:
         return f"diverged: {' '.join(verdict.reasons) or 'the left side leaves the range of floating-point numbers'}"
     if found.left > _BLOWN_UP * abs(comparison.right):
@@ -340,7 +345,7 @@ def _measure(runner: _Runner, point: Point) -> _Measured | str:
         return f"left out: {found.left:.3g} <= {comparison.right:.3g} has no logarithm"
     if found.samples is None and verdict.engine != "traces" and comparison.error > _ACCURATE * found.left:
         return f"left out: the left side {found.left:.3g} is known only up to {comparison.error:.3g}"
-    return found
+    return None
 
 
 def _predicted(statement: Statement, plan: Plan, points: Sequence[_Measured], at: float) -> float:
