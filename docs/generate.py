@@ -346,6 +346,13 @@ def self_test() -> str:
         f"Of {sum(counts.values()):,} valid instances, {counts['exact']:,} of them decided by the exact engine, "
         f"{len(data['alarms'])} were called violated."
     )
+    rows_open = {name: sum(row[name] for row in data["statements"]) for name in ("diverged", "undecided")}
+    every = sum(rows_open.values()) + sum(counts.values())
+    left_open = (
+        f"Besides, {rows_open['undecided']:,} valid instances were left undecided, and on {rows_open['diverged']:,} "
+        f"the run diverged: {sum(rows_open.values()) / every:.1%} of all."
+    )
+    causes = [(str(count), plain(cause)) for cause, count in data.get("open", {}).get("causes", {}).items()]
     monte_carlo = (
         f"Of {random['verdicts']:,} Monte Carlo verdicts at the level {random['level']:g} on each side, "
         f"{random['accused']} called a true statement violated and {random['passed']} said that a false one holds; "
@@ -381,10 +388,28 @@ def self_test() -> str:
             "",
             alarms,
             "",
+            left_open,
+            "",
+            *([table(("instances", "cause"), causes), ""] if causes else []),
+            *_textbook(data),
             monte_carlo,
             "",
         ]
     )
+
+
+def _textbook(data: Mapping[str, Any]) -> list[str]:
+    """The textbook's false twins, and its true statements over all functions."""
+    twins, functions = data.get("twins", []), data.get("over_functions", [])
+    if not twins:
+        return []
+    asked = [each for each in functions if not each["asked"]]
+    caught, accused = sum(each["caught"] for each in twins), sum(each["accused"] for each in asked)
+    found = (
+        f"Of {len(twins)} false twins of the textbook, {caught} are caught by falsify. Of its {len(functions)} true "
+        f"statements the worst case over all functions covers {len(asked)}, and accuses {accused}."
+    )
+    return [found, ""]
 
 
 _CHECKS = ("mutants", "audit", "falsify", "verify", "any", "harmless")

@@ -5,21 +5,25 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import pickle
 import textwrap
 from pathlib import Path
 
 import pytest
 
 import bounds
+from ratecheck import caching
 from ratecheck.checks.falsify import Budget
 from ratecheck.checks.instance import load, read
 from ratecheck.checks.selftest import trial
 from ratecheck.checks.selftest.audit import Audited, Fate, audited
 from ratecheck.checks.selftest.factors import Known, factor, largest
+from ratecheck.checks.selftest.kept import Kept
 from ratecheck.checks.selftest.montecarlo import LEVEL, limit, noisy, planted
 from ratecheck.checks.selftest.mutants import Direction, Kind, Mutant, mutants, sound
 from ratecheck.checks.selftest.run import Plan, Report, sample, selftest
-from ratecheck.checks.selftest.survey import DEFAULT, searchable, survey
+from ratecheck.checks.selftest.survey import DEFAULT, Survey, cause, searchable, survey
+from ratecheck.checks.selftest.textbook import OverFunctions, Twin
 from ratecheck.checks.selftest.trial import tried
 from ratecheck.checks.verdict import Outcome
 from ratecheck.cli import _run
@@ -303,3 +307,58 @@ def test_the_claims_of_a_large_run():
     keys = [key for key in keys if searchable(bounds.get(key))]
     found: Report = selftest(keys, Plan(mutants=600, instances=10_000, planted=2000), workers=2)
     assert found.failures == []
+
+
+def test_what_is_left_open_has_its_cause(capsys):
+    """Counts by cause add up to what is open, in the text as in the data; of the textbook the twins are caught."""
+    arguments = ["--instances", "2", "--planted", "0", "--evaluations", "5", "--workers", "1"]
+    keys = ["fedsum/lemma-e.5-repaired", "textbook/gradient-descent"]
+    _run(["selftest", *keys, "--mutants", "0", *arguments, "--json"])
+    data = json.loads(capsys.readouterr().out)
+    found = data["open"]
+    assert sum(found["causes"].values()) == found["diverged"] + found["undecided"]
+    assert found["diverged"] == 0
+    for row in data["statements"]:
+        assert sum(row["causes"].values()) == row["diverged"] + row["undecided"]
+    assert [each["key"] for each in data["twins"]] == [each.key for each in bounds.twins()]
+    assert [each["accused"] for each in data["over_functions"]] == [False]
+    report = Report(Plan(), (), (), (), twins=(Twin("textbook/x-false", caught=False, evaluations=5),))
+    assert report.failures == ["false twins that the search does not catch: textbook/x-false"]
+    accused = Report(Plan(), (), (), (), functions=(OverFunctions("textbook/x", accused=True),))
+    assert accused.failures == ["true statements that are accused over all functions: textbook/x"]
+    assert "true statements that are accused" in report_text(accused)
+
+
+def test_a_run_that_diverges_within_the_conditions_fails(surveyed):
+    """A sound statement says something of every admissible run; causes do not depend on the numbers."""
+    wrong = dataclasses.replace(surveyed, diverged=1, causes={"DIVERGED: the left side leaves the range": 1})
+    assert Report(Plan(), (wrong,), (), ()).failures == ["1 runs of sound statements diverged within the conditions"]
+    verdict = read(surveyed.pool[0].instance, statement=bounds.get(KEY)).verdict(DEFAULT)
+    reasons = {
+        "x: the sides are equal, with a rounding error of up to 3e-9": "the sides differ by less than their rounding",
+        "the bound overflows float64": "the bound leaves the range of float64",
+        "at 3.5e-7 of 12": "at ... of ...",
+    }
+    for reason, words in reasons.items():
+        assert cause(dataclasses.replace(verdict, reasons=(reason,), replicates=None)) == words
+
+
+def test_a_default_instance_that_violates_is_an_alarm(monkeypatch):
+    """What `verify` says without arguments counts as well."""
+    instance = read(survey(KEY, bounds.get(KEY), 1, Budget(2), 0).pool[0].instance, statement=bounds.get(KEY))
+    verdict = dataclasses.replace(instance.verdict(DEFAULT), outcome=Outcome.VIOLATED)
+    monkeypatch.setattr("ratecheck.checks.selftest.survey._default", lambda _: (instance, verdict))
+    assert len(survey(KEY, bounds.get(KEY), 1, Budget(2), 0).alarms) == 1
+
+
+def test_kept_parts_are_data(surveyed, tmp_path):
+    """A part reads back as it was, infinities included; what is no such part counts as absent, and runs nothing."""
+    kept = Kept(tmp_path, "x")
+    whole = dataclasses.replace(surveyed, tightness=math.inf)
+    kept.put("survey", whole)
+    assert kept.get("survey", Survey) == whole
+    assert kept.get("survey", Twin) is None
+    assert kept.get("other", Survey) is None
+    (file,) = (tmp_path / "x").glob("*.part")
+    caching.write(file, b"survey\n" + pickle.dumps(whole))
+    assert kept.get("survey", Survey) is None

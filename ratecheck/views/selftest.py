@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from bounds import TEXTBOOK
 from ratecheck.checks.selftest.audit import Fate
 from ratecheck.checks.selftest.montecarlo import LEVEL
 from ratecheck.checks.selftest.mutants import Kind
@@ -32,6 +33,8 @@ def report_text(report: Report) -> str:
         *(f"survivor {each['key']}: {each['reason']}" for each in data["survivors"]),
         *(f"contradiction {each['key']}: {each['reason']}" for each in data["contradictions"]),
         _alarms_text(data),
+        *_open_text(data),
+        *_textbook_text(data),
         *(f"alarm {alarm.key}: {alarm.left!r} <= {alarm.right!r} ({alarm.engine})" for alarm in report.alarms),
         _monte_carlo_text(data["monte_carlo"]),
         *_clock_text(data["clocked"]),
@@ -70,6 +73,32 @@ def _alarms_text(data: dict[str, Any]) -> str:
     return f"Valid instances of sound statements: {seen}; {len(data['alarms'])} called violated"
 
 
+def _open_text(data: dict[str, Any]) -> list[str]:
+    """What valid instances were left open by."""
+    found, decided = data["open"], sum(data["instances"].values())
+    left = found["diverged"] + found["undecided"]
+    share = f" ({100 * left / (left + decided):.2g}%)" if left else ""
+    equal = (
+        f", {found['textbook']} of them of the textbook, much of which holds with equality" if found["textbook"] else ""
+    )
+    first = f"Left open: {found['undecided']} undecided, {found['diverged']} diverged{share}{equal}"
+    return [first, *(f"  {count} {cause}" for cause, count in found["causes"].items())]
+
+
+def _textbook_text(data: dict[str, Any]) -> list[str]:
+    """The false twins, and what is accused over all functions."""
+    twins, functions = data["twins"], data["over_functions"]
+    if not twins and not functions:
+        return []
+    asked = [each for each in functions if not each["asked"]]
+    caught, accused = sum(each["caught"] for each in twins), sum(each["accused"] for each in asked)
+    found = (
+        f"Textbook: {caught} of {len(twins)} false twins are caught by falsify; of {len(functions)} true statements "
+        f"{len(asked)} are covered by the worst case over all functions, {accused} of them accused"
+    )
+    return [found]
+
+
 def _monte_carlo_text(found: dict[str, Any]) -> str:
     return (
         f"Monte Carlo at level {found['level']:g} on planted equalities: {found['verdicts']} verdicts, "
@@ -106,6 +135,7 @@ def report_fields(report: Report) -> dict[str, Any]:
                 "instances": each.instances,
                 "diverged": each.diverged,
                 "undecided": each.undecided,
+                "causes": each.causes,
                 "alarms": len(each.alarms),
                 **counted([trial for trial in report.trials if trial.original == each.key]),
             }
@@ -117,6 +147,16 @@ def report_fields(report: Report) -> dict[str, Any]:
         "clocked": report.clocked,
         "contradictions": [{**trial_fields(each), "reason": contradiction(each)} for each in report.contradictions],
         "instances": engines,
+        "open": {
+            "diverged": sum(each.diverged for each in report.surveys),
+            "undecided": sum(each.undecided for each in report.surveys),
+            "textbook": sum(
+                each.diverged + each.undecided for each in report.surveys if each.key.startswith(f"{TEXTBOOK}/")
+            ),
+            "causes": report.causes,
+        },
+        "twins": [asdict(each) for each in report.twins],
+        "over_functions": [asdict(each) for each in report.functions],
         "alarms": [alarm_fields(alarm) for alarm in report.alarms],
         "monte_carlo": {
             "level": LEVEL,

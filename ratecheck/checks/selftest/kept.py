@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import pickle
 import platform
 import shutil
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from typing import Any
 
 import bounds
 from ratecheck import caching
+from ratecheck.checks.selftest.data import Result, read, written
 
 _LIBRARIES = ("mpmath", "numba", "numpy", "scipy", "sympy")
 
@@ -35,21 +35,21 @@ class Kept:
         root = caching.cache_root()
         return cls(None if root is None else root / "selftest", _digest([*keys], plan))
 
-    def get(self, name: str) -> Any:
-        """The result of a part, or None."""
+    def get(self, name: str, kind: type[Result]) -> Result | None:
+        """The result of a part, of a kind that is data, or None; nothing in a file is ever run."""
         content = None if self.folder is None else caching.read(self._path(name))
         if content is None:
             return None
+        kept, _, result = content.partition(b"\n")
         try:
-            kept, result = pickle.loads(content)  # noqa: S301  # written by this very code
-        except Exception:  # noqa: BLE001  # whatever it is, it is not a result
+            return read(result, kind) if kept == name.encode() else None
+        except (ValueError, KeyError, TypeError):
             return None
-        return result if kept == name else None
 
     def put(self, name: str, result: Any) -> None:
         """Keep the result of a part, where that is possible."""
         if self.folder is not None:
-            caching.write(self._path(name), pickle.dumps((name, result)))
+            caching.write(self._path(name), name.encode() + b"\n" + written(result))
 
     def clear(self) -> None:
         """Forget everything."""

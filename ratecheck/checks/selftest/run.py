@@ -17,11 +17,13 @@ import numpy as np
 
 import bounds
 from ratecheck.checks.falsify import Budget
+from ratecheck.checks.selftest.data import Result
 from ratecheck.checks.selftest.kept import Kept
 from ratecheck.checks.selftest.montecarlo import LEVEL, Planted, limit, noisy, planted
 from ratecheck.checks.selftest.mutants import Kind, Mutant, mutants
 from ratecheck.checks.selftest.seeds import seed_of
 from ratecheck.checks.selftest.survey import Alarm, Survey, survey
+from ratecheck.checks.selftest.textbook import OverFunctions, Twin, over_functions, twin
 from ratecheck.checks.selftest.trial import Trial, tried
 from ratecheck.workers import share as parallel
 
@@ -75,6 +77,17 @@ class Report:
     surveys: tuple[Survey, ...]
     trials: tuple[Trial, ...]
     planted: tuple[Planted, ...]
+    twins: tuple[Twin, ...] = ()
+    functions: tuple[OverFunctions, ...] = ()
+
+    @property
+    def causes(self) -> dict[str, int]:
+        """What valid instances were left open by, the most frequent first."""
+        found: dict[str, int] = {}
+        for each in self.surveys:
+            for cause, count in each.causes.items():
+                found[cause] = found.get(cause, 0) + count
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     @property
     def alarms(self) -> list[Alarm]:
@@ -116,6 +129,12 @@ class Report:
         """What is not as it has to be, in words."""
         much, some = self.false_by(MUCH), self.false_by(SOME, TIGHT)
         found = [f"{len(self.alarms)} sound statements were called violated"] if self.alarms else []
+        if diverged := sum(each.diverged for each in self.surveys):
+            found.append(f"{diverged} runs of sound statements diverged within the conditions")
+        if missed := [each.key for each in self.twins if not each.caught]:
+            found.append(f"false twins that the search does not catch: {', '.join(missed)}")
+        if blamed := [each.key for each in self.functions if each.accused]:
+            found.append(f"true statements that are accused over all functions: {', '.join(blamed)}")
         if self.contradictions:
             found.append(f"{len(self.contradictions)} mutants follow as well, says the audit, and are violated")
         for trials, least, share in ((much, MUCH, MUCH_SHARE), (some, SOME, SOME_SHARE)):
@@ -132,14 +151,21 @@ class Report:
 def selftest(
     keys: Sequence[str], plan: Plan, workers: int = 1, progress: Progress | None = None, kept: Kept | None = None
 ) -> Report:
-    """Survey every statement, then try a sample of their mutants, then Monte Carlo; parts that are ``kept`` are not."""
+    """Survey every statement, then try a sample of their mutants, then Monte Carlo; parts that are ``kept`` are not.
+
+    The textbook has no mutants: its false twins are searched, and what the worst case over all functions covers is
+    asked about there.
+    """
     report = progress or (lambda *_: None)
     share = math.ceil(plan.instances / max(len(keys), 1))
-    random = [key for key in keys if noisy(bounds.get(key))]
+    textbook = [key for key in keys if key.startswith(f"{bounds.TEXTBOOK}/")]
+    catalogue = [key for key in keys if key not in textbook]
+    random = [key for key in catalogue if noisy(bounds.get(key))]
     verdicts = math.ceil(plan.planted / max(len(random), 1))
     work = kept or Kept(None, "")
     surveys: list[Survey] = _all(
         _survey,
+        Survey,
         {f"survey {key}": (key, share, plan) for key in keys},
         workers,
         work,
@@ -148,17 +174,35 @@ def selftest(
     by_key = dict(zip(keys, surveys, strict=True))
     tries = {
         f"mutant {number} of {key}": (key, number, by_key[key], plan)
-        for key, number in sample(keys, plan.mutants, plan.seed)
+        for key, number in sample(catalogue, plan.mutants, plan.seed)
     }
-    trials: list[Trial] = _all(_try, tries, workers, work, lambda done: report(0.3 + 0.6 * done, "mutants"))
+    trials: list[Trial] = _all(_try, Trial, tries, workers, work, lambda done: report(0.3 + 0.6 * done, "mutants"))
     plants: list[Planted] = _all(
         _plant,
+        Planted,
         {f"Monte Carlo {key}": (key, verdicts, plan.seed) for key in random},
         workers,
         work,
-        lambda done: report(0.9 + 0.1 * done, "Monte Carlo"),
+        lambda done: report(0.9 + 0.05 * done, "Monte Carlo"),
     )
-    return Report(plan, tuple(surveys), tuple(trials), tuple(plants))
+    wrong = [each.key for each in bounds.twins()] if textbook else []
+    twins: list[Twin] = _all(
+        _twin,
+        Twin,
+        {f"twin {key}": (key, plan) for key in wrong},
+        workers,
+        work,
+        lambda done: report(0.95 + 0.03 * done, "false twins"),
+    )
+    functions: list[OverFunctions] = _all(
+        _over_functions,
+        OverFunctions,
+        {f"over all functions {key}": (key, plan.seed) for key in textbook},
+        workers,
+        work,
+        lambda done: report(0.98 + 0.02 * done, "over all functions"),
+    )
+    return Report(plan, tuple(surveys), tuple(trials), tuple(plants), tuple(twins), tuple(functions))
 
 
 def sample(keys: Sequence[str], most: int | None, seed: int) -> list[tuple[str, int]]:
@@ -193,22 +237,31 @@ def _try(key: str, number: int, seen: Survey, plan: Plan) -> Trial:
     return tried(_mutants(key)[number], seen, plan.budget, plan.seed)
 
 
+def _twin(key: str, plan: Plan) -> Twin:
+    return twin(bounds.get(key), plan.budget, plan.seed)
+
+
+def _over_functions(key: str, seed: int) -> OverFunctions:
+    return over_functions(bounds.get(key), seed)
+
+
 def _plant(key: str, verdicts: int, seed: int) -> Planted:
     return planted(key, bounds.get(key), verdicts, seed)
 
 
 def _all(
-    work: Callable[..., Any],
+    work: Callable[..., Result],
+    kind: type[Result],
     tasks: Mapping[str, tuple[Any, ...]],
     workers: int,
     kept: Kept,
     report: Callable[[float], None],
-) -> list[Any]:
+) -> list[Result]:
     """What the work gives for every task, in order: kept from before, or computed now and kept."""
-    results = {name: found for name in tasks if (found := kept.get(name)) is not None}
+    results = {name: found for name in tasks if (found := kept.get(name, kind)) is not None}
     missing = [name for name in tasks if name not in results]
 
-    def done(number: int, result: Any) -> None:
+    def done(number: int, result: Result) -> None:
         results[missing[number]] = result
         kept.put(missing[number], result)
         report(len(results) / len(tasks))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +47,7 @@ class Survey:
     """What was seen of a statement.
 
     ``instances`` maps an engine to how many random valid instances it decided. Others ``diverged`` within the
-    conditions, or were left ``undecided`` since both sides differ by less than their errors. ``tightness`` is the
+    conditions, or were left ``undecided``; ``causes`` counts these by outcome and cause. ``tightness`` is the
     largest left side / right side seen. ``pool`` are instances with their left sides, the search's best one last, and
     ``default`` is that of the command line, where it has one. ``clocked`` says that a clock ended the search.
     """
@@ -60,6 +62,7 @@ class Survey:
     pool: tuple[Known, ...]
     default: Known | None
     clocked: bool = False
+    causes: dict[str, int] = field(default_factory=dict)
 
 
 def searchable(statement: Statement) -> bool:
@@ -73,6 +76,7 @@ def searchable(statement: Statement) -> bool:
 def survey(key: str, statement: Statement, instances: int, budget: Budget, seed: int) -> Survey:
     """Ask about so many random valid instances, then search, then ask about the default instance."""
     engines: dict[str, int] = {}
+    causes: Counter[str] = Counter()
     alarms, pool, diverged, undecided, tried, spent = [], [], 0, 0, 0, 0
     families = [Family(statement, shape) for shape in shapes(statement)]
     rng = np.random.default_rng(seed_of(seed, key, "instances"))
@@ -85,6 +89,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         instance, verdict = asked
         diverged += verdict.outcome is Outcome.DIVERGED
         undecided += verdict.outcome is Outcome.INCONCLUSIVE
+        causes.update(_open(verdict))
         # What is sampled takes more replicates to hold than to be refuted; that it is not accused is what counts here.
         if verdict.engine != "exact":
             spent += _SAMPLED
@@ -102,6 +107,9 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         if found.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, found.instance, found.verdict))
         pool.append(Known.of(found.instance, found.verdict))
+    default = _default(statement)
+    if default is not None and default[1].outcome is Outcome.VIOLATED:
+        alarms.append(_alarm(key, *default))
     tight = max(found.tightness or 0.0, tightest(statement, pool)) or None
     return Survey(
         key=key,
@@ -112,8 +120,9 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         alarms=tuple(alarms),
         tightness=tight,
         pool=tuple(pool),
-        default=_default(statement),
+        default=None if default is None else Known.of(*default),
         clocked=found.clocked,
+        causes=dict(causes),
     )
 
 
@@ -139,10 +148,37 @@ def default_instance(statement: Statement) -> Instance:
     return Instance(statement, asked.problem, None, asked.values)
 
 
-def _default(statement: Statement) -> Known | None:
+def _default(statement: Statement) -> tuple[Instance, Verdict] | None:
     try:
         instance = default_instance(statement)
         verdict = instance.verdict(DEFAULT)
     except InputError:
         return None
-    return Known.of(instance, verdict) if verdict.comparisons else None
+    return (instance, verdict) if verdict.comparisons else None
+
+
+_OPEN = (Outcome.DIVERGED, Outcome.INCONCLUSIVE)
+# Words in the reason of a verdict that decides nothing, and the cause that they tell.
+_CAUSES = (
+    ("the bound overflows", "the bound leaves the range of float64"),
+    ("the bound has no value", "the bound leaves the range of float64"),
+    ("the left side overflows", "the left side leaves the range of float64"),
+    ("the left side has no value", "the rounding of the left side is not known"),
+    ("were not followed", "the rounding of the left side is not known"),
+    ("with a rounding error of up to", "the sides differ by less than their rounding"),
+    ("the sides differ by a hair", "a condition holds up to rounding only"),
+)
+
+
+def _open(verdict: Verdict) -> list[str]:
+    """Outcome and cause of a verdict that leaves its instance open."""
+    return [f"{verdict.outcome.value}: {cause(verdict)}"] if verdict.outcome in _OPEN else []
+
+
+def cause(verdict: Verdict) -> str:
+    """Why a verdict decides nothing, in words that do not depend on the numbers."""
+    if verdict.replicates is not None or verdict.engine == "traces":
+        return "sampled: so few replicates leave it open"
+    reason = next(iter(verdict.reasons), "")
+    found = (words for mark, words in _CAUSES if mark in reason)
+    return next(found, re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "...", reason) or "no reason is given")
