@@ -19,6 +19,7 @@ from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relatio
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.checks.asked import Options
 from ratecheck.checks.rounding import Rounded, rounded
+from ratecheck.checks.selftest import wide
 from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.checks.verify import verify
 from ratecheck.commands import verify as command
@@ -293,3 +294,30 @@ def test_the_command_says_it():
     assert data["verdict"] == "INCONCLUSIVE"
     assert data["claims"][0]["right"] is None
     assert data["slack"] is None
+
+
+# --- Far from 1 ---
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_wide_instances_accuse_nobody(seed):
+    """Many clients, long runs, units from 1e-8 to 1e8; the long test asks more."""
+    keys = wide.statements()
+    some = keys if seed else keys[::6]
+    found = wide.tally(some, 600 if seed else len(some), seed)
+    assert not found.accused
+    assert found.decided > 0.6 * len(some)
+    assert found.undecided < (0.02 if seed else 0.2)
+
+
+def test_wide_instances_are_wide():
+    """They are what they say: many clients, many rounds and local steps, small and large numbers."""
+    keys = [key for key in wide.statements() if key.startswith(("pfl/theorem", "pfl/corollary"))]
+    made = [wide.instance(bounds.get(key), np.random.default_rng(k)) for k, key in enumerate(keys * 4)]
+    made = [each for each in made if each is not None]
+    assert len(made) > 3 * len(keys)
+    curvature = [each.problem.H.max() for each in made]
+    assert max(each.problem.n for each in made) > 50
+    assert max(each.given.get("K", 1) for each in made) > 1e4
+    assert min(curvature) < 1e-4
+    assert max(curvature) > 1e4

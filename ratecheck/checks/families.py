@@ -378,8 +378,12 @@ class Family:
                     continue
                 # Nothing is said of it, so that any value will do.
                 interval = Interval()
-            chosen[name] = _inside(interval.box, interval.high, dial[f"{kind} {name}"])
+            chosen[name] = self._inside(name, interval, dial[f"{kind} {name}"])
         return chosen
+
+    def _inside(self, _name: str, interval: Interval, x: float) -> float:
+        """The number in an interval at a dial."""
+        return _inside(interval.box, interval.high, x)
 
 
 # A dial above this value is at its edge.

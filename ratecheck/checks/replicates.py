@@ -108,12 +108,28 @@ def judge(
     return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision in pairs]
 
 
-def step_rounding(records: Records) -> dict[str, Array]:
+def step_rounding(records: Records, vocabulary: Vocabulary) -> dict[str, Array]:
     """What simulated quantities are wrong by, as a rule, replicate by replicate.
 
     They are squares and products of vectors whose entries cancel: those are known to a share of what is largest in the
-    run, so that a small square is known worse than a large one.
+    run, among quantities of the same unit, so that a small square is known worse than a large one.
     """
+    units: dict[object, list[str]] = {}
+    for name in records:
+        units.setdefault(_unit(name, vocabulary), []).append(name)
+    found: dict[str, Array] = {}
+    for names in units.values():
+        found |= _of_one_unit({name: records[name] for name in names})
+    return found
+
+
+def _unit(name: str, vocabulary: Vocabulary) -> object:
+    """What scales alike; a quantity that the paper does not name is alone."""
+    symbol = next((s for s, fact in vocabulary.facts.items() if name in (s, fact)), None)
+    return name if symbol is None else (vocabulary[symbol].f_degree, vocabulary[symbol].x_degree)
+
+
+def _of_one_unit(records: Records) -> dict[str, Array]:
     with np.errstate(all="ignore"):
         # What is largest so far: a run that blows up later was accurate before.
         sizes = [np.where(np.isfinite(array), np.abs(array), 0.0) for array in records.values()]
@@ -173,7 +189,7 @@ def _tie(
     records = {name: array[:drawn] for name, array in runs.records.items()}
     if bounded:
         records = {name: _least(array) for name, array in records.items()}
-    errors = step_rounding(records)
+    errors = step_rounding(records, vocabulary)
     found = []
     for expr in (claim.metric.expr, claim.bound):
         side = sides.enclosed(expr, vocabulary, values, records, errors, given)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import sympy as sp
 
-from bounds.statement import ConditionCheck
+from bounds.statement import Claim, ConditionCheck, Relation
 from ratecheck.algorithms import Method
 from ratecheck.checks import sides
 from ratecheck.checks.rigorous import Proof
@@ -28,23 +30,35 @@ def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> 
     What is merely open is asked where that is wanted (``rigorous``).
     """
     pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))
-    if verdict.engine != "exact" or not pairs or any(check.holds is False for check in verdict.conditions):
+    if any(check.holds is False for check in verdict.conditions):
+        return verdict
+    if verdict.outcome is Outcome.INCONCLUSIVE and pairs and all(_by_formula(verdict, *pair) for pair in pairs):
+        note = "the sides are equal by the formulas that set the step sizes"
+        return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note))
+    if verdict.engine != "exact" or not pairs:
         return verdict
     found = [sides.judged(*pair)[0] for pair in pairs]
     accused = [c for (c, _), each in zip(pairs, found, strict=True) if each is Outcome.VIOLATED]
     by_a_hair = bool(accused) and max(map(_excess, accused)) < _HAIR
-    is_open = rigorous and verdict.outcome is Outcome.INCONCLUSIVE and not any(c.missing for c in verdict.comparisons)
+    # A bound that is a number and overflows is nothing that a run could settle.
+    numbers = all(math.isfinite(c.right) or _measured(verdict, claim) for c, claim in pairs)
+    is_open = rigorous and verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED) and numbers
     if not is_open and not by_a_hair:
         return verdict
     proof = prove()
     if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
         note = f"{proof.outcome.value} is proved in interval arithmetic; float64 alone cannot tell the sides apart"
         return replace(verdict, outcome=proof.outcome, reasons=(), notes=(*verdict.notes, note, *proof.notes))
-    if is_open:
+    return _unproved(verdict, proof, by_a_hair=by_a_hair)
+
+
+def _unproved(verdict: Verdict, proof: Proof, *, by_a_hair: bool) -> Verdict:
+    """What is left to say where nothing is proved."""
+    if verdict.outcome is Outcome.INCONCLUSIVE:
         why = proof.reason or "the enclosures of the two sides overlap"
         return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))
     edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
-    if not edge:
+    if not by_a_hair or not edge:
         return verdict
     reason = f'the sides differ by a hair, and "{edge[0]}" holds up to rounding only'
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
@@ -61,6 +75,30 @@ def affordable(problem: Quadratic, method: Method, trace: Participation, T: int,
         entries = size * (size + 1) // 2
         products = min(products, 8.0 * T.bit_length() * (size**3 if trace.m == problem.n else entries**3))
     return products * problem.d / together <= _AFFORDABLE
+
+
+def _measured(verdict: Verdict, claim: Claim) -> bool:
+    """Whether the right side contains what a run measures."""
+    return bool(sides.measured_in(claim.bound, verdict.statement.vocabulary))
+
+
+def _by_formula(verdict: Verdict, comparison: Comparison, claim: Claim) -> bool:
+    """Whether a claim about numbers holds, if need be since a step size is set to the other side."""
+    if sides.measured_in(claim.bound - claim.metric.expr, verdict.statement.vocabulary):
+        return False
+    if sides.judged(comparison, claim)[0] is Outcome.HOLDS:
+        return True
+    rules = {
+        rule.symbol: rule.value
+        for rule in verdict.statement.step_rules
+        if verdict.chosen.get(rule.symbol.name) in ("prescribed", "default", "smallest admissible")
+    }
+    left, right = claim.metric.expr, claim.bound
+    for _ in rules:
+        left, right = left.xreplace(rules), right.xreplace(rules)
+    # A minimum is at most each of its parts.
+    parts = left.args if isinstance(left, sp.Min) and claim.relation is Relation.AT_MOST else (left,)
+    return any(sp.expand(part - right) == 0 for part in parts)
 
 
 def _excess(comparison: Comparison) -> float:

@@ -411,7 +411,9 @@ class _Check(Asked):
         """Where nothing is random one run says all, up to its rounding."""
         run = self._simulate(ready, range(1), within=within)
         records = self._symbols({name: array[0] for name, array in run.records.items()})
-        errors = self._symbols({name: array[0] for name, array in step_rounding(run.records).items()})
+        errors = self._symbols(
+            {name: array[0] for name, array in step_rounding(run.records, self.statement.vocabulary).items()}
+        )
         self._measure(ready, records, 1)
         note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
         found = self._judge(base, exact.Expectation(records, errors, {}, ready.trace.rate), values)
@@ -558,7 +560,7 @@ class _Check(Asked):
                 return math.inf, math.inf, "exact"
             return *mean(result.records, result.errors), "exact"
         run = step.simulate(ready, seed=self.options.seed, first_replicate=r, replicates=1)
-        errors = step_rounding(run.records)
+        errors = step_rounding(run.records, self.statement.vocabulary)
         found = mean(*({name: array[0] for name, array in each.items()} for each in (run.records, errors)))
         return *found, "sampled" if setup.is_random(ready) else "step"
 
