@@ -9,6 +9,7 @@ import sys
 import traceback
 import types
 import typing
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -171,10 +172,16 @@ def _module(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        spec.loader.exec_module(module)
-    except InputError:
+        # What Python guesses about the file's style is no message of ours.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            spec.loader.exec_module(module)
+    except (InputError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # the user's code may raise anything
+    except BaseException as error:
+        # The user's code may raise anything; what is not Python's own or the file's is meant for the whole program.
+        if not isinstance(error, Exception) and type(error).__module__ not in ("builtins", module.__name__):
+            raise
         raise InputError(f"{path} does not run: {_where(error, place)}{type(error).__name__}: {error}") from None
     finally:
         sys.dont_write_bytecode = written

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 
+import hypothesis
 import pytest
 
 from ratecheck.cli import _run
+
+# A test's time is no property of what it tests.
+hypothesis.settings.register_profile("busy", deadline=None)
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture

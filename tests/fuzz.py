@@ -181,7 +181,8 @@ def _formula(rng: random.Random) -> Words:
 
 def _compare(rng: random.Random) -> Words:
     paper = rng.choice(bounds.PAPERS)
-    alike = [statement for statement in bounds.statements(paper) if not statement.order_only] or [bounds.get(KEYS[0])]
+    alike = [each for each in bounds.statements(paper) if not each.order_only and each.source.number[:1] in "TC"]
+    alike = alike or [bounds.get("pfl/corollary-3.8")]
     chosen = [rng.choice(alike) for _ in range(rng.randrange(1, 4))]
     keys = [statement.key if rng.random() < 0.9 else _key(rng) for statement in chosen]
     words = _settings(rng, *chosen)

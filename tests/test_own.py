@@ -205,3 +205,27 @@ def test_answers_and_arrays_run_nothing(cli):
     done = cli("verify", "pfl/theorem-3.7", "--problem", "problem.npz")
     assert done.returncode == 2
     assert "allow_pickle=False" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("raise BaseException('x')", "BaseException: x"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("raise EOFError", "EOFError"),
+        ("raise MemoryError", "MemoryError"),
+        ("descent = dataclasses.replace(descent, vocabulary=1)", "vocabulary of the statement is 1"),
+        ("descent = dataclasses.replace(descent, title=None)", "title of the statement is None"),
+        ("descent = dataclasses.replace(descent, assumptions=('smooth',))", "a part of assumptions of the statement"),
+        ("descent = dataclasses.replace(descent, claims=None)", "claims of the statement is None"),
+        ("descent = dataclasses.replace(descent, source='x')", "source of the statement is 'x'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "bound", "verify"])
+def test_whatever_a_file_does_is_one_line(here, cli, line, message, command):
+    """What it raises, exits included, and fields of another kind."""
+    (here / "mine.py").write_text(f"{(here / 'mine.py').read_text()}\nimport dataclasses\n{line}\n")
+    done = cli(command, KEY)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
