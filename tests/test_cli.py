@@ -10,12 +10,12 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from terminal import processor_seconds, started, wait_for
 
 import bounds
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.commands import verify
 from ratecheck.commands.arguments import parse_values
-from terminal import processor_seconds, started, wait_for
 
 SETTING = ["n=10", "m=9", "K=25", "T=400"]
 CONSTANTS = ["L=1.93", "F_0=1.2", "b=0.41", "sigma_u=0.3", "sigma_v=0.3"]
