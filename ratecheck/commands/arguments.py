@@ -11,6 +11,7 @@ import click
 
 from bounds.symbols import Vocabulary
 from ratecheck.errors import InputError
+from ratecheck.views.width import wrapped
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -95,6 +96,11 @@ def _number(assignment: str, text: str) -> float:
 
 def _given(value: float | str | list[float]) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def say(text: str) -> None:
+    """A result on stdout, as wide as the terminal."""
+    click.echo(wrapped(text))
 
 
 def print_json(data: object) -> None:

@@ -9,7 +9,7 @@ import click
 import bounds
 from ratecheck.checks import audit as checks
 from ratecheck.checks.audit import StepVerdict
-from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.commands.arguments import json_option, print_json, say
 from ratecheck.errors import InputError
 from ratecheck.views.audit import findings_fields, ledger_text, mutation_text, step_text
 from ratecheck.views.progress import progress
@@ -41,9 +41,9 @@ def command(paper: str | None, step: str | None, mutate: bool, as_json: bool) ->
     if as_json:
         print_json(findings_fields(findings, conclusions))
     elif step is not None:
-        click.echo(step_text(findings[0], conclusions[findings[0].of]))
+        say(step_text(findings[0], conclusions[findings[0].of]))
     else:
-        click.echo(ledger_text(findings, conclusions, checks.errata(findings, conclusions, statements)))
+        say(ledger_text(findings, conclusions, checks.errata(findings, conclusions, statements)))
     return int(any(finding.verdict is StepVerdict.FALSE for finding in findings))
 
 
@@ -58,7 +58,7 @@ def _mutate(modules: list[str], step: str | None, as_json: bool) -> int:
     if as_json:
         print_json([summary.fields() for summary in summaries])
     else:
-        click.echo(mutation_text(summaries))
+        say(mutation_text(summaries))
     return 0
 
 

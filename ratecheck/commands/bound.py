@@ -8,7 +8,7 @@ import click
 
 import bounds
 from ratecheck.checks.impossible import of_evaluation
-from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
+from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, say, values_argument
 from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.errors import InputError
 from ratecheck.views.text import evaluation_text
@@ -61,9 +61,7 @@ def command(key: str, assignments: tuple[str, ...], as_json: bool) -> int:
             }
         )
     else:
-        click.echo(
-            "\n".join([evaluation_text(statement, evaluation), *(f"refuted    {each.text}" for each in negative)])
-        )
+        say("\n".join([evaluation_text(statement, evaluation), *(f"refuted    {each.text}" for each in negative)]))
     if not evaluation.applicable:
         raise InputError(" ".join(check.broken for check in evaluation.broken))
     infinite = [f"{name} = {value}" for name, value in evaluation.claims.items() if not math.isfinite(value)]

@@ -15,6 +15,7 @@ from ratecheck.commands.arguments import (
     note,
     parse_values,
     print_json,
+    say,
 )
 from ratecheck.views.compare import comparison_fields, comparison_text, write_comparison
 from ratecheck.views.plots import check_target
@@ -49,9 +50,9 @@ def command(words: tuple[str, ...], axes: tuple[str, ...], out: Path | None, as_
     if as_json:
         print_json({**comparison_fields(found), "file": None if out is None else str(out)})
     else:
-        click.echo(comparison_text(found))
+        say(comparison_text(found))
     if out is not None:
         with progress("drawing"):
             write_comparison(found, out)
         if not as_json:
-            click.echo(f"written to {out}")
+            say(f"written to {out}")

@@ -19,6 +19,7 @@ from ratecheck.commands.arguments import (
     note,
     parse_values,
     print_json,
+    say,
     seed_option,
 )
 from ratecheck.commands.verify import fields as verdict_fields
@@ -85,7 +86,7 @@ def command(
         data = [fields(each) for each in found]
         print_json(data[0] if len(statements) == 1 else data)
     else:
-        click.echo(falsified_text(found[0]) if len(statements) == 1 else falsified_table(found))
+        say(falsified_text(found[0]) if len(statements) == 1 else falsified_table(found))
     if len(statements) == 1:
         _save(found[0], path, own.get(statements[0].key, ""))
     codes = {EXIT_CODES[each.outcome] for each in found} | ({3} if missing else set())
@@ -159,7 +160,7 @@ def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int
         data = [each.to_json() for each in found]
         print_json(data[0] if len(statements) == 1 else data)
     else:
-        click.echo("\n\n".join(worst_case_text(each) for each in found))
+        say("\n\n".join(worst_case_text(each) for each in found))
     return 1 if any(each.violated for each in found) else 0
 
 

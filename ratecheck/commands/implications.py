@@ -13,7 +13,7 @@ import bounds
 from bounds.implications import implications, of
 from bounds.implications.argument import Implication
 from ratecheck.checks.implications import Checked, Constant, Verdict, check
-from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.commands.arguments import json_option, print_json, say
 from ratecheck.views.progress import progress
 from ratecheck.workers import share
 
@@ -34,7 +34,7 @@ def command(scope: str | None, sharpest: bool, as_json: bool) -> int:
     if as_json:
         print_json([fields(answer) for answer in answers])
     else:
-        click.echo("\n".join(line(answer) for answer in answers))
+        say("\n".join(line(answer) for answer in answers))
     verdicts = {answer.verdict for answer in answers}
     return 1 if Verdict.FALSE in verdicts else 3 if Verdict.UNKNOWN in verdicts else 0
 

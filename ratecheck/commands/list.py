@@ -6,8 +6,9 @@ import click
 
 import bounds
 from bounds.statement import Statement
-from ratecheck.commands.arguments import json_option, print_json
-from ratecheck.views.text import catalogue_text, table
+from ratecheck.commands.arguments import json_option, print_json, say
+from ratecheck.views.text import catalogue_text
+from ratecheck.views.width import table
 
 
 @click.command(name="list")
@@ -27,7 +28,7 @@ def command(paper: str | None, summary: bool, as_json: bool) -> None:
         else:
             rows = [["paper", *next(iter(counts.values()))]]
             rows += [[name, *map(str, row.values())] for name, row in counts.items()]
-            click.echo(table(rows))
+            say(table(rows))
         return
     listed = {address: statement for name in papers for address, statement in _addressed(name).items()}
     if as_json:
@@ -37,7 +38,7 @@ def command(paper: str | None, summary: bool, as_json: bool) -> None:
         ]
         print_json(fields)
     else:
-        click.echo(catalogue_text(listed))
+        say(catalogue_text(listed))
 
 
 def _addressed(paper: str) -> dict[str, Statement]:

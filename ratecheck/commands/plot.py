@@ -20,6 +20,7 @@ from ratecheck.commands.arguments import (
     parse_values,
     print_json,
     problem_option,
+    say,
     seed_option,
     threads_option,
     values_argument,
@@ -118,11 +119,11 @@ def sides(
     if as_json:
         print_json({**survey_fields(found), "file": str(path), "audit": audit_fields(statement)})
     else:
-        click.echo(survey_text(found))
+        say(survey_text(found))
     with progress("drawing"):
         write_figure(found, path)
     if not as_json:
-        click.echo(f"written to {path}")
+        say(f"written to {path}")
 
 
 @command.command(name=_REGION)
@@ -166,9 +167,9 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     if as_json:
         print_json({"key": statement.key, **region_fields(drawn), "points": points, "file": str(path)})
     else:
-        click.echo(f"{key}   {statement.title}\n{region_text(drawn)}")
+        say(f"{key}   {statement.title}\n{region_text(drawn)}")
     with progress("drawing"):
         write_region(answer, drawn, path, points, closest)
     if not as_json:
-        click.echo(f"written to {path}")
+        say(f"written to {path}")
     return 0

@@ -6,7 +6,7 @@ import click
 
 import bounds
 from ratecheck.checks.horizon import horizon
-from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
+from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, say, values_argument
 from ratecheck.errors import InputError
 from ratecheck.views.horizon import horizon_fields, horizon_text
 from ratecheck.views.progress import progress
@@ -42,5 +42,5 @@ def command(key: str, assignments: tuple[str, ...], best: bool, as_json: bool) -
     if as_json:
         print_json(horizon_fields(answer))
     else:
-        click.echo(horizon_text(answer))
+        say(horizon_text(answer))
     return 3 if eps is not None and answer.rounds is None else 0

@@ -9,14 +9,15 @@ from pathlib import Path
 import click
 
 from ratecheck import files
-from ratecheck.commands.arguments import json_option, note, print_json, threads_option
+from ratecheck.commands.arguments import json_option, note, print_json, say, threads_option
 from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, run_study
 from ratecheck.studies.claims import Comparison, Side
 from ratecheck.studies.estimate import Interval
 from ratecheck.studies.report import fields
 from ratecheck.views.figures import check_labels, draw
 from ratecheck.views.progress import progress
-from ratecheck.views.text import number, table
+from ratecheck.views.text import number
+from ratecheck.views.width import table
 
 
 @click.command(name="run")
@@ -49,7 +50,7 @@ def command(
     with progress(f"judging {study.name}"):
         findings = judge(study, outcome.records)
     if not as_json:
-        click.echo("\n".join(_report(findings)))
+        say("\n".join(_report(findings)))
     with progress(f"drawing {study.name}"):
         figures = draw(findings, outcome, folder, together=not only)
     data = {**fields(findings), "figures": [str(path) for path in figures]}
@@ -58,7 +59,7 @@ def command(
     if not only:
         files.save(folder / "claims.json", json.dumps(data, indent=2) + "\n")
     if not as_json:
-        click.echo(f"\nfigures in {folder}: {', '.join(path.name for path in figures)}")
+        say(f"\nfigures in {folder}: {', '.join(path.name for path in figures)}")
     note(f"{outcome.computed} cells computed, {outcome.reused} found in {folder / 'cells'}")
     return 0 if findings.all_confirmed else 1
 

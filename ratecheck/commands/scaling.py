@@ -16,6 +16,7 @@ from ratecheck.commands.arguments import (
     print_json,
     problem_option,
     replicates_option,
+    say,
     seed_option,
     threads_option,
     values_argument,
@@ -70,5 +71,5 @@ def command(
     if as_json:
         print_json(scaling_fields(found))
     else:
-        click.echo(scaling_text(found))
+        say(scaling_text(found))
     return EXIT_CODES[found.agreement]

@@ -14,7 +14,7 @@ from ratecheck.checks.selftest.kept import Kept
 from ratecheck.checks.selftest.mutants import sound
 from ratecheck.checks.selftest.run import Plan, Report, selftest
 from ratecheck.checks.selftest.survey import searchable
-from ratecheck.commands.arguments import json_option, note, print_json, seed_option
+from ratecheck.commands.arguments import json_option, note, print_json, say, seed_option
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.views.progress import progress
@@ -77,7 +77,7 @@ def command(
     if as_json:
         print_json(report_fields(found))
     else:
-        click.echo(report_text(found))
+        say(report_text(found))
     _save_alarms(found)
     kept.clear()
     return 1 if found.failures else 0

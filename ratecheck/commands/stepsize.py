@@ -15,7 +15,7 @@ from ratecheck.checks.impossible import Impossible, of_evaluation
 from ratecheck.checks.interval import Interval
 from ratecheck.checks.nearest import Nearest, nearest
 from ratecheck.checks.region import Region, choose_axes, free_constants, region
-from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, values_argument
+from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, say, values_argument
 from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.errors import InputError
 from ratecheck.views.progress import progress
@@ -56,9 +56,9 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     if as_json:
         print_json(fields(answer, closest, negative) | ({} if drawn is None else {"region": region_fields(drawn)}))
     else:
-        click.echo(step_sizes_text(answer, closest) + ("" if drawn is None else f"\n{region_text(drawn)}"))
+        say(step_sizes_text(answer, closest) + ("" if drawn is None else f"\n{region_text(drawn)}"))
     for each in negative if not as_json else ():
-        click.echo(f"refuted: {each.text}")
+        say(f"refuted: {each.text}")
     return (1 if negative else 0) if answer.feasible else 3
 
 

@@ -7,7 +7,7 @@ import click
 from bounds import tables
 from ratecheck.checks.tables import check_table
 from ratecheck.checks.verdict import Outcome
-from ratecheck.commands.arguments import json_option, print_json
+from ratecheck.commands.arguments import json_option, print_json, say
 from ratecheck.views.progress import progress
 from ratecheck.views.tables import table_fields, table_text
 
@@ -32,6 +32,6 @@ def command(name: str | None, as_json: bool) -> int:
         fields = [table_fields(report) for report in reports]
         print_json(fields[0] if name else fields)
     else:
-        click.echo("\n\n".join(map(table_text, reports)))
+        say("\n\n".join(map(table_text, reports)))
     outcomes = {report.outcome for report in reports}
     return 1 if Outcome.VIOLATED in outcomes else 0 if outcomes == {Outcome.HOLDS} else 3

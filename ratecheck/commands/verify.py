@@ -25,6 +25,7 @@ from ratecheck.commands.arguments import (
     parse_values,
     print_json,
     problem_option,
+    say,
     seed_option,
     threads_option,
 )
@@ -112,14 +113,14 @@ def command(
                 Verdict(statement, Outcome.NOT_APPLICABLE, problem_name or "-", "none", {}, reasons=(str(error),))
             )
         if not as_json:
-            click.echo(verdict_text(verdicts[-1]) + "\n")
+            say(verdict_text(verdicts[-1]) + "\n")
     if len(statements) == 1 and (unused := _unused(statements[0], given)):
         note(f"{statements[0].key} does not depend on {', '.join(unused)}")
     if as_json:
         data = [fields(verdict) for verdict in verdicts]
         print_json(data[0] if len(keys) == 1 and not _is_whole(keys[0]) else data)
     elif len(verdicts) > 1:
-        click.echo(verdict_table(verdicts))
+        say(verdict_table(verdicts))
     return exit_code(verdicts)
 
 
@@ -166,7 +167,7 @@ def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json:
     if as_json:
         print_json({**fields(verdict), "rigorous": proof.fields()})
     else:
-        click.echo(f"{verdict_text(verdict)}\n{proof_text(proof)}")
+        say(f"{verdict_text(verdict)}\n{proof_text(proof)}")
     return exit_code([verdict])
 
 

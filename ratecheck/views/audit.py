@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ratecheck.checks.audit import Conclusion, Erratum, Finding, StepVerdict, Summary
-from ratecheck.views.text import table
+from ratecheck.views.width import table
 
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}
 

@@ -15,7 +15,8 @@ from ratecheck.checks.compare import TIE, Axis, Comparison
 from ratecheck.errors import InputError
 from ratecheck.views import style
 from ratecheck.views.fitting import fit_panels
-from ratecheck.views.text import number, table
+from ratecheck.views.text import number
+from ratecheck.views.width import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

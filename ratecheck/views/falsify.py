@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ratecheck.checks.falsify import Falsified
 from ratecheck.checks.verdict import Outcome
-from ratecheck.views.text import number, table, verdict_text
+from ratecheck.views.text import number, verdict_text
+from ratecheck.views.width import table
 
 if TYPE_CHECKING:
     from ratecheck.checks.worst import WorstCase

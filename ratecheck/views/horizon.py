@@ -6,7 +6,8 @@ from typing import Any
 
 from ratecheck.checks.horizon import Budget, Horizon
 from ratecheck.checks.typed import steps_text
-from ratecheck.views.text import number, table
+from ratecheck.views.text import number
+from ratecheck.views.width import table
 
 _CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "inner problems solved"}
 

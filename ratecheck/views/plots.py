@@ -15,7 +15,8 @@ from ratecheck.checks.sweep import Rounds, Survey, Sweep
 from ratecheck.problems import Certificate
 from ratecheck.views import style
 from ratecheck.views.panels import contained, draw, engine, interval, own_participation, settings_of, signed, steps_of
-from ratecheck.views.text import number, outcome_text, table
+from ratecheck.views.text import number, outcome_text
+from ratecheck.views.width import table
 
 
 def check_target(path: Path) -> None:

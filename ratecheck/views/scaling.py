@@ -8,7 +8,8 @@ from ratecheck.checks.exponent import LEVEL
 from ratecheck.checks.scaling import Exponent, Scaling
 from ratecheck.views.panels import engine, interval, signed
 from ratecheck.views.plots import remarks, settings_text, sweep_fields
-from ratecheck.views.text import number, table
+from ratecheck.views.text import number
+from ratecheck.views.width import table
 
 
 def scaling_text(found: Scaling) -> str:

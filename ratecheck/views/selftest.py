@@ -14,7 +14,8 @@ from ratecheck.checks.selftest.mutants import Kind
 from ratecheck.checks.selftest.run import MUCH, SOME, TIGHT, Report
 from ratecheck.checks.selftest.survey import Alarm
 from ratecheck.checks.selftest.trial import Trial
-from ratecheck.views.text import number, table
+from ratecheck.views.text import number
+from ratecheck.views.width import table
 
 _COUNTS = ("mutants", "audit", "falsify", "verify", "any", "harmless")
 

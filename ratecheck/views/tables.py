@@ -6,7 +6,7 @@ from bounds.display import shown
 from bounds.tables import Row
 from ratecheck.checks.orders import Domination
 from ratecheck.checks.tables import Finding, TableReport
-from ratecheck.views.text import table
+from ratecheck.views.width import table
 
 
 def order_text(row: Row, column: str) -> str:

@@ -11,6 +11,7 @@ from ratecheck.checks.interval import Interval, point
 from ratecheck.checks.standing import refuted
 from ratecheck.checks.typed import end_text, shortest, steps_text, value_text
 from ratecheck.checks.verdict import Outcome, lost
+from ratecheck.views.width import table
 
 if TYPE_CHECKING:
     from ratecheck.checks.admissible import StepSizes
@@ -30,13 +31,6 @@ def side(value: float, error: float) -> str:
     if not math.isfinite(value):
         return "beyond float64"
     return f"0 to within rounding ({error:.0e})" if lost(value, error) else number(value)
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Columns aligned to the left, two spaces apart."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    return "\n".join(lines)
 
 
 def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
