@@ -1,15 +1,24 @@
 """Admissible step sizes: intervals, prescriptions, optima and conflicts."""
 
 import math
+import re
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import bounds
 from bounds.symbols import Role
 from ratecheck.checks.admissible import step_sizes
+from ratecheck.checks.interval import Interval
+from ratecheck.checks.nearest import nearest
+from ratecheck.checks.optimum import minimise
+from ratecheck.checks.problem import Problem
+from ratecheck.checks.typed import steps_text
 from ratecheck.errors import InputError
-from ratecheck.views.text import step_sizes_text
+from ratecheck.views.text import evaluation_text, interval_text, step_sizes_text
+
+RHO = bounds.get("flame/theorem-2-unbiased").vocabulary["rho"].symbol
 
 CONSTANTS = {"L": 1.7, "F_0": 1.2, "B_0": 3.0, "b": 0.4, "sigma_u": 0.3, "sigma_v": 0.2}
 SETTING = {"n": 10.0, "m": 4.0, "K": 7.0, "T": 300.0}
@@ -224,3 +233,106 @@ def test_free_rules_are_defaults():
     larger = step_sizes(statement, {**plausible(statement), "c_gamma_v": 1e4})
     assert larger.defaults["gamma_x"] < answer.defaults["gamma_x"]
     assert "default 0.001" in step_sizes_text(answer)
+
+
+TUNED = {"n": 10, "m": 10, "K": 25, "T": 400, "L": 1, "F_0": 1, "sigma_u": 0.3, "sigma_v": 0.3}
+
+
+def test_nearest_where_a_step_size_is_prescribed():
+    """Corollary 4.6 prescribes gamma = eta_v*gamma_v: by hand eta_v goes up, and gamma_v too, by sqrt(gamma/given)."""
+    statement, asked = bounds.get("pfl/corollary-4.6"), {"gamma": 0.0005, "eta_v": 1.0, "gamma_v": 0.00045}
+    answer = step_sizes(statement, {**TUNED, **asked})
+    found = nearest(answer.problem, {**TUNED, **asked}, answer.core)
+    gamma = 1 / (72 * 25 + math.sqrt(37 * 25 * 400 * (0.09 + 0.009)))
+    assert found.steps["gamma"] == pytest.approx(gamma, rel=1e-11)
+    assert found.steps["eta_v"] == pytest.approx(math.sqrt(gamma / 0.00045), rel=1e-5)
+    assert found.steps["gamma_v"] == pytest.approx(math.sqrt(gamma * 0.00045), rel=1e-5)
+    assert step_sizes(statement, {**TUNED, **found.steps}).feasible
+
+
+def test_no_constant_is_advised_in_place_of_step_sizes_that_would_do():
+    """At T = 1 other step sizes would do: no larger T is said to be needed for any to be admissible."""
+    constants = {"n": 18, "m": 5, "K": 833, "T": 1, "L": 7.06, "sigma_u": 2.085, "F_0": 0.1086}
+    statement = bounds.get("pfl/scaffold-explicit")
+    answer = step_sizes(statement, {**constants, "gamma_u": 61.7, "eta_u": 66.5})
+    found = nearest(answer.problem, {**constants, "gamma_u": 61.7, "eta_u": 66.5}, answer.core)
+    assert found.steps
+    assert found.as_given
+    assert step_sizes(statement, {**constants, **found.steps}).feasible
+    assert "with other step sizes" not in step_sizes_text(answer, found)
+
+
+def test_products_are_capped_where_the_cap_exceeds_one():
+    """With large mu_g SimFBO caps gamma_y = gamma_x*c_gamma_y by 8/(3*rho_bar), as its condition says at once."""
+    statement = bounds.get("simfbo/theorem-1")
+    answer = step_sizes(statement, {**plausible(statement), "mu_g": 1e4})
+    for name in ("gamma_y", "gamma_v"):
+        assert answer.admissible[name].high == pytest.approx(8 / 3, rel=1e-9)
+        assert answer.admissible[name].open == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(1.23456789, 2.3456789), "[1.23457, 2.34567]"),
+        (Interval(1.23456789, 2.3456789, strict=(True, True)), "(1.23456, 2.34568)"),
+        (Interval(0.00125, math.inf), "[0.00125, inf)"),
+        (Interval(0.0, 1 / 3), "(0, 0.333333]"),
+        (Interval(1 / 3, 1 / 3), "0.3333333333333333 only"),
+        (Interval(1.23456789, 1.234568), "[1.234568, 1.234568]"),
+    ],
+)
+def test_ends_are_rounded_inwards(interval, text):
+    """A closed end is admissible as printed, an open one is not, and the only value is printed in full."""
+    assert interval_text(interval) == text
+
+
+VALLEYS = (
+    sp.Min(RHO / 200 + 200 / RHO, (RHO / 50_000 + 50_000 / RHO) / 2),
+    sp.Min((RHO / 200 + 200 / RHO) / 2, RHO / 50_000 + 50_000 / RHO),
+)
+
+
+@pytest.mark.parametrize(("bound", "best"), list(zip(VALLEYS, (50_000.0, 200.0), strict=True)))
+def test_the_deeper_of_two_valleys(bound, best):
+    """Where a bound over rho has two valleys, the deeper one is found, whichever it is."""
+    problem = Problem.of(bounds.get("flame/theorem-2-unbiased"), FLAME)
+    found = minimise(problem, problem.admissible(), bound)
+    assert found.point["rho"] == pytest.approx(best, rel=1e-4)
+    assert found.infimum == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_bound_without_minimum_inside_is_said_to_fall_without_end():
+    """Where a denominator vanishes inside the region there is no smallest value."""
+    problem = Problem.of(bounds.get("flame/theorem-2-unbiased"), FLAME)
+    found = minimise(problem, problem.admissible(), 1 + 1 / (RHO - 300))
+    assert found.infimum == -math.inf
+    assert found.approached["rho"] == pytest.approx(300, rel=1e-6)
+
+
+@pytest.mark.parametrize("excess", [1e-4, 1e-7, 1e-10])
+def test_digits_that_differ_are_shown(excess):
+    """Broken by a hair: both sides are printed with the digits that tell them apart, and a limit that can be typed."""
+    given = {"n": 10, "m": 9, "K": 26, "T": 100, "L": 1, "F_0": 1, "b": 0.4, "sigma_u": 0.3, "sigma_v": 0.3}
+    statement = bounds.get("pfl/theorem-3.7")
+    evaluation = statement.evaluate(**given, gamma=(1 + excess) / (32 * 26))
+    (check,) = evaluation.broken
+    left, right = re.search(r"gamma=(\S+) breaks .* = (\S+)\. Largest", check.broken).groups()
+    assert left != right
+    limit = check.broken.rstrip(".").split()[-1]
+    assert statement.evaluate(**given, gamma=float(limit)).applicable
+    (row,) = [line for line in evaluation_text(statement, evaluation).splitlines() if line.startswith("BROKEN")]
+    shown, _, cap = row.split("   ")[-1].split()
+    assert shown != cap
+
+
+def test_an_optimum_on_a_cap_can_be_typed():
+    """Every digit of what is printed as the minimiser counts: typed, it meets all conditions, products included."""
+    statement = bounds.get("fedsum/lemma-d.6-repaired")
+    constants = {**plausible(statement), "L": 1.7, "K": 7.0, "tau_max": 3.0, "sigma": 0.1}
+    answer = step_sizes(statement, constants)
+    typed = steps_text(statement, constants, answer.optimal)
+    assert answer.optimal
+    assert all(len(text) <= len("1.23456e-05") for text in list(typed.values())[:1])
+    values, _ = statement.complete({**constants, **{name: float(text) for name, text in typed.items()}})
+    assert all(check.holds is not False for check in statement.check_conditions(values))

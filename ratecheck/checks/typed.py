@@ -9,8 +9,9 @@ from bounds.statement import Statement, StepProduct
 from ratecheck.checks.interval import Interval
 from ratecheck.errors import InputError
 
-# So many digits where they will do, and so many tell every float from the next.
-FEWEST, _ALL = 6, 17
+# So many digits where they will do, so many at most where several numbers are rounded together (one more digit is no
+# shorter, and comes close to what counts as equal), and so many tell every float from the next.
+FEWEST, _MOST, _ALL = 6, 10, 17
 # Texts whose number differs by less than this from a float stand for it.
 _SAME = 1e-15
 
@@ -55,7 +56,7 @@ def _roundings(value: float, digits: int) -> list[str]:
 
 
 def _candidates(value: float) -> Iterator[float]:
-    for digits in range(FEWEST, _ALL):
+    for digits in range(FEWEST, _MOST + 1):
         yield from map(float, _roundings(value, digits))
 
 
