@@ -8,10 +8,12 @@ of the method.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -202,12 +204,13 @@ class LinearMaps:
     ``finish`` are (client, message). Variables are numbered within their block and padded with zeros to the largest
     count.
 
-    A method raises `TypeError` where the function is not linear, mixes blocks or forgets an output: an error of the
-    algorithm's definition.
+    ``exact`` evaluates on rationals, so that differences such as 1 - eta lose no digits: parameters are taken as the
+    numbers that they are, and coefficients are objects of type `Fraction`. A method raises `TypeError` where the
+    function is not linear, mixes blocks or forgets an output: an error of the algorithm's definition.
     """
 
-    def __init__(self, algorithm: Algorithm) -> None:
-        self.algorithm = algorithm
+    def __init__(self, algorithm: Algorithm, *, exact: bool = False) -> None:
+        self.algorithm, self._exact = algorithm, exact
         self.server, self.client, self.local, self.message = (
             Counts.of(group, algorithm.blocks)
             for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
@@ -216,27 +219,27 @@ class LinearMaps:
 
     def start_client(self, p: Parameters) -> Array:
         """See `Algorithm.start_client`."""
-        a = self.algorithm
+        a, p = self.algorithm, self._numbers(p)
         return self._read(lambda x, g: a.start_client(x, g, p), (self._point, self._point), (a.client,))
 
     def start_server(self, p: Parameters) -> Array:
         """See `Algorithm.start_server`."""
-        a = self.algorithm
+        a, p = self.algorithm, self._numbers(p)
         return self._read(lambda x, c: a.start_server(x, c, p), (self._point, a.client), (a.server,))
 
     def begin(self, p: Parameters) -> Array:
         """See `Algorithm.begin`."""
-        a = self.algorithm
+        a, p = self.algorithm, self._numbers(p)
         return self._read(lambda s, c: a.begin(s, c, p), (a.server, a.client), (a.local,))
 
     def step(self, p: Parameters) -> Array:
         """See `Algorithm.step`."""
-        a = self.algorithm
+        a, p = self.algorithm, self._numbers(p)
         return self._read(lambda x, g: a.step(x, g, p), (a.local, self._point), (a.local,))
 
     def finish(self, p: Parameters) -> Array:
         """See `Algorithm.finish`."""
-        a = self.algorithm
+        a, p = self.algorithm, self._numbers(p)
 
         def call(server: Variables, client: Variables, local: Variables) -> Variables:
             new, sent = a.finish(server, client, local, p)
@@ -247,7 +250,7 @@ class LinearMaps:
 
     def aggregate(self, p: Parameters) -> Array:
         """See `Algorithm.aggregate`."""
-        a = self.algorithm
+        a, p = self.algorithm, self._numbers(p)
         return self._read(lambda s, t: a.aggregate(s, t, p), (a.server, a.message), (a.server,))
 
     def score(self, p: Parameters) -> Array:
@@ -293,12 +296,15 @@ class LinearMaps:
                 found.append(("server", -1))
         return found
 
+    def _numbers(self, p: Parameters) -> Any:
+        return {k: Fraction(v) if math.isfinite(v) else v for k, v in p.items()} if self._exact else p
+
     def _read(self, function: Callable[..., Variables], inputs: tuple[Group, ...], outputs: tuple[Group, ...]) -> Array:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
-        reader = _Reader(inputs, self.algorithm.blocks)
+        reader = _Reader(inputs, self.algorithm.blocks, exact=self._exact)
         result, probed = function(*reader.arguments(reader.units)), function(*reader.arguments(reader.probe))
         slots, height = _positions(outputs, self.algorithm.blocks)
-        table = np.zeros((len(self.algorithm.blocks), height, reader.width))
+        table = reader.zeros(len(self.algorithm.blocks), height, reader.width)
         for group, variables in enumerate(outputs):
             for name, block in variables.items():
                 if name not in result:
@@ -338,12 +344,23 @@ def _positions(groups: tuple[Group, ...], blocks: tuple[str, ...]) -> tuple[list
 class _Reader:
     """Reads linear functions of some groups of variables off their values on unit vectors."""
 
-    def __init__(self, inputs: tuple[Group, ...], blocks: tuple[str, ...]) -> None:
+    def __init__(self, inputs: tuple[Group, ...], blocks: tuple[str, ...], *, exact: bool = False) -> None:
+        self._exact = exact
         self._inputs, self._blocks = inputs, blocks
         self._names = [(group, name) for group, variables in enumerate(inputs) for name in variables]
         self._slots, self.width = _positions(inputs, blocks)
-        self.units = np.eye(len(self._names))
-        self.probe = np.random.default_rng(0).standard_normal((len(self._names), 3))
+        count = len(self._names)
+        self.units: Any = self.zeros(count, count)
+        np.fill_diagonal(self.units, Fraction(1) if exact else 1.0)
+        # Small whole numbers for rationals: any sums of them are exact.
+        self.probe: Any = np.random.default_rng(0).standard_normal((count, 3))
+        if exact:
+            self.probe = np.array([[Fraction(round(64 * x)) for x in row] for row in self.probe], dtype=object)
+            self.probe = self.probe.reshape(count, 3)
+
+    def zeros(self, *shape: int) -> Any:
+        """Zeros, rationals where the reader is exact."""
+        return np.full(shape, Fraction(0), dtype=object) if self._exact else np.zeros(shape)
 
     def arguments(self, values: Array) -> list[Variables]:
         """The groups with these values, a row of ``values`` per variable."""
@@ -354,10 +371,15 @@ class _Reader:
 
     def vector(self, name: object, on_units: Any, on_probe: Any) -> tuple[int, Array]:
         """Block and coefficients by slot of one output."""
-        row = np.broadcast_to(np.asarray(on_units, dtype=float), (len(self._names),))
-        if not np.allclose(row @ self.probe, on_probe, rtol=1e-9, atol=1e-12 * (1 + np.abs(row).max(initial=0.0))):
+        row = np.broadcast_to(np.asarray(on_units, dtype=object if self._exact else float), (len(self._names),))
+        if self._exact:
+            linear = bool(np.all(row.dot(self.probe) == on_probe)) if len(row) else True
+        else:
+            atol = 1e-12 * (1 + np.abs(row).max(initial=0.0))
+            linear = np.allclose(row @ self.probe, on_probe, rtol=1e-9, atol=atol)
+        if not linear:
             raise TypeError(f"{name!r} is not a linear function of the variables")
-        slots, block = np.zeros(self.width), None
+        slots, block = self.zeros(self.width), None
         for coefficient, (group, variable) in zip(row, self._names, strict=True):
             if coefficient != 0.0:
                 where = self._inputs[group][variable]

@@ -10,6 +10,7 @@ loses no digits, the K steps are composed as I + change, and the change alone is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,9 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms.base import Counts
+from ratecheck.engines.coefficients import Reader
+from ratecheck.engines.composed import Affine, Blocks
 from ratecheck.engines.setup import Setup
 
 Array = NDArray[np.float64]
+
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -65,15 +70,18 @@ class Layout:
 class ClientRound:
     """client' = client_rows y + noise, message = message_rows y + noise, y = (server, client, 1).
 
-    ``noise`` is the joint covariance of (client', message). The sizes bound the entries of the products that were added
-    up to the rows; they tell how much rounding the rows carry where terms nearly cancel.
+    ``noise`` is the joint covariance of (client', message). The errors bound those of the entries of the rows, in units
+    of rounding; the exact noise differs from one of covariance ``noise`` by at most ``off`` units in mean square, up to
+    rounding of the covariance that is bounded by ``rough[k]*rough[l]`` units.
     """
 
     client_rows: Array
     message_rows: Array
+    client_error: Array
+    message_error: Array
     noise: Array
-    client_size: Array
-    message_size: Array
+    off: Array
+    rough: Array
 
 
 class AffineRounds:
@@ -82,23 +90,16 @@ class AffineRounds:
     def __init__(self, setup: Setup) -> None:
         self.setup, maps = setup, setup.maps
         self.M, self.c = setup.operator(setup.algorithm.oracle)
+        self.M_error, self.c_error = setup.operator_error(setup.algorithm.oracle)
         self._slots = maps.server.slots, maps.client.slots
+        self._tables = Reader(setup)
         self._alike = setup.alike
-        self._changes_of: dict[int, tuple[Array, Array]] = {}
-        self._tables: dict[tuple[str, int], Any] = {}
         self._matrices: dict[tuple[Any, ...], Array] = {}
         sizes = tuple(setup.sizes.values())
         self.server, self.client, self.local, self.message, self.point = (
             Layout(counts, sizes)
             for counts in (maps.server, maps.client, maps.local, maps.message, Counts((1,) * len(sizes)))
         )
-
-    def _table(self, name: str, i: int) -> Any:
-        """A coefficient table of client i, read once."""
-        key = name, 0 if self._alike else i
-        if key not in self._tables:
-            self._tables[key] = getattr(self.setup, name)(key[1])
-        return self._tables[key]
 
     def _matrix(
         self,
@@ -115,8 +116,8 @@ class AffineRounds:
 
         Where all clients are alike it is built once, unless there is one for every local step.
         """
-        table = self._table(name, i)
-        keep = self._alike and (name != "steps" or len(table) == 1)
+        table = getattr(self._tables.client(i), name)
+        keep = self._alike and (name != "changes" or len(table) == 1)
         key = name, part, rows, columns, row, column
         if not keep or key not in self._matrices:
             matrix = rows.expand(table if part is None else table[part], columns, row=row, column=column)
@@ -127,30 +128,48 @@ class AffineRounds:
 
     def local_step(self, i: int, k: int = 0) -> tuple[Array, Array]:
         """Local step k of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
-        change, noise = self.local_change(i, k)
+        change, noise, _ = self.local_change(i, k)
         return change + np.eye(len(change)), noise
 
-    def local_change(self, i: int, k: int = 0) -> tuple[Array, Array]:
-        """`local_step` less the identity."""
-        size, slots = self.local.size, self.setup.maps.local.slots
-        gradient = self._matrix("steps", i, self.local, self.point, part=k, column=slots)
-        step = np.zeros((size + 1, size + 1))
-        step[:size, :size] = self._matrix("steps", i, self.local, self.local, part=k) - np.eye(size)
+    def local_change(self, i: int, k: int = 0) -> tuple[Array, Array, Array]:
+        """`local_step` less the identity, the covariance of the noise, and a bound of the error of the change."""
+        size = self.local.size
+        gradient, own = self._gradient(i, k), self._matrix("changes", i, self.local, self.local, part=k)
+        step, error = np.zeros((size + 1, size + 1)), np.zeros((size + 1, size + 1))
+        step[:size, :size] = own
         step[:size, self.local.first] += gradient @ self.M[i]
         step[:size, size] = -gradient @ self.c[i]
+        steep = np.abs(gradient)
+        error[:size, :size] = 4 * _EPS * np.abs(own)
+        error[:size, self.local.first] += steep @ (4 * _EPS * np.abs(self.M[i]) + self.M_error[i])
+        error[:size, size] = steep @ (4 * _EPS * np.abs(self.c[i]) + self.c_error[i])
         noise = np.zeros((size + 1, size + 1))
         noise[:size, :size] = (gradient * self.setup.noise**2) @ gradient.T
-        return step, noise
+        return step, noise, error
+
+    def _gradient(self, i: int, k: int = 0) -> Array:
+        """What the oracle's answer adds to the local variables in step k."""
+        slots = self.setup.maps.local.slots
+        return self._matrix("changes", i, self.local, self.point, part=k, column=slots)
 
     def begin(self, i: int, delay: float = np.inf) -> Array:
         """The matrix of ``begin`` from y to (local, 1) at a delay; infinity drops what depends on it."""
         matrix = np.zeros((self.local.size + 1, self.inputs))
-        for part, share in ((0, 1.0), (1, 1.0 / delay)):
-            from_client = self._matrix("begin", i, self.local, self.client, part=part, column=self._slots[0])
-            matrix[:-1, : self.server.size] += share * self._matrix("begin", i, self.local, self.server, part=part)
-            matrix[:-1, self.server.size : -1] += share * from_client
+        matrix[:-1], _ = self._of_inputs("begin", i, self.local, 0, delay)
         matrix[-1, -1] = 1.0
         return matrix
+
+    def _of_inputs(self, name: str, i: int, outputs: Layout, row: int, delay: float) -> tuple[Array, Array]:
+        """A table fixed + rate/delay from slot ``row`` on as a map of y, and the size of its terms."""
+        matrix, size = (np.zeros((outputs.size, self.inputs)) for _ in range(2))
+        for part, share in ((0, 1.0), (1, 1.0 / delay)):
+            if share:
+                from_server = self._matrix(name, i, outputs, self.server, part=part, row=row)
+                from_client = self._matrix(name, i, outputs, self.client, part=part, row=row, column=self._slots[0])
+                added = share * np.hstack([from_server, from_client])
+                matrix[:, :-1] += added
+                size[:, :-1] += np.abs(added)
+        return matrix, size
 
     @property
     def inputs(self) -> int:
@@ -159,84 +178,114 @@ class AffineRounds:
 
     def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
         """The whole round of client i at a delay."""
-        change, covariance = self._changes(i)
+        change, covariance, error, off, rough = (part[i] for part in self._all_steps)
         begun = self.begin(i, delay)
+        # What is moved, and in units of rounding how far it may be off.
         moved = (change @ begun)[:-1]
-        client, from_client, client_size = self._finish(i, self.client, 0, begun[:-1], moved)
-        message, from_message, message_size = self._finish(i, self.message, self._slots[1], begun[:-1], moved)
-        load = np.vstack([from_client, from_message])
-        return ClientRound(client, message, load @ covariance[:-1, :-1] @ load.T, client_size, message_size)
+        wrong = ((error / _EPS + (len(change) + 4) * np.abs(change)) @ np.abs(begun))[:-1]
+        rows, loads, errors = [], [], []
+        for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
+            load = self._matrix("local", i, outputs, self.local, row=row)
+            still, size = self._of_inputs("still", i, outputs, row, delay)
+            rows.append(still + load @ moved)
+            errors.append(4 * size + np.abs(load) @ (wrong + 4 * np.abs(moved)))
+            loads.append(load)
+        load = np.vstack(loads)
+        roots = np.sqrt(np.maximum(np.diagonal(covariance)[:-1], 0.0))
+        unit = 2 * len(change) + 8
+        return ClientRound(
+            rows[0],
+            rows[1],
+            errors[0],
+            errors[1],
+            load @ covariance[:-1, :-1] @ load.T,
+            np.abs(load) @ (off[:-1] / _EPS + 4 * roots),
+            np.abs(load) @ np.hypot(rough[:-1] / np.sqrt(_EPS), np.sqrt(unit) * roots),
+        )
 
-    def _changes(self, i: int) -> tuple[Array, Array]:
-        """All local steps less the identity, and the covariance of their noise."""
-        if i not in self._changes_of:
-            steps = int(self.setup.local_steps[i])
-            if len(self._table("steps", i)) == 1:
-                self._changes_of[i] = _repeat(*self.local_change(i), steps)
-            else:
-                change, covariance = (np.zeros((self.local.size + 1,) * 2) for _ in range(2))
-                for k in range(steps):
-                    step, noise = self.local_change(i, k)
-                    change, covariance = step + change + step @ change, _carried(step, covariance) + noise
-                self._changes_of[i] = change, covariance
-        return self._changes_of[i]
+    @cached_property
+    def _all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Of all clients: all local steps less the identity, the covariance of their noise, and their errors."""
+        n, steps = self.setup.problem.n, self.setup.local_steps
+        size = self.local.size + 1
+        change, noise, error = (np.zeros((n, size, size)) for _ in range(3))
+        off, rough = (np.zeros((n, size)) for _ in range(2))
+        found = change, noise, error, off, rough
+        firsts = [self.local_change(i) for i in range(n)]
+        blocks = self._blocks(firsts)
+        # Clients that repeat one step equally often go together.
+        alone = [len(self._tables.client(i).changes) > 1 for i in range(n)]
+        together = {int(K): [i for i in range(n) if steps[i] == K and not alone[i]] for K in np.unique(steps)}
+        for K, members in together.items():
+            if members:
+                step = Affine.step(blocks, *(np.stack([firsts[i][k] for i in members]) for k in range(3)))
+                _store(found, members, step.repeated(K))
+        for i in np.flatnonzero(alone):
+            total = _single(blocks, firsts[i])
+            for k in range(1, int(steps[i])):
+                total = _single(blocks, self.local_change(int(i), k)).after(total)
+            _store(found, [int(i)], total)
+        return found
 
-    def _finish(self, i: int, outputs: Layout, row: int, begun: Array, moved: Array) -> tuple[Array, Array, Array]:
-        """Rows of ``finish`` from slot ``row`` on as a map of y and of the last local variables, and their size.
-
-        What was ``begun`` and what the client received cancel exactly where a method sends how far it has ``moved``.
-        """
-        servers, clients = self._slots
-        from_local = self._matrix("finish", i, outputs, self.local, row=row, column=servers + clients)
-        direct = np.zeros((outputs.size, self.inputs))
-        direct[:, : self.server.size] = self._matrix("finish", i, outputs, self.server, row=row)
-        direct[:, self.server.size : -1] = self._matrix("finish", i, outputs, self.client, row=row, column=servers)
-        still = from_local @ begun + direct
-        return still + from_local @ moved, from_local, np.abs(still) + np.abs(from_local) @ np.abs(moved)
+    def _blocks(self, steps: Sequence[tuple[Array, Array, Array]]) -> Blocks:
+        """How local variables act on one another, at any client."""
+        pattern = np.any([(change != 0) | (error != 0) for change, _, error in steps], axis=0)
+        scale = np.ones(len(pattern))
+        gradient = self._gradient(0)[self.local.first]
+        if np.count_nonzero(gradient) == len(gradient) and np.diagonal(gradient).all():
+            scale[self.local.first] = np.sqrt(np.abs(np.diagonal(gradient)))
+        return Blocks(pattern, scale)
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
-        table = self.setup.aggregate(participants)
+        table = self._tables.aggregate(participants)
         keep = self.server.expand(table, self.server)
         return keep, self.server.expand(table, self.message, column=self._slots[0])
 
-    def start(self) -> tuple[Array, Array, list[Array], list[Array]]:
-        """Mean of the server state, its coefficients on each client's start noise, and the same for the clients.
+    def start(self) -> Start:
+        """The starting state.
 
         The start noise of client i is the mean of K_i oracle noises, of covariance diag(noise^2)/K_i; it loads the
         client by its root and the server by ``server_clients`` @ root / n, client by client.
         """
         setup = self.setup
-        means, roots = [], []
+        means, sizes, roots = [], [], []
         for i, (M, c) in enumerate(zip(self.M, self.c, strict=True)):
-            from_point = self._matrix("start_client", i, self.client, self.point)
-            from_gradient = self._matrix("start_client", i, self.client, self.point, column=1)
+            from_point = self._matrix("start", i, self.client, self.point)
+            from_gradient = self._matrix("start", i, self.client, self.point, column=1)
             point = setup.point[i]
             means.append(from_point @ point + from_gradient @ (M @ point - c))
+            size = (np.abs(M) + self.M_error[i] / _EPS) @ np.abs(point) + np.abs(c) + self.c_error[i] / _EPS
+            sizes.append(np.abs(from_point) @ np.abs(point) + np.abs(from_gradient) @ size)
             roots.append(from_gradient * (setup.noise / np.sqrt(setup.local_steps[i])))
-        table = setup.maps.start_server(setup.parameters())
+        table = self._tables.start_server()
         server_point = self.server.expand(table, self.point)
         server_clients = self.server.expand(table, self.client, column=1)
         server = server_point @ setup.point[0] + server_clients @ np.mean(means, axis=0)
-        return server, server_clients / setup.problem.n, means, roots
+        size = np.abs(server_point) @ np.abs(setup.point[0]) + np.abs(server_clients) @ np.mean(sizes, axis=0)
+        return Start(server, size, server_clients / setup.problem.n, means, sizes, roots)
 
 
-def _carried(change: Array, covariance: Array) -> Array:
-    """(I + change) covariance (I + change)'."""
-    half = change @ covariance
-    return covariance + half + half.T + half @ change.T
+@dataclass(frozen=True)
+class Start:
+    """Mean of the server's state, its coefficients on each client's start noise, and the clients' means and noises.
+
+    The sizes are those of the terms that were added up.
+    """
+
+    server: Array
+    server_size: Array
+    from_clients: Array
+    means: Sequence[Array]
+    sizes: Sequence[Array]
+    roots: Sequence[Array]
 
 
-def _repeat(change: Array, noise: Array, times: int) -> tuple[Array, Array]:
-    """(I + change)^times - I and the sum over k < times of (I + change)^k noise (I + change)^k', by squaring."""
-    total, covariance = np.zeros_like(change), np.zeros_like(noise)
-    square, square_noise = change, noise
-    while True:
-        if times & 1:
-            covariance = _carried(square, covariance) + square_noise
-            total = square + total + square @ total
-        times >>= 1
-        if not times:
-            return total, covariance
-        square_noise = _carried(square, square_noise) + square_noise
-        square = 2 * square + square @ square
+def _single(blocks: Blocks, step: tuple[Array, Array, Array]) -> Affine:
+    change, noise, error = step
+    return Affine.step(blocks, change[None], noise[None], error[None])
+
+
+def _store(found: Sequence[Array], members: Sequence[int], steps: Affine) -> None:
+    for target, values in zip(found, (steps.change, steps.noise, *steps.errors()), strict=True):
+        target[members] = values

@@ -4,7 +4,8 @@ Where every round has the same map, the second moment of the state follows one l
 
     (1/T) sum_{t<T} X_t = (1/T) (I + L + ... + L^{T-1}) X_0
 
-takes O(log T) products, by sum_{t<2k} L^t = (I + L^k) sum_{t<k} L^t. The state is measured from a fixed point of its
+takes O(log T) products: with the sum Y of the moments at the starts of blocks of 2k rounds, Y + L^k Y is that of blocks
+of k. The state is measured from a fixed point of its
 mean, so that a gradient that vanishes there is not the difference of large numbers.
 """
 
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.engines.exact import Moments, Recorder, RoundMap, check_exact, single_threaded
+from ratecheck.engines.exact import Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moment import EPS, majorant
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 
@@ -24,19 +27,19 @@ Array = NDArray[np.float64]
 
 # Entries of the second moment beyond which products of L cost more than they save.
 LARGEST = 1000
+# Entries up to which its powers are those of longer numbers.
+_LONGER = 128
+# Moments that grow by more than this in all, as a logarithm, are followed relative to their growth.
+_GROWN = 20.0
 # Rounds up to which one after the other is quick.
 FEW = 100
-_EPS = float(np.finfo(float).eps)
-# Runs with coefficients perturbed by a unit of rounding, whose spread is the error estimate, and the margin on it.
-_PERTURBED, _MARGIN = 3, 8.0
 
 
 @dataclass(frozen=True)
 class Average:
     """Averages over rounds t = 0 ... T-1 of expected quantities.
 
-    ``records`` maps a name to its average and ``errors`` to an estimate of its rounding error: how much it moves when
-    every coefficient of a round is perturbed by a few units of rounding.
+    ``records`` maps a name to its average and ``errors`` to a bound of its rounding error.
     """
 
     records: dict[str, float]
@@ -95,57 +98,187 @@ def average(setup: Setup) -> Average:
                 f"the second moment has {entries} entries, more than {LARGEST}: use exact, whose cost grows with T"
             )
         recorder = Recorder(moments)
-        round_map = moments.round_map(0)
-        values = _averages(round_map, moments, recorder, None)
-        spread = np.zeros_like(values)
-        for k in range(_PERTURBED):
-            moved = _averages(round_map, moments, recorder, np.random.default_rng(k))
-            spread = np.maximum(spread, np.abs(moved - values))
+        values, errors = _Centred(moments).averages(recorder)
     weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
-    errors = _MARGIN * spread + _EPS * np.abs(values)
     records, rounding = (dict(zip(recorder.names, map(float, numbers), strict=True)) for numbers in (values, errors))
     return Average(records, rounding, weights, setup.T)
 
 
-def _averages(round_map: RoundMap, moments: Moments, recorder: Recorder, rng: np.random.Generator | None) -> Array:
-    """The averaged quantities, with coefficients perturbed by a unit of rounding if ``rng`` is given."""
+class _Centred:
+    """A run in coordinates x = z - centre, second moments being vectors of the entries on and above the diagonal.
 
-    def moved(matrix: Array, size: Array | None = None) -> Array:
-        if rng is None:
-            return matrix
-        # Entries whose terms nearly cancel carry the rounding of their terms.
-        return np.asarray(matrix + _EPS * (np.abs(matrix) if size is None else size) * rng.uniform(-1, 1, matrix.shape))
+    A rounding error made at the start of some block of rounds is carried on as any other moment is. Bounded by a
+    positive semidefinite D, it adds at most <Q S, D> to the sum of a quantity <Q, M_t> over the rounds, S being the sum
+    of all powers of L: so nothing is lost to cancellation, decay or growth.
+    """
 
-    start = moments.start()
-    mean = moved(round_map.mean, round_map.size)
-    mean[-1] = round_map.mean[-1]
-    shift = np.eye(moments.size)
-    shift[:-1, -1] = _centre(mean, start.mean)
-    back = shift.copy()
-    back[:-1, -1] *= -1
-    A = back @ mean @ shift
-    fluctuations = [
-        (part.weight, moved(part.matrix) @ shift[part.columns], part.rows) for part in round_map.fluctuations
-    ]
-    noise = moved(round_map.noise)
-    pairs = np.triu_indices(moments.size)
-    L = np.empty((len(pairs[0]), len(pairs[0])))
-    for column, (a, b) in enumerate(zip(*pairs, strict=True)):
-        basis = np.zeros((moments.size, moments.size))
-        basis[a, b] = basis[b, a] = 1.0
-        image = A @ basis @ A.T
-        for weight, F, rows in fluctuations:
-            image[np.ix_(rows, rows)] += weight * (F @ basis @ F.T)
-        if a == b == moments.size - 1:
-            image += noise
-        L[:, column] = image[pairs]
-    centred = back @ start.mean
-    first = start.covariance + np.outer(centred, centred)
-    total = _sum_of_powers(L, moments.setup.T) @ first[pairs] / moments.setup.T
-    second = np.zeros((moments.size, moments.size))
-    second[pairs] = total
-    second = second + np.triu(second, 1).T
-    return recorder.of_second_moment(second, shift)
+    def __init__(self, moments: Moments) -> None:
+        self.T, self.size = moments.setup.T, moments.size
+        round_map, start = moments.round_map(0), moments.start()
+        size = self.size
+        self.shift = np.eye(size)
+        self.shift[:-1, -1] = _centre(round_map.mean, start.mean)
+        back = self.shift.copy()
+        back[:-1, -1] *= -1
+        centre, large = np.abs(self.shift[:, -1]), np.abs(self.shift)
+        self.A = back @ round_map.mean @ self.shift
+        self.fluctuations = [
+            (part.weight, part.matrix @ self.shift[part.columns], part.rows) for part in round_map.fluctuations
+        ]
+        self.noise, self.unit = round_map.noise, 2 * size + 16
+        # In units of rounding, what the maps are off, and the root of the terms of a new second moment.
+        scatter, terms = np.zeros((size, size)), np.zeros((size, size))
+        for part, (weight, F, rows) in zip(round_map.fluctuations, self.fluctuations, strict=True):
+            scatter[rows] += abs(weight) * (np.abs(part.matrix) @ large[part.columns]) ** 2
+            terms[rows] += abs(weight) * F**2
+        self.wrong = (round_map.error + self.unit * np.abs(round_map.mean)) @ large + self.unit * np.sqrt(scatter)
+        self.wrong[:-1, -1] += self.unit * centre[:-1]
+        # The constant stays what it is.
+        self.wrong[-1] = 0.0
+        self.terms = np.abs(self.A) + np.sqrt(terms)
+        self.terms[-1] = 0.0
+        self.pairs = np.triu_indices(size)
+        self.twice = np.where(self.pairs[0] == self.pairs[1], 1.0, 2.0)
+        # Longer numbers cost little where there are few: what squaring rounds is then the least of all.
+        self.kind: Any = np.longdouble if len(self.twice) <= _LONGER else np.float64
+        self.fine = float(np.finfo(self.kind).eps) / EPS
+        self.L = self._map()
+        centred = back @ start.mean
+        first: Any = centred.astype(self.kind)
+        self.first: Array = (start.covariance + np.outer(first, first))[self.pairs]
+        self.first_off = start.off + np.diag(majorant(4 * (np.abs(start.mean) + centre)))
+        self.first_rounding = start.rounding + np.diag(majorant(2 * (np.abs(centred) + start.roots)))
+
+    def _map(self) -> Array:
+        """L on the entries."""
+        rows, columns = self.pairs
+        twice: Any = np.where(rows == columns, 0.0, 1.0).astype(self.kind)
+
+        def product(F: Array) -> Array:
+            straight = F[np.ix_(rows, rows)] * F[np.ix_(columns, columns)]
+            return np.asarray(straight + twice * F[np.ix_(rows, columns)] * F[np.ix_(columns, rows)])
+
+        L = product(self.A.astype(self.kind))
+        for weight, F, places in self.fluctuations:
+            whole = np.zeros(self.A.shape, dtype=self.kind)
+            whole[places] = F
+            L += self.kind(weight) * product(whole)
+        L[:, -1] += self.noise.covariance[self.pairs]
+        return L
+
+    def _matrix(self, entries: Array) -> Array:
+        matrix = np.zeros((self.size, self.size), dtype=entries.dtype)
+        matrix[self.pairs] = entries
+        return matrix + np.triu(matrix, 1).T
+
+    def _roots(self, entries: Array) -> Array:
+        """Roots of the diagonal."""
+        return np.sqrt(np.maximum(entries[self.pairs[0] == self.pairs[1]].astype(float), 0.0))
+
+    def averages(self, recorder: Recorder) -> tuple[Array, Array]:
+        """Averaged quantities and their errors."""
+        lengths, longer = self._powers()
+        summed, _ = self._sums(lengths, longer, self.L)
+        forms = recorder.centred(self.shift, self._matrix(summed.astype(float)))
+        values = recorder.constants + ((forms.signed @ (self.twice * summed)) / self.T).astype(float)
+        # A run that grows by a factor per round is followed as a share of what it has grown to: an error of a late
+        # round has few rounds left to grow.
+        growth = self._growth(lengths, longer)
+        longer = [power * math.exp(-k * growth) for k, power in zip(lengths, longer, strict=False)]
+        once = self.L * math.exp(-growth)
+        scaled, rough = self._sums(lengths, longer, once)
+        powers, total, once = [power.astype(float) for power in longer], scaled.astype(float), once.astype(float)
+        grown = np.exp(np.float64((self.T - 1) * growth))
+        roots = self._roots(total)
+        forms = recorder.centred(self.shift, self._matrix(total))
+        above = forms.above * self.twice
+        # Sums of the powers of L under the quantities, level by level.
+        sums = [above]
+        for j, k in enumerate(lengths[:-1]):
+            doubled = sums[j] + sums[j] @ powers[j]
+            sums.append(doubled if lengths[j + 1] == 2 * k else above + doubled @ once)
+        carried = sums[-1]
+        fresh = majorant(self.terms @ roots) + majorant(np.sqrt(self.T * np.diagonal(self.noise.covariance)))
+        rough += 2 * self.unit * self.fine * self._diagonal(fresh)
+        rough += self.T * self._diagonal(majorant(self.noise.rough)) + self.first_rounding[self.pairs]
+        rounding = np.maximum(carried @ rough, 0.0) + 4 * self.unit * forms.scatter
+        off = self._off(lengths, powers, sums, self._diagonal(majorant(self.wrong @ roots)))
+        off += np.sqrt(np.maximum(carried @ self.first_off[self.pairs], 0.0))
+        off += np.sqrt(self.T * np.maximum(carried @ self._diagonal(majorant(self.noise.off)), 0.0)) + forms.own
+        off *= EPS
+        off, rounding = off * np.sqrt(grown), rounding * grown
+        square = np.maximum(above @ summed.astype(float), 0.0) + EPS * rounding
+        errors = ((2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)) / self.T
+        return values, errors + recorder.doubts + 1e-305
+
+    def _growth(self, lengths: list[int], powers: list[Array]) -> float:
+        """Logarithm of the factor by which second moments grow in a round, 0 where they do not by much."""
+        largest = float(np.abs(powers[-1]).max(initial=0.0))
+        growth = math.log(largest) / lengths[len(powers) - 1] if 0 < largest < math.inf else 0.0
+        return growth if growth * self.T > _GROWN else 0.0
+
+    def _diagonal(self, diagonal: Array) -> Array:
+        return np.asarray(np.diag(diagonal)[self.pairs])
+
+    def _powers(self) -> tuple[list[int], list[Array]]:
+        """Lengths 1 = k_0, k_1, ..., k_J = T, each twice the one before or one more, and L^k of all but the last."""
+        lengths, powers = [1], [self.L]
+        for bit in f"{self.T:b}"[1:]:
+            lengths.append(2 * lengths[-1] + (bit == "1"))
+            if lengths[-1] < self.T:
+                power = powers[-1] @ powers[-1]
+                powers.append(self.L @ power if bit == "1" else power)
+        return lengths, powers
+
+    def _sums(self, lengths: list[int], powers: list[Array], once: Array) -> tuple[Array, Array]:
+        """The sum of the second moments over all rounds, and a diagonal above the rounding at the starts of blocks.
+
+        ``once`` is the map of one round.
+        """
+        starts, single = self.first, np.zeros_like(self.first)
+        rough = np.zeros(len(self.first))
+        # The roundings of a product, in those of a float.
+        entries, large = self.fine * (2 * len(self.first) + 8), np.abs(once).astype(float)
+        for j in range(len(lengths) - 2, -1, -1):
+            if lengths[j + 1] > 2 * lengths[j]:
+                single = single + starts
+                rough += entries * self._above(large @ self._outer(starts))
+                starts = once @ starts
+            starts = starts + powers[j] @ starts
+            size = np.abs(powers[j]).astype(float)
+            moved = size @ self._outer(starts)
+            # A power is rounded as a product of two; applied, it rounds once more.
+            rough += entries * self._above(2 * moved + size @ moved + large @ (size @ moved))
+        return starts + single, rough + entries * self._above(self._outer(starts + single))
+
+    def _outer(self, entries: Array) -> Array:
+        """Bounds of the entries of a sum of second moments by the diagonal."""
+        roots = self._roots(entries)
+        return np.asarray(roots[self.pairs[0]] * roots[self.pairs[1]])
+
+    def _above(self, bounds: Array) -> Array:
+        """A diagonal matrix above all symmetric ones with entries within the bounds, by Gershgorin's discs."""
+        matrix = self._matrix(bounds)
+        roots = np.sqrt(np.diagonal(matrix))
+        roots = np.maximum(roots, 1e-8 * roots.max(initial=0.0) + 1e-150)
+        # The constant's own square is exact.
+        matrix[-1, -1] = 0.0
+        return self._diagonal(roots * (matrix @ (1 / roots)))
+
+    def _off(self, lengths: list[int], powers: list[Array], sums: list[Array], fresh: Array) -> Array:
+        """Root of the sum over rounds of E||Q e||^2, every round adding to e what ``fresh`` is above of.
+
+        An error made k rounds ago has the mean square <Q L^k, fresh>; over all rounds the roots of these add up, by
+        Minkowski's inequality, which is bounded block by block.
+        """
+        total = np.sqrt(np.maximum(sums[0] @ fresh, 0.0))
+        for j in range(len(lengths) - 1):
+            moved = powers[j] @ fresh
+            block = sums[j] @ moved
+            if lengths[j + 1] > 2 * lengths[j]:
+                block = block + sums[0] @ (powers[j] @ moved)
+            total += np.sqrt((lengths[j + 1] - lengths[j]) * np.maximum(block, 0.0))
+        return np.asarray(total)
 
 
 def _centre(mean: Array, start: Array) -> Array:
@@ -156,7 +289,7 @@ def _centre(mean: Array, start: Array) -> Array:
     if not (np.isfinite(change).all() and np.isfinite(residual).all()):
         return np.asarray(start[:-1])
     left, values, _ = np.linalg.svd(change)
-    kept = left[:, values <= len(A) * _EPS * max(1.0, values[0] if len(values) else 0.0)]
+    kept = left[:, values <= len(A) * EPS * max(1.0, values[0] if len(values) else 0.0)]
     system = np.vstack([change, kept.T])
     step = np.linalg.lstsq(system, np.concatenate([residual, np.zeros(kept.shape[1])]), rcond=None)[0]
     point = start[:-1] + step
@@ -165,16 +298,3 @@ def _centre(mean: Array, start: Array) -> Array:
         np.abs(a).max(initial=0.0) + np.abs(point).max(initial=0.0)
     )
     return np.asarray(point if found else start[:-1])
-
-
-def _sum_of_powers(L: Array, T: int) -> Array:
-    """I + L + ... + L^(T-1)."""
-    identity = np.eye(len(L))
-    power, total = identity, np.zeros_like(L)
-    for bit in f"{T:b}":
-        total = total + power @ total
-        power = power @ power
-        if bit == "1":
-            total = identity + L @ total
-            power = L @ power
-    return total

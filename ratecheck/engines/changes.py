@@ -34,16 +34,16 @@ class Changes:
     def __init__(self, moments: Moments, recorder: Recorder) -> None:
         self._moments, self._recorder = moments, recorder
         self._identity = np.eye(moments.size)
-        self._forms: dict[str, Array] = {}
+        self._forms: dict[str, tuple[Array, Array]] = {}
         self._parts: dict[str, list[list[Product]]] = {}
 
     def change(self, record: str, round_: Transition) -> Difference:
         """E[R(z') - R(z)] = E<2Qz, z' - z> + E<z' - z, Q(z' - z)> for a record z'Qz plus a constant."""
         if record not in self._forms:
             self._forms[record] = self._recorder.form(record)
-        form = self._forms[record]
-        first = round_.inner(2 * form, -self._identity, self._identity)
-        second = round_.of(-self._identity, self._identity).inner(form, self._identity)
+        form, size = self._forms[record]
+        first = round_.inner(2 * form, -self._identity, self._identity, 2 * size)
+        second = round_.of(-self._identity, self._identity).inner(form, self._identity, (size, None))
         magnitude = round_.magnitude
         return (*total((first, second)), float(magnitude @ np.abs(form) @ magnitude))
 
@@ -81,7 +81,13 @@ class Changes:
             raise InputError(f"{name} has no parts: it is not a sum over the clients")
         return [
             [
-                (column[i].factor / moments.n, *term_sides(moments, i, column[i], recorded.anchor[i]))
+                (
+                    column[i].factor / moments.n,
+                    *(
+                        side[0]
+                        for side in term_sides(moments, i, column[i], recorded.anchor[i], recorded.anchor_error[i])
+                    ),
+                )
                 for column in record.terms
             ]
             for i in range(moments.n)

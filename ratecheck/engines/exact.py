@@ -25,7 +25,9 @@ from threadpoolctl import threadpool_limits
 
 from ratecheck.algorithms.base import Over, TermMap
 from ratecheck.engines.affine import AffineRounds
+from ratecheck.engines.moment import EPS, Moment, majorant
 from ratecheck.engines.records import plan, weighted
+from ratecheck.engines.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Independent, Uniform
@@ -36,7 +38,6 @@ Progress = Callable[[float], None]
 # A round and a client; None where it is about no single one.
 Place = tuple[int | None, int | None]
 
-_EPS = float(np.finfo(float).eps)
 # Round maps kept per set of participants: bounds the memory on long given traces.
 _KEPT_MAPS = 64
 
@@ -45,8 +46,8 @@ _KEPT_MAPS = 64
 class Expectation:
     """Expected per-round quantities: ``records`` maps a name to an array (T,), ``errors`` to bounds of its rounding.
 
-    ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds are of first
-    order in the unit of rounding: they assume that a round does not amplify earlier errors.
+    ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds follow what the
+    composition of local steps, the rounds and the quantities themselves round, as the run carries it on.
 
     Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one) and
     ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large it would be if
@@ -79,58 +80,6 @@ class Expectation:
     def diverged(self) -> bool:
         """Whether a moment left the range of floating-point numbers."""
         return not bool(np.isfinite(self.metric).all())
-
-
-@dataclass(frozen=True)
-class Moment:
-    """Mean and covariance of the state, and how much rounding they carry.
-
-    ``mean_error`` bounds the error of each entry of the mean; ``root_error[k]*root_error[l]`` that of covariance[k, l].
-    """
-
-    mean: Array
-    covariance: Array
-    mean_error: Array
-    root_error: Array
-
-    def through(self, matrix: Array, size: Array, spread: Array, spread_root: Array) -> Moment:
-        """The moment of ``matrix z``, plus the covariance ``spread`` of what is independent of it.
-
-        ``size`` bounds the terms that were added up to ``matrix``. The rounding is that of size |z|, so it also covers
-        large outer step sizes, whose terms nearly cancel. The error of spread[k, l] is at most
-        spread_root[k]*spread_root[l].
-        """
-        return self.carried(matrix, size, matrix @ self.covariance @ matrix.T + spread, spread_root)
-
-    def carried(self, matrix: Array, size: Array, covariance: Array, spread_root: Array) -> Moment:
-        """As `through`, with the new covariance at hand."""
-        covariance = (covariance + covariance.T) / 2
-        unit = len(self.mean) * _EPS
-        roots = np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-        return Moment(
-            matrix @ self.mean,
-            covariance,
-            self.mean_error + unit * (size @ np.abs(self.mean)),
-            np.hypot(np.hypot(self.root_error, np.sqrt(unit) * (size @ roots)), spread_root),
-        )
-
-    def part(self, positions: NDArray[np.intp]) -> Moment:
-        """The moment of some entries of the state."""
-        square = np.ix_(positions, positions)
-        errors = self.mean_error[positions], self.root_error[positions]
-        return Moment(self.mean[positions], self.covariance[square], *errors)
-
-    def inner(self, left: Array, right: Array) -> tuple[float, float]:
-        """E<left z, right z> and its rounding error."""
-        a, b = left @ self.mean, right @ self.mean
-        da, db = (np.abs(rows) @ (self.mean_error + _EPS * np.abs(self.mean)) for rows in (left, right))
-        value = float(a @ b + np.sum((left @ self.covariance) * right))
-        scatter = (np.abs(left) @ self.root_error) @ (np.abs(right) @ self.root_error)
-        return value, float(np.abs(a) @ db + np.abs(b) @ da + da @ db + scatter)
-
-    def square(self, rows: Array) -> tuple[float, float]:
-        """E||rows z||^2 and its rounding error."""
-        return self.inner(rows, rows)
 
 
 def check_exact(setup: Setup) -> None:
@@ -176,6 +125,10 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     return Expectation(records, rounding, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 
 
+# Rows on z, and the size of the terms that were added up to them.
+Sides = tuple[Array, Array]
+
+
 class Recorder:
     """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
 
@@ -183,208 +136,155 @@ class Recorder:
         recorded = plan(moments.setup)
         self.names = recorded.names
         size, n = moments.size, moments.n
-        rows, weights, owners = [np.zeros((0, size))], [np.zeros(0)], [np.zeros(0, dtype=int)]
-        self._products: list[tuple[int, float, Array, Array]] = []
-        self._constants = np.array([record.constant for record in recorded.records])
+        # Roundings by which a row is made: a mean over clients among them.
+        self._scale = n + 8
+        rows, sizes, weights, owners = (
+            [np.zeros((0, size))],
+            [np.zeros((0, size))],
+            [np.zeros(0)],
+            [np.zeros(0, dtype=int)],
+        )
+        self._products: list[tuple[int, float, Sides, Sides]] = []
+        self.constants = np.array([record.constant for record in recorded.records])
+        self.doubts = np.array([record.doubt for record in recorded.records]) + EPS * np.abs(self.constants)
 
-        def square(owner: int, matrix: Array, weight: float) -> None:
-            rows.append(matrix)
-            weights.append(np.full(len(matrix), weight))
-            owners.append(np.full(len(matrix), owner))
+        def square(owner: int, side: Sides, weight: float) -> None:
+            rows.append(side[0])
+            sizes.append(side[1])
+            weights.append(np.full(len(side[0]), weight))
+            owners.append(np.full(len(side[0]), owner))
 
         for q, record in enumerate(recorded.records):
             if len(record.rows):
-                matrix = record.rows @ moments.point_rows(0)
+                point = moments.point_rows(0)
+                matrix, large = record.rows @ point, record.sizes[:, :-1] @ point
                 matrix[:, -1] -= record.offset
-                square(q, matrix, 1.0)
+                large[:, -1] += record.sizes[:, -1]
+                square(q, (matrix, large), 1.0)
             for column in record.terms:
                 over = column[0].over
                 if over is Over.VALUES:
                     for i, term in enumerate(column):
                         gradient = moments.gradient_rows(i)
+                        large = np.abs(gradient)
                         gradient[:, -1] -= moments.measured[1][i]
-                        self._products.append((q, term.factor / (2 * n), moments.point_rows(i), gradient))
+                        large[:, -1] += np.abs(moments.measured[1][i])
+                        point = moments.point_rows(i)
+                        self._products.append((q, term.factor / (2 * n), (point, np.abs(point)), (gradient, large)))
                     continue
-                sides = [term_sides(moments, i, term, recorded.anchor[i]) for i, term in enumerate(column)]
+                sides = [
+                    term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
+                    for i, term in enumerate(column)
+                ]
                 if over is Over.MEANS:
-                    left, right = (np.mean([side[k] for side in sides], axis=0) for k in (0, 1))
+                    left, right = (
+                        (
+                            np.mean([side[k][0] for side in sides], axis=0),
+                            np.mean([side[k][1] for side in sides], axis=0),
+                        )
+                        for k in (0, 1)
+                    )
                     sides, factors = [(left, right)], [column[0].factor]
                 else:
                     factors = [term.factor / n for term in column]
                 for (left, right), factor in zip(sides, factors, strict=True):
-                    if np.array_equal(left, right):
+                    if np.array_equal(left[0], right[0]):
                         square(q, left, factor)
                     else:
                         self._products.append((q, factor, left, right))
         self._rows, weight, owner = np.concatenate(rows), np.concatenate(weights), np.concatenate(owners)
-        self._sizes = np.abs(self._rows)
+        self._sizes = np.concatenate(sizes) * self._scale
         self._owner = np.zeros((len(self.names), len(self._rows)))
         self._owner[owner, np.arange(len(owner))] = weight
+        self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
         forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._owner]
         self._forms = np.array(forms).reshape(len(forms), size * size)
+        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._shares]
+        self._above = np.array(forms).reshape(len(forms), size * size)
 
     def record(self, moment: Moment) -> tuple[Array, Array]:
         """Values in the order of ``names``, and their rounding errors."""
         means = self._rows @ moment.mean
-        deltas = self._sizes @ (moment.mean_error + _EPS * np.abs(moment.mean))
-        scatter = (self._sizes @ moment.root_error) ** 2
-        values = self._constants + self._owner @ means**2 + self._forms @ moment.covariance.ravel()
-        errors = _EPS * np.abs(self._constants) + np.abs(self._owner) @ (
-            (2 * np.abs(means) + deltas) * deltas + scatter
-        )
+        values = self.constants + self._owner @ means**2
+        # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
+        own = self._sizes @ (self._unit * moment.roots)
+        off = np.sqrt(np.maximum(self._above @ moment.off.ravel(), 0.0)) + np.sqrt(self._shares @ own**2)
+        square, rounding = self._shares @ means**2, np.zeros(len(values))
+        if not moment.certain:
+            values += self._forms @ moment.covariance.ravel()
+            scatter = np.abs(self._rows) @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+            square = square + np.maximum(self._above @ moment.covariance.ravel(), 0.0)
+            rounding = np.maximum(self._above @ moment.rounding.ravel(), 0.0)
+            rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
+        off = EPS * off
+        errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square) + 1e-305
         for q, factor, left, right in self._products:
-            value, error = moment.inner(left, right)
+            value, error = moment.inner(left[0], right[0], (left[1] * self._scale, right[1] * self._scale))
             values[q] += factor * value
-            errors[q] += abs(factor) * error
+            errors[q] += abs(factor) * (error + 8 * EPS * abs(value))
         return values, errors
 
-    def form(self, name: str) -> Array:
-        """The symmetric matrix Q of a quantity: it is a constant plus E[z'Qz]."""
+    def form(self, name: str) -> Sides:
+        """The symmetric matrix Q of a quantity, a constant plus E[z'Qz], and the size of its terms."""
         q = self.names.index(name)
-        size = self._rows.shape[1]
-        form = self._forms[q].reshape(size, size).copy()
+        form = self._forms[q].reshape((self._rows.shape[1],) * 2).copy()
+        size = (self._sizes * self._shares[q][:, None]).T @ self._sizes / self._scale
         for owner, factor, left, right in self._products:
             if owner == q:
-                form += factor / 2 * (left.T @ right + right.T @ left)
-        return form
+                form += factor / 2 * (left[0].T @ right[0] + right[0].T @ left[0])
+                size += self._scale * abs(factor) / 2 * (left[1].T @ right[1] + right[1].T @ left[1])
+        return form, size
 
-    def of_second_moment(self, second: Array, shift: Array) -> Array:
-        """Values from E[x x'] where the state is z = shift x."""
-        rows = self._rows @ shift
-        values = self._constants + self._owner @ np.einsum("ra,ab,rb->r", rows, second, rows)
-        for q, factor, left, right in self._products:
-            values[q] += factor * float(np.sum((left @ shift @ second) * (right @ shift)))
-        return values
+    def centred(self, shift: Array, second: Array) -> Centred:
+        """The quantities of x where the state is z = shift x, at a second moment of x or a sum of such."""
+        pairs = np.triu_indices(len(second))
+        roots, large = np.sqrt(np.maximum(np.diagonal(second), 0.0)), np.abs(shift)
+        rows, sizes = self._rows @ shift, self._unit * (self._sizes @ large @ roots)
+        own, scatter = self._shares @ sizes**2, self._shares @ (np.abs(rows) @ roots) ** 2
+        signed, above = (np.einsum("qr,ra,rb->qab", weights, rows, rows) for weights in (self._owner, self._shares))
+        for q, factor, *sides in self._products:
+            left, right = (side[0] @ shift for side in sides)
+            a, b = (math.sqrt(max(float(np.sum((part @ second) * part)), 0.0)) for part in (left, right))
+            # |<l, r>| is at most (theta |l|^2 + |r|^2/theta)/2.
+            theta = b / a if a > 0 < b else 1.0
+            signed[q] += factor / 2 * (left.T @ right + right.T @ left)
+            for share, part, side in ((theta, left, sides[0]), (1 / theta, right, sides[1])):
+                weight = abs(factor) / 2 * share
+                above[q] += weight * part.T @ part
+                wrong = self._scale * self._unit * (side[1] @ large @ roots)
+                own[q] += weight * float(wrong @ wrong)
+                scatter[q] += weight * float(np.sum((np.abs(part) @ roots) ** 2))
+        return Centred(signed[:, *pairs], above[:, *pairs], np.sqrt(own), scatter)
 
 
-def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array) -> tuple[Array, Array]:
-    """Both factors of a term of client i as maps of z."""
+@dataclass(frozen=True)
+class Centred:
+    """Forms of the quantities, by the entries on and above the diagonal, and nonnegative ones that bound them.
+
+    In units of rounding, ``own`` is the root of what their rows are off and ``scatter`` the rounding of their products.
+    """
+
+    signed: Array
+    above: Array
+    own: Array
+    scatter: Array
+
+
+def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:
+    """Both factors of a term of client i as maps of z; ``error`` is that of the anchor, in units of rounding."""
     slots = moments.slot_rows(i, term.block)
+    sizes = [np.abs(rows) for rows in slots]
     starts = moments.setup.starts
+    here = slice(starts[term.block], starts[term.block + 1])
     # The last slot is the displacement of the point from its anchor.
-    slots[-1][:, -1] -= anchor[starts[term.block] : starts[term.block + 1]]
-    left, right = (sum(c * rows for c, rows in zip(side, slots, strict=True)) for side in (term.left, term.right))
-    return np.asarray(left), np.asarray(right)
+    slots[-1][:, -1] -= anchor[here]
+    sizes[-1][:, -1] += np.abs(anchor[here]) + error[here]
 
+    def side(coefficients: Array) -> Sides:
+        rows = sum((c * each for c, each in zip(coefficients, slots, strict=True)), np.zeros(()))
+        return rows, sum((abs(c) * each for c, each in zip(coefficients, sizes, strict=True)), np.zeros(()))
 
-@dataclass(frozen=True)
-class Fluctuation:
-    """``weight`` * F M F' is added to the covariance at ``rows``, M being the second moment of z at ``columns``."""
-
-    weight: float
-    matrix: Array
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class RoundMap:
-    """One round: z' = (mean + fluctuation) z + noise.
-
-    ``size`` bounds the terms that were added up to ``mean``. ``fluctuations`` are uncorrelated with one another, of
-    mean zero, and come from who was sampled.
-    """
-
-    mean: Array
-    size: Array
-    noise: Array
-    fluctuations: Sequence[Fluctuation] = ()
-
-    def spread(self, moment: Moment) -> Array:
-        """Second moment of what is not mean: noise, and which clients were sampled."""
-        spread = self.noise.copy()
-        for part in self.fluctuations:
-            shift = part.matrix @ moment.mean[part.columns]
-            square = part.matrix @ moment.covariance[np.ix_(part.columns, part.columns)] @ part.matrix.T
-            spread[np.ix_(part.rows, part.rows)] += part.weight * (square + np.outer(shift, shift))
-        return spread
-
-    def spread_root(self, moment: Moment) -> Array:
-        """Roots of the rounding errors of `spread` that come from the mean.
-
-        Contributions of the clients cancel one another where all would move the state alike; what is left over is
-        rounding of each of them.
-        """
-        square = np.zeros_like(moment.mean)
-        unit = len(square) * _EPS
-        for part in self.fluctuations:
-            mean, size = moment.mean[part.columns], np.abs(part.matrix)
-            shift = np.abs(part.matrix @ mean)
-            off = size @ (moment.mean_error[part.columns] + _EPS * np.abs(mean))
-            error = unit * shift**2 + off**2
-            ratio = off.max(initial=0.0) / max(shift.max(initial=0.0), 1e-300)
-            if 0 < ratio < math.inf:
-                # shift[k]*off[l] + off[k]*shift[l] is at most the product of the roots, by Cauchy, for every ratio.
-                error += ratio * shift**2 + off**2 / ratio
-            square[part.rows] += abs(part.weight) * error
-        return np.sqrt(square)
-
-    def advance(self, moment: Moment) -> Moment:
-        """The moment after the round."""
-        return moment.through(self.mean, self.size, self.spread(moment), self.spread_root(moment))
-
-    def change(self, moment: Moment) -> Moment:
-        """The moment of z' - z."""
-        identity = np.eye(len(moment.mean))
-        return moment.through(self.mean - identity, self.size + identity, self.spread(moment), self.spread_root(moment))
-
-
-class SampledRound(RoundMap):
-    """A round whose new covariance is put together block by block.
-
-    With Bbar = sum_i B_i the covariance goes to A_0 C A_0' + pi_1 (Bbar C A_0' + its transpose) + pi_2 Bbar C Bbar'
-    plus what the mean and the single clients add. Client i's rows of Bbar touch the server, itself and the constant
-    alone: a product with it costs a fraction of one with a full matrix. ``parts`` are the B_i of the clients that may
-    take part; pi_1 = pi_2 = 1 where all of them do.
-    """
-
-    def __init__(
-        self, general: RoundMap, Bbar: Array, keep: Array, parts: Sequence[Fluctuation], inclusion: tuple[float, float]
-    ) -> None:
-        super().__init__(general.mean, general.size, general.noise, general.fluctuations)
-        servers = len(keep)
-        self._keep, self._inclusion, self._cut = keep, inclusion, servers
-        self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
-        own = self._rows[:, servers:]
-        self._mine = own.ravel()
-        self._server_rows, self._last = Bbar[:servers], Bbar[self._mine, -1:]
-        self._from_server = np.ascontiguousarray(Bbar[self._mine, :servers])
-        self._own = np.ascontiguousarray(Bbar[own[:, :, None], own[:, None, :]])
-        self._matrices = np.stack([part.matrix for part in parts])
-
-    def _product(self, X: Array) -> Array:
-        """Bbar X."""
-        cut, (n, size, _), width = self._cut, self._own.shape, X.shape[1]
-        result = np.zeros_like(X)
-        result[:cut] = self._server_rows @ X
-        mine = np.matmul(self._own, X[self._mine].reshape(n, size, width)).reshape(n * size, width)
-        result[self._mine] = mine + self._from_server @ X[:cut] + self._last * X[-1]
-        return result
-
-    def advance(self, moment: Moment) -> Moment:
-        """The moment after the round."""
-        one, two = self._inclusion
-        C, cut = moment.covariance, self._cut
-        new = C.copy()
-        new[:cut] = self._keep @ new[:cut]
-        new[:, :cut] = new[:, :cut] @ self._keep.T
-        new += self.noise
-        half = self._product(C)
-        new += two * self._product(np.ascontiguousarray(half.T))
-        half[:, :cut] = half[:, :cut] @ self._keep.T
-        new += one * (half + half.T)
-        shift = self._product(moment.mean[:, None])[:, 0]
-        new += (two - one * one) * np.outer(shift, shift)
-        if one == two:
-            return moment.carried(self.mean, self.size, new, self.spread_root(moment))
-        second = C[self._columns[:, :, None], self._columns[:, None, :]]
-        squares = np.matmul(np.matmul(self._matrices, second), self._matrices.transpose(0, 2, 1))
-        # The means' share by what it comes to: its terms may cancel, and would leave their rounding behind.
-        shifts = np.matmul(self._matrices, moment.mean[self._columns][:, :, None])
-        squares += shifts * shifts.transpose(0, 2, 1)
-        for rows, square in zip(self._rows, squares, strict=True):
-            new[np.ix_(rows, rows)] += (one - two) * square
-        return moment.carried(self.mean, self.size, new, self.spread_root(moment))
+    return side(term.left), side(term.right)
 
 
 class Moments:
@@ -412,25 +312,39 @@ class Moments:
 
     def start(self) -> Moment:
         """Mean and covariance of the starting state."""
-        server, from_clients, means, noises = self.rounds_of.start()
+        start = self.rounds_of.start()
         covariance = np.zeros((self.size, self.size))
-        for i, noise in enumerate(noises):
+        for i, noise in enumerate(start.roots):
             rows = self.outputs(i)
-            loading = np.vstack([from_clients @ noise, noise])
+            loading = np.vstack([start.from_clients @ noise, noise])
             covariance[np.ix_(rows, rows)] += loading @ loading.T
-        mean = np.concatenate([server, *means, [1.0]])
-        return Moment(mean, covariance, self.size * _EPS * np.abs(mean), np.sqrt(_EPS * np.diagonal(covariance)))
+        mean = np.concatenate([start.server, *start.means, [1.0]])
+        size = np.concatenate([start.server_size, *start.sizes, [0.0]])
+        roots = np.sqrt(np.diagonal(covariance))
+        unit = self.setup.problem.d + self.n + 16
+        off = np.diag(majorant(unit * (size + roots)))
+        nothing = np.zeros(self.size)
+        return Moment(mean, covariance, off, np.diag(majorant(np.sqrt(2 * unit) * roots)), nothing, nothing)
 
-    def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Array]:
-        """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their size, and its noise covariance."""
+    def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
+        """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, and its noise."""
         part = self.rounds_of.client_round(i, delay)
         change = part.client_rows.copy()
         change[:, self.server : self.server + self.client] -= np.eye(self.client)
         load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
         load[: self.server, self.client :] = to_server
         load[self.server :, : self.client] = np.eye(self.client)
-        size = np.vstack([np.abs(to_server) @ part.message_size, part.client_size])
-        return np.vstack([to_server @ part.message_rows, change]), size, load @ part.noise @ load.T
+        large, size = np.abs(load), np.abs(part.message_rows)
+        sent = np.abs(to_server) @ (part.message_error + (len(size) + 8) * size)
+        error = np.vstack([sent, part.client_error + 2 * np.abs(change)])
+        roots = np.sqrt(np.maximum(np.diagonal(part.noise), 0.0))
+        unit = 2 * len(roots) + 8
+        noise = Noise(
+            load @ part.noise @ load.T,
+            large @ (part.off + 4 * roots),
+            large @ np.hypot(part.rough, np.sqrt(unit) * roots),
+        )
+        return np.vstack([to_server @ part.message_rows, change]), error, noise
 
     def check_projection(self, moment: Moment, t: int) -> None:
         """Raise `InputError` where the projection would have acted on the state of round t."""
@@ -454,8 +368,8 @@ class Moments:
             if t + 1 < self.setup.T:
                 moment = round_map.advance(moment)
                 if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
-                    nothing = np.full_like(moment.mean, np.nan)
-                    moment = Moment(nothing, np.full_like(moment.covariance, np.nan), nothing, nothing)
+                    nothing, square = np.full_like(moment.mean, np.nan), np.full_like(moment.covariance, np.nan)
+                    moment = Moment(nothing, square, square, square, nothing, nothing)
 
     @property
     def constant(self) -> bool:
@@ -497,11 +411,15 @@ class Moments:
     def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
         keep, to_server = self.rounds_of.aggregate(len(members))
         A_0 = self._base(keep)
-        B, size, noise, parts = self._sum(
+        B, error, noise, parts = self._sum(
             [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
         )
-        general = RoundMap(A_0 + B, np.abs(A_0) + size, noise)
+        general = RoundMap(A_0 + B, self._added(A_0, error, B), np.abs(A_0) + np.abs(B), noise)
         return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts else general
+
+    def _added(self, A_0: Array, error: Array, B: Array) -> Array:
+        """Errors of A_0 + B, the sum over the clients having ``error``."""
+        return np.asarray(4 * np.abs(A_0) * ~kept(A_0)[:, None] + error + (self.n + 4) * np.abs(B))
 
     def _sampled(self, counts: Mapping[int, tuple[float, float, float]]) -> RoundMap:
         """Exchangeable sampling: ``counts`` maps |S| to P(|S|), pi_1 = P(i in S given |S|) and pi_2 = P(i, j in S).
@@ -513,14 +431,24 @@ class Moments:
         for count, (probability, one, two) in counts.items():
             keep, to_server = self.rounds_of.aggregate(count)
             A_0 = self._base(keep)
-            Bbar, size, noise, parts = self._sum([(i, np.inf) for i in range(self.n)], to_server)
-            maps.append((probability, A_0 + one * Bbar, np.abs(A_0) + one * size, one * noise))
+            Bbar, error, noise, parts = self._sum([(i, np.inf) for i in range(self.n)], to_server)
+            # In mean square, what a client adds is there with its probability.
+            terms, large = np.abs(A_0) + math.sqrt(one) * np.abs(Bbar), self._together(parts)
+            error = self._added(A_0, math.sqrt(one) * error, math.sqrt(one) * large)
+            maps.append((probability, RoundMap(A_0 + one * Bbar, error, terms, noise.scaled(one))))
             fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
             fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
-        general = _mixture(maps, fluctuations)
+        general = mixture(maps, fluctuations)
         if len(counts) > 1:
             return general
         return SampledRound(general, Bbar, keep, parts, (one, two))
+
+    def _together(self, parts: Sequence[Fluctuation]) -> Array:
+        """The sum of the sizes of what clients add."""
+        total = np.zeros((self.size, self.size))
+        for part in parts:
+            total[np.ix_(part.rows, part.columns)] += np.abs(part.matrix)
+        return total
 
     def _independent(self, p: Array) -> RoundMap:
         """Every client on its own, client i with probability p[i]."""
@@ -537,13 +465,15 @@ class Moments:
     def _by_client(self, p: Array, keep: Array, to_server: Array) -> RoundMap:
         """Where the server does not divide by how many came, each client's coin is a fluctuation of its own."""
         A_0 = self._base(keep)
-        mean, size, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0)
+        mean, terms, error, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0), Noise.none(self.size)
         fluctuations = []
         for i in range(self.n):
-            B, sizes, N, (part,) = self._sum([(i, np.inf)], to_server)
-            mean, size, noise = mean + p[i] * B, size + p[i] * sizes, noise + p[i] * N
+            B, wrong, N, (part,) = self._sum([(i, np.inf)], to_server)
+            root = math.sqrt(p[i])
+            mean, terms = mean + p[i] * B, terms + root * np.abs(B)
+            error, noise = error + root * (wrong + 4 * np.abs(B)), noise + N.scaled(p[i])
             fluctuations.append(replace(part, weight=p[i] * (1 - p[i])))
-        return RoundMap(mean, size, noise, fluctuations)
+        return RoundMap(mean, self._added(A_0, error, terms), terms, noise, fluctuations)
 
     def _unequal(self, p: Array, tables: Sequence[tuple[Array, Array]]) -> RoundMap:
         """Different probabilities and a server that divides by |S|: given |S|, along the indicators' covariance."""
@@ -556,33 +486,39 @@ class Moments:
             A_0 = self._base(keep)
             clients = [self._sum([(i, np.inf)], to_server)[:3] for i in range(self.n)]
             given = one[count] / count_probability[count]
-            mean, size, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0)
-            for share, (B, sizes, N) in zip(given, clients, strict=True):
-                mean, size, noise = mean + share * B, size + share * sizes, noise + share * N
-            maps.append((float(count_probability[count]), mean, size, noise))
+            mean, terms, error, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0), Noise.none(self.size)
+            for share, (B, wrong, N) in zip(given, clients, strict=True):
+                root = math.sqrt(share)
+                mean, terms = mean + share * B, terms + root * np.abs(B)
+                error, noise = error + root * (wrong + 8 * np.abs(B)), noise + N.scaled(share)
+            error = self._added(A_0, error, 8 * terms)
+            maps.append((float(count_probability[count]), RoundMap(mean, error, terms, noise)))
             covariance = two[count] / count_probability[count] - np.outer(given, given)
             values, vectors = np.linalg.eigh(covariance)
             for value, vector in zip(values, vectors.T, strict=True):
-                if abs(value) > _EPS:
+                if abs(value) > EPS:
                     B = sum((entry * client[0] for entry, client in zip(vector, clients, strict=True)), np.zeros(()))
                     weight = float(count_probability[count] * value)
                     fluctuations.append(Fluctuation(weight, np.asarray(B), whole, whole))
-        return _mixture(maps, fluctuations)
+        return mixture(maps, fluctuations)
 
     def _sum(
         self, members: Iterable[tuple[int, float]], to_server: Array
-    ) -> tuple[Array, Array, Array, list[Fluctuation]]:
-        """Sums over (client, delay) of B_i, of its size and of the noise covariance, and the B_i one by one."""
-        total, sizes, noise = (np.zeros((self.size, self.size)) for _ in range(3))
+    ) -> tuple[Array, Array, Noise, list[Fluctuation]]:
+        """Sums over (client, delay) of B_i, of its error and of the noise, and the B_i one by one."""
+        total, errors, covariance = (np.zeros((self.size, self.size)) for _ in range(3))
+        off, rough = np.zeros(self.size), np.zeros(self.size)
         parts = []
         for i, delay in members:
-            B, size, N = self.increment(i, delay, to_server)
+            B, error, noise = self.increment(i, delay, to_server)
             rows, columns = self.outputs(i), self.inputs(i)
             total[np.ix_(rows, columns)] += B
-            sizes[np.ix_(rows, columns)] += size
-            noise[np.ix_(rows, rows)] += N
+            errors[np.ix_(rows, columns)] += error
+            covariance[np.ix_(rows, rows)] += noise.covariance
+            # The noises of clients are independent.
+            off[rows], rough[rows] = np.hypot(off[rows], noise.off), np.hypot(rough[rows], noise.rough)
             parts.append(Fluctuation(1.0, B, rows, columns))
-        return total, sizes, noise, parts
+        return total, errors, Noise(covariance, off, rough), parts
 
     def gradient_rows(self, i: int) -> Array:
         """What client i's measured oracle returns at the recorded point, as a matrix (d, size) on z."""
@@ -643,38 +579,6 @@ class Moments:
                 rows.append(part)
         here = slice(starts[block], starts[block + 1])
         return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
-
-
-def _mixture(maps: Sequence[tuple[float, Array, Array, Array]], fluctuations: Sequence[Fluctuation]) -> RoundMap:
-    """The round map of a mixture of (probability, mean, size, noise), whose parts fluctuate as given."""
-    mean, size, noise = (sum(part[0] * part[k] for part in maps) for k in (1, 2, 3))
-    whole = np.arange(len(maps[0][1]))
-    apart = [Fluctuation(part[0], part[1] - mean, whole, whole) for part in maps if len(maps) > 1]
-    kept = [part for part in (*fluctuations, *apart) if part.weight != 0.0]
-    return RoundMap(np.asarray(mean), np.asarray(size), np.asarray(noise), _compressed(kept))
-
-
-def _compressed(fluctuations: Sequence[Fluctuation]) -> list[Fluctuation]:
-    """The same sum of weight * F M F' from fewer matrices.
-
-    Matrices in the same place that are combinations of few (such as multiples of one another) are replaced by those:
-    with G = (sqrt(weight_k) F_k)_k, the sum over k is unchanged by an orthogonal transformation of the F_k.
-    """
-    groups: dict[tuple[bytes, bytes, bool], list[Fluctuation]] = {}
-    for part in fluctuations:
-        groups.setdefault((part.rows.tobytes(), part.columns.tobytes(), part.weight > 0), []).append(part)
-    result = []
-    for (_, _, positive), parts in groups.items():
-        if len(parts) == 1:
-            result += parts
-            continue
-        G = np.stack([math.sqrt(abs(part.weight)) * part.matrix.ravel() for part in parts], axis=1)
-        values, vectors = np.linalg.eigh(G.T @ G)
-        shape, weight = parts[0].matrix.shape, 1.0 if positive else -1.0
-        for k in np.flatnonzero(values > _EPS * values[-1]):
-            matrix = np.ascontiguousarray((G @ vectors[:, k]).reshape(shape))
-            result.append(Fluctuation(weight, matrix, parts[0].rows, parts[0].columns))
-    return result
 
 
 def _count_probabilities(p: Array) -> Array:

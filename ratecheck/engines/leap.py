@@ -111,15 +111,15 @@ class LeapKernel:
     def _start(self, keys: NDArray[np.uint64]) -> tuple[Array, Array]:
         """Server and client state before round 0, with the noise of the first gradients."""
         lanes = keys.shape[1]
-        server_mean, from_clients, means, noises = self.start
-        server = aligned(np.repeat(server_mean[:, None], lanes, axis=1))
-        client = aligned(np.repeat(np.stack(means)[:, :, None], lanes, axis=2))
-        z = np.empty((noises[0].shape[1], lanes))
-        for i, noise in enumerate(noises):
+        start = self.start
+        server = aligned(np.repeat(start.server[:, None], lanes, axis=1))
+        client = aligned(np.repeat(np.stack(start.means)[:, :, None], lanes, axis=2))
+        z = np.empty((start.roots[0].shape[1], lanes))
+        for i, noise in enumerate(start.roots):
             if noise.any():
                 fill_normals(z, BEFORE_FIRST_ROUND, i, keys, lanes)
                 add_product(noise, z, client[i], lanes)
-                add_product(from_clients @ noise, z, server, lanes)
+                add_product(start.from_clients @ noise, z, server, lanes)
         return server, client
 
 

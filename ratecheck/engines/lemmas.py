@@ -8,7 +8,7 @@ C_k, with y_i = (server, client_i, 1).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,22 +16,20 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.algorithms.remembering import Remembering
-from ratecheck.engines.exact import (
-    Expectation,
-    Moment,
-    Moments,
-    Recorder,
-    RoundMap,
-    check_exact,
-    single_threaded,
-)
+from ratecheck.engines.exact import Expectation, Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moment import EPS, Moment, Number
+from ratecheck.engines.roundmap import RoundMap
 from ratecheck.engines.setup import Setup
+from ratecheck.engines.transition import Transition
 from ratecheck.participation import Trace
 from ratecheck.problems import Quadratic, SingleLevel
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 
+
+# Rows on z, and the size of the terms that were added up to them.
+Sized = tuple[Array, Array]
 
 # What `expect` gives and what `vectors` gives.
 NAMES = frozenset({*RECORDS, "E", "C", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "S_3u", "descent", "inner_u", "inner_v"})
@@ -52,12 +50,7 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
             rows.append(probe.quantities(moment, round_map, t))
             if progress is not None:
                 progress(t / setup.T)
-    # The local iterates add K products to the rounding of every quantity.
-    units = (1.0, float(setup.K))
-    with np.errstate(over="ignore"):
-        records, errors = (
-            {name: unit * np.array([row[name][k] for row in rows]) for name in rows[0]} for k, unit in enumerate(units)
-        )
+    records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in range(2))
     return Expectation(records, errors, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 
 
@@ -78,8 +71,14 @@ def vectors(problem: SingleLevel, m: int) -> Expectation:
     sampled = (one - two) * np.trace(gram) / m**2 + two * gram.sum() / m**2
     values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
     values["sum2"], values["squares"] = _martingale(X)
+    # What they are made of before anything cancels.
+    square = float(np.sum(np.linalg.norm(X, axis=1))) ** 2
+    trace = float(np.trace(gram))
+    sizes = {"sampled2": (one * trace + two * square) / m**2, "xbar2": square / n**2, "spread": trace + square / n}
+    sizes["sum2"], sizes["squares"] = (n * float(values["squares"]) for _ in range(2))
     records = {name: np.array([float(value)]) for name, value in values.items()}
-    errors = {name: 8 * n * float(np.finfo(float).eps) * np.abs(value) for name, value in records.items()}
+    unit = 8 * (n + X.shape[1] + 2 ** min(n, _SIGNS)) * EPS
+    errors = {name: np.array([unit * size]) for name, size in sizes.items()}
     return Expectation(records, errors, {}, one)
 
 
@@ -101,18 +100,17 @@ def _martingale(X: Array) -> tuple[float, float]:
     return float(np.mean(np.sum(sums**2, axis=1))), float(np.mean(weights**2, axis=0) @ np.sum(X**2, axis=1))
 
 
-# A value and its rounding error.
-Number = tuple[float, float]
 Record = dict[str, Number]
 
 
 def _scaled(factor: float, number: Number) -> Number:
-    return factor * number[0], abs(factor) * number[1]
+    value = factor * number[0]
+    return value, abs(factor) * number[1] + 8 * EPS * abs(value)
 
 
 def _sum(numbers: Iterable[Number]) -> Number:
     values, errors = zip(*numbers, strict=True)
-    return float(sum(values)), float(sum(errors))
+    return float(sum(values)), float(sum(errors)) + (len(values) + 1) * EPS * float(sum(map(abs, values)))
 
 
 @dataclass(frozen=True)
@@ -120,14 +118,17 @@ class _Local:
     """Sums over the K virtual local iterates of one client, as maps of y_i and noise covariances.
 
     ``point_sum`` (d, q) is sum_k P_k and ``point_noise`` the covariance of sum_k l_ik; ``points`` (K*d, q) stacks the
-    P_k and ``drifts`` the P_k - P_0; ``noise`` is sum_k tr C_k.
+    P_k and ``drifts`` the P_k - P_0; ``noise`` is sum_k tr C_k. The sizes bound the terms of which these are made.
     """
 
     point_sum: Array
+    point_sum_size: Array
     point_noise: Array
+    point_noise_size: Array
     points: Array
+    sizes: Array
     drifts: Array
-    noise: float
+    noise: Number
 
 
 class _Probe:
@@ -141,29 +142,49 @@ class _Probe:
         self.points = [self._point_rows(i) for i in range(moments.n)]
         self.recorder = Recorder(moments)
         self.sums = [self._lift(i, self._gradient_sum(i)) for i in range(moments.n)]
+        self.sum_sizes = [self._lift(i, self._gradient_sum_size(i)) for i in range(moments.n)]
         self.last_sums = [self._last_gradient_sum(i) for i in range(moments.n)]
-        self.noise = [H @ local.point_noise @ H.T for H, local in zip(self.problem.H, self.locals, strict=True)]
-        self.last_square: list[Number] = [(self.setup.K * float(point @ point), 0.0) for point in self.setup.point]
+        self.last_sizes = [self._last_size(i) for i in range(moments.n)]
+        pairs = list(zip(self.problem.H, self.locals, strict=True))
+        self.noise = [H @ local.point_noise @ H.T for H, local in pairs]
+        self.noise_sizes = [np.abs(H) @ local.point_noise_size @ np.abs(H).T for H, local in pairs]
+        squares = [self.setup.K * float(point @ point) for point in self.setup.point]
+        self.last_square: list[Number] = [(square, 4 * self.problem.d * EPS * square) for square in squares]
 
     def _local(self, i: int) -> _Local:
         d, K = self.problem.d, self.setup.K
         step, noise = self.moments.rounds_of.local_step(i)
         power, at = self.moments.rounds_of.begin(i), self.moments.rounds_of.local.first
-        start = power[at]
-        covariance = np.zeros_like(noise)
-        accumulated, total_noise = np.zeros_like(step), np.zeros((d, d))
-        points, square_noise = [], 0.0
+        start, large = power[at], np.abs(step)
         identity = np.eye(len(step))
-        for _ in range(K):
+        # The same sums with absolute values: every step rounds what it is made of a few times.
+        size, unit = np.abs(power), 2 * len(step) + 8
+        covariance, spread = np.zeros_like(noise), np.zeros_like(noise)
+        accumulated, heap = np.zeros_like(step), np.zeros_like(step)
+        total_noise, total_size = np.zeros((d, d)), np.zeros((d, d))
+        points, sizes, square_noise, square_size = [], [], 0.0, 0.0
+        for k in range(K):
             points.append(power[at])
+            sizes.append((k + 1) * unit * size[at])
             square_noise += float(np.trace(covariance[np.ix_(at, at)]))
+            square_size += 2 * (k + 1) * unit * float(np.trace(spread[np.ix_(at, at)]))
             # The noise of a step is in all later iterates: its sum over them is R w with R = sum of powers of step.
             total_noise += accumulated[at] @ noise @ accumulated[at].T
-            accumulated = step @ accumulated + identity
-            covariance = step @ covariance @ step.T + noise
-            power = step @ power
+            total_size += heap[at] @ np.abs(noise) @ heap[at].T
+            accumulated, heap = step @ accumulated + identity, large @ heap + identity
+            covariance, spread = step @ covariance @ step.T + noise, large @ spread @ large.T + np.abs(noise)
+            power, size = step @ power, large @ size
         drifts = np.concatenate([P - start for P in points])
-        return _Local(np.sum(points, axis=0), total_noise, np.concatenate(points), drifts, square_noise)
+        return _Local(
+            np.sum(points, axis=0),
+            np.sum(sizes, axis=0),
+            total_noise,
+            2 * K * unit * total_size,
+            np.concatenate(points),
+            np.concatenate(sizes),
+            drifts,
+            (square_noise, EPS * square_size),
+        )
 
     def _lift(self, i: int, rows: Array) -> Array:
         """A map of y_i as a map of z."""
@@ -179,6 +200,18 @@ class _Probe:
         """Mean of sum_k grad f_i(l_ik) as a map of y_i."""
         rows = self.problem.H[i] @ self.locals[i].point_sum
         rows[:, -1] -= self.setup.K * self.problem.g[i]
+        return rows
+
+    def _gradient_sum_size(self, i: int) -> Array:
+        """Size of the terms of it."""
+        rows = np.abs(self.problem.H[i]) @ self.locals[i].point_sum_size
+        rows[:, -1] += self.setup.K * np.abs(self.problem.g[i])
+        return rows
+
+    def _last_size(self, i: int) -> Array:
+        """Size of the terms of the remembered sum of gradients."""
+        rows = np.abs(self.problem.H[i]) @ self._last_rows(i)
+        rows[:, -1] += self.setup.K * np.abs(self.problem.g[i])
         return rows
 
     def _last_gradient_sum(self, i: int) -> Array:
@@ -203,15 +236,20 @@ class _Probe:
         n, d_u, rate = self.moments.n, self.problem.d_u, self.setup.trace.rate
         steps = self.setup.parameters()
         gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
-        mean_u = np.mean([rows[:d_u] for rows in self.gradients], axis=0)
-        total = np.sum([rows[:d_u] for rows in self.sums], axis=0)
-        personal = [_inner(moment, g[d_u:], s[d_u:]) for g, s in zip(self.gradients, self.sums, strict=True)]
-        squares_u = _sum([_inner(moment, total, total), (sum(_trace(c[:d_u, :d_u]) for c in self.noise), 0.0)])
-        squares_v = _sum(
-            (_square(moment, s[d_u:])[0] + _trace(c[d_u:, d_u:]), _square(moment, s[d_u:])[1])
-            for s, c in zip(self.sums, self.noise, strict=True)
-        )
-        controlled = [s - last for s, last in zip(self.sums, self.last_sums, strict=True)]
+        gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
+        sums = list(zip(self.sums, self.sum_sizes, strict=True))
+        mean_u, total = _over(np.mean, gradients, slice(d_u)), _over(np.sum, sums, slice(d_u))
+        of_u = [_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)]
+        of_v = [_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)]
+        personal = [
+            _inner(moment, _cut(g, slice(d_u, None)), _cut(s, slice(d_u, None)))
+            for g, s in zip(gradients, sums, strict=True)
+        ]
+        squares_u = _sum([_inner(moment, total, total), *of_u])
+        squares_v = _sum([*(_square(moment, _cut(s, slice(d_u, None))) for s in sums), *of_v])
+        controlled = [
+            (s - last, size + more) for (s, size), last, more in zip(sums, self.last_sums, self.last_sizes, strict=True)
+        ]
         values, errors = self.recorder.record(moment)
         record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
         record |= {
@@ -219,38 +257,43 @@ class _Probe:
             "T_1v": _scaled(-gamma_v * rate / n, _sum(personal)),
             "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
             "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
-            "T_3u": self._spread(self.sums, moment),
-            "S_3u": self._spread(controlled, moment),
-            "E": self._local_squares(moment, "drifts"),
+            "T_3u": self._spread(sums, moment, of_u),
+            "S_3u": self._spread(controlled, moment, of_u),
+            "E": self._local_squares(moment),
             "C": self._staleness(moment),
         }
         record |= self._changes(moment, round_map, mean_u)
         self._remember(moment, t)
         return record
 
-    def _spread(self, sums: list[Array], moment: Moment) -> Number:
+    def _gradient_size(self, i: int) -> Array:
+        rows = np.abs(self.gradients[i])
+        rows[:, -1] = np.abs(self.moments.measured[1][i])
+        return rows
+
+    def _spread(self, sums: Sequence[Sized], moment: Moment, noise: list[Number]) -> Number:
         """sum_i E||s_i - mean||^2 of the shared parts, s_i having independent noise."""
         n, d_u = self.moments.n, self.problem.d_u
-        mean = np.mean([s[:d_u] for s in sums], axis=0)
-        noise = (1 - 1 / n) * sum(_trace(c[:d_u, :d_u]) for c in self.noise)
-        return _sum([*(_square(moment, s[:d_u] - mean) for s in sums), (noise, 0.0)])
+        mean, size = _over(np.mean, sums, slice(d_u))
+        apart = [_square(moment, (s[:d_u] - mean, more[:d_u] + size)) for s, more in sums]
+        return _sum([*apart, _scaled(1 - 1 / n, _sum(noise))])
 
-    def _local_squares(self, moment: Moment, rows: str) -> Number:
-        """sum_ik E||l_ik||^2 over ``points``, or of the drift l_ik - l_i0 over ``drifts``."""
-        return _sum(self._local_square(moment, i, rows) for i in range(self.moments.n))
+    def _local_squares(self, moment: Moment) -> Number:
+        """sum_ik E||l_ik - l_i0||^2."""
+        return _sum(self._local_square(moment, i, "drifts") for i in range(self.moments.n))
 
     def _local_square(self, moment: Moment, i: int, rows: str) -> Number:
         local = self.locals[i]
-        value, error = moment.part(self.moments.inputs(i)).square(getattr(local, rows))
-        return value + local.noise, error
+        square = moment.part(self.moments.inputs(i)).square(getattr(local, rows), local.sizes)
+        return _sum([square, local.noise])
 
     def _staleness(self, moment: Moment) -> Number:
         """sum_ik E||remembered l_ik - (u, v_i)||^2."""
         numbers = []
         for i, point in enumerate(self.points):
             numbers.append(self.last_square[i])
-            numbers.append(_scaled(-2.0, _inner(moment, point, self._last_rows(i))))
-            numbers.append(_scaled(self.setup.K, _square(moment, point)))
+            numbers.append(_scaled(-2.0, moment.inner(point, self._last_rows(i))))
+            numbers.append(_scaled(self.setup.K, moment.square(point)))
         return _sum(numbers)
 
     def _remember(self, moment: Moment, t: int) -> None:
@@ -261,31 +304,47 @@ class _Probe:
             fresh = self._local_square(moment, i, "points")
             self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
 
-    def _changes(self, moment: Moment, round_map: RoundMap, mean_u: Array) -> Record:
+    def _changes(self, moment: Moment, round_map: RoundMap, mean_u: Sized) -> Record:
         """Change of f and of the iterates over the round."""
         n, d_u = self.moments.n, self.problem.d_u
-        shift, change = round_map.mean - np.eye(self.moments.size), round_map.change(moment)
-        inner_u = _inner(moment, mean_u, self.points[0][:d_u] @ shift)
-        inner_v = [_inner(moment, g[d_u:], p[d_u:] @ shift) for g, p in zip(self.gradients, self.points, strict=True)]
+        transition, every = Transition(moment, round_map), np.eye(self.moments.size)
+        change = transition.of(-every, every)
+
+        def moved(rows: Array, by: Array, size: Array | None = None) -> Number:
+            return transition.inner(rows, -by, by, size)
+
+        inner_u = moved(mean_u[0], self.points[0][:d_u], mean_u[1])
+        inner_v = [moved(g[d_u:], p[d_u:]) for g, p in zip(self.gradients, self.points, strict=True)]
         # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
-        second = [_inner(change, p, H @ p) for p, H in zip(self.points, self.problem.H, strict=True)]
+        second = [change.inner(p, H @ p) for p, H in zip(self.points, self.problem.H, strict=True)]
         first = _sum([inner_u, *(_scaled(1 / n, inner) for inner in inner_v)])
         return {
             "descent": _sum([first, _scaled(1 / (2 * n), _sum(second))]),
             "inner_u": inner_u,
             "inner_v": _scaled(1 / n, _sum(inner_v)),
-            "du2": _square(change, self.points[0][:d_u]),
-            "dv2": _scaled(1 / n, _sum(_square(change, p[d_u:]) for p in self.points)),
+            "du2": change.square(self.points[0][:d_u]),
+            "dv2": _scaled(1 / n, _sum(change.square(p[d_u:]) for p in self.points)),
         }
 
 
-def _inner(moment: Moment, left: Array, right: Array) -> Number:
-    return moment.inner(left, right)
+def _over(how: Callable[..., Array], pairs: Sequence[Sized], part: slice) -> Sized:
+    """Sum or mean over clients of part of their rows."""
+    rows, sizes = zip(*pairs, strict=True)
+    return how([each[part] for each in rows], axis=0), how([each[part] for each in sizes], axis=0)
 
 
-def _square(moment: Moment, rows: Array) -> Number:
-    return moment.square(rows)
+def _cut(rows: Sized, part: slice) -> Sized:
+    return rows[0][part], rows[1][part]
 
 
-def _trace(matrix: Array) -> float:
-    return float(np.trace(matrix))
+def _inner(moment: Moment, left: Sized, right: Sized) -> Number:
+    """With the rounding of rows that were added up of as many terms as there are clients."""
+    return moment.inner(left[0], right[0], (left[1], right[1]))
+
+
+def _square(moment: Moment, rows: Sized) -> Number:
+    return _inner(moment, rows, rows)
+
+
+def _noise(matrix: Array, size: Array, part: slice) -> Number:
+    return float(np.trace(matrix[part, part])), 8 * EPS * float(np.trace(size[part, part]))

@@ -19,6 +19,7 @@ from ratecheck.algorithms.remembering import RememberingGradients
 from ratecheck.engines import remembered, totals
 from ratecheck.engines.changes import Changes
 from ratecheck.engines.exact import Expectation, Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moment import EPS
 from ratecheck.engines.remembered import Remembered
 from ratecheck.engines.setup import Setup
 from ratecheck.engines.transition import Transition
@@ -161,7 +162,10 @@ def _of_the_run(result: Expectation, matrix: Matrix | None, T: int, names: dict[
         raise InputError("who takes part is random: draw a trace")
     counts = {form: totals.weights(form, matrix, T) for form, _ in names.values()}
 
-    def added(part: dict[str, Array]) -> dict[str, Array]:
-        return {name: np.array([counts[form][: len(part[what])] @ part[what]]) for name, (form, what) in names.items()}
-
-    return replace(result, records=added(result.records), errors=added(result.errors), sizes={}, places=[(None, None)])
+    records, errors = {}, {}
+    for name, (form, what) in names.items():
+        values, count = result.records[what], counts[form][: len(result.records[what])]
+        records[name] = np.array([count @ values])
+        rounding = (len(values) + 4) * EPS * (count @ np.abs(values))
+        errors[name] = np.array([count @ result.errors[what] + rounding])
+    return replace(result, records=records, errors=errors, sizes={}, places=[(None, None)])

@@ -21,13 +21,17 @@ from ratecheck.problems import Bilevel, Logistic, Quadratic
 
 Array = NDArray[np.float64]
 
+_EPS = float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True)
 class Record:
     """A quantity: ``constant`` + ||rows @ point - offset||^2 + the sum of ``terms``, each given client by client.
 
     ``rows`` is (r, d) on the server's point, ``terms`` a list of one `TermMap` per client each, with coefficients on
-    the slots (server, client, gradient, displacement); the displacement is that from ``anchor`` (n, d).
+    the slots (server, client, gradient, displacement); the displacement is that from ``anchor`` (n, d). ``given_sizes``
+    (r, d + 1) bounds the terms that were added up to rows and offset, and whatever else they are off by in units of
+    rounding; ``doubt`` is the error of the constant.
     """
 
     name: str
@@ -35,6 +39,14 @@ class Record:
     offset: Array
     terms: tuple[tuple[TermMap, ...], ...] = ()
     constant: float = 0.0
+    given_sizes: Array | None = None
+    doubt: float = 0.0
+
+    @property
+    def sizes(self) -> Array:
+        """As given, or else those of rows and offset."""
+        own = np.abs(np.column_stack([self.rows, self.offset]))
+        return own if self.given_sizes is None else self.given_sizes
 
 
 @dataclass(frozen=True)
@@ -42,13 +54,15 @@ class Plan:
     """All records of a run.
 
     ``groups`` and ``slots`` say for each block where the recorded point is: in the server's state (0) or the client's
-    (1). ``anchor`` (n, d) is the point from which displacements are measured.
+    (1). ``anchor`` (n, d) is the point from which displacements are measured, ``anchor_error`` (n, d) what it may be
+    off in units of rounding.
     """
 
     records: tuple[Record, ...]
     groups: NDArray[np.int64]
     slots: NDArray[np.int64]
     anchor: Array
+    anchor_error: Array
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +93,7 @@ def plan(setup: Setup) -> Plan:
     for name in setup.records:
         record = problem_records[name]() if name in problem_records else _terms(setup, name)
         records.append(_on_server(setup, record, groups, slots))
-    return Plan(tuple(records), groups, slots, _anchor(setup))
+    return Plan(tuple(records), groups, slots, *_anchor(setup))
 
 
 def _own(setup: Setup) -> list[str]:
@@ -104,15 +118,38 @@ def _padded(term: TermMap) -> TermMap:
     return TermMap(term.over, term.factor, term.block, left, right)
 
 
-def _anchor(setup: Setup) -> Array:
+def _anchor(setup: Setup) -> tuple[Array, Array]:
     problem = setup.problem
     if "distance2" not in setup.records or not isinstance(problem, Quadratic):
-        return np.zeros((problem.n, problem.d))
+        return np.zeros((problem.n, problem.d)), np.zeros((problem.n, problem.d))
     found = problem.minimizer()
     if found is None:
         raise InputError("there is no distance to a minimiser: f is unbounded below")
     u, v = found
-    return np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
+    anchor = np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
+    joint, slope = problem.joint()
+    point = np.concatenate([u, v.ravel()])
+    return anchor, np.full_like(anchor, _solution_error(joint, slope, point)[0])
+
+
+def _solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
+    """How far a solution may be from the exact one of least norm, and in the matrix's own norm; units of rounding.
+
+    The error is the pseudo-inverse of what is left over, which is as large as its own rounding at least.
+    """
+    if not len(matrix):
+        return 0.0, 0.0
+    values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
+    top, terms = float(values[-1]), len(values) + 4
+    # As in `Quadratic.minimizer`, smaller ones count as the zeros that they are without rounding.
+    least = float(values[values > 1e-12 * top].min(initial=top)) - terms * _EPS * top
+    if not least > 0:
+        return (math.inf, math.inf) if top > 0 else (0.0, 0.0)
+    left_over = np.abs(matrix @ point - right)
+    rest = float(np.linalg.norm(left_over + terms * _EPS * (np.abs(matrix) @ np.abs(point) + np.abs(right)))) / _EPS
+    flat = bool((values <= 1e-12 * top).any())
+    tilted = terms * top / least * float(np.linalg.norm(point)) if flat else 0.0
+    return rest / least + tilted, rest / math.sqrt(least) + tilted * math.sqrt(_EPS * top)
 
 
 def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
@@ -133,26 +170,59 @@ def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callab
     """||grad Phi(x)||^2, ||y - y*(x)||^2, ||v - v*(x)||^2 and Phi(x) - inf Phi, for clients weighed like this."""
     x, y, v = np.split(np.eye(problem.d), [problem.d_x, problem.d_x + problem.d_y])
 
-    def error(name: str, variable: Array, solution: tuple[Array, Array]) -> Record:
-        return Record(name, variable - solution[0] @ x, solution[1])
+    def sized(rows: Array, offset: Array, by_point: float, fixed: float) -> Array:
+        sizes = np.abs(np.column_stack([rows, offset]))
+        sizes[:, :-1] += by_point * (rows != 0).any(axis=0)
+        sizes[:, -1] += fixed
+        return sizes
+
+    # In norms, what the maps are made of, and how the inverse of the mean of the A_i multiplies rounding.
+    A = np.einsum("i,iab->ab", weights, problem.A)
+    inverse = float(np.linalg.norm(np.linalg.inv(A), 2))
+    loss = (problem.n + 8 * problem.d) * (1 + inverse * float(np.linalg.norm(A, 2)))
+    Q, q, B, b = (float(np.linalg.norm(part, axis=tuple(range(1, part.ndim))).max()) for part in _parts(problem))
+    bend, shift = 1 + inverse * B, inverse * b
+
+    def error(name: str, variable: Array, solution: tuple[Array, Array], by_x: float, fixed: float) -> Record:
+        rows = variable - solution[0] @ x
+        return Record(name, rows, solution[1], given_sizes=sized(rows, solution[1], loss * by_x, loss * fixed))
 
     def gradient() -> Record:
         P, r = problem.hypergradient_map(weights)
-        return Record(f"grad_Phi{mark}2", P @ x, r)
+        sizes = sized(P @ x, r, 4 * loss * bend**2 * Q, 4 * loss * bend * (q + Q * shift))
+        return Record(f"grad_Phi{mark}2", P @ x, r, given_sizes=sizes)
 
     def gap() -> Record:
         P, r = problem.hypergradient_map(weights)
         if math.isinf(problem.infimum(weights)):
             raise InputError("there is no gap: Phi is unbounded below")
-        root = _root(P / 2)
-        return Record(f"Phi{mark}_gap", root @ x, root @ np.linalg.lstsq(P, r, rcond=1e-12)[0])
+        root, point = _root(P / 2), _solved(P, r)
+        # P and r are rounded themselves: that is another rest of the system.
+        _, away = _solution_error(P, r, point)
+        values = np.linalg.eigvalsh(P)
+        least = float(values[values > 1e-12 * values[-1]].min(initial=values[-1]))
+        rest = 4 * loss * (bend**2 * Q * float(np.linalg.norm(point)) + bend * (q + Q * shift))
+        sizes = _root_sizes(root, point, away + rest / math.sqrt(max(least, 1e-300)))
+        sizes[:, :-1] += 4 * loss * bend**2 * Q / math.sqrt(max(least, 1e-300))
+        return Record(f"Phi{mark}_gap", root @ x, root @ point, given_sizes=_on(sizes, x))
 
     return {
         f"grad_Phi{mark}2": gradient,
-        f"y_error{mark}2": lambda: error(f"y_error{mark}2", y, problem.y_map(weights)),
-        f"v_error{mark}2": lambda: error(f"v_error{mark}2", v, problem.v_map(weights)),
+        f"y_error{mark}2": lambda: error(f"y_error{mark}2", y, problem.y_map(weights), inverse * B, shift),
+        f"v_error{mark}2": lambda: error(
+            f"v_error{mark}2", v, problem.v_map(weights), inverse * Q * bend, inverse * (q + Q * shift)
+        ),
         f"Phi{mark}_gap": gap,
     }
+
+
+def _parts(problem: Bilevel) -> tuple[Array, Array, Array, Array]:
+    return problem.Q, problem.q, problem.B, problem.b
+
+
+def _on(sizes: Array, x: Array) -> Array:
+    """Sizes on x and a constant as sizes on the whole point and a constant."""
+    return np.column_stack([sizes[:, :-1] @ np.abs(x), sizes[:, -1]])
 
 
 def _function_gap(setup: Setup, problem: Quadratic) -> Record:
@@ -162,12 +232,19 @@ def _function_gap(setup: Setup, problem: Quadratic) -> Record:
         raise InputError("there is no gap: f is unbounded below")
     if problem.d_v == 0 and setup.algorithm.point is None:
         H, g = problem.H.mean(axis=0), problem.g.mean(axis=0)
-        root = _root(H / 2)
-        return Record("gap", root, root @ np.linalg.lstsq(H, g, rcond=1e-12)[0])
+        root, point = _root(H / 2), _solved(H, g)
+        return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, _solution_error(H, g, point)[1]))
     slots = setup.maps.server.slots + setup.maps.client.slots + 2
     term = TermMap(Over.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
     none = np.zeros((0, problem.d))
-    return Record("gap", none, np.zeros(0), ((term,) * problem.n,), -infimum)
+    # The infimum is made of a solution x of Hx = g and products with it: -g'x/2.
+    joint, slope = problem.joint()
+    point = _solved(joint, slope) if len(joint) else slope
+    away, _ = _solution_error(joint, slope, point)
+    length, steep = float(np.linalg.norm(point)), float(np.linalg.norm(slope))
+    curvature = float(np.linalg.norm(joint)) if len(joint) else 0.0
+    doubt = _EPS * (64 * (problem.d + problem.n) * (steep * (length + away) + curvature * length**2)) / problem.n
+    return Record("gap", none, np.zeros(0), ((term,) * problem.n,), -infimum, doubt=doubt)
 
 
 def _distance(setup: Setup) -> Record:
@@ -177,6 +254,17 @@ def _distance(setup: Setup) -> Record:
     terms = [TermMap(Over.CLIENTS, 1.0, block, away, away) for block in range(len(setup.algorithm.blocks))]
     none = np.zeros((0, setup.problem.d))
     return Record("distance2", none, np.zeros(0), tuple((term,) * setup.problem.n for term in terms))
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    """The solution of least norm."""
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0], dtype=np.float64)
+
+
+def _root_sizes(root: Array, point: Array, error: float) -> Array:
+    """Sizes of a root R and of R times a point, whose error in the norm of R is that (`_solution_error`)."""
+    large = np.full_like(root, 4 * len(root) * float(np.abs(root).max(initial=0.0)))
+    return np.column_stack([large, np.full(len(root), error) + large @ np.abs(point)])
 
 
 def _root(matrix: Array) -> Array:
@@ -192,14 +280,14 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
     if isinstance(problem, Logistic) or not record.terms or any(groups[k] for k in range(len(groups)) if present[k]):
         return record
     M, c = setup.operator(setup.algorithm.record_oracle)
-    anchor = _anchor(setup)
+    anchor, away = _anchor(setup)
     servers, clients = setup.maps.server.slots, setup.maps.client.slots
     starts = setup.starts
-    n, parts = problem.n, []
+    n, parts, large = problem.n, [], []
     for term in record.terms:
         block = term[0].block
         here = slice(starts[block], starts[block + 1])
-        rows, offsets = [], []
+        rows, offsets, sizes = [], [], []
         for i, map_ in enumerate(term):
             state = np.delete(map_.left[: servers + clients], slots[block])
             same = np.array_equal(map_.left, map_.right)
@@ -210,14 +298,24 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
             identity = np.eye(problem.d)[here]
             rows.append(root * (on_gradient * M[i, here] + (on_point + on_displacement) * identity))
             offsets.append(root * (on_gradient * c[i, here] + on_displacement * anchor[i, here]))
+            by_point = abs(on_gradient) * np.abs(M[i, here]) + (abs(on_point) + abs(on_displacement)) * identity
+            apart = abs(on_displacement) * (np.abs(anchor[i, here]) + away[i, here])
+            sizes.append(root * np.column_stack([by_point, abs(on_gradient) * np.abs(c[i, here]) + apart]))
         if term[0].over is Over.MEANS:
             parts.append(np.column_stack([np.mean(rows, axis=0), np.mean(offsets, axis=0)]))
+            large.append(np.mean(sizes, axis=0))
         else:
             parts.append(np.column_stack([np.concatenate(rows), np.concatenate(offsets)]) / math.sqrt(n))
+            large.append(np.concatenate(sizes) / math.sqrt(n))
     joint = np.concatenate([record.rows, *(part[:, :-1] for part in parts)])
     offset = np.concatenate([record.offset, *(part[:, -1] for part in parts)])
+    every = np.concatenate([record.sizes, *large])
     if len(joint) > problem.d + 1:
-        # The same squares from the triangular factor, which has fewer rows.
+        # The same squares from the triangular factor, which has fewer rows; its columns are rounded as wholes.
+        terms = len(joint)
         factor = np.asarray(np.linalg.qr(np.column_stack([joint, offset]), mode="r"))
         joint, offset = factor[:, :-1], factor[:, -1]
-    return Record(record.name, np.ascontiguousarray(joint), np.ascontiguousarray(offset), (), record.constant)
+        every = np.broadcast_to(math.sqrt(terms) * np.linalg.norm(every, axis=0), factor.shape)
+    return Record(
+        record.name, np.ascontiguousarray(joint), np.ascontiguousarray(offset), (), record.constant, every, record.doubt
+    )

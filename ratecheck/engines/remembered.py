@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.engines.exact import Moments
-from ratecheck.engines.transition import Number, Transition, scaled
+from ratecheck.engines.moment import Number
+from ratecheck.engines.transition import Transition, scaled
 from ratecheck.errors import InputError
 from ratecheck.problems import Quadratic
 
@@ -40,7 +41,8 @@ class Remembered:
         self._present = np.maximum.accumulate(moments.fixed, axis=0)
         blocks = [block for block, size in moments.setup.sizes.items() if size]
         self._now = [moments.gradient_rows(i) for i in range(moments.n)]
-        self._gradients, self._noise = [], []
+        self._sizes = [_sized(rows, g) for rows, g in zip(self._now, problem.g, strict=True)]
+        self._gradients, self._noise, self._last_sizes = [], [], []
         for i, (H, g) in enumerate(zip(problem.H, problem.g, strict=True)):
             points, taken = (
                 np.concatenate([moments.variable_rows(f"{kept}_{block}", i) for block in blocks])
@@ -50,6 +52,7 @@ class Remembered:
             gradients[:, -1] -= self._setup.local_steps[i] * g
             self._gradients.append(gradients)
             self._noise.append(taken - gradients)
+            self._last_sizes.append(_sized(gradients, self._setup.local_steps[i] * g))
 
     def quantity(self, name: str, t: int, round_: Transition) -> Number:
         """One quantity of round t."""
@@ -59,15 +62,24 @@ class Remembered:
             noise = _sum(self._noise, present)
             nothing = np.zeros_like(noise)
             if name == "noise2":
-                return round_.square(nothing, noise)
+                return round_.square(nothing, noise, _sum(self._last_sizes, present))
             p = self._setup.parameters()
-            now = _sum(self._now, everybody / len(steps))
-            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise))
+            now, size = (_sum(rows, everybody / len(steps)) for rows in (self._now, self._sizes))
+            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise, size))
         mean = name.startswith("mean_")
-        gradients = _sum(self._gradients, present / steps if mean else present)
+        counted = present / steps if mean else present
+        gradients, size = _sum(self._gradients, counted), _sum(self._last_sizes, counted)
         if name in ("gradients2", "mean_gradients2"):
-            return round_.square(np.zeros_like(gradients), gradients)
-        return round_.square(_sum(self._now, everybody if mean else steps), -gradients)
+            return round_.square(np.zeros_like(gradients), gradients, size)
+        whole = everybody if mean else steps
+        return round_.square(_sum(self._now, whole), -gradients, size + _sum(self._sizes, whole))
+
+
+def _sized(rows: Array, offset: Array) -> Array:
+    """The size of rows whose constant is that."""
+    size = np.abs(rows)
+    size[:, -1] = np.abs(offset)
+    return size
 
 
 def _sum(rows: list[Array], weights: Array) -> Array:

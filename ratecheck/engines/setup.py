@@ -179,6 +179,23 @@ class Setup:
         assert not isinstance(self.problem, Bilevel)
         return Moreau(self.problem, float(self.step_sizes["lambda_"])).proximal_map()
 
+    def operator_error(self, oracle: str) -> tuple[Array, Array]:
+        """Bounds of the errors of the entries of `operator`: none where they are the problem's own numbers."""
+        assert not isinstance(self.problem, Logistic)
+        M, c = self.operator(oracle)
+        if oracle == "gradient":
+            return np.zeros_like(M), np.zeros_like(c)
+        # Of an eigenvalue h the computed one differs by a few units of the largest: lambda/(lambda + h) moves with it.
+        assert not isinstance(self.problem, Bilevel)
+        lambda_, d = float(self.step_sizes["lambda_"]), self.problem.d
+        h = np.linalg.eigvalsh(self.problem.H)
+        apart = 16 * d * float(np.finfo(float).eps) * (1 + np.abs(h).max(axis=1) / (lambda_ + h.min(axis=1)))
+        steep = lambda_ / (lambda_ + h.min(axis=1))
+        length = np.linalg.norm(self.problem.g, axis=1) / lambda_
+        return np.broadcast_to((apart * steep)[:, None, None], M.shape), np.broadcast_to(
+            (apart * steep * length)[:, None], c.shape
+        )
+
 
 def prepare(
     algorithm: str,

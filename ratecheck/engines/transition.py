@@ -13,13 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.engines.exact import Moment, RoundMap
+from ratecheck.engines.moment import Moment, Number, product_error
+from ratecheck.engines.roundmap import RoundMap
 
 Array = NDArray[np.float64]
-# A value and its rounding error.
-Number = tuple[float, float]
-
-_EPS = float(np.finfo(float).eps)
 
 
 class Transition:
@@ -29,40 +26,48 @@ class Transition:
         self.moment, self.round_map = moment, round_map
 
     @cached_property
-    def _spread(self) -> Array:
+    def _spread(self) -> tuple[Array, Array, Array]:
         return self.round_map.spread(self.moment)
 
-    def of(self, before: Array, after: Array | None = None) -> Moment:
-        """The moment of ``before z + after z'``, rows of any number."""
-        moment, matrix, size, spread = self.moment, before, np.abs(before), np.zeros(2 * (len(before),))
+    def of(self, before: Array, after: Array | None = None, size: Array | None = None) -> Moment:
+        """The moment of ``before z + after z'``, rows of any number; ``size`` bounds the terms of ``before``."""
+        moment, round_map = self.moment, self.round_map
+        matrix = before if after is None else before + after @ round_map.mean
+        matrices = [matrix @ part @ matrix.T for part in (moment.covariance, moment.off, moment.rounding)]
+        size, unit = np.abs(before) if size is None else size, len(moment.mean) + 8
+        loose = np.abs(matrix) @ moment.loose
         if after is not None:
-            matrix = before + after @ self.round_map.mean
-            size = size + np.abs(after) @ self.round_map.size
-            spread = after @ self._spread @ after.T
-        unit = len(moment.mean) * _EPS
-        roots = np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
-        fresh = np.sqrt(np.maximum(np.diagonal(spread), 0.0))
-        return Moment(
-            matrix @ moment.mean,
-            matrix @ moment.covariance @ matrix.T + spread,
-            np.abs(matrix) @ moment.mean_error + unit * (size @ np.abs(moment.mean)),
-            np.abs(matrix) @ moment.root_error + np.sqrt(unit) * (size @ roots + fresh),
-        )
+            matrices = [part + after @ added @ after.T for part, added in zip(matrices, self._spread, strict=True)]
+            size = size + np.abs(after) @ np.abs(round_map.mean)
+            loose = loose + np.abs(after) @ (round_map.error @ moment.roots)
+        covariance, off, rounding = matrices
+        terms = size @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+        rough = np.hypot(np.abs(matrix) @ moment.rough, np.sqrt(2 * unit) * (terms + self._rough(covariance)))
+        return Moment(matrix @ moment.mean, covariance, off, rounding, loose + 2 * unit * (size @ moment.roots), rough)
 
-    def square(self, before: Array, after: Array | None = None) -> Number:
-        """E||before z + after z'||^2."""
-        rows = self.of(before, after)
-        value = float(rows.mean @ rows.mean + np.trace(rows.covariance))
-        error = (2 * np.abs(rows.mean) + rows.mean_error) @ rows.mean_error + rows.root_error @ rows.root_error
-        return value, float(error)
+    @staticmethod
+    def _rough(covariance: Array) -> Array:
+        return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
 
-    def inner(self, left: Array, before: Array, after: Array | None = None) -> Number:
-        """E<left z, before z + after z'>."""
-        first, second = self.of(left), self.of(before, after)
+    def square(self, before: Array, after: Array | None = None, size: Array | None = None) -> Number:
+        """E||before z + after z'||^2; ``size`` bounds the terms of both together."""
+        rows = self.of(before, after, size)
+        return rows.square(np.eye(len(before)))
+
+    def inner(
+        self,
+        left: Array,
+        before: Array,
+        after: Array | None = None,
+        size: Array | None = None,
+        more: Array | None = None,
+    ) -> Number:
+        """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
+        first, second = self.of(left, size=size), self.of(before, after, more)
         matrix = before if after is None else before + after @ self.round_map.mean
         value = float(first.mean @ second.mean + np.sum((left @ self.moment.covariance) * matrix))
-        error = np.abs(first.mean) @ second.mean_error + np.abs(second.mean) @ first.mean_error
-        return value, float(error + first.mean_error @ second.mean_error + first.root_error @ second.root_error)
+        each = np.eye(len(left))
+        return value, product_error(first.lengths(each), second.lengths(each))
 
     @cached_property
     def magnitude(self) -> Array:

@@ -87,14 +87,19 @@ class Quadratic:
         """(u, v) of least norm at which f attains its infimum, v of shape (n, d_v); None where f is unbounded below."""
         if math.isinf(self.infimum()):
             return None
+        joint, slope = self.joint()
+        point = np.asarray(np.linalg.lstsq(joint, slope, rcond=_ZERO)[0], dtype=np.float64)
+        return point[: self.d_u], point[self.d_u :].reshape(self.n, self.d_v)
+
+    def joint(self) -> tuple[Array, Array]:
+        """Hessian and linear term of n*f in (u, v_1, ..., v_n)."""
         n, d_u, d_v = self.n, self.d_u, self.d_v
         joint, slope = np.zeros((d_u + n * d_v, d_u + n * d_v)), np.zeros(d_u + n * d_v)
         for i in range(n):
             at = np.concatenate([np.arange(d_u), d_u + i * d_v + np.arange(d_v)])
             joint[np.ix_(at, at)] += self.H[i]
             slope[at] += self.g[i]
-        point = np.linalg.lstsq(joint, slope, rcond=_ZERO)[0]
-        return point[:d_u], point[d_u:].reshape(n, d_v)
+        return joint, slope
 
     def blocks(self) -> tuple[Array, Array, Array]:
         """H_uu (n, d_u, d_u), H_uv (n, d_u, d_v) and H_vv (n, d_v, d_v)."""

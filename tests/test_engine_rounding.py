@@ -1,0 +1,234 @@
+"""Rounding errors that the exact engine claims, against 60 decimal digits.
+
+A claim that is too small accuses an author of what rounding did; one that is too large leaves every verdict open. Runs
+are drawn over methods, patterns and scales: K to 10^7, T to 10^9, conditions to 10^10, runs that grow and that decay.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from twins_digits import Digits, ratio
+
+import ratecheck as rc
+from ratecheck.participation import Trace
+from ratecheck.problems import Bilevel, Quadratic
+
+PERSONAL, BILEVEL = ("fedavg-p", "scaffold-p"), ("simfbo", "shrofbo")
+NAMES = (
+    *PERSONAL, "fedavg", "scaffold", "fedsum-b", "fedsum", "fedsum-cr", "mifa", "fedvarp", "fedadmm", "flame", *BILEVEL,
+)  # fmt: skip
+RECORDED = {
+    "simfbo": ("grad_Phi_w2", "grad_Phi2", "y_error_w2", "v_error_w2"),
+    "shrofbo": ("grad_Phi2", "y_error2", "v_error2"),
+    "flame": ("grad_L2", "grad_theta2"),
+}
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+def hessian(rng, d, condition, scale):
+    """A random one with eigenvalues from scale/condition to scale."""
+    basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    matrix = (basis * np.geomspace(scale / condition, scale, d)) @ basis.T
+    return (matrix + matrix.T) / 2
+
+
+def drawn_problem(rng, name, n):
+    """A problem of the kind that the method needs, and its smoothness."""
+    condition = 10 ** rng.uniform(0, 10) if rng.random() < 0.5 else 10.0
+    scale = 10 ** rng.uniform(-8, 8) if rng.random() < 0.5 else 1.0
+    if name in BILEVEL:
+        seed = int(rng.integers(10**6))
+        return Bilevel.synthetic(n, 1, 1, condition=min(condition, 1e6), curvature=rng.random(), seed=seed), 1.0
+    d = 2 if name in PERSONAL else int(rng.integers(1, 3))
+    H = np.array([hessian(rng, d, condition, scale) for _ in range(n)])
+    if rng.random() < 0.5:
+        H = np.broadcast_to(H[0], H.shape).copy()
+    if name in PERSONAL and rng.random() < 0.5:
+        H[:, 0, 1] = H[:, 1, 0] = 0.0
+    g = rng.standard_normal((n, d)) * 10 ** rng.uniform(-4, 4) * (scale if rng.random() < 0.5 else 1.0)
+    return Quadratic(H, g, 1 if name in PERSONAL else d), scale
+
+
+def drawn_steps(rng, name, gamma, L, K, outer):
+    """Step sizes of a method about one local step size."""
+    if name in PERSONAL:
+        v = gamma * 10 ** rng.uniform(-1, 0)
+        return {"gamma_u": gamma, "gamma_v": v, "eta_u": outer, "eta_v": 0.9 * outer}
+    if name in ("fedavg", "scaffold"):
+        return {"gamma_u": gamma, "eta_u": outer}
+    if name == "flame":
+        return {"eta": gamma / 3, "rho": L * 10 ** rng.uniform(-1, 1), "lambda_": 2 * L}
+    if name == "fedadmm":
+        return {"eta_g": min(outer, 1.0), "eta_l": gamma / 2, "rho": L}
+    if name in BILEVEL:
+        return {f"eta_{b}": gamma for b in "xyv"} | {f"gamma_{b}": gamma * outer for b in "xyv"}
+    return {"eta_g": outer, "eta_l": gamma / K if name == "fedsum-b" else gamma}
+
+
+def drawn_run(rng, name=None):
+    """A method, a problem and everything else of a run but its rounds."""
+    name = str(rng.choice(NAMES)) if name is None else name
+    n = int(rng.integers(1, 4))
+    problem, L = drawn_problem(rng, name, n)
+    K = int(10 ** rng.uniform(0, 7)) if rng.random() < 0.6 else int(rng.integers(1, 30))
+    kind = rng.choice(["fixed", "decaying", "growing"], p=[0.4, 0.45, 0.15])
+    if kind == "fixed":
+        gamma, outer = 10 ** rng.uniform(-6, 0), 10 ** rng.uniform(-1, 0.3)
+    elif kind == "decaying":
+        gamma, outer = 10 ** rng.uniform(-3, 0) / K, 10 ** rng.uniform(-1, 0.3)
+    else:
+        gamma = 2 + 10 ** rng.uniform(-3, 0) if rng.random() < 0.3 and K < 50 else 10 ** rng.uniform(-1, 0) / K
+        outer = 10 ** rng.uniform(0, 1.5)
+    steps = drawn_steps(rng, name, gamma / L, L, K, outer)
+    level = 10 ** rng.uniform(-3, 1) if rng.random() < 0.6 else 0.0
+    blocks = "fg" if name in BILEVEL else "uv" if name in PERSONAL else ""
+    noise = {f"sigma_{b}": level for b in blocks} or {"sigma": level}
+    if name in BILEVEL:
+        start = {b: rng.standard_normal(1) for b in ("x0", "y0", "v0")}
+        point = np.tile(np.concatenate(list(start.values())), (n, 1))
+    else:
+        start = {"x0": rng.standard_normal(problem.d_u) * 10 ** rng.uniform(-2, 4)}
+        if name in PERSONAL:
+            start["v0"] = rng.standard_normal((n, problem.d_v))
+        point = np.concatenate([np.tile(start["x0"], (n, 1)), start.get("v0", np.zeros((n, 0)))], axis=1)
+    return name, problem, K, steps, noise, start, point, kind
+
+
+def pattern(members, n):
+    """Everybody, so many, or a matrix."""
+    if members is None:
+        return Trace.full(n)
+    return Trace.uniform(n, members) if np.isscalar(members) else Trace(members)
+
+
+def checked(run, T, members, *, mean):
+    """For every quantity: true error/claim, relative true error and relative claim, the worst over some rounds."""
+    name, problem, K, steps, noise, start, point, _ = run
+    recorded = RECORDED.get(name, ("G_u", "G_v", "B", "distance2", "gap"))
+    if name not in RECORDED and math.isinf(problem.infimum()):
+        recorded = ("G_u", "G_v", "B")
+    engine = rc.exact_average if mean else rc.exact
+    found = engine(name, problem, pattern(members, problem.n), K=K, T=T, records=recorded, **start, **noise, **steps)
+    digits = Digits(name, problem, K=K, T=T, sizes=steps, start={"point": point}, sigmas=noise, members=members)
+    if mean:
+        truth = digits.average()
+        return [ratio(found.records[key], found.errors[key], truth[key]) for key in recorded]
+    at = sorted({0, T // 3, 2 * T // 3, T - 1})
+    truths = digits.rounds(at)
+    return [
+        max(ratio(found.records[key][t], found.errors[key][t], truth[key]) for t, truth in zip(at, truths, strict=True))
+        for key in recorded
+    ]
+
+
+def drawn_check(seed, *, mean, name=None):
+    """The check of one seed."""
+    rng = np.random.default_rng([seed, int(mean)])
+    run = drawn_run(rng, name)
+    name, problem, kind = run[0], run[1], run[-1]
+    choice, n = rng.random(), problem.n
+    if mean:
+        T = int(10 ** (rng.uniform(1, 2) if kind == "growing" else rng.uniform(1.5, 9)))
+        members = None if choice < 0.5 or name == "fedsum-cr" else int(rng.integers(1, n + 1))
+        if name == "fedsum-cr":
+            return []
+    else:
+        T = int(10 ** rng.uniform(0.5, 2.3))
+        members = None if choice < 0.3 else int(rng.integers(1, n + 1)) if choice < 0.65 else rng.random((T, n)) < 0.6
+        if name == "fedsum-cr" and np.isscalar(members):
+            members = None
+    return checked(run, T, members, mean=mean)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_of_rounds_cover_the_error(name):
+    """Every method, a few runs each."""
+    for seed in range(6):
+        for share, _, _ in drawn_check(seed, mean=False, name=name):
+            assert share <= 1, seed
+
+
+@pytest.mark.parametrize("name", ["fedavg-p", "fedavg", "fedadmm", "shrofbo"])
+def test_claims_of_averages_cover_the_error(name):
+    """Up to a billion rounds by squaring."""
+    for seed in range(4):
+        for share, _, _ in drawn_check(seed, mean=True, name=name):
+            assert share <= 1, seed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mean", [False, True])
+def test_claims_cover_the_error_everywhere(mean):
+    """Hundreds of runs; and the claims stay useful."""
+    found = [each for seed in range(150 if mean else 600) for each in drawn_check(seed, mean=mean)]
+    shares, _, claims = (np.array(column) for column in zip(*found, strict=True))
+    assert (shares <= 1).all()
+    assert np.median(claims) < (1e-8 if mean else 1e-11)
+
+
+# --- Cases by themselves ---
+
+
+def ill_conditioned(n=2, condition=1e6):
+    """Hessians that are not diagonal, with eigenvalues from 1/condition to 1."""
+    rng = np.random.default_rng(7)
+    H = np.array([hessian(rng, 2, condition, 1.0) for _ in range(n)])
+    return Quadratic(H, rng.standard_normal((n, 2)), 2)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+@pytest.mark.parametrize("condition", [1e3, 1e6, 1e10])
+def test_ten_million_local_steps_of_a_fixed_size(condition, mean):
+    """What composing K steps rounds, by up to K units, is in the claim."""
+    problem, x0 = ill_conditioned(condition=condition), np.array([1.0, -2.0])
+    point = np.tile(x0, (2, 1))
+    run = "fedavg", problem, 10**7, {"gamma_u": 0.7, "eta_u": 1.0}, {"sigma": 0.1}, {"x0": x0}, point, "fixed"
+    for share, _, claim in checked(run, 120 if mean else 4, None, mean=mean):
+        assert share <= 1
+        assert claim < 1e-14 * condition * 1e5
+
+
+def test_runs_that_amplify():
+    """An error of an early round grows with the run."""
+    problem = Quadratic([[[1.0, 0.3], [0.3, 0.5]]], [[1.0, 0.0]], 2)
+    x0 = np.array([1.0, 1.0])
+    run = "fedavg", problem, 1, {"gamma_u": 2.3, "eta_u": 1.0}, {"sigma": 0.1}, {"x0": x0}, x0[None], "growing"
+    for mean in (False, True):
+        for share, _, claim in checked(run, 400, None, mean=mean):
+            assert share <= 1
+            assert claim < 1e-6
+
+
+def test_ordinary_runs_claim_little():
+    """K up to 1000 and a condition of 10: a claim that a verdict can live with."""
+    for name, steps in (
+        ("fedavg", {"gamma_u": 1e-3, "eta_u": 1.0}),
+        ("scaffold", {"gamma_u": 1e-3, "eta_u": 1.0}),
+        ("fedsum", {"eta_g": 1.0, "eta_l": 1e-3}),
+    ):
+        problem = Quadratic.synthetic(5, 4, 4, condition=10.0)
+        found = rc.exact(name, problem, Trace.uniform(5, 2), K=1000, T=50, sigma=0.3, **steps)
+        # Control variates carry the rounding of gradients as large as those at the start.
+        least = found.metric if name == "fedavg" else found.metric[0]
+        assert (found.rounding <= 1e-9 * least).all(), name
+
+
+def test_a_coefficient_that_cancels_is_rounded_once():
+    """The step 1 - eta*rho less the identity keeps its digits, however small the step is."""
+    problem = Quadratic.synthetic(2, 2, 2)
+    steps = {"eta_g": 1.0, "eta_l": 1e-13, "rho": 1.0}
+    x0 = np.array([1.0, 2.0])
+    run = "fedadmm", problem, 10**6, steps, {"sigma": 0.0}, {"x0": x0}, np.tile(x0, (2, 1)), "decaying"
+    for share, error, _ in checked(run, 20, None, mean=False):
+        assert share <= 1
+        assert error < 1e-13
+
+
+def test_bounds_of_errors_stay_symmetric():
+    """Sampling over many rounds: what is not symmetric in a moment would grow without bound."""
+    problem = Quadratic.synthetic(2, 2, 2, coupling=0.4, curvature=1.0, seed=2)
+    found = rc.exact("scaffold", problem, Trace.uniform(2, 1), K=7, T=600, sigma=0.3, gamma_u=0.1, eta_u=1.2)
+    assert (found.rounding < 1e-6 * found.metric[0]).all()
