@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.engines.exact import Moments, Recorder, check_exact, single_threaded
-from ratecheck.engines.moment import EPS, majorant
+from ratecheck.engines.moment import EPS, TINY, majorant
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 
@@ -209,7 +209,7 @@ class _Centred:
         off, rounding = off * np.sqrt(grown), rounding * grown
         square = np.maximum(above @ summed.astype(float), 0.0) + EPS * rounding
         errors = ((2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)) / self.T
-        return values, errors + recorder.doubts + 1e-305
+        return values, errors + recorder.doubts + TINY * (square > 0)
 
     def _growth(self, lengths: list[int], powers: list[Array]) -> float:
         """Logarithm of the factor by which second moments grow in a round, 0 where they do not by much."""

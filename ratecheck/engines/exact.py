@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from ratecheck.algorithms.base import Over, TermMap
 from ratecheck.engines.affine import AffineRounds
-from ratecheck.engines.moment import EPS, Moment, majorant
+from ratecheck.engines.moment import EPS, TINY, Moment, majorant
 from ratecheck.engines.records import plan, weighted
 from ratecheck.engines.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
 from ratecheck.engines.setup import Setup
@@ -217,7 +217,8 @@ class Recorder:
             rounding = np.maximum(self._above @ moment.rounding.ravel(), 0.0)
             rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
         off = EPS * off
-        errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square) + 1e-305
+        errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
+        errors = errors + TINY * (self._shares @ (means != 0) > 0)
         for q, factor, left, right in self._products:
             value, error = moment.inner(left[0], right[0], (left[1] * self._scale, right[1] * self._scale))
             values[q] += factor * value

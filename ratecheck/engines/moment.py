@@ -19,7 +19,8 @@ Number = tuple[float, float]
 
 EPS = float(np.finfo(float).eps)
 # Below it products leave the range in which floats have all their digits.
-_TINY = 1e-305
+TINY = 1e-305
+_SMALL = 1e-150
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,10 @@ class Moment:
         rough = np.abs(rows) @ self.rough
         error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
         fresh = float(rough @ rough + 2 * unit * (spread @ spread))
-        return float(np.sqrt(mean @ mean + max(square, 0.0))), error, EPS * (max(rounding, 0.0) + fresh)
+        length = float(np.sqrt(mean @ mean + max(square, 0.0)))
+        # What is too small to be squared is there all the same.
+        length = max(length, _SMALL) if mean.any() else length
+        return length, error, EPS * (max(rounding, 0.0) + fresh)
 
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
@@ -92,7 +96,8 @@ class Moment:
 def product_error(left: tuple[float, float, float], right: tuple[float, float, float]) -> float:
     """The error of an inner product whose factors have these `Moment.lengths`."""
     (a, da, ra), (b, db, rb) = left, right
-    return a * db + b * da + da * db + float(np.sqrt(ra) * np.sqrt(rb)) + 16 * EPS * a * b + _TINY
+    error = a * db + b * da + da * db + float(np.sqrt(ra) * np.sqrt(rb)) + 16 * EPS * a * b
+    return error + TINY if error > 0 else 0.0
 
 
 def majorant(roots: Array) -> Array:

@@ -86,6 +86,11 @@ class RoundMap:
         """Whether the round adds nothing random."""
         return not (self.fluctuations or self.noise.covariance.any())
 
+    @cached_property
+    def idle(self) -> bool:
+        """Whether the round leaves everything as it is, as one without participants does."""
+        return self.calm and bool(kept(self.mean).all())
+
     def linear(self, matrices: Array) -> Array:
         """What a stack of second moments goes to, noise aside."""
         result = self.mean @ matrices @ self.mean.T
@@ -123,6 +128,8 @@ class RoundMap:
 
     def _rough(self, moment: Moment, pushed: Array) -> Array:
         """Diagonal of a bound of the rounding of the new covariance, ``pushed`` being what the mean adds to it."""
+        if self.idle:
+            return np.zeros_like(pushed)
         roots = np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
         moved, own = (self.terms + self._scatter) @ roots, np.diagonal(self.noise.covariance)
         square = 2 * self._unit * (moved**2 + pushed + own) + self.noise.rough**2
@@ -138,6 +145,8 @@ class RoundMap:
 
     def advance(self, moment: Moment) -> Moment:
         """The moment after the round."""
+        if self.idle:
+            return moment
         mean = self.mean @ moment.mean
         fresh = majorant(self._loose(moment))
         nothing = np.zeros_like(moment.loose)

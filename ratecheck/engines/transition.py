@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.engines.moment import Moment, Number, product_error
-from ratecheck.engines.roundmap import RoundMap
+from ratecheck.engines.roundmap import RoundMap, kept
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,10 @@ class Transition:
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
             matrices = [part + after @ added @ after.T for part, added in zip(matrices, self._spread, strict=True)]
-            size = size + np.abs(after) @ np.abs(round_map.mean)
+            # What a round leaves as it is cancels exactly.
+            still = kept(round_map.mean)
+            size = np.where(still, np.minimum(size, np.abs(before + after)), size)
+            size = size + np.abs(after[:, ~still]) @ np.abs(round_map.mean[~still])
             loose = loose + np.abs(after) @ (round_map.error @ moment.roots)
         covariance, off, rounding = matrices
         terms = size @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
