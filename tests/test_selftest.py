@@ -290,6 +290,10 @@ def test_the_kept_run_is_what_the_page_says():
         left |= missed
     assert {each["key"] for each in kept["survivors"]} == left
     assert kept["alarms"] == []
+    opened = sum(row["diverged"] + row["undecided"] for row in kept["statements"])
+    assert opened == sum(kept.get("open", {}).get("causes", {"before causes were kept": opened}).values())
+    assert kept.get("contradictions", []) == []
+    assert all(each["caught"] for each in kept.get("twins", []))
     assert max(kept["monte_carlo"]["accused"], kept["monte_carlo"]["passed"]) <= limit(kept["monte_carlo"]["verdicts"])
 
 

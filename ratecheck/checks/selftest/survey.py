@@ -108,7 +108,8 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
             alarms.append(_alarm(key, found.instance, found.verdict))
         pool.append(Known.of(found.instance, found.verdict))
     default = _default(statement)
-    if default is not None and default[1].outcome is Outcome.VIOLATED:
+    # What is sampled may err, with the probability that its level allows.
+    if default is not None and default[1].outcome is Outcome.VIOLATED and default[1].engine == "exact":
         alarms.append(_alarm(key, *default))
     tight = max(found.tightness or 0.0, tightest(statement, pool)) or None
     return Survey(
@@ -179,6 +180,8 @@ def cause(verdict: Verdict) -> str:
     """Why a verdict decides nothing, in words that do not depend on the numbers."""
     if verdict.replicates is not None or verdict.engine == "traces":
         return "sampled: so few replicates leave it open"
-    reason = next(iter(verdict.reasons), "")
+    reason, worst = next(iter(verdict.reasons), ""), verdict.worst
+    if worst is not None and worst.left == worst.right == 0.0:
+        return "both sides are 0 up to rounding"
     found = (words for mark, words in _CAUSES if mark in reason)
     return next(found, re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "...", reason) or "no reason is given")
