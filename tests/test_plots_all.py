@@ -127,7 +127,7 @@ def test_bands_are_promised_where_they_are_drawn(small):
     _, _, figure = small
     has_band = any(axes.collections for axes in figure.axes)
     named = any("band" in text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts())
-    assert ("bands" in figure.get_suptitle()) == has_band == named
+    assert ("% bands" in figure.get_suptitle()) == has_band == named
 
 
 def test_entries_are_what_verify_compares():
@@ -261,6 +261,14 @@ def test_constant_numbers_get_no_exponent():
     assert not fit(x, 3.0 + 1e-3 * x).constant
     assert panels.interval(fit(x, np.full(4, 3.0))) == "none: constant up to rounding"
     assert panels.interval(fit(x[:2], 1 / x[:2])).endswith("(two points: no interval)")
+
+
+def test_a_confidence_bound_is_no_rounding():
+    """Means over participations that differ are not called constant because few were drawn."""
+    found = surveyed("fedsum/corollary-g.1-case-3", **SMALL)
+    sweep = next(each for each in found.sweeps if each.parameter == "S")
+    assert np.ptp(sweep.measured) > 0.1 * np.max(sweep.measured)
+    assert not sweep.fit.constant
 
 
 # --- All statements ---

@@ -171,8 +171,9 @@ def survey(
     centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
     verdict, seen = runner.run(centre, curves=curves)
     _check_measured(verdict)
-    # A figure does not ask from which T on a bound says something.
-    runner.options = replace(options, vacuity=options.vacuity and not curves)
+    # The points of a figure need no verdict beyond rounding, nor from which T on a bound says something.
+    if curves:
+        runner.options = replace(options, vacuity=False, rigorous=False)
     if verdict.engine in ("exact", "step"):
         runner.options = replace(runner.options, engine=verdict.engine)
     plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
@@ -296,6 +297,8 @@ def _sweep(runner: _Runner, plan: Plan) -> Sweep | str:
     samples = _together([each.samples for each in points])
     at = plan.at if plan.at in values else float(values[np.argmin(np.abs(np.log(values / plan.at)))])
     error = np.array([each.error for each in comparisons]) if samples is None else _band(samples.T)
+    # Only of the exact engine the error is nothing but rounding.
+    rounding = error if all(each.verdict.engine == "exact" for each in points) else None
     return Sweep(
         parameter=plan.parameter.symbol, role=plan.parameter.role, at=at, held=plan.held, values=values,
         measured=measured,
@@ -303,7 +306,7 @@ def _sweep(runner: _Runner, plan: Plan) -> Sweep | str:
         terms={label: np.array([each.terms[label] for each in comparisons]) for label in comparisons[0].terms},
         vacuous=np.array([bool(each.verdict.vacuous) for each in points]),
         predicted=_predicted(runner.statement, plan, points, at),
-        fit=fit(values, measured, samples, error if samples is None else None), law=fit(values, bound),
+        fit=fit(values, measured, samples, rounding), law=fit(values, bound),
         left_out=tuple(left_out),
     )  # fmt: skip
 

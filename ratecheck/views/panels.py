@@ -98,10 +98,18 @@ def engine(found: Survey) -> str:
         return "nothing was run"
     if found.verdict.replicates is None:
         return "one run, in which nothing is random"
+    exact = found.verdict.engine != "step"
     runs = f"{found.verdict.replicates} Monte Carlo runs"
-    if found.verdict.engine != "step":
+    if exact:
         runs = f"means over {found.verdict.replicates} participations, each by its exact expectation"
-    return f"{runs}, {1 - LEVEL:.0%} bands" if any(map(np.any, _widths(found))) else f"{runs}, all alike"
+    if any(map(_has_band, _widths(found))):
+        return f"{runs}, {1 - LEVEL:.0%} bands"
+    return f"{runs}, too few for bands" if exact else f"{runs}, all alike"
+
+
+def _has_band(width: Array) -> bool:
+    """Whether a band of that half width can be drawn anywhere."""
+    return bool(np.any((width > 0) & np.isfinite(width)))
 
 
 def _widths(found: Survey) -> Iterator[Array]:
@@ -362,7 +370,8 @@ def _limit(axes: Axes, seen: Window | None, curves: dict[str, tuple[Any, Array, 
 
 def _band(axes: Axes, x: Any, y: Any, error: Any, colour: str) -> None:
     """A confidence band; its lower end is kept positive for the logarithm."""
-    if np.any(error > 0):
+    if _has_band(error):
+        error = np.where(np.isfinite(error), error, 0.0)
         label = f"{1 - LEVEL:.0%} band"
         axes.fill_between(
             x, np.maximum(y - error, y * 1e-2), y + error, color=colour, alpha=0.25, linewidth=0, label=label
