@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import ratecheck as rc
 from ratecheck.engines import step
 from ratecheck.kernels import random as kernels
 from ratecheck.participation import Trace
+from ratecheck.participation.delays import maximum
 from ratecheck.problems import Quadratic
 
 BAND = 4.5
@@ -612,3 +614,34 @@ def test_bad_input_is_named_in_one_line(case):
     """The offending value, and what would do."""
     call, parts = MESSAGES[case]
     check_message(call, parts)
+
+
+def test_the_page_has_the_readings_of_reshuffled_as_they_are():
+    """Names, what a block is filled up from, and the bound on the delay, each against the pattern itself."""
+    page = (Path(__file__).parent.parent / "docs" / "participation.md").read_text()
+    same, following, short = (
+        next(line for line in page.splitlines() if line.startswith(f"| `{name}"))
+        for name in ("wrap=True", "wrap=False", "epoch=R")
+    )
+    assert "start of the same order" in same
+    assert r"2\lceil n/S\rceil - 2" in same
+    assert "start of the next order" in following
+    assert r"\lceil (2n-1)/S\rceil - 1" in following
+    assert "no bound" in short
+    n, S, keys = 7, 4, keys_of(40, seed=2)
+    for pattern, most in (
+        (Trace.reshuffled(n, S), 2 * -(-n // S) - 2),
+        (Trace.reshuffled(n, S, wrap=False), -(-(2 * n - 1) // S) - 1),
+    ):
+        masks = pattern.masks(0, 400, keys)
+        assert max(maximum(masks[:, :, replicate]) for replicate in range(40)) == most
+    # The same order fills the last block up: two rounds of an epoch share one client, and reach all.
+    masks = Trace.reshuffled(n, S).masks(0, 2, keys)
+    assert (masks.sum(axis=1) == S).all()
+    assert masks.any(axis=0).all()
+    # The next one does where wrap=False: seven rounds hold four orders, so every client exactly four times, or less.
+    assert (Trace.reshuffled(n, S, wrap=False).masks(0, n, keys).sum(axis=0) <= S).all()
+    kept = Trace.reshuffled(n, S, epoch=n // S).masks(0, 400, keys)
+    assert max(maximum(kept[:, :, replicate]) for replicate in range(40)) > 4 * n / S
+    assert "FedSUM, Case 4" in next(line for line in page.splitlines() if "`reshuffled(n, S)`" in line)
+    assert "FedSUM, Case 3" in next(line for line in page.splitlines() if "`cyclic(n, S)`" in line)
