@@ -616,7 +616,7 @@ def test_an_interrupted_self_test_goes_on(tmp_path, monkeypatch):
         return number**2
 
     def finished(kept):
-        return run._all(square, {f"part {k}": (k,) for k in range(5)}, 1, kept, lambda _: None)
+        return run._all(square, int, {f"part {k}": (k,) for k in range(5)}, 1, kept, lambda _: None)
 
     plan = run.Plan(mutants=1)
     with pytest.raises(KeyboardInterrupt):
