@@ -18,8 +18,11 @@ from ratecheck.problems import Bilevel
 
 Array = NDArray[np.float64]
 
-# Pairs, the sizes of their steps, and the share of a value that rounding may have in it.
-_PAIRS, _SIZES, _ROUNDING = 400, (-3.0, 1.0), 1e-10
+# Pairs, the sizes of their steps.
+_PAIRS, _SIZES = 400, (-3.0, 1.0)
+# The share of a value that rounding may have in it, times the condition of the lower level; of squares of a difference.
+_ROUNDING, _DIFFERENCE = 2e-14, 1e-10
+_DIFFERENCES = ("y_distance2", "surrogate_error2")
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,9 @@ class Points:
             "R_change2": _squares(change[..., to_v]).max(axis=0),
             "g_change2": _squares(np.concatenate([fixed[..., to_y], -dy @ problem.B], axis=2)).max(axis=0),
         }
-        return Expectation(found, {name: _ROUNDING * value for name, value in found.items()}, {}, 1.0)
+        condition = float(np.linalg.cond(problem.A).max())
+        share = {name: _DIFFERENCE if name in _DIFFERENCES else _ROUNDING for name in found}
+        return Expectation(found, {k: share[k] * condition * value for k, value in found.items()}, {}, 1.0)
 
     @staticmethod
     def _of_clients(matrices: Array, rows: Array) -> Array:

@@ -24,8 +24,8 @@ Records = Mapping[str, Array]
 _PREVIOUS = "_prev"
 # Two sides that are claimed to be equal count as that if they agree to this relative accuracy.
 _EQUAL = 1e-6
-# Constants are certified, and conditions on step sizes checked, up to this share of them.
-_MARGIN = 1e-12
+# Conditions on step sizes are checked, and constants certified, up to this share of them.
+_STEPS, _CONSTANTS = 1e-12, 1e-13
 # What is squared below here is lost: a measured quantity is known no better.
 _LOST = 1e-290
 
@@ -77,8 +77,8 @@ def enclosed(
 ) -> Rounded:
     """As `evaluate`, with a bound of the rounding; ``errors`` are those of the records.
 
-    Parameters are the floats that they are, but for step sizes, and for constants that are not ``given``: these are
-    known to a share of 1e-12.
+    Parameters are the floats that they are, but for step sizes, known to a share of 1e-12, and for constants that are
+    not ``given``, to one of 1e-13.
     """
     expr = written_out(expr, vocabulary)
     _check_known(expr, vocabulary, values, records)
@@ -89,8 +89,8 @@ def enclosed(
             value, error = _per_round(name, records), _per_round(name, errors)
             quantities[name] = Rounded.of(value, error + np.where(value == 0, 0.0, _LOST))
         else:
-            sure = role is not Role.STEP_SIZE and (role is not Role.CONSTANT or name in given)
-            quantities[name] = Rounded.of(values[name], 0.0 if sure else _MARGIN * abs(values[name]))
+            share = {Role.STEP_SIZE: _STEPS, Role.CONSTANT: 0.0 if name in given else _CONSTANTS}.get(role, 0.0)
+            quantities[name] = Rounded.of(values[name], share * abs(values[name]))
     return rounded(expr, quantities).broadcast(next(iter(records.values())).shape)
 
 
