@@ -93,7 +93,9 @@ class _Writer:
         for factor in factors:
             base, exponent = factor.as_base_exp() if factor.is_Pow else (factor, sp.S.One)
             if not exponent.is_Rational:
-                raise TypeError(f"no Python for the power {factor}")
+                # Such as (1 - gamma*mu)^T; a negative base has one where T is whole.
+                above.append(self._write(f"power({_text(self.visit(base))}, {_text(self.visit(exponent))})"))
+                continue
             if factor.is_Rational and not factor.is_Integer:
                 above.append(float(factor.p))
                 below.append(float(factor.q))

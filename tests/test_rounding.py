@@ -251,6 +251,16 @@ def test_outside_its_conditions_nothing_is_refuted():
     assert asked(capped, bowl(1.0), given, anyway=True).outcome is Outcome.DIVERGED
 
 
+def test_linear_rates_have_values():
+    """(1 + gamma)^T: exponents that are known numbers; what they make too large decides nothing."""
+    found = statement(G, {"rate": 2 * L * F_0 * (1 + gamma) ** T}, over=Over.MEAN_OF_ROUNDS)
+    for T_, want in ((20.0, Outcome.HOLDS), (1e5, Outcome.INCONCLUSIVE)):
+        given = {"T": T_, "sigma_u": 0.0, "gamma_u": 0.5}
+        assert asked(found, bowl(1.0), given).outcome is want
+    exact = found.evaluate(T=20, L=1, F_0=1, gamma_u=0.5, n=1, sigma_u=0).value
+    assert exact == pytest.approx(2 * 1.5**20)
+
+
 # --- Beyond the range of floats ---
 
 

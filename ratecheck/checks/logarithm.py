@@ -94,8 +94,12 @@ class _Reader:
             return self._symbol(expr.name)
         if expr.is_Number or expr.is_NumberSymbol:
             return self._number(float(expr))
-        if expr.is_Pow and expr.exp.is_Rational:
-            return self._pow(self.visit(expr.base), expr.exp)
+        if expr.is_Pow:
+            # T in (1 - gamma*mu)^T is known.
+            known = {s: sp.Rational(self.known[s.name]) for s in expr.exp.free_symbols if s.name in self.known}
+            exponent = expr.exp.xreplace(known)
+            if exponent.is_Rational:
+                return self._pow(self.visit(expr.base), exponent)
         combine = _COMBINED.get(expr.func)
         if combine is None:
             raise TypeError(f"no logarithm for {type(expr).__name__} in {expr}")

@@ -41,7 +41,7 @@ Progress = Callable[[float], None]
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
 # Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
-_EARLY = 2000
+_EARLY = 20_000
 # Rounds that are followed one by one; a mean over rounds may be about more.
 _MOST_FOLLOWED = 10**7
 # How often an assumed trajectory constant is raised to what was measured, and the margin on top.
