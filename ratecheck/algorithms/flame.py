@@ -58,8 +58,9 @@ class Flame(Algorithm):
     def _update(self, server: Variables, client: Variables, theta: Any, p: Parameters) -> tuple[Variables, Variables]:
         weight, rho = p["lambda_"] * p["alpha"], p["rho"]
         w_i = (weight * theta + rho * server["w"] - client["pi"]) / (weight + rho)
-        # (11), pi + rho (w_i - w), with w_i from (10) put in: the same without a difference of large numbers.
-        pi = weight * (theta - w_i)
+        # (11), pi + rho (w_i - w), with w_i from (10) put in: the same without a difference of large numbers, whether
+        # the weight or rho is the larger one.
+        pi = weight / (weight + rho) * (rho * (theta - server["w"]) + client["pi"])
         change = w_i - client["w_i"] + (pi - client["pi"]) / rho
         return {"theta": theta, "w_i": w_i, "pi": pi}, {"z_change": change}
 
