@@ -37,7 +37,7 @@ _GUIDE = 0.25
 _LINEAR = 0.1
 _TITLE, _LEGEND = 11.0, 8.5
 # Rounding of a logarithm, and an axis on which numbers of three digits look alike, in decades.
-_MORE, _NARROW = 1 + 1e-9, 0.3
+_MORE, _NARROW, _APART = 1 + 1e-9, 0.3, 1.2
 # Labels without mathematics stay one text in an SVG file, so that they can be searched and read aloud.
 _LAST = "T\N{MINUS SIGN}1"
 
@@ -299,7 +299,8 @@ def _draw_course(axes: Axes, course: Course, left: str, found: Survey, widest: f
     mean, bound, _ = _looks()
     values = np.concatenate([course.left, course.right])
     values = values[np.isfinite(values)]
-    logarithmic = bool(len(values)) and bool(np.all(values > 0))
+    # Sides that are all but equal have no decades to show.
+    logarithmic = bool(len(values)) and bool(np.all(values > 0)) and np.max(values) > _APART * np.min(values)
     points = {"linestyle": "none"} if course.along in (PAIR, RUN) else {}
     every = max(1, len(course.x) // 10) if course.along not in (PAIR, RUN) else 1
     sides = (
