@@ -217,7 +217,7 @@ BIASED = (*INEXACT, Assumption.BOUNDED_BELOW, Assumption.SKEWED_SELECTION)
 # --- Constants of Theorem 2, and what replaces them ---
 
 
-def _young(alpha: sp.Symbol) -> sp.Expr:
+def _young(alpha: sp.Expr) -> sp.Expr:
     """The Young parameter q that (38) takes for a client of that weight."""
     return (1 / rho**2 - 1) * lambda_**2 * alpha**2 - (L * alpha + rho) / 2
 
@@ -249,7 +249,14 @@ def _smallest(one: sp.Expr, other: sp.Expr) -> sp.Expr:
     return sp.Min(one, other, evaluate=False)
 
 
-C0_PRINTED = _largest(alpha_min**2 / _young(alpha_min), alpha_max**2 / _young(alpha_max))
+def _c0(alpha: sp.Expr) -> sp.Expr:
+    """What (38) makes of a client of that weight."""
+    return alpha**2 / _young(alpha)
+
+
+# alpha^2/q(alpha) falls where q > 0 and jumps where q changes its sign, in between: the maximum is over all weights.
+C0_PRINTED = _largest(_c0(alpha_min), _c0(alpha_max))
+VOCABULARY.maximum("alpha", C0_PRINTED, _c0)
 # <g, d> <= q ||d||^2 + ||g||^2/(4 q), where eps_i already contains alpha_i^2, eq. (13).
 C0 = 1 / (4 * _young(alpha_min))
 C1 = _smallest(_descent(alpha_min), _descent(alpha_max))

@@ -523,6 +523,25 @@ class Statement:
         values = {name: values[name] for name in sorted(values, key=self.vocabulary.order.__getitem__)}
         return values, tuple(name for name in values if name not in named)
 
+    def at(self, given: Given) -> Statement:
+        """The statement for the lists that are given: a maximum over a list is over all of it, not over its ends."""
+        written: dict[sp.Expr, sp.Expr] = {}
+        for name, (ends, one) in self.vocabulary.maxima.items():
+            numbers = _numbers(self.vocabulary.aliases[name], given[name]) if name in given else []
+            between = sorted({*numbers} - {min(numbers, default=0.0), max(numbers, default=0.0)})
+            if between:
+                self.resolve({name: given[name]})
+                # Floats are rationals, and Max would compare its arguments.
+                rest = (one(sp.Rational(*each.as_integer_ratio())) for each in between)
+                written[ends] = sp.Max(*ends.args, *rest, evaluate=False)
+        if not written:
+            return self
+        claims = tuple(
+            dataclasses.replace(c, terms={label: term.xreplace(written) for label, term in c.terms.items()})
+            for c in self.claims
+        )
+        return dataclasses.replace(self, claims=claims)
+
     def unused(self, given: Given) -> tuple[str, ...]:
         """The given parameters that do not occur in this statement."""
         return tuple(name for name in given if not {*self.vocabulary.reach(name)} & {*self.parameters})
@@ -538,6 +557,10 @@ class Statement:
                 f"{self.key} is known only up to a constant (the paper prints O(...)), so it has no value; "
                 "'show' prints the order"
             )
+        if (here := self.at(given)) is not self:
+            lists = {name: given[name] for name in self.vocabulary.maxima if name in given}
+            rest = {name: value for name, value in given.items() if name not in lists}
+            return here.evaluate(**rest, **self.resolve(lists))
         values, defaulted = self.complete(given)
         missing = [name for name in self.required if name not in values]
         if missing:

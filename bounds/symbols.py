@@ -133,6 +133,9 @@ class Vocabulary:
         self.run: dict[str, str] = {role: name for base in bases for role, name in base.run.items()}
         self.facts: dict[str, str] = {name: fact for base in bases for name, fact in base.facts.items()}
         self.derived: dict[str, sp.Expr] = {name: expr for base in bases for name, expr in base.derived.items()}
+        self.maxima: dict[str, tuple[sp.Expr, Callable[[sp.Expr], sp.Expr]]] = {}
+        for base in bases:
+            self.maxima |= base.maxima
 
     def define(
         self,
@@ -164,6 +167,13 @@ class Vocabulary:
     def alias(self, name: str, meaning: str, *, many: bool, **targets: Callable[[Sequence[float]], float]) -> None:
         """Let callers give ``name`` in place of the symbols ``targets``."""
         self.aliases[name] = Alias(name=name, meaning=meaning, many=many, targets=targets)
+
+    def maximum(self, name: str, ends: sp.Expr, one: Callable[[sp.Expr], sp.Expr]) -> None:
+        """Say that ``ends``, a maximum at the smallest and the largest number of an alias, is one over all of them.
+
+        ``one`` is what it is the maximum of. Where more than two numbers are given, `Statement.at` has all of them.
+        """
+        self.maxima[name] = (ends, one)
 
     def order_pair(self, smaller: str, larger: str) -> None:
         """Refuse values with ``smaller > larger``, whatever the statement."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -14,10 +15,14 @@ import sympy as sp
 from second_reading import flame as reading
 from twins_flame import flame as play
 
+import bounds
 from bounds import flame
 from bounds.errors import InputError
 from bounds.statement import Over, Relation, compiled, number
 from bounds.symbols import Domain, Role
+from ratecheck.checks.asked import Options
+from ratecheck.checks.defaults import completed
+from ratecheck.checks.verify import verify
 
 STATEMENTS = {statement.key.removeprefix("flame/"): statement for statement in flame.STATEMENTS}
 every_key = pytest.mark.parametrize("key", STATEMENTS)
@@ -912,3 +917,36 @@ def test_the_penalty_is_the_step_size_to_choose():
                 continue
             grid = [float(difference(**{n: values[n] for n in names - {"rho"}}, rho=r)) for r in np.logspace(-3, 3, 50)]
             assert np.all(np.diff(grid) <= 0) or np.all(np.diff(grid) >= 0)
+
+
+def test_c_0_is_a_maximum_over_all_weights(cli):
+    """Where q changes its sign between the ends the largest alpha_i^2/q is neither of theirs."""
+    lambda_, L, rho, weights = 3.0, 1.0, 0.5, [0.05, 0.11, 0.125, 0.3]
+
+    def young(a):
+        return (1 / rho**2 - 1) * lambda_**2 * a * a - (L * a + rho) / 2
+
+    def gain(a):
+        return (lambda_ * a + rho) / 2 - lambda_**2 * a * a * (1 + rho) / rho**2
+
+    c_0 = max(a * a / young(a) for a in weights)
+    assert c_0 == weights[1] ** 2 / young(weights[1]) > 3 * weights[-1] ** 2 / young(weights[-1])
+    c_1, last = min(map(gain, weights)), weights[-1]
+    c_2 = 4 * lambda_**2 * last**2 * (1 + 1 / rho**2) + 2 * last**2 * (L**2 + 2 * lambda_**2) + 2 * rho**2 + 2
+    statement = bounds.get("flame/theorem-2-unbiased")
+    setting = {"L": L, "lambda_": lambda_, "rho": rho, "m": 4, "s": 2, "T": 10, "gap": 1, "eps_max": 1}
+    found = statement.evaluate(**setting, alpha=weights)
+    assert found.terms["main"]["inner error"] == pytest.approx(2 + c_2 * c_0 / c_1, rel=1e-12)
+    ends = statement.evaluate(**setting, alpha=[weights[0], last])
+    assert ends.terms["main"]["inner error"] != pytest.approx(found.terms["main"]["inner error"])
+    assert statement.at({"alpha": [0.1, 0.2]}) is statement
+    listed = ",".join(map(str, weights))
+    words = ("L=1", "lambda=3", "rho=0.5", "m=4", "s=2", "T=10", "gap=1", "eps_max=1", f"alpha={listed}", "--json")
+    assert json.loads(cli("bound", statement.key, *words).stdout)["terms"]["main"] == pytest.approx(found.terms["main"])
+    # The same in a run: both sides are those of the list.
+    asked = completed(statement, None, {"m": 4.0, "s": 2.0, "T": 3.0, "rho": 0.5, "alpha": weights})
+    verdict = verify(statement, asked.problem, asked.values, Options(anyway=True, vacuity=False))
+    (comparison,) = verdict.comparisons
+    values = {name: value for name, value in verdict.values.items() if name not in ("alpha_min", "alpha_max")}
+    assert comparison.right == pytest.approx(statement.evaluate(**values, alpha=weights).value)
+    assert comparison.right == pytest.approx(sum(comparison.terms.values()))

@@ -71,7 +71,7 @@ def step_sizes(
     numbers leave the range of floating point. ``memory`` keeps regions from one call to the next, for one statement and
     one choice of ``free``.
     """
-    problem = Problem.of(statement, given, free, memory)
+    problem = Problem.of(statement.at(given), given, free, memory)
     intervals = problem.admissible()
     fixed = {rule.symbol: rule.value for rule in problem.fixed}
     prescribed, defaults = _ruled(statement, {**problem.values, **fixed}, problem.values)

@@ -125,6 +125,7 @@ def _decide(
     statement: Statement, problem: Problem, given: dict[str, Any], options: Options,
     participation: Participation | None, start: Mapping[str, Any], *, brief: bool,
 ) -> Proof:  # fmt: skip
+    statement = statement.at(given)
     if not isinstance(problem, Quadratic):
         raise UndecidedError(f"a {problem.kind} problem is not followed rigorously")
     if reasons := foreign(statement):

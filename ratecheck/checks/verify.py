@@ -70,6 +70,7 @@ def verify(
     the trajectory, once for every b tried. Raises `InputError` for unusable input.
     """
     statement.check_names(given)
+    statement = statement.at(given)
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
     label = name or problem.kind

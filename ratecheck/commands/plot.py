@@ -109,6 +109,7 @@ def sides(
     check_valued(statement)
     warn_of(statement)
     given = parse_values(assignments, statement.vocabulary)
+    statement = statement.at(given)
     problem, values, name = prepare(statement, problem_name, {**rounds_of(statement, given), **given})
     runs = replicates or affordable(statement)
     options = Options(engine=engine, seed=seed, replicates=runs, threads=threads, traces=drawn(statement))
@@ -147,6 +148,7 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     path = out or Path(f"{statement.key.replace('/', '-')}-region.png")
     check_target(path)
     given = parse_values(assignments, statement.vocabulary)
+    statement = statement.at(given)
     free = free_constants(statement, axes, given)
     closest, points = None, {}
     with progress(f"step sizes of {statement.key}"):

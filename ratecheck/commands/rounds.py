@@ -28,6 +28,7 @@ def command(key: str, assignments: tuple[str, ...], best: bool, as_json: bool) -
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
+    statement = statement.at(given)
     eps = given.pop("eps", None) if "eps" not in statement.vocabulary else None
     if statement.order_only:
         raise InputError(

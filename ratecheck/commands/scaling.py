@@ -63,6 +63,7 @@ def command(
     statement = bounds.get(key)
     check_measurable(statement)
     given = parse_values(assignments, statement.vocabulary)
+    statement = statement.at(given)
     problem, values, name = prepare(statement, problem_name, given)
     options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
     chosen = None if over is None else names(over)

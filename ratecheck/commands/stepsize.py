@@ -38,6 +38,7 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     """
     statement = bounds.get(key)
     given = parse_values(assignments, statement.vocabulary)
+    statement = statement.at(given)
     with progress(f"step sizes of {statement.key}"):
         answer = step_sizes(statement, given, free_constants(statement, axes, given))
     unused = statement.unused(given)
