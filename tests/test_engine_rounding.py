@@ -232,3 +232,14 @@ def test_bounds_of_errors_stay_symmetric():
     problem = Quadratic.synthetic(2, 2, 2, coupling=0.4, curvature=1.0, seed=2)
     found = rc.exact("scaffold", problem, Trace.uniform(2, 1), K=7, T=600, sigma=0.3, gamma_u=0.1, eta_u=1.2)
     assert (found.rounding < 1e-6 * found.metric[0]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_averages_of_any_scale_claim_little(scale):
+    """A state of 1e16 beside the constant 1: its size is no growth, and small coordinates are bounded by themselves."""
+    problem = Quadratic.synthetic(2, 2, 1, curvature=0.5)
+    problem = Quadratic(problem.H * scale, 300 * problem.g, 1)
+    steps = {"gamma_u": 5e-7 / scale, "gamma_v": 5e-7 / scale, "eta_u": 1.0, "eta_v": 1.0}
+    run = {"K": 10**6, "T": 10**6, "sigma_u": 0.3, "sigma_v": 0.3}
+    found = rc.exact_average("fedavg-p", problem, Trace.uniform(2, 1), **run, **steps)
+    assert found.rounding < 1e-8 * found.metric

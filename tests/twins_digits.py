@@ -300,7 +300,7 @@ class Digits:
         if name in {"fedavg", "scaffold"}:
             self.p |= {"gamma_v": ONE, "eta_v": ONE}
         if "flame" in name and "alpha" not in self.p:
-            self.p["alpha"] = ONE / self.n
+            self.p["alpha"] = CONTEXT.divide(ONE, Decimal(self.n))
         self.p |= {"n": Decimal(self.n), "K": Decimal(K), "delay": ONE}
         self.dims = dict(problem.layout)
         sigmas = sigmas or {}

@@ -213,8 +213,13 @@ class _Centred:
 
     def _growth(self, lengths: list[int], powers: list[Array]) -> float:
         """Logarithm of the factor by which second moments grow in a round, 0 where they do not by much."""
-        largest = float(np.abs(powers[-1]).max(initial=0.0))
-        growth = math.log(largest) / lengths[len(powers) - 1] if 0 < largest < math.inf else 0.0
+        if len(powers) < 2:
+            return 0.0
+        # Entries are of any scale: only how much they grow from one power to the next says something.
+        before, after = (float(np.abs(power).max(initial=0.0)) for power in powers[-2:])
+        if not 0 < before <= after < math.inf:
+            return 0.0
+        growth = math.log(after / before) / (lengths[len(powers) - 1] - lengths[len(powers) - 2])
         return growth if growth * self.T > _GROWN else 0.0
 
     def _diagonal(self, diagonal: Array) -> Array:
@@ -260,7 +265,7 @@ class _Centred:
         """A diagonal matrix above all symmetric ones with entries within the bounds, by Gershgorin's discs."""
         matrix = self._matrix(bounds)
         roots = np.sqrt(np.diagonal(matrix))
-        roots = np.maximum(roots, 1e-8 * roots.max(initial=0.0) + 1e-150)
+        roots = np.maximum(roots, 1e-150)
         # The constant's own square is exact.
         matrix[-1, -1] = 0.0
         return self._diagonal(roots * (matrix @ (1 / roots)))

@@ -193,7 +193,7 @@ class Recorder:
                     else:
                         self._products.append((q, factor, left, right))
         self._rows, weight, owner = np.concatenate(rows), np.concatenate(weights), np.concatenate(owners)
-        self._sizes = np.concatenate(sizes) * self._scale
+        self._sizes, self._large = np.concatenate(sizes) * self._scale, np.abs(self._rows)
         self._owner = np.zeros((len(self.names), len(self._rows)))
         self._owner[owner, np.arange(len(owner))] = weight
         self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
@@ -208,15 +208,17 @@ class Recorder:
         values = self.constants + self._owner @ means**2
         # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
         own = self._sizes @ (self._unit * moment.roots)
-        off = np.sqrt(np.maximum(self._above @ moment.off.ravel(), 0.0)) + np.sqrt(self._shares @ own**2)
         square, rounding = self._shares @ means**2, np.zeros(len(values))
-        if not moment.certain:
+        if moment.certain:
+            off = np.maximum(self._above @ moment.off.ravel(), 0.0)
+        else:
             values += self._forms @ moment.covariance.ravel()
-            scatter = np.abs(self._rows) @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
-            square = square + np.maximum(self._above @ moment.covariance.ravel(), 0.0)
-            rounding = np.maximum(self._above @ moment.rounding.ravel(), 0.0)
+            scatter = self._large @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+            stack = np.stack([moment.off, moment.covariance, moment.rounding]).reshape(3, -1)
+            off, spread, rounding = np.maximum(self._above @ stack.T, 0.0).T
+            square = square + spread
             rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
-        off = EPS * off
+        off = EPS * (np.sqrt(off) + np.sqrt(self._shares @ own**2))
         errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
         errors = errors + TINY * (self._shares @ (means != 0) > 0)
         for q, factor, left, right in self._products:

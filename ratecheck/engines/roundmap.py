@@ -246,12 +246,15 @@ class SampledRound(RoundMap):
     def from_mean(self, mean: Array) -> tuple[Array, Array]:
         """As for any round, by what every client's share comes to."""
         one, two = self._inclusion
+        if one == two == 1.0:
+            return np.zeros((len(mean), len(mean))), np.zeros(len(mean))
         shift = self._product(mean[None, :, None])[0, :, 0]
         spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
         if one != two:
             shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
-            for rows, own in zip(self._rows, shifts, strict=True):
-                spread[np.ix_(rows, rows)] += (one - two) * np.outer(own, own)
+            squares = (one - two) * shifts[:, :, None] * shifts[:, None, :]
+            for rows, own, square in zip(self._rows, shifts, squares, strict=True):
+                spread[rows[:, None], rows] += square
                 size[rows] += (one - two) * own**2
         return spread, size
 
