@@ -20,10 +20,12 @@ from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.checks.asked import Options
 from ratecheck.checks.rounding import Rounded, rounded
 from ratecheck.checks.selftest import wide
+from ratecheck.checks.sweep import survey
 from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.checks.verify import verify
 from ratecheck.commands import verify as command
 from ratecheck.engines.ball import EXACT, Ball
+from ratecheck.errors import InputError
 from ratecheck.problems import Quadratic
 from ratecheck.views.text import verdict_text
 
@@ -275,6 +277,13 @@ def test_a_bound_that_overflows_decides_nothing(engine, given):
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.slack is None
     assert "the bound overflows float64" in " ".join(verdict.reasons)
+
+
+def test_a_sweep_says_that_a_bound_overflows():
+    """In one sentence, before anything is varied."""
+    numbers = {"m": 2.0, "K": 5.0, "T": 8.0, "gamma": 1e-4, "F_0": 1e308}
+    with pytest.raises(InputError, match="the bound overflows float64"):
+        survey(bounds.get("pfl/theorem-4.5"), Quadratic.synthetic(4, 2, 1, seed=1), numbers)
 
 
 def test_units_beyond_floats_are_said():

@@ -174,6 +174,8 @@ def survey(
     # The points of a figure need no verdict beyond rounding, nor from which T on a bound says something.
     if curves:
         runner.options = replace(options, vacuity=False, rigorous=False)
+    if missing := verdict.comparisons[0].missing:
+        raise InputError(f"nothing to measure for {statement.key}: {missing}")
     if verdict.engine in ("exact", "step"):
         runner.options = replace(runner.options, engine=verdict.engine)
     plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
@@ -342,6 +344,8 @@ def _unfit(found: _Measured) -> str | None:
     verdict, comparison = found.verdict, found.verdict.comparisons[0]
     if not found.left < _OVERFLOWN:
         return f"diverged: {' '.join(verdict.reasons) or 'the left side leaves the range of floating-point numbers'}"
+    if comparison.missing:
+        return f"left out: {comparison.missing}"
     if found.left > _BLOWN_UP * abs(comparison.right):
         return f"diverged: the left side {found.left:.3g} is far beyond the bound {comparison.right:.3g}"
     if not (0 < found.left < math.inf and 0 < comparison.right < math.inf):
