@@ -110,7 +110,6 @@ def _check(address: str, statement: Statement) -> None:
 
     if not statement.claims:
         raise InputError(f"{address} has no claims: give at least one")
-    _check_assumptions(address, statement)
     for condition in statement.conditions:
         if condition.operator not in OPERATORS:
             listed = ", ".join(OPERATORS)
@@ -131,18 +130,6 @@ def _check(address: str, statement: Statement) -> None:
             raise InputError(
                 f"{address}: {place}: {error}; sums, products, rational powers, Min, Max, log and exp will do"
             ) from None
-
-
-def _check_assumptions(address: str, statement: Statement) -> None:
-    """Raise `InputError` for an assumption that no check knows."""
-    from bounds.statement import Assumption
-
-    for assumption in statement.assumptions:
-        if not isinstance(assumption, Assumption):
-            raise InputError(
-                f"{address} assumes {assumption!r}, of which no certificate is known: take members of "
-                "bounds.statement.Assumption; what they lack is a condition, or belongs into the remark"
-            )
 
 
 def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
