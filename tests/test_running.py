@@ -244,6 +244,13 @@ def test_the_exit_code_does_not_depend_on_the_reader():
         )
 
 
+@pytest.mark.parametrize("command", ["tables", "list", "implications", "audit"])
+def test_an_empty_name_is_not_everything(cli, command):
+    """An empty variable of a script asks for nothing that exists."""
+    done = cli(command, "")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+
+
 def test_help_names_the_exit_codes(cli):
     """The contract is where one looks for it."""
     text = " ".join(cli("--help").stdout.split())

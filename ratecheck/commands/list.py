@@ -20,7 +20,7 @@ def command(paper: str | None, summary: bool, as_json: bool) -> None:
 
     The summary counts a statement as repaired where its key says so, and what is left out of the catalogue apart.
     """
-    papers = (paper,) if paper else bounds.PAPERS
+    papers = (paper,) if paper is not None else bounds.PAPERS
     if summary:
         counts = {name: count(name) for name in papers}
         if as_json:

@@ -22,7 +22,7 @@ def command(name: str | None, as_json: bool) -> int:
     up to constant factors. The exit code is 1 where a row is refuted, 3 where there is nothing to check a claim
     with.
     """
-    chosen = [tables.get(name)] if name else list(tables.TABLES.values())
+    chosen = [tables.get(name)] if name is not None else list(tables.TABLES.values())
     reports = []
     with progress("checking tables") as report:
         for each in chosen:
@@ -30,7 +30,7 @@ def command(name: str | None, as_json: bool) -> int:
             report(len(reports) / len(chosen))
     if as_json:
         fields = [table_fields(report) for report in reports]
-        print_json(fields[0] if name else fields)
+        print_json(fields[0] if name is not None else fields)
     else:
         say("\n\n".join(map(table_text, reports)))
     outcomes = {report.outcome for report in reports}
