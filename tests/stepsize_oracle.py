@@ -80,6 +80,10 @@ def consistent(statement, values, rng):
     return values
 
 
+class UndecidedError(Exception):
+    """Constants so far apart that the cuts do not converge."""
+
+
 class Oracle:
     """The region of a statement's step sizes at given constants, some step sizes being given as well."""
 
@@ -169,7 +173,7 @@ class Oracle:
             ):
                 return found.x
             self.cut(found.x)
-        raise AssertionError("the cuts do not converge")
+        raise UndecidedError
 
     def feasible(self):
         """Whether any step sizes are admissible."""
@@ -214,11 +218,11 @@ class Oracle:
         return not any(c[2] and abs(self.gap(c, found)) < 1e-8 for c in self.conditions)
 
     def improvement(self, at, slope):
-        """By how much a convex function with this gradient at a point could fall within a factor of e of it.
+        """By how much a convex function with this gradient at a point could fall within a fifth of it.
 
         Where it cannot fall nearby it falls nowhere.
         """
-        box = [[x + s if d else s * FRAME for x, d in zip(at, slope, strict=True)] for s in (-1, 1)]
+        box = [[x + s / 5 if d else s * FRAME for x, d in zip(at, slope, strict=True)] for s in (-1, 1)]
         found = self.least(slope, box=box)
         return math.nan if found is None else float(slope @ (at - found))
 
