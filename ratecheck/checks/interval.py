@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 TOLERANCE = 1e-12
+# What is cut off is more than this, so that the ends of what is left are exact to more than what counts as empty.
+_LEAST_CUT = 4e-13
 # Stand-ins for the open ends of an interval, far outside every sensible step size and inside the range of floats.
 TINY, HUGE = 1e-60, 1e60
 # How far inside an open end a function is evaluated, relative to it.
@@ -76,11 +78,11 @@ class Interval:
     def cut(self, low: float, high: float, because: frozenset[Any], *, strict: bool = False) -> Interval:
         """The intersection with [low, high], without these ends if ``strict``."""
         new = self
-        if low > new.low * (1 + TOLERANCE):
+        if low > new.low * (1 + _LEAST_CUT):
             new = replace(new, low=low, because=(because, new.because[1]), strict=(strict, new.strict[1]))
         elif strict and not new.open[0] and low >= new.low * (1 - TOLERANCE):
             new = replace(new, because=(because, new.because[1]), strict=(True, new.strict[1]))
-        if high < new.high * (1 - TOLERANCE):
+        if high < new.high * (1 - _LEAST_CUT):
             new = replace(new, high=high, because=(new.because[0], because), strict=(new.strict[0], strict))
         elif strict and not new.open[1] and high <= new.high * (1 + TOLERANCE):
             new = replace(new, because=(new.because[0], because), strict=(new.strict[0], True))
