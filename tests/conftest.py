@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import hypothesis
@@ -12,6 +13,8 @@ from ratecheck.cli import _run
 # A test's time is no property of what it tests.
 hypothesis.settings.register_profile("busy", deadline=None)
 hypothesis.settings.load_profile("busy")
+# Processes that run tests beside each other inherit a width, which would break the lines of what commands print.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from ratecheck.checks.verdict import Comparison, Outcome
 from ratecheck.checks.verify import verify
 from ratecheck.commands import verify as command
 from ratecheck.engines.ball import EXACT, Ball
+from ratecheck.engines.enclosure import UndecidedError
 from ratecheck.errors import InputError
 from ratecheck.problems import Quadratic
 from ratecheck.views.text import verdict_text
@@ -340,3 +341,12 @@ def test_wide_instances_are_wide():
     assert max(each.given.get("K", 1) for each in made) > 1e4
     assert min(curvature) < 1e-4
     assert max(curvature) > 1e4
+
+
+def test_a_run_that_grows_for_long_is_given_up_soon():
+    """Enclosures of a number with 10^8 digits would take hours: whatever grows beyond any float is undecided."""
+    grown = Ball.of([[Fraction(3, 2)]], 128)
+    with pytest.raises(UndecidedError, match="range of floats"):
+        grown.power(Ball.of([[1]], 128), 10**9)
+    power = grown.power(Ball.of([[1]], 128), 100)[0].entry(0, 0)
+    assert power.low <= Fraction(3, 2) ** 100 <= power.high

@@ -20,6 +20,7 @@ COMMANDS = (
     ("stepsize", "pfl/theorem-3.7", *NUMBERS),
     ("bound", "pfl/theorem-3.7", *NUMBERS, "gamma=1e-4"),
     ("list", "simfbo"),
+    ("tables", "pfl/table-3"),
 )
 
 

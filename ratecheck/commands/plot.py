@@ -107,7 +107,6 @@ def sides(
     path = out or Path(f"{statement.key.replace('/', '-')}.png")
     check_target(path)
     check_valued(statement)
-    warn_of(statement)
     given = parse_values(assignments, statement.vocabulary)
     statement = statement.at(given)
     problem, values, name = prepare(statement, problem_name, {**rounds_of(statement, given), **given})
@@ -116,6 +115,7 @@ def sides(
     chosen = None if vary == "all" else names(vary)
     with progress(f"measuring {statement.key}") as report:
         found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)
+    warn_of(statement)
     # What was measured is on the screen before a file can fail.
     if as_json:
         print_json({**survey_fields(found), "file": str(path), "audit": audit_fields(statement)})

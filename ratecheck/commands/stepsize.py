@@ -44,16 +44,16 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     unused = statement.unused(given)
     if unused:
         note(f"{statement.key} does not depend on {', '.join(unused)}")
-    with progress("nearest that is admissible"):
-        warn_of(statement)
     negative = _negative(statement, given, answer)
-    closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
+    with progress("nearest that is admissible"):
+        closest = None if answer.feasible else nearest(answer.problem, given, answer.core)
     drawn = None
     if axes is not None:
         if not answer.feasible:
             raise InputError(f"nothing is admissible, so there is no region: {'; '.join(answer.conflict)}")
         with progress("region"):
             drawn = region(answer.problem, answer.admissible, choose_axes(answer.problem, answer.admissible, axes))
+    warn_of(statement)
     if as_json:
         print_json(fields(answer, closest, negative) | ({} if drawn is None else {"region": region_fields(drawn)}))
     else:

@@ -1,8 +1,9 @@
 """Matrices of reals enclosed in fixed-point numbers: integers times 2^-bits, all known to one common radius.
 
 Rounding is bounded by what it adds to the radius, entry by entry, so that a result contains the true matrix whatever
-the numbers are. Integers have no largest value: nothing overflows, and what is small needs more bits. With `EXACT` for
-bits entries are rationals and nothing is rounded.
+the numbers are. Integers have no largest value: nothing overflows, and what is small needs more bits. A product beyond
+any float is given up all the same, since a run that grows for 10^9 rounds would fill the memory with digits. With
+`EXACT` for bits entries are rationals and nothing is rounded.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from ratecheck.engines.enclosure import Enclosure, Number, UndecidedError
 Entries = NDArray[np.object_]
 # In place of a number of bits: entries are rationals.
 EXACT = 0
+# Binary digits before the point beyond which a product is given up; the largest float has 1024, its square twice that.
+_DIGITS = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,9 @@ class Ball:
         columns = max((sum(map(abs, column)) for column in other.middle.T), default=0) if self.radius else 0
         spread = rows * other.radius + self.radius * columns + inner * self.radius * other.radius
         product = self.middle.dot(other.middle) if inner else _whole(self.shape[0], other.shape[1], 0)
+        largest = max((entry.bit_length() for entry in (spread, *product.flat)), default=0)
+        if largest > 2 * self.bits + _DIGITS:
+            raise UndecidedError("the run leaves the range of floats by far")
         return Ball(product >> self.bits, (spread >> self.bits) + 2, self.bits)
 
     def times(self, other: Ball) -> Ball:

@@ -6,7 +6,7 @@ from bounds.display import shown
 from bounds.tables import Row
 from ratecheck.checks.orders import Domination
 from ratecheck.checks.tables import Finding, TableReport
-from ratecheck.views.width import table
+from ratecheck.views.width import table_rows
 
 
 def order_text(row: Row, column: str) -> str:
@@ -31,7 +31,7 @@ def table_text(report: TableReport) -> str:
         row = checked.row
         orders = [order_text(row, column) for column in printed.headers]
         cells.append([row.label, *orders, *(row.columns.get(w, "") for w in words), row.key, checked.headline])
-    head, *rows = table(cells).splitlines()
+    head, *rows = table_rows(cells)
     lines.append(head)
     for line, checked in zip(rows, report.rows, strict=True):
         lines += [line, *(text for finding in checked.findings for text in _finding(finding))]

@@ -52,14 +52,21 @@ def _broken(line: str, width: int) -> list[str]:
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns aligned to the left, two spaces apart; cells take several lines where the terminal is too narrow."""
+    return "\n".join(table_rows(rows))
+
+
+def table_rows(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The rows of a `table` one by one, each of one or more lines."""
     widths = _narrowed([max(len(row[k]) for row in rows) for k in range(len(rows[0]))])
-    lines = []
+    found = []
     for row in rows:
         cells = [_cell(cell, width) for cell, width in zip(row, widths, strict=True)]
+        lines = []
         for k in range(max(map(len, cells))):
             parts = (cell[k] if k < len(cell) else "" for cell in cells)
             lines.append("  ".join(part.ljust(width) for part, width in zip(parts, widths, strict=True)).rstrip())
-    return "\n".join(lines)
+        found.append("\n".join(lines))
+    return found
 
 
 def _narrowed(widths: list[int]) -> list[int]:
