@@ -18,6 +18,7 @@ import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
 from ratecheck.checks.asked import Options
+from ratecheck.checks.falsify import Budget, falsify
 from ratecheck.checks.rounding import Rounded, rounded
 from ratecheck.checks.selftest import wide
 from ratecheck.checks.sweep import survey
@@ -163,6 +164,14 @@ def test_true_recursions_are_never_accused(each, T):
         for share in (1.0, 0.7):
             given = {"T": float(T), "sigma_u": 0.0, "gamma_u": share / largest}
             assert asked(each, problem, given, rigorous=T == 3).outcome in (Outcome.HOLDS, Outcome.INCONCLUSIVE)
+
+
+def test_a_difference_in_one_term_accuses_nobody():
+    """The textbook's recursion, written as one term: where x+ = x*, its parts cancel and so did their errors."""
+    whole = statement(D, {"all": D_BEFORE - 2 * gamma * GAP_BEFORE + gamma**2 * sigma**2})
+    found = falsify(whole, Budget(40), seed=0)
+    assert found.outcome is not Outcome.VIOLATED
+    assert 0.99 < found.tightness <= 1 + 1e-6
 
 
 def test_equal_sides_go_up():

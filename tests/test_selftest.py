@@ -102,10 +102,15 @@ def test_a_wrong_sound_statement_is_an_alarm(own, tmp_path, monkeypatch, capsys)
 
 
 def test_no_alarm_for_a_sound_statement(surveyed):
-    """Random instances and a search find no violation; the pool's best is the tightness."""
+    """Random instances and a search find no violation; the tightness is the pool's best that rounding leaves sure."""
     assert surveyed.alarms == ()
     assert surveyed.instances["exact"] >= 10
-    sides = [known.lefts["main"] / bounds.get(KEY).evaluate(**_numbers(known)).value for known in surveyed.pool]
+    sides = [
+        known.lefts["main"] / bounds.get(KEY).evaluate(**_numbers(known)).value
+        for known in surveyed.pool
+        if known.errors["main"] < 0.01 * known.lefts["main"]
+    ]
+    assert len(sides) >= 8
     assert max(sides) == pytest.approx(surveyed.tightness)
     assert 0.1 < surveyed.tightness < 1
 
@@ -139,9 +144,9 @@ def divided(by: float) -> Mutant:
 
 
 def test_a_mutant_false_by_ten_is_caught(surveyed):
-    """The factor follows from the tightness; search and pool agree that it is false."""
+    """By ten or more, as an instance that is less sure may say; search and pool agree that it is false."""
     found = tried(divided(10 / surveyed.tightness), surveyed, Budget(60), 0)
-    assert found.pool_factor == pytest.approx(10, rel=1e-6)
+    assert found.pool_factor > 10 - 1e-5
     assert found.by_search
     assert found.by_audit
     assert found.caught
