@@ -17,8 +17,10 @@ def main() -> int:
     for outcome, number in found.counts.most_common():
         print(f"{outcome.value:15} {number}")
     print(f"undecided       {found.undecided:.2%} of those about which the statement says something")
-    for (key, reason), number in found.open.most_common():
-        print(f"{number:6}  {key}: {reason}")
+    print(f"refused as input {found.refused.total()}")
+    for part in (found.open, found.refused):
+        for (key, reason), number in part.most_common():
+            print(f"{number:6}  {key}: {reason}")
     for key, instance, verdict in found.accused:
         print(f"{verdict.outcome.value} {key}: {instance.fields()}")
     return 1 if found.accused else 0

@@ -13,6 +13,8 @@ import pytest
 from twins_digits import Digits, ratio
 
 import ratecheck as rc
+from ratecheck.engines import lemmas, quantities
+from ratecheck.engines.setup import prepare
 from ratecheck.participation import Trace
 from ratecheck.problems import Bilevel, Quadratic
 
@@ -243,3 +245,43 @@ def test_averages_of_any_scale_claim_little(scale):
     run = {"K": 10**6, "T": 10**6, "sigma_u": 0.3, "sigma_v": 0.3}
     found = rc.exact_average("fedavg-p", problem, Trace.uniform(2, 1), **run, **steps)
     assert found.rounding < 1e-8 * found.metric
+
+
+@pytest.mark.parametrize("name", ["fedsum-b", "fedsum", "fedsum-cr"])
+def test_what_is_nothing_by_its_structure_has_no_rounding(name):
+    """Everybody takes part in every round: the noise that is remembered is that of the round itself."""
+    problem = Quadratic(np.array([[[3.0]], [[0.7]]]), np.array([[1.3], [-0.4]]), 1)
+    made = prepare(
+        name, problem, Trace(np.ones((4, 2), dtype=bool)), K=3, T=4, noise={"sigma_u": 0.3},
+        step_sizes={"eta_g": 0.7, "eta_l": 0.1},
+    )  # fmt: skip
+    found = quantities.expect(made, ["noise_inner", "noise2", "mean_staleness2"])
+    assert not found.records["noise_inner"].any()
+    assert not found.errors["noise_inner"].any()
+    assert (found.records["noise2"] > 0).all()
+    at_the_model = name == "fedsum-b"
+    assert bool(found.errors["mean_staleness2"].any()) != at_the_model
+    assert bool(found.records["mean_staleness2"].any()) != at_the_model
+
+
+def test_the_noise_of_earlier_rounds_is_counted():
+    """A client that is away is remembered with its noise, which the model has answered since."""
+    problem = Quadratic(np.array([[[3.0]], [[0.7]]]), np.array([[1.3], [-0.4]]), 1)
+    rows = np.array([[1, 1], [1, 0], [1, 0]], dtype=bool)
+    steps = {"eta_g": 0.7, "eta_l": 0.1}
+    made = prepare("fedsum", problem, Trace(rows), K=2, T=3, noise={"sigma_u": 0.3}, step_sizes=steps)
+    found = quantities.expect(made, ["noise_inner"])
+    assert found.records["noise_inner"][0] == 0
+    assert (abs(found.records["noise_inner"][1:]) > found.errors["noise_inner"][1:]).all()
+
+
+def test_a_single_local_step_has_no_drift():
+    """E is 0 where K = 1; before round 0 every control variate is the gradient, so that S_3u is 0."""
+    problem = Quadratic(np.array([[[3.0]], [[0.7]]]), np.array([[1.3], [-0.4]]), 1)
+    steps = {"gamma_u": 0.1, "gamma_v": 0.1, "eta_u": 1.0, "eta_v": 1.0}
+    made = prepare("scaffold-p", problem, Trace.uniform(2, 1), K=1, T=3, noise={"sigma_u": 0.3}, step_sizes=steps)
+    found = lemmas.expect(made)
+    assert not found.records["E"].any()
+    assert not found.errors["E"].any()
+    assert (found.records["S_3u"][0], found.errors["S_3u"][0]) == (0.0, 0.0)
+    assert found.records["S_3u"][2] > found.errors["S_3u"][2] > 0

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from ratecheck.checks import sides
 from ratecheck.checks.asked import Options
 from ratecheck.checks.falsify import Budget, falsify
 from ratecheck.checks.rounding import Rounded, rounded
@@ -359,3 +360,16 @@ def test_a_run_that_grows_for_long_is_given_up_soon():
         grown.power(Ball.of([[1]], 128), 10**9)
     power = grown.power(Ball.of([[1]], 128), 100)[0].entry(0, 0)
     assert power.low <= Fraction(3, 2) ** 100 <= power.high
+
+
+def test_nothing_times_what_overflows_is_nothing():
+    """A delay of 0 makes a term 0, however large the sum beside it; without the delay the bound overflows."""
+    statement = bounds.get("fedsum/lemma-e.5-repaired")
+    claim, vocabulary = statement.claims[0], statement.vocabulary
+    values = {"N": 1.0, "K": 1.0, "T": 1.0, "L": 1.0, "sigma": 0.0, "eta": 1.0, "tau_max": 0.0, "tau_avg": 0.0}
+    sums, exact = {"local_aggregate_sum": np.array([math.inf])}, {"local_aggregate_sum": np.array([math.inf])}
+    found = sides.enclosed(claim.bound, vocabulary, values, sums, exact)
+    assert found.at(0) == (0.0, 0.0)
+    assert sides.evaluate(claim.bound, vocabulary, values, sums)[0] == 0
+    delayed = sides.enclosed(claim.bound, vocabulary, {**values, "tau_max": 1.0}, sums, exact)
+    assert not delayed.sure[0]

@@ -15,7 +15,7 @@ import bounds
 from ratecheck import caching
 from ratecheck.checks.falsify import Budget
 from ratecheck.checks.instance import load, read
-from ratecheck.checks.selftest import trial
+from ratecheck.checks.selftest import trial, wide
 from ratecheck.checks.selftest.audit import Audited, Fate, audited
 from ratecheck.checks.selftest.factors import Known, factor, largest
 from ratecheck.checks.selftest.kept import Kept
@@ -371,3 +371,12 @@ def test_kept_parts_are_data(surveyed, tmp_path):
     (file,) = (tmp_path / "x").glob("*.part")
     caching.write(file, b"survey\n" + pickle.dumps(whole))
     assert kept.get("survey", Survey) is None
+
+
+def test_wide_instances_are_input():
+    """Settings do not contradict one another: a trace's size, products of step sizes, rounds that are compared."""
+    keys = ["fedsum/lemma-d.2", "fedsum/corollary-d.3", "simfbo/proposition-2-repaired", "pfl/lemma-4.4"]
+    found = wide.tally(keys, 16, seed=1)
+    assert found.counts.total() + found.refused.total() == 16
+    assert not found.refused
+    assert not found.accused

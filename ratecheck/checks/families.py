@@ -187,13 +187,18 @@ class Family:
 
     @cached_property
     def _free_steps(self) -> tuple[str, ...]:
-        """Step sizes that no rule sets, products first."""
+        """Step sizes that no rule sets and no others decide, products first."""
         statement, vocabulary = self.statement, self.statement.vocabulary
         ruled = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
         products = dict.fromkeys(p.product.name for p in statement.step_products)
         names = [n for n in statement.parameters if vocabulary[n].role is Role.STEP_SIZE and n not in ruled]
-        locals_ = {p.local.name for p in statement.step_products}
-        return tuple(n for n in (*products, *names) if n in names and n not in locals_ | {*statement.settings})[:4]
+        # A local step size follows from a product and its outer one, and gives the outer ones of its other products.
+        locals_: dict[str, str] = {}
+        for each in statement.step_products:
+            locals_.setdefault(each.local.name, each.product.name)
+        follow = {p.outer.name for p in statement.step_products if locals_[p.local.name] != p.product.name}
+        free = [n for n in dict.fromkeys((*products, *names)) if n in names and n not in {*locals_, *follow}]
+        return tuple(n for n in free if n not in statement.settings)[:4]
 
     @cached_property
     def _claimable(self) -> tuple[str, ...]:
@@ -228,6 +233,10 @@ class Family:
         pattern = self._pattern(dial, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
         if isinstance(pattern, Bernoulli) and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta
+        most = statement.vocabulary.run.get("participants", "")
+        if isinstance(pattern, Trace) and most in given:
+            # Rounds of a trace differ in size: the setting is that of the largest.
+            given[most] = float(pattern.matrix.sum(axis=1).max())
         claims = self._claims(dial, problem, given, pattern)
         if self._restricted:
             given |= self._chosen(dial, problem, {**given, **claims}, pattern, self._restricted, "parameter")
@@ -283,7 +292,7 @@ class Family:
         values = {
             "participants": float(self.shape.size),
             "local_steps": _whole(dial["local_steps"], most_steps),
-            "rounds": _whole(dial["rounds"], most_rounds),
+            "rounds": max(_whole(dial["rounds"], most_rounds), self._fewest_rounds),
         }
         given = {roles[role]: value for role, value in values.items() if role in roles}
         given = {k: v for k, v in given.items() if k not in statement.settings}
@@ -296,6 +305,11 @@ class Family:
         for name in self._parameters:
             given[name] = 1.0 if dial[f"parameter {name}"] > _EDGE else 4 * _factor(dial[f"parameter {name}"] / _EDGE)
         return given
+
+    @property
+    def _fewest_rounds(self) -> float:
+        """2 where a round is compared with the one before."""
+        return 1.0 + any(claim.metric.over is Over.EVERY_ROUND_BUT_FIRST for claim in self.statement.claims)
 
     @cached_property
     def reach(self) -> tuple[float, float]:

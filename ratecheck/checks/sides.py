@@ -57,6 +57,7 @@ def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float],
     arguments: dict[str, object] = {}
     expr = written_out(expr, vocabulary)
     _check_known(expr, vocabulary, values, records)
+    expr = _without_zeros(expr, vocabulary, values)
     for symbol in expr.free_symbols:
         name = symbol.name
         measured = vocabulary[name].role is Role.MEASURED
@@ -83,6 +84,7 @@ def enclosed(
     expr = written_out(expr, vocabulary)
     _check_known(expr, vocabulary, values, records)
     quantities = {}
+    expr = _without_zeros(expr, vocabulary, values)
     for symbol in expr.free_symbols:
         name, role = symbol.name, vocabulary[symbol.name].role
         if role is Role.MEASURED:
@@ -92,6 +94,19 @@ def enclosed(
             share = {Role.STEP_SIZE: _STEPS, Role.CONSTANT: 0.0 if name in given else _CONSTANTS}.get(role, 0.0)
             quantities[name] = Rounded.of(values[name], share * abs(values[name]))
     return rounded(expr, quantities).broadcast(next(iter(records.values())).shape)
+
+
+def _without_zeros(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float]) -> sp.Expr:
+    """The expression without what is 0 times something: nothing, even where what a run measures overflows."""
+    measured = {symbol for symbol in expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
+    return _without(expr, frozenset(s for s in expr.free_symbols - measured if values[s.name] == 0))
+
+
+@functools.cache
+def _without(expr: sp.Expr, nothing: frozenset[sp.Symbol]) -> sp.Expr:
+    """The expression where these are 0; as it is where it has no value then."""
+    found = expr.xreplace(dict.fromkeys(nothing, sp.S.Zero)) if nothing else expr
+    return expr if found.has(sp.nan, sp.zoo, sp.oo) else found
 
 
 def _check_known(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> None:

@@ -128,6 +128,7 @@ class _Local:
     points: Array
     sizes: Array
     drifts: Array
+    drift_sizes: Array
     noise: Number
 
 
@@ -143,8 +144,7 @@ class _Probe:
         self.recorder = Recorder(moments)
         self.sums = [self._lift(i, self._gradient_sum(i)) for i in range(moments.n)]
         self.sum_sizes = [self._lift(i, self._gradient_sum_size(i)) for i in range(moments.n)]
-        self.last_sums = [self._last_gradient_sum(i) for i in range(moments.n)]
-        self.last_sizes = [self._last_size(i) for i in range(moments.n)]
+        self.controlled = [self._controlled(i) for i in range(moments.n)]
         pairs = list(zip(self.problem.H, self.locals, strict=True))
         self.noise = [H @ local.point_noise @ H.T for H, local in pairs]
         self.noise_sizes = [np.abs(H) @ local.point_noise_size @ np.abs(H).T for H, local in pairs]
@@ -183,6 +183,8 @@ class _Probe:
             np.concatenate(points),
             np.concatenate(sizes),
             drifts,
+            # The first iterate is where it starts.
+            np.concatenate([np.zeros_like(sizes[0]), *sizes[1:]]),
             (square_noise, EPS * square_size),
         )
 
@@ -208,17 +210,11 @@ class _Probe:
         rows[:, -1] += self.setup.K * np.abs(self.problem.g[i])
         return rows
 
-    def _last_size(self, i: int) -> Array:
-        """Size of the terms of the remembered sum of gradients."""
-        rows = np.abs(self.problem.H[i]) @ self._last_rows(i)
-        rows[:, -1] += self.setup.K * np.abs(self.problem.g[i])
-        return rows
-
-    def _last_gradient_sum(self, i: int) -> Array:
-        """Sum over k of grad f_i at the remembered local iterates, as a map of z."""
-        rows = self.problem.H[i] @ self._last_rows(i)
-        rows[:, -1] -= self.setup.K * self.problem.g[i]
-        return rows
+    def _controlled(self, i: int) -> Sized:
+        """Sum over k of grad f_i(l_ik) less that at the remembered local iterates, as a map of z: its slope cancels."""
+        H, local, last = self.problem.H[i], self.locals[i], self._last_rows(i)
+        size = self._lift(i, local.point_sum_size) + last
+        return H @ (self._lift(i, local.point_sum) - last), np.abs(H) @ size
 
     def _last_rows(self, i: int) -> Array:
         """The remembered sum of local iterates as a map of z: the client's last variable of each space."""
@@ -247,9 +243,6 @@ class _Probe:
         ]
         squares_u = _sum([_inner(moment, total, total), *of_u])
         squares_v = _sum([*(_square(moment, _cut(s, slice(d_u, None))) for s in sums), *of_v])
-        controlled = [
-            (s - last, size + more) for (s, size), last, more in zip(sums, self.last_sums, self.last_sizes, strict=True)
-        ]
         values, errors = self.recorder.record(moment)
         record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
         record |= {
@@ -258,7 +251,7 @@ class _Probe:
             "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
             "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
             "T_3u": self._spread(sums, moment, of_u),
-            "S_3u": self._spread(controlled, moment, of_u),
+            "S_3u": self._spread(self.controlled, moment, of_u),
             "E": self._local_squares(moment),
             "C": self._staleness(moment),
         }
@@ -280,11 +273,12 @@ class _Probe:
 
     def _local_squares(self, moment: Moment) -> Number:
         """sum_ik E||l_ik - l_i0||^2."""
-        return _sum(self._local_square(moment, i, "drifts") for i in range(self.moments.n))
+        return _sum(self._local_square(moment, i, drifts=True) for i in range(self.moments.n))
 
-    def _local_square(self, moment: Moment, i: int, rows: str) -> Number:
+    def _local_square(self, moment: Moment, i: int, *, drifts: bool = False) -> Number:
         local = self.locals[i]
-        square = moment.part(self.moments.inputs(i)).square(getattr(local, rows), local.sizes)
+        rows = (local.drifts, local.drift_sizes) if drifts else (local.points, local.sizes)
+        square = moment.part(self.moments.inputs(i)).square(*rows)
         return _sum([square, local.noise])
 
     def _staleness(self, moment: Moment) -> Number:
@@ -301,7 +295,7 @@ class _Probe:
         trace = self.setup.trace
         for i in range(self.moments.n):
             share = trace.rate if self.moments.fixed is None else float(self.moments.fixed[t, i])
-            fresh = self._local_square(moment, i, "points")
+            fresh = self._local_square(moment, i)
             self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
 
     def _changes(self, moment: Moment, round_map: RoundMap, mean_u: Sized) -> Record:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ratecheck.engines.exact import Moments
 from ratecheck.engines.moment import Number
+from ratecheck.engines.setup import Setup
 from ratecheck.engines.transition import Transition, scaled
 from ratecheck.errors import InputError
 from ratecheck.problems import Quadratic
@@ -38,7 +39,9 @@ class Remembered:
             raise InputError("what clients remember depends on who took part: draw a trace")
         self._setup, problem = moments.setup, moments.setup.problem
         assert isinstance(problem, Quadratic)
-        self._present = np.maximum.accumulate(moments.fixed, axis=0)
+        self._taking, self._present = moments.fixed, np.maximum.accumulate(moments.fixed, axis=0)
+        self._noisy = bool(moments.setup.noise.any())
+        self._still = np.array([_still(moments.setup, i) for i in range(moments.n)])
         blocks = [block for block, size in moments.setup.sizes.items() if size]
         self._now = [moments.gradient_rows(i) for i in range(moments.n)]
         self._sizes = [_sized(rows, g) for rows, g in zip(self._now, problem.g, strict=True)]
@@ -59,7 +62,11 @@ class Remembered:
         steps = self._setup.local_steps.astype(float)
         everybody, present = np.ones(len(steps)), self._present[t].astype(float)
         if name in ("noise2", "noise_inner"):
-            noise = _sum(self._noise, present)
+            # Without noise there is nothing to remember, and that of this round's steps is independent of x^t.
+            counted = present if name == "noise2" else present * ~self._taking[t]
+            if not (self._noisy and counted.any()):
+                return 0.0, 0.0
+            noise = _sum(self._noise, counted)
             nothing = np.zeros_like(noise)
             if name == "noise2":
                 return round_.square(nothing, noise, _sum(self._last_sizes, present))
@@ -68,11 +75,31 @@ class Remembered:
             return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise, size))
         mean = name.startswith("mean_")
         counted = present / steps if mean else present
+        if name not in ("gradients2", "mean_gradients2"):
+            # Who has just taken all gradients at x^t remembers what they are there.
+            stale = np.where(self._taking[t] & self._still, 0.0, 1.0)
+            counted, everybody, steps = counted * stale, everybody * stale, steps * stale
         gradients, size = _sum(self._gradients, counted), _sum(self._last_sizes, counted)
         if name in ("gradients2", "mean_gradients2"):
             return round_.square(np.zeros_like(gradients), gradients, size)
         whole = everybody if mean else steps
+        if not whole.any():
+            return 0.0, 0.0
         return round_.square(_sum(self._now, whole), -gradients, size + _sum(self._sizes, whole))
+
+
+def _still(setup: Setup, i: int) -> bool:
+    """Whether client i takes all gradients of a round at the point that is recorded before it, whatever the run."""
+    maps, p = setup.maps, {**setup.parameters(i), "delay": 1.0}
+    begun, after = maps.begin(p), maps.step(p)
+    found = []
+    for b, (group, slot) in enumerate(maps.point()):
+        if setup.sizes[setup.algorithm.blocks[b]]:
+            first, stays = np.zeros(begun.shape[2]), np.zeros(after.shape[2])
+            first[slot], stays[0] = 1.0, 1.0
+            moved = setup.local_steps[i] > 1 and not np.array_equal(after[b, 0], stays)
+            found.append(group == "server" and not moved and np.array_equal(begun[b, 0], first))
+    return all(found)
 
 
 def _sized(rows: Array, offset: Array) -> Array:

@@ -27,6 +27,7 @@ from ratecheck.checks.selftest.survey import searchable
 from ratecheck.checks.standing import refuted
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.errors import InputError
+from ratecheck.participation import Participation
 from ratecheck.problems import Problem, Quadratic
 
 Array = np.ndarray
@@ -36,6 +37,8 @@ CLIENTS, STEPS, ROUNDS, UNITS = 300, 1e6, 1e6, 8.0
 _SQUARED, _WORK = 44, 3e7
 # Points that are tried for an instance; what is no end of an interval; how an instance is asked about.
 _TRIES, _NOWHERE = 40, 1e-30
+# Powers of ten by which a run may grow, where nothing limits its steps.
+_GROWTH = 60
 ASKED = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
 
 
@@ -69,10 +72,36 @@ class Wide(Family):
         free = not math.isfinite(interval.high) and interval.box[0] <= _NOWHERE
         return super()._inside(name, interval, x) * (self._unit(name) if free and not self._bilevel else 1.0)
 
+    @cached_property
+    def _unlimited(self) -> bool:
+        """Whether no condition and no rule speaks of a step size that is drawn."""
+        statement, drawn = self.statement, {*self._free_steps}
+        ruled = {rule.symbol.name for rule in statement.step_rules}
+        return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
+
+    def _chosen(
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation,
+        wanted: Sequence[str], kind: str,
+    ) -> dict[str, float]:  # fmt: skip
+        """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
+        chosen = super()._chosen(dial, problem, given, pattern, wanted, kind)
+        if kind != "step" or self._bilevel or not self._unlimited:
+            return chosen
+        run, curvature = self.statement.vocabulary.run, self._units[0] / self._units[1] ** 2
+        steps = [given.get(run.get(role, ""), 1.0) for role in ("local_steps", "rounds")]
+        scaled = [name for name in chosen if self._unit(name) != 1.0]
+        numbers = [value for name, value in chosen.items() if name not in scaled]
+        # Products and quotients of step sizes are steps, too.
+        longest = math.prod(max(value, 1 / value) for value in numbers)
+        most = (1 + 10 ** (_GROWTH / math.prod(steps))) / longest / steps[0]
+        return {name: min(value, most / curvature) if name in scaled else value for name, value in chosen.items()}
+
     def _problem(self, dial: Mapping[str, float]) -> Problem:
         problem = super()._problem(dial)
         if not isinstance(problem, Quadratic):
             return problem
+        if not problem.H.any() and "L" in self.statement.vocabulary.facts.values():
+            raise InputError("L is positive, and nothing is curved")
         f, x = self._units
         return Quadratic(problem.H * (f / x**2), problem.g * (f / x), problem.d_u)
 
@@ -108,11 +137,12 @@ def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
 
 @dataclass
 class Tally:
-    """How many verdicts of each kind, what was VIOLATED or DIVERGED, and why others stay open."""
+    """How many verdicts of each kind, what was VIOLATED or DIVERGED, why others stay open, and what was no input."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     accused: list[tuple[str, Instance, Verdict]] = field(default_factory=list)
     open: Counter[tuple[str, str]] = field(default_factory=Counter)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
     def decided(self) -> int:
@@ -140,10 +170,12 @@ def tally(keys: Sequence[str], count: int, seed: int = 0, report: Callable[[floa
         rng = np.random.default_rng([seed_of(seed, key, "wide"), k])
         made = instance(bounds.get(key), rng)
         if made is None:
+            found.refused[key, "no instance was met"] += 1
             continue
         try:
             verdict = made.verdict(ASKED)
-        except InputError:
+        except InputError as error:
+            found.refused[key, str(error)[:120]] += 1
             continue
         found.counts[verdict.outcome] += 1
         if verdict.outcome in (Outcome.VIOLATED, Outcome.DIVERGED):
