@@ -373,3 +373,18 @@ def test_nothing_times_what_overflows_is_nothing():
     assert sides.evaluate(claim.bound, vocabulary, values, sums)[0] == 0
     delayed = sides.enclosed(claim.bound, vocabulary, {**values, "tau_max": 1.0}, sums, exact)
     assert not delayed.sure[0]
+
+
+@pytest.mark.parametrize("key", ["flame/theorem-1", "flame/theorem-1-repaired"])
+def test_ties_of_single_clients_are_proved(key):
+    """With lambda = L and equal weights the lower bound is an identity of every client: no float decides it."""
+    problem = Quadratic(np.array([[[0.7]], [[0.7]]]), np.array([[1.3], [-0.4]]), 1)
+    given = {"lambda_": 0.7, "alpha": 1.0, "T": 3, "s": 1}
+    found = verify(bounds.get(key), problem, given, Options(engine="exact"))
+    assert found.outcome is Outcome.HOLDS
+    statement = bounds.get(key)
+    lower, *others = statement.claims
+    share = sp.Rational(10**14 - 1, 10**14)
+    smaller = replace(lower, terms={label: share * term for label, term in lower.terms.items()})
+    less = replace(statement, claims=(smaller, *others))
+    assert verify(less, problem, given, Options(engine="exact")).outcome is not Outcome.HOLDS

@@ -7,6 +7,7 @@ the run are enclosed. What cannot be decided so is said to be undecided, never g
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,8 @@ _FEW_STEPS = 256
 _EXACTLY = Options(engine="exact")
 
 Numbers = dict[str, Number]
+# Quantities of single clients.
+_SINGLE = "participant:"
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,8 @@ class _Subject:
         claims = self.statement.claims
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims)
         run = self._run(values, trace)
+        if measured and all(name.startswith(_SINGLE) for name in measured.values()):
+            return self.at_every_state(trace)
 
         def decide(bits: int) -> Proof:
             names = sorted(set(measured.values()))
@@ -201,8 +206,10 @@ class _Subject:
         """
         values, notes = self._values(self.statement, trace)
         measured = self._measured()
-        forms = self._run(values, trace).forms(sorted(set(measured.values())))
-        for claim in self.statement.claims:
+        names, run = sorted(set(measured.values())), self._run(values, trace)
+        single = all(name.startswith(_SINGLE) for name in names)
+        found = run.participants(names) if single else [run.forms(names)]
+        for forms, claim in itertools.product(found, self.statement.claims):
             room = _form(claim, values, {symbol: forms[name] for symbol, name in measured.items()})
             if not (semidefinite(room) if claim.relation is Relation.AT_MOST else not room.any()):
                 raise UndecidedError("float64 cannot tell the sides apart, and following the run would take too long")
@@ -456,6 +463,9 @@ def _proved_condition(condition: Condition, values: Numbers) -> bool:
 def _form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) -> Entries:
     """Right side minus left side as a quadratic form in the state, whose last entry is 1."""
     difference = claim.bound - claim.metric.expr
+    # Without an inner error there is no root of it.
+    nothing = [symbol for symbol in difference.free_symbols if values.get(symbol.name) == 0]
+    difference = difference.xreplace(dict.fromkeys(nothing, sp.S.Zero))
     symbols = [symbol for symbol in difference.free_symbols if symbol.name not in values]
     size = len(next(iter(forms.values())))
     total = np.full((size, size), Fraction(0), dtype=object)

@@ -267,6 +267,9 @@ class _Probe:
     def _spread(self, sums: Sequence[Sized], moment: Moment, noise: list[Number]) -> Number:
         """sum_i E||s_i - mean||^2 of the shared parts, s_i having independent noise."""
         n, d_u = self.moments.n, self.problem.d_u
+        if n == 1:
+            # One is its own mean.
+            return 0.0, 0.0
         mean, size = _over(np.mean, sums, slice(d_u))
         apart = [_square(moment, (s[:d_u] - mean, more[:d_u] + size)) for s, more in sums]
         return _sum([*apart, _scaled(1 - 1 / n, _sum(noise))])

@@ -137,6 +137,14 @@ class Run:
             raise UndecidedError(f"a state of {part.size} numbers is large")
         return {name: ball.middle for name, ball in part.quantities(names).items()}
 
+    def participants(self, names: Sequence[str]) -> Iterator[dict[str, Entries]]:
+        """What a client that takes part does, as quadratic forms in (server, client, 1), client by client.
+
+        Names are those of `ratecheck.engines.quantities`. Raises `UndecidedError` for what is not rational.
+        """
+        part = _Part(self, list(range(len(self.g[0]))), EXACT)
+        return (part.participant(names, i) for i in range(part.n))
+
     def _parts(self, bits: int) -> list[_Part]:
         return [_Part(self, coordinates, bits) for coordinates in self._coupled()]
 
@@ -397,7 +405,7 @@ class _Part:
         server, recorded, points, gradients = self._forms(a.server, 0, width), [], [], []
         for i in range(self.n):
             client = self._forms(a.client, self.server + i * self.client, width)
-            points.append(self._recorded_point(server, client))
+            points.append(self._recorded_point(server, client, width))
             gradients.append(self._answer(a.record_oracle, i, points[-1]))
             recorded.append(a.records(server, client, self._split(gradients[-1]), self._p(i)))
         found = {}
@@ -425,6 +433,33 @@ class _Part:
             found[name] = Ball.of((Q + Q.T) * Fraction(1, 2), self.bits)
         return found
 
+    def participant(self, names: Sequence[str], i: int) -> dict[str, Entries]:
+        """What client i adds to records, and by how much a round in which it takes part moves its variables."""
+        a, width = self.algorithm, self.server + self.client + 1
+        if a.uses_delay:
+            raise UndecidedError("what a client does depends on when it took part before")
+        server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
+        gradient = self._answer(a.record_oracle, i, self._recorded_point(server, client, width))
+        recorded, found = a.records(server, client, self._split(gradient), self._p(i)), {}
+        for name in names:
+            head, _, what = name.removeprefix("participant:").rpartition(":")
+            Q = _zeros(width, width)
+            if head == "step":
+                after, noise = self._client_round(i, 1)
+                if noise.middle.any():
+                    raise UndecidedError("a step with noise")
+                starts = np.cumsum([0, *(self.sizes[block] for block in a.client.values())])
+                rows = after.middle[starts[[*a.client].index(what)] :][: self.sizes[a.client[what]]]
+                change = rows - client[what]
+                Q = Q + change.T.dot(change)
+            elif head or any(term.over is not Over.CLIENTS for term in recorded.get(what, ())) or what not in recorded:
+                raise UndecidedError(f"{name} is not recorded rigorously")
+            else:
+                for term in recorded[what]:
+                    Q = Q + Enclosure.of(term.factor).plain / Fraction(self.n) * term.left.T.dot(term.right)
+            found[name] = (Q + Q.T) * Fraction(1, 2)
+        return found
+
     def _from_minimum(self, name: str, point: Entries) -> Ball:
         """F - inf f or ||u - u*||^2, of shared variables alone."""
         H, g = (sum(each, 0) / Fraction(self.n) + _zeros(*np.shape(each[0])) for each in (self.H, self.g[:, None]))
@@ -435,12 +470,12 @@ class _Part:
         weight = H * Fraction(1, 2) if name == "gap" else _units(self.d, 0, self.d)
         return Ball.of(away.T.dot(weight).dot(away), self.bits)
 
-    def _recorded_point(self, server: Variables, client: Variables) -> Entries:
+    def _recorded_point(self, server: Variables, client: Variables, width: int) -> Entries:
         parts = []
         for (group, slot), block in zip(LinearMaps(self.algorithm).point(), self.algorithm.blocks, strict=True):
             names = self.algorithm.server if group == "server" else self.algorithm.client
             if slot < 0:
-                parts.append(_zeros(self.sizes[block], self.size))
+                parts.append(_zeros(self.sizes[block], width))
             else:
                 name = [name for name, where in names.items() if where == block][slot]
                 parts.append((server if group == "server" else client)[name])
