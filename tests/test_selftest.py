@@ -380,3 +380,9 @@ def test_wide_instances_are_input():
     assert found.counts.total() + found.refused.total() == 16
     assert not found.refused
     assert not found.accused
+
+
+def test_steps_that_nothing_limits_stay_in_floats():
+    """Such runs grow, but no number of them overflows: a growing run is compared as any other."""
+    found = wide.tally(["fedsum/lemma-e.5-repaired", "simfbo/proposition-2-repaired"], 16, seed=1)
+    assert found.counts[Outcome.HOLDS] == found.decided > 10

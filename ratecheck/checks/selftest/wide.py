@@ -28,7 +28,7 @@ from ratecheck.checks.standing import refuted
 from ratecheck.checks.verdict import Outcome, Verdict
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.problems import Bilevel, Problem, Quadratic
 
 Array = np.ndarray
 # The most clients, local steps and rounds, and how far units reach, as powers of ten.
@@ -85,16 +85,18 @@ class Wide(Family):
     ) -> dict[str, float]:  # fmt: skip
         """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
         chosen = super()._chosen(dial, problem, given, pattern, wanted, kind)
-        if kind != "step" or self._bilevel or not self._unlimited:
+        if kind != "step" or not self._unlimited:
             return chosen
-        run, curvature = self.statement.vocabulary.run, self._units[0] / self._units[1] ** 2
+        run, vocabulary = self.statement.vocabulary.run, self.statement.vocabulary
+        curvature = _curvature(problem)
         steps = [given.get(run.get(role, ""), 1.0) for role in ("local_steps", "rounds")]
-        scaled = [name for name in chosen if self._unit(name) != 1.0]
+        scaled = [name for name in chosen if vocabulary[name].f_degree]
         numbers = [value for name, value in chosen.items() if name not in scaled]
         # Products and quotients of step sizes are steps, too.
-        longest = math.prod(max(value, 1 / value) for value in numbers)
+        longest = math.prod(max(value, 1 / value) for value in numbers if value > 0)
         most = (1 + 10 ** (_GROWTH / math.prod(steps))) / longest / steps[0]
-        return {name: min(value, most / curvature) if name in scaled else value for name, value in chosen.items()}
+        most = most / curvature if curvature else math.inf
+        return {name: min(value, most) if name in scaled else value for name, value in chosen.items()}
 
     def _problem(self, dial: Mapping[str, float]) -> Problem:
         problem = super()._problem(dial)
@@ -113,6 +115,16 @@ class Wide(Family):
             return given
         own = {name for name in own if name not in vocabulary.aliases}
         return {name: value * self._unit(name) if name in own else value for name, value in given.items()}
+
+
+def _curvature(problem: Problem) -> float:
+    """At least the largest curvature that a step meets, up to a factor."""
+    if isinstance(problem, Bilevel):
+        least = min(float(np.linalg.eigvalsh(A)[0]) for A in problem.A)
+        upper, coupling = (float(np.abs(part).max(initial=0.0)) for part in (problem.Q, problem.B))
+        return float(np.abs(problem.A).max()) + upper * (1 + coupling / least) ** 2
+    assert isinstance(problem, Quadratic)
+    return float(np.abs(problem.H).max(initial=0.0))
 
 
 def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
