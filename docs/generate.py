@@ -57,6 +57,7 @@ from ratecheck.checks.verify import verify
 from ratecheck.commands.list import count
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
+from ratecheck.views.selftest import textbook_counts
 
 # Set in the environment, it leaves the audits and implications out of the pages, which take minutes.
 QUICK = "RATECHECK_DOCS_QUICK"
@@ -400,16 +401,13 @@ def self_test() -> str:
 
 def _textbook(data: Mapping[str, Any]) -> list[str]:
     """The textbook's false twins, and its true statements over all functions."""
-    twins, functions = data.get("twins", []), data.get("over_functions", [])
-    if not twins:
+    if not data.get("twins"):
         return []
-    asked = [each for each in functions if not each["asked"]]
-    caught, accused = sum(each["caught"] for each in twins), sum(each["accused"] for each in asked)
     found = (
-        f"Of {len(twins)} false twins of the textbook, {caught} are caught by falsify. Of its {len(functions)} true "
-        f"statements the worst case over all functions covers {len(asked)}, and accuses {accused}."
+        "Of {twins} false twins of the textbook, {caught} are caught by falsify. Of its {true} true "
+        "statements the worst case over all functions covers {covered}, and accuses {accused}."
     )
-    return [found, ""]
+    return [found.format(**textbook_counts(data)), ""]
 
 
 _CHECKS = ("mutants", "audit", "falsify", "verify", "any", "harmless")

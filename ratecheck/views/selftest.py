@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -88,16 +88,26 @@ def _open_text(data: dict[str, Any]) -> list[str]:
 
 def _textbook_text(data: dict[str, Any]) -> list[str]:
     """The false twins, and what is accused over all functions."""
-    twins, functions = data["twins"], data["over_functions"]
-    if not twins and not functions:
+    if not data["twins"] and not data["over_functions"]:
         return []
-    asked = [each for each in functions if not each["asked"]]
-    caught, accused = sum(each["caught"] for each in twins), sum(each["accused"] for each in asked)
+    counts = textbook_counts(data)
     found = (
-        f"Textbook: {caught} of {len(twins)} false twins are caught by falsify; of {len(functions)} true statements "
-        f"{len(asked)} are covered by the worst case over all functions, {accused} of them accused"
+        "Textbook: {caught} of {twins} false twins are caught by falsify; of {true} true statements "
+        "{covered} are covered by the worst case over all functions, {accused} of them accused"
     )
-    return [found]
+    return [found.format(**counts)]
+
+
+def textbook_counts(data: Mapping[str, Any]) -> dict[str, int]:
+    """How many false twins are caught, and how many true statements the worst case over all functions accuses."""
+    covered = [each for each in data["over_functions"] if not each["asked"]]
+    return {
+        "twins": len(data["twins"]),
+        "caught": sum(each["caught"] for each in data["twins"]),
+        "true": len(data["over_functions"]),
+        "covered": len(covered),
+        "accused": sum(each["accused"] for each in covered),
+    }
 
 
 def _monte_carlo_text(found: dict[str, Any]) -> str:
