@@ -285,3 +285,22 @@ def test_a_single_local_step_has_no_drift():
     assert not found.errors["E"].any()
     assert (found.records["S_3u"][0], found.errors["S_3u"][0]) == (0.0, 0.0)
     assert found.records["S_3u"][2] > found.errors["S_3u"][2] > 0
+
+
+@pytest.mark.parametrize("unit", [1.0, 64.0])
+def test_sums_of_powers_that_are_only_rounding_have_no_bound(unit):
+    """FLAME with a tiny penalty creeps: powers of its map reach 1e10, and half of the sum's diagonal is negative."""
+    curvature = [[9.36053e-07, 9.36053e-07], [0.0, 1.48192e-09], [9.36053e-07, 2.8379e-09], [1.93533e-08, 9.36053e-07]]
+    gradient = [
+        [0.00512578, -0.00200248],
+        [0.0, -0.00902296],
+        [-0.00967002, 0.00904108],
+        [-0.000251037, 0.00198054],
+    ]
+    problem = Quadratic([np.diag(row) for row in unit * np.array(curvature)], unit * np.array(gradient), 2)
+    T, steps = 8342, {"alpha": 1.0, "lambda_": unit * 0.000267272, "rho": unit * 0.00522736}
+    averaged = rc.exact_average("flame-exact", problem, Trace.uniform(4, 2), K=1, T=T, **steps)
+    followed = rc.exact("flame-exact", problem, Trace.uniform(4, 2), K=1, T=T, **steps)
+    for name, record in followed.records.items():
+        off = abs(averaged.records[name] - record.mean())
+        assert off <= averaged.errors[name] + followed.errors[name].mean()

@@ -27,7 +27,8 @@ def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> 
     """The verdict where rounding decides nothing, otherwise what is proved.
 
     An accusation by a hair is asked again in any case: prescribed step sizes and certified constants are rounded, too.
-    What is merely open is asked where that is wanted (``rigorous``).
+    What is merely open is asked where that is wanted (``rigorous``), and so is every accusation: one is kept where
+    nothing is proved.
     """
     pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))
     if any(check.holds is False for check in verdict.conditions):
@@ -43,7 +44,7 @@ def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> 
     # A bound that is a number and overflows is nothing that a run could settle.
     numbers = all(math.isfinite(c.right) or _measured(verdict, claim) for c, claim in pairs)
     is_open = rigorous and verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED) and numbers
-    if not is_open and not by_a_hair:
+    if not is_open and not by_a_hair and not (accused and rigorous):
         return verdict
     proof = prove()
     if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):

@@ -323,8 +323,12 @@ class _Check(Asked):
         if means and not by_round and averages.pays(ready):
             found = averages.average(ready)
             records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
-            if all(math.isfinite(x) for each in (found.records, found.errors) for x in each.values()):
+            finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (found.records, found.errors))
+            if finite and (bounded or ready.T > _EARLY):
                 return exact.Expectation(records, errors, found.weights, ready.trace.rate), None
+            if finite:
+                # Rounds one by one lose less than powers of the map.
+                return exact.expect(ready, progress=self.progress), None
             early = replace(ready, T=min(_EARLY, ready.T))
             return exact.expect(early, progress=self.progress), ready.T
         return exact.expect(self._followed(ready), progress=self.progress), None

@@ -33,6 +33,10 @@ _LONGER = 128
 _GROWN = 20.0
 # Rounds up to which one after the other is quick.
 FEW = 100
+# The share of its largest eigenvalue by which a matrix that is positive semidefinite may be seen not to be.
+_INDEFINITE = 1e-3
+# How many times its rounding a number is told from it.
+_SEEN = 1e3
 
 
 @dataclass(frozen=True)
@@ -178,7 +182,8 @@ class _Centred:
     def averages(self, recorder: Recorder) -> tuple[Array, Array]:
         """Averaged quantities and their errors."""
         lengths, longer = self._powers()
-        summed, _ = self._sums(lengths, longer, self.L)
+        summed, lost = self._sums(lengths, longer, self.L)
+        sound = self._positive(summed, lost)
         forms = recorder.centred(self.shift, self._matrix(summed.astype(float)))
         values = recorder.constants + ((forms.signed @ (self.twice * summed)) / self.T).astype(float)
         # A run that grows by a factor per round is followed as a share of what it has grown to: an error of a late
@@ -187,6 +192,7 @@ class _Centred:
         longer = [power * math.exp(-k * growth) for k, power in zip(lengths, longer, strict=False)]
         once = self.L * math.exp(-growth)
         scaled, rough = self._sums(lengths, longer, once)
+        sound = sound and self._positive(scaled, rough)
         powers, total, once = [power.astype(float) for power in longer], scaled.astype(float), once.astype(float)
         grown = np.exp(np.float64((self.T - 1) * growth))
         roots = self._roots(total)
@@ -202,7 +208,13 @@ class _Centred:
         rough += 2 * self.unit * self.fine * self._diagonal(fresh)
         rough += self.T * self._diagonal(majorant(self.noise.rough)) + self.first_rounding[self.pairs]
         rounding = np.maximum(carried @ rough, 0.0) + 4 * self.unit * forms.scatter
-        off = self._off(lengths, powers, sums, self._diagonal(majorant(self.wrong @ roots)))
+        wrong = self._diagonal(majorant(self.wrong @ roots))
+        off = self._off(lengths, powers, sums, wrong)
+        if not (
+            sound and all(self._forms_positive(part, rough) and self._forms_positive(part, wrong) for part in sums)
+        ):
+            # Powers in which a bound of an error is itself nothing but rounding bound nothing.
+            off = np.full_like(off, np.inf)
         off += np.sqrt(np.maximum(carried @ self.first_off[self.pairs], 0.0))
         off += np.sqrt(self.T * np.maximum(carried @ self._diagonal(majorant(self.noise.off)), 0.0)) + forms.own
         off *= EPS
@@ -255,6 +267,27 @@ class _Centred:
             # A power is rounded as a product of two; applied, it rounds once more.
             rough += entries * self._above(2 * moved + size @ moved + large @ (size @ moved))
         return starts + single, rough + entries * self._above(self._outer(starts + single))
+
+    def _positive(self, total: Array, rough: Array) -> bool:
+        """Whether a sum of second moments is one, up to its rounding, a matrix below whose diagonal is ``rough``."""
+        matrix = self._matrix(total.astype(float))
+        own = np.diagonal(self._matrix(_SEEN * EPS * rough))
+        diagonal = np.diagonal(matrix)
+        roots = np.sqrt(np.maximum(diagonal, 0.0) + own)
+        scaled = (matrix + np.diag(own)) / np.maximum(np.outer(roots, roots), 1e-300)
+        return bool(np.isfinite(scaled).all()) and float(np.linalg.eigvalsh(scaled)[0]) >= -_INDEFINITE
+
+    def _forms_positive(self, forms: Array, weights: Array) -> bool:
+        """Whether forms are positive semidefinite where coordinates are as large as the diagonal ``weights``."""
+        roots = np.sqrt(np.diagonal(self._matrix(weights)))
+        for form in forms / self.twice:
+            scaled = self._matrix(form) * np.outer(roots, roots)
+            if not np.isfinite(scaled).all():
+                return False
+            values = np.linalg.eigvalsh(scaled)
+            if values[0] < -_INDEFINITE * max(values[-1], 0.0):
+                return False
+        return True
 
     def _outer(self, entries: Array) -> Array:
         """Bounds of the entries of a sum of second moments by the diagonal."""
