@@ -17,6 +17,7 @@ from ratecheck.checks.asked import Options
 from ratecheck.checks.audit.ledger import load
 from ratecheck.checks.defaults import completed
 from ratecheck.checks.impossible import impossible, of_evaluation
+from ratecheck.checks.selftest import wide
 from ratecheck.checks.verdict import Outcome
 from ratecheck.checks.verify import verify
 from ratecheck.views.text import outcome_text, verdict_table, verdict_text
@@ -141,6 +142,16 @@ def test_no_sound_statement_is_called_impossible():
 # --- The audit ---
 
 QUICK = ("pfl/lemma-a.2", "fedsum/theorem-4.1", "flame/lemma-2", "simfbo/lemma-2", "simfbo/lemma-4")
+
+
+def test_a_form_of_a_false_statement_is_false_with_it():
+    """Lemma 8's simplified form has its defects: a run with n = 1 and eta_v = 4 violates it."""
+    for form, source in standing.FORMS.items():
+        against = standing.refuted(bounds.get(form))
+        assert against is not None
+        assert (against.step, against.repaired) == (standing.FALSE[source], f"{source}-repaired")
+        assert source in against.text
+        assert not {form, source} & {*wide.statements()}
 
 
 @pytest.mark.parametrize("key", QUICK)

@@ -31,6 +31,8 @@ FALSE = {
     "simfbo/lemma-9": "simfbo/lemma-9-15",
     "simfbo/lemma-10": "simfbo/lemma-10-19",
 }
+# Other forms of them with the same defects.
+FORMS = {"simfbo/lemma-8-simplified": "simfbo/lemma-8"}
 # What mends the printed form, where the catalogue's form of that key assumes it already.
 MENDED_HERE = {
     "fedsum/theorem-4.1": "a participation that does not depend on the noise",
@@ -49,9 +51,10 @@ class Refuted:
     @property
     def text(self) -> str:
         """In one line."""
+        form = f", with the defects of {FORMS[self.key]}," if self.key in FORMS else ""
         here = f"; the form here assumes what mends it: {MENDED_HERE[self.key]}" if self.key in MENDED_HERE else ""
         repaired = "" if self.repaired is None else f"; repaired: {self.repaired}"
-        return f"{self.key} is false as printed ('ratecheck audit --step {self.step}'){here}{repaired}"
+        return f"{self.key}{form} is false as printed ('ratecheck audit --step {self.step}'){here}{repaired}"
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
@@ -61,6 +64,8 @@ class Refuted:
 def refuted(statement: Statement) -> Refuted | None:
     """What the audit says against a statement of the catalogue; None where it does not call it false."""
     key, others = statement.key, {each.key: each for each in bounds.siblings(statement)}
-    if key not in FALSE or key not in others or statement.vocabulary is not others[key].vocabulary:
+    source = FORMS.get(key, key)
+    if source not in FALSE or key not in others or statement.vocabulary is not others[key].vocabulary:
         return None
-    return Refuted(key, FALSE[key], f"{key}{_REPAIRED}" if f"{key}{_REPAIRED}" in others else None)
+    repaired = next((k for k in (f"{key}{_REPAIRED}", f"{source}{_REPAIRED}") if k in others), None)
+    return Refuted(key, FALSE[source], repaired)
