@@ -6,14 +6,16 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from typing import Any
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_SILENT = "ignore::UserWarning:multiprocessing.resource_tracker"
 
 
 def share(
@@ -44,6 +46,7 @@ def _share(
     work: Callable[..., Any], tasks: dict[int, tuple[Any, ...]], count: int, done: Callable[[int, Any], None]
 ) -> None:
     others = {*multiprocessing.active_children()}
+    _start_tracker()
     # Workers are started anew: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(count, len(tasks)), mp_context=context, initializer=_begin)
@@ -58,6 +61,15 @@ def _share(
             worker.terminate()
         raise
     pool.shutdown()
+
+
+def _start_tracker() -> None:
+    """Start the process that cleans up semaphores: it does so without a word where an interrupt left them."""
+    sys.warnoptions.append(_SILENT)
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(_SILENT)
 
 
 def _begin() -> None:

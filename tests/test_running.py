@@ -139,6 +139,36 @@ def test_on_a_terminal_under_load():
     assert "verifying pfl/theorem-3.7" in seen
 
 
+FORCED = """
+import os, threading, time
+from ratecheck import workers
+
+def slow(number):
+    time.sleep(60)
+
+if __name__ == "__main__":
+    def end():
+        while not workers.multiprocessing.active_children():
+            time.sleep(0.1)
+        os._exit(130)
+    threading.Thread(target=end, daemon=True).start()
+    workers.share(slow, [(0,), (1,)], 2, print)
+"""
+
+
+def test_a_forced_end_of_shared_work_is_silent(tmp_path):
+    """Semaphores that nobody had the time to close are cleaned up without a word."""
+    (tmp_path / "forced.py").write_text(FORCED)
+    root = str(Path(ratecheck.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "forced.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True,
+        text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 130
+    # The process that cleans up writes to the same pipe, which is read to its end.
+    assert done.stderr == ""
+
+
 LONG = {
     "verify": ("verify", "pfl/corollary-3.8", "pfl/corollary-4.6", "--problem", "digits", "T=100"),
     "plot": ("plot", "pfl/theorem-3.7", "--engine", "step", "--out", "a.png"),
