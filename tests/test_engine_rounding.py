@@ -7,6 +7,7 @@ are drawn over methods, patterns and scales: K to 10^7, T to 10^9, conditions to
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -304,3 +305,24 @@ def test_sums_of_powers_that_are_only_rounding_have_no_bound(unit):
     for name, record in followed.records.items():
         off = abs(averaged.records[name] - record.mean())
         assert off <= averaged.errors[name] + followed.errors[name].mean()
+
+
+@pytest.mark.parametrize(("K", "T", "outer"), [(10**6, 10**9, 1.573e4), (44_651, 291_561_452, 8.123e5), (25, 400, 3.0)])
+def test_large_outer_steps_over_tiny_inner_ones(K, T, outer):
+    """One of three clients with f_i = (x - x_i)^2/2: e' = (1 - c)^2 e + c^2 V with c = outer*(1 - (1 - gamma)^K).
+
+    What the sampled clients have in common cancels in the covariance, all but its rounding.
+    """
+    g, gamma = np.array([[0.26], [0.11], [0.17]]), 2.2e-5 / K / outer
+    problem = Quadratic(np.ones((3, 1, 1)), g, 1)
+    found = rc.exact_average("fedavg", problem, Trace.uniform(3, 1), K=K, T=T, sigma=0.0, gamma_u=gamma, eta_u=outer)
+    with localcontext(Context(prec=60)):
+        points = [Decimal(float(x)) for x in g[:, 0]]
+        centre = sum(points) / 3
+        spread = sum((x - centre) ** 2 for x in points) / 3
+        c = Decimal(outer) * (1 - (1 - Decimal(gamma)) ** K)
+        rate, fixed = (1 - c) ** 2, c**2 * spread / (1 - (1 - c) ** 2)
+        truth = fixed + (centre**2 - fixed) * (1 - rate**T) / (1 - rate) / T
+    # A map whose rounding makes it grow has no sum, and no bound.
+    assert math.isnan(found.metric) or abs(found.metric - float(truth)) <= found.rounding
+    assert outer > 10 or found.rounding < 1e-9 * found.metric

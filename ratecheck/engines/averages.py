@@ -139,8 +139,8 @@ class _Centred:
         self.wrong[:-1, -1] += self.unit * centre[:-1]
         # The constant stays what it is.
         self.wrong[-1] = 0.0
-        self.terms = np.abs(self.A) + np.sqrt(terms)
-        self.terms[-1] = 0.0
+        self.straight, self.spread = np.abs(self.A), np.sqrt(terms)
+        self.straight[-1] = 0.0
         self.pairs = np.triu_indices(size)
         self.twice = np.where(self.pairs[0] == self.pairs[1], 1.0, 2.0)
         # Longer numbers cost little where there are few: what squaring rounds is then the least of all.
@@ -204,8 +204,10 @@ class _Centred:
             doubled = sums[j] + sums[j] @ powers[j]
             sums.append(doubled if lengths[j + 1] == 2 * k else above + doubled @ once)
         carried = sums[-1]
-        fresh = majorant(self.terms @ roots) + majorant(np.sqrt(self.T * np.diagonal(self.noise.covariance)))
-        rough += 2 * self.unit * self.fine * self._diagonal(fresh)
+        fresh = majorant(self.straight @ roots) + majorant(np.sqrt(self.T * np.diagonal(self.noise.covariance)))
+        # Longer numbers do not help matrices that are rounded, where what they make of a moment cancels.
+        fresh = self.fine * fresh + majorant(self.spread @ roots)
+        rough += 2 * self.unit * self._diagonal(fresh)
         rough += self.T * self._diagonal(majorant(self.noise.rough)) + self.first_rounding[self.pairs]
         rounding = np.maximum(carried @ rough, 0.0) + 4 * self.unit * forms.scatter
         wrong = self._diagonal(majorant(self.wrong @ roots))
