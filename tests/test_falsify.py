@@ -48,6 +48,25 @@ def test_a_bound_five_times_too_strong_is_caught(key):
     assert 0.1 < sound.tightness < 1
 
 
+def test_an_accusation_is_asked_again(monkeypatch):
+    """What float64 alone calls violated, and the proof does not, is no counterexample and ranks nothing."""
+    asked, verdict = [], Instance.verdict
+
+    def wrong(instance, options, **more):
+        asked.append(options.rigorous)
+        found = verdict(instance, options, **more)
+        if options.rigorous:
+            return found
+        worst = dataclasses.replace(found.comparisons[0], left=9.0, right=1.0, error=0.0)
+        return dataclasses.replace(found, outcome=Outcome.VIOLATED, comparisons=(worst,))
+
+    monkeypatch.setattr(Instance, "verdict", wrong)
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(6))
+    assert (found.outcome, found.tightness) == (Outcome.NOT_APPLICABLE, None)
+    assert found.reasons == ("float64 alone calls it violated, and the interval engine does not",)
+    assert asked == [False, True] * 6
+
+
 @pytest.mark.parametrize("key", ["flame/theorem-2-unbiased", "fedsum/corollary-g.1-case-2", "pfl/lemma-a.2"])
 def test_statements_that_are_false_as_printed(key, tmp_path):
     """Printed errors of three papers are found without being told where, and their files say so again."""

@@ -131,7 +131,7 @@ class _Search:
         self.spent += 1
         try:
             instance = family.decode(np.clip(point, 0.0, 1.0))
-            verdict = instance.verdict(self.options)
+            verdict = self._verdict(instance)
         except InputError as error:
             self._note(str(error))
             return _NOTHING
@@ -159,6 +159,15 @@ class _Search:
         if self.spent % 16 == 0:
             self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
         return room
+
+    def _verdict(self, instance: Instance) -> Verdict:
+        """What is said of an instance; raises `InputError` for an accusation that does not stand without rounding."""
+        verdict = instance.verdict(self.options)
+        if verdict.outcome is Outcome.VIOLATED and not self.options.rigorous:
+            verdict = instance.verdict(replace(self.options, rigorous=True))
+            if verdict.outcome is not Outcome.VIOLATED:
+                raise InputError("float64 alone calls it violated, and the interval engine does not")
+        return verdict
 
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
