@@ -189,14 +189,16 @@ class _Centred:
         # A run that grows by a factor per round is followed as a share of what it has grown to: an error of a late
         # round has few rounds left to grow.
         growth = self._growth(lengths, longer)
-        longer = [power * math.exp(-k * growth) for k, power in zip(lengths, longer, strict=False)]
-        once = self.L * math.exp(-growth)
-        scaled, rough = self._sums(lengths, longer, once)
-        sound = sound and self._positive(scaled, rough)
+        once, scaled, rough = self.L, summed, lost
+        if growth:
+            longer = [power * math.exp(-k * growth) for k, power in zip(lengths, longer, strict=False)]
+            once = self.L * math.exp(-growth)
+            scaled, rough = self._sums(lengths, longer, once)
+            sound = sound and self._positive(scaled, rough)
         powers, total, once = [power.astype(float) for power in longer], scaled.astype(float), once.astype(float)
         grown = np.exp(np.float64((self.T - 1) * growth))
         roots = self._roots(total)
-        forms = recorder.centred(self.shift, self._matrix(total))
+        forms = recorder.centred(self.shift, self._matrix(total)) if growth else forms
         above = forms.above * self.twice
         # Sums of the powers of L under the quantities, level by level.
         sums = [above]
