@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from ratecheck.checks.confidence import KURTOSIS, SPREAD, Kind, lower, upper, upper_by_spread
-from ratecheck.checks.sequential import FIRST
+from ratecheck.statistics.confidence import KURTOSIS, SPREAD, Kind, lower, upper, upper_by_spread
+from ratecheck.statistics.sequential_test import FIRST
 
 Array = NDArray[np.float64]
 Bound = Callable[[Array, float, float], Array]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from ratecheck.checks.selftest.wide import statements, tally
+from ratecheck.selftesting.wide import statements, tally
 
 
 def main() -> int:

@@ -1,17 +1,16 @@
 """Convergence statements as symbolic objects: bounds, conditions, step-size rules.
 
 Theory only: this package imports SymPy and nothing of ``ratecheck``. `get` finds a statement by its key
-``<paper>/<statement>``; `keys` lists them. Each paper is one module, imported when first asked for; ``baselines``
-stands for the other work that the papers' tables quote. Where a key is wanted, ``path/to/file.py:name`` is a statement
-of the user's own (`bounds.own`).
+``<paper>/<statement>``; `keys` lists them. Each paper is one package in `bounds.papers`, imported when first needed;
+``baselines`` stands for the other work that the papers' tables quote. Where a key is wanted, ``path/to/file.py:name``
+is a statement of the user's own (`bounds.own`).
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from bounds import own
+from bounds import own, papers
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -21,24 +20,22 @@ if TYPE_CHECKING:
 # Lets ratecheck tell this package from an unrelated one of the same name.
 DISTRIBUTION = "ratecheck"
 
-PAPERS: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo", "baselines")
+PAPERS: tuple[str, ...] = papers.names()
 # Statements on which the checks are tried; they are no part of the catalogue.
-TEXTBOOK = "textbook"
+TEXTBOOK = papers.TEXTBOOK
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
     """All statements of one paper in printed order, or of a file; raises `InputError` for an unknown paper."""
     if own.is_own(paper):
         return own.statements(paper)
-    if paper not in (*PAPERS, TEXTBOOK):
-        raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, PAPERS)}")
-    found: tuple[Statement, ...] = importlib.import_module(f"bounds.{paper}").STATEMENTS
+    found: tuple[Statement, ...] = papers.part(paper, "statements").STATEMENTS
     return found
 
 
 def twins() -> tuple[Statement, ...]:
     """The textbook's statements with a number wrong, each of which has to be caught."""
-    found: tuple[Statement, ...] = importlib.import_module(f"bounds.{TEXTBOOK}").TWINS
+    found: tuple[Statement, ...] = papers.part(TEXTBOOK, "statements").TWINS
     return found
 
 
@@ -50,13 +47,13 @@ def siblings(statement: Statement) -> tuple[Statement, ...]:
 
 def title(paper: str) -> str:
     """The title of one paper."""
-    found: str = importlib.import_module(f"bounds.{paper}").TITLE
+    found: str = papers.part(paper, "statements").TITLE
     return found
 
 
 def vocabulary(paper: str) -> Vocabulary:
     """The symbols of one paper."""
-    found: Vocabulary = importlib.import_module(f"bounds.{paper}").VOCABULARY
+    found: Vocabulary = papers.part(paper, "statements").VOCABULARY
     return found
 
 
@@ -64,7 +61,7 @@ def left_out(paper: str) -> tuple[tuple[str, str], ...]:
     """Numbered statements of one paper that are not in the catalogue, each with the reason; none of a file."""
     if own.is_own(paper):
         return ()
-    found: tuple[tuple[str, str], ...] = importlib.import_module(f"bounds.{paper}").LEFT_OUT
+    found: tuple[tuple[str, str], ...] = papers.part(paper, "statements").LEFT_OUT
     return found
 
 

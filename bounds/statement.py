@@ -18,8 +18,8 @@ from typing import Any
 import sympy as sp
 
 from bounds import formula
-from bounds.display import shown
 from bounds.errors import InputError, NoValueError, did_you_mean
+from bounds.printing.roots import shown
 from bounds.symbols import Alias, Role, Vocabulary
 
 Values = Mapping[str, float]

@@ -40,23 +40,23 @@ from sphinx.util.docutils import SphinxDirective
 
 import bounds
 import ratecheck
-from bounds.display import shown
-from bounds.implications import PAPERS as IMPLYING
-from bounds.implications import audited
+from bounds.ledger.implications import PAPERS as IMPLYING
+from bounds.ledger.implications import audited
+from bounds.ledger.rate_table import Row, tables
 from bounds.printing.markup import Blocks, Markdown
 from bounds.printing.page import page
+from bounds.printing.roots import shown
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
-from bounds.tables import TABLES, Row
+from ratecheck import auditing as audit
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
-from ratecheck.checks import audit
-from ratecheck.checks.asked import Options
-from ratecheck.checks.tables import TableReport, check_table
-from ratecheck.checks.verify import verify
 from ratecheck.commands.list import count
+from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
+from ratecheck.verification.setting import Options
+from ratecheck.verification.verify import verify
 from ratecheck.views.selftest import textbook_counts
 
 # Set in the environment, it leaves the audits and implications out of the pages, which take minutes.
@@ -656,7 +656,7 @@ def coverage(kind: str) -> str:
 
 def rate_tables() -> str:
     """The papers' tables, checked: a table each, and below it what decided every row."""
-    return "\n".join(_rate_table(check_table(each)) for each in TABLES.values())
+    return "\n".join(_rate_table(check_table(each)) for each in tables().values())
 
 
 def _rate_table(report: TableReport) -> str:

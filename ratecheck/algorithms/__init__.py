@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ratecheck.algorithms.base import Algorithm, Array, U, V
+from ratecheck.algorithms.base import Algorithm, U, V
 from ratecheck.algorithms.baselines import FedAdmm, FedVarp, Mifa, PFedMe
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.algorithms.fedsum import FedSum, FedSumB, FedSumCr
 from ratecheck.algorithms.flame import Flame, FlameExact
 from ratecheck.algorithms.scaffold_p import ScaffoldP
 from ratecheck.algorithms.simfbo import ShroFbo, SimFbo
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, positive
 

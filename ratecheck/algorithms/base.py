@@ -17,9 +17,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ratecheck.aliases import Array
+
 Variables = dict[str, Any]
 Parameters = Mapping[str, float]
 # The variables of a group, each with the block of the problem's coordinates on which it lives.

@@ -1,4 +1,4 @@
-"""FedAvg-P: Algorithm 3.1 of the partial-personalisation paper (`bounds.pfl`)."""
+"""FedAvg-P: Algorithm 3.1 of the partial-personalisation paper (`bounds.papers.pfl.statements`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scaffold-P: Algorithm 4.1 of the partial-personalisation paper (`bounds.pfl`)."""
+"""Scaffold-P: Algorithm 4.1 of the partial-personalisation paper (`bounds.papers.pfl.statements`)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Array, Group, Parameters, Term, Variables, by_work, square_of_mean
+from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, Variables, by_work, square_of_mean
+from ratecheck.aliases import Array
 
 _BLOCKS = ("x", "y", "v")
 

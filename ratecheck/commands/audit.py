@@ -7,8 +7,8 @@ import dataclasses
 import click
 
 import bounds
-from ratecheck.checks import audit as checks
-from ratecheck.checks.audit import StepVerdict
+from ratecheck import auditing as checks
+from ratecheck.auditing import StepVerdict
 from ratecheck.commands.arguments import json_option, print_json, say
 from ratecheck.errors import InputError
 from ratecheck.views.audit import findings_fields, ledger_text, mutation_text, step_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bounds.statement import Statement
-from ratecheck.checks.standing import refuted
+from ratecheck.auditing.refuted import refuted
 from ratecheck.commands.arguments import note
 
 

@@ -7,10 +7,10 @@ import math
 import click
 
 import bounds
-from ratecheck.checks.impossible import of_evaluation
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, say, values_argument
 from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.errors import InputError
+from ratecheck.verification.negative_bounds import of_evaluation
 from ratecheck.views.text import evaluation_text
 
 

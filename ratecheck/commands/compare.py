@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 import bounds
-from ratecheck.checks import compare as checks
 from ratecheck.commands.arguments import (
     divide_words,
     json_option,
@@ -17,6 +16,7 @@ from ratecheck.commands.arguments import (
     print_json,
     say,
 )
+from ratecheck.complexity import compare as checks
 from ratecheck.views.compare import comparison_fields, comparison_text, write_comparison
 from ratecheck.views.plots import check_target
 from ratecheck.views.progress import progress

@@ -10,8 +10,6 @@ import click
 import bounds
 from bounds.statement import Statement
 from ratecheck import ending, files
-from ratecheck.checks.falsify import INTERRUPTED, Budget, Falsified, falsify
-from ratecheck.checks.verdict import Outcome
 from ratecheck.commands.arguments import (
     divide_words,
     json_option,
@@ -25,11 +23,13 @@ from ratecheck.commands.arguments import (
 from ratecheck.commands.verify import fields as verdict_fields
 from ratecheck.commands.verify import select
 from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import INTERRUPTED, Budget, Falsified, falsify
+from ratecheck.outcome import Outcome
 from ratecheck.views.falsify import falsified_table, falsified_text, worst_case_text
 from ratecheck.views.progress import progress
 
 if TYPE_CHECKING:
-    from ratecheck.checks.worst import WorstCase
+    from ratecheck.falsification.worst_case import WorstCase
 
 EXIT_CODES = {Outcome.VIOLATED: 1, Outcome.INCONCLUSIVE: 0, Outcome.NOT_APPLICABLE: 3}
 
@@ -142,7 +142,7 @@ def _save(found: Falsified, path: Path | None, address: str) -> None:
 
 
 def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int, *, as_json: bool) -> int:
-    from ratecheck.checks.worst import worst_case
+    from ratecheck.falsification.worst_case import worst_case
 
     found: list[WorstCase] = []
     for statement in statements:

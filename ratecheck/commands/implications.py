@@ -10,9 +10,9 @@ import click
 import sympy as sp
 
 import bounds
-from bounds.implications import implications, of
-from bounds.implications.argument import Implication
-from ratecheck.checks.implications import Checked, Constant, Verdict, check
+from bounds.ledger.implication import Implication
+from bounds.ledger.implications import implications, of
+from ratecheck.auditing.implications import Checked, Constant, Verdict, check
 from ratecheck.commands.arguments import json_option, print_json, say
 from ratecheck.views.progress import progress
 from ratecheck.workers import share

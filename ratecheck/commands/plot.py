@@ -7,11 +7,6 @@ from pathlib import Path
 import click
 
 import bounds
-from ratecheck.checks.admissible import step_sizes
-from ratecheck.checks.asked import Options
-from ratecheck.checks.nearest import nearest
-from ratecheck.checks.region import choose_axes, free_constants, region
-from ratecheck.checks.sweep import COSTLY, DEFAULTS, affordable, check_valued, drawn, rounds_of, survey
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
@@ -28,6 +23,11 @@ from ratecheck.commands.arguments import (
 from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.commands.stepsize import region_fields
 from ratecheck.commands.verify import prepare
+from ratecheck.exponents.sweep import COSTLY, DEFAULTS, affordable, check_valued, drawn, rounds_of, survey
+from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.nearest import nearest
+from ratecheck.stepsizes.region import choose_axes, free_constants, region
+from ratecheck.verification.setting import Options
 from ratecheck.views.plots import check_target, survey_fields, survey_text, write_figure
 from ratecheck.views.progress import progress
 from ratecheck.views.regions import marks, write_region

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 import bounds
-from ratecheck.checks.horizon import horizon
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, say, values_argument
+from ratecheck.complexity.rounds import horizon
 from ratecheck.errors import InputError
 from ratecheck.views.horizon import horizon_fields, horizon_text
 from ratecheck.views.progress import progress

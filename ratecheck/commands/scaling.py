@@ -5,9 +5,6 @@ from __future__ import annotations
 import click
 
 import bounds
-from ratecheck.checks.asked import Options
-from ratecheck.checks.scaling import Agreement, scaling
-from ratecheck.checks.sweep import check_measurable
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
@@ -22,6 +19,9 @@ from ratecheck.commands.arguments import (
     values_argument,
 )
 from ratecheck.commands.verify import prepare
+from ratecheck.exponents.scaling import Agreement, scaling
+from ratecheck.exponents.sweep import check_measurable
+from ratecheck.verification.setting import Options
 from ratecheck.views.progress import progress
 from ratecheck.views.scaling import scaling_fields, scaling_text
 

@@ -10,13 +10,13 @@ import click
 
 import bounds
 from ratecheck import files
-from ratecheck.checks.selftest.kept import Kept
-from ratecheck.checks.selftest.mutants import sound
-from ratecheck.checks.selftest.run import Plan, Report, selftest
-from ratecheck.checks.selftest.survey import searchable
 from ratecheck.commands.arguments import json_option, note, print_json, say, seed_option
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
+from ratecheck.selftesting.kept import Kept
+from ratecheck.selftesting.mutants import sound
+from ratecheck.selftesting.run import Plan, Report, selftest
+from ratecheck.selftesting.survey import searchable
 from ratecheck.views.progress import progress
 from ratecheck.views.selftest import report_fields, report_text
 

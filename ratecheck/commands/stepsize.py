@@ -10,14 +10,14 @@ import click
 
 import bounds
 from bounds.statement import Statement
-from ratecheck.checks.admissible import StepSizes, step_sizes
-from ratecheck.checks.impossible import Impossible, of_evaluation
-from ratecheck.checks.interval import Interval
-from ratecheck.checks.nearest import Nearest, nearest
-from ratecheck.checks.region import Region, choose_axes, free_constants, region
 from ratecheck.commands.arguments import json_option, key_argument, note, parse_values, print_json, say, values_argument
 from ratecheck.commands.audited import audit_fields, warn_of
 from ratecheck.errors import InputError
+from ratecheck.stepsizes.admissible import StepSizes, step_sizes
+from ratecheck.stepsizes.interval import Interval
+from ratecheck.stepsizes.nearest import Nearest, nearest
+from ratecheck.stepsizes.region import Region, choose_axes, free_constants, region
+from ratecheck.verification.negative_bounds import Impossible, of_evaluation
 from ratecheck.views.progress import progress
 from ratecheck.views.text import region_text, step_sizes_text
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from bounds import tables
-from ratecheck.checks.tables import check_table
-from ratecheck.checks.verdict import Outcome
+from bounds.ledger import rate_table
 from ratecheck.commands.arguments import json_option, print_json, say
+from ratecheck.complexity.tables import check_table
+from ratecheck.outcome import Outcome
 from ratecheck.views.progress import progress
 from ratecheck.views.tables import table_fields, table_text
 
@@ -22,7 +22,7 @@ def command(name: str | None, as_json: bool) -> int:
     up to constant factors. The exit code is 1 where a row is refuted, 3 where there is nothing to check a claim
     with.
     """
-    chosen = [tables.get(name)] if name is not None else list(tables.TABLES.values())
+    chosen = [rate_table.get(name)] if name is not None else list(rate_table.tables().values())
     reports = []
     with progress("checking tables") as report:
         for each in chosen:

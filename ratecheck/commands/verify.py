@@ -12,11 +12,7 @@ import click
 import bounds
 from bounds.statement import Statement
 from ratecheck.algorithms import METHODS
-from ratecheck.checks.asked import Options
-from ratecheck.checks.defaults import completed, method_parameters
-from ratecheck.checks.facts import NOISE
-from ratecheck.checks.verdict import Outcome, Verdict
-from ratecheck.checks.verify import verify
+from ratecheck.certification.certified_constants import NOISE
 from ratecheck.commands.arguments import (
     divide_words,
     json_option,
@@ -31,10 +27,15 @@ from ratecheck.commands.arguments import (
 )
 from ratecheck.commands.audited import audit_fields
 from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.participation.build import FILES
 from ratecheck.participation.build import build as participation
 from ratecheck.problems import Bilevel, Problem
+from ratecheck.verification.defaults import completed, method_parameters
+from ratecheck.verification.setting import Options
+from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verify import verify
 from ratecheck.views.progress import progress
 from ratecheck.views.text import outcome_text, proof_text, values_text, verdict_table, verdict_text
 
@@ -153,7 +154,7 @@ def exit_code(verdicts: list[Verdict]) -> int:
 
 def _ask_again(file: Path, words: tuple[str, ...], options: Options, *, as_json: bool) -> int:
     """Verify what a file says."""
-    from ratecheck.checks import instance, rigorous
+    from ratecheck.verification import instance, rigorous
 
     keys, assignments = divide_words(words) if words else ((), ())
     if assignments or len(keys) > 1:

@@ -7,7 +7,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ratecheck.engines import averages, exact, leap, setup, step
+from ratecheck.aliases import Progress
+from ratecheck.engines import setup
+from ratecheck.engines.moments import averages, exact
+from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
 from ratecheck.participation import Participation
@@ -37,7 +40,7 @@ def run_steps(
     replicates: int = 1,
     engine: str = "step",
     threads: int | None = None,
-    progress: step.Progress | None = None,
+    progress: Progress | None = None,
     **step_sizes: ArrayLike,
 ) -> step.Run:
     """Simulate T rounds of K local steps; `Run.metric` is (replicates, T).
@@ -85,7 +88,7 @@ def exact_moments(
     sigma_g: float = 0.0,
     weights: ArrayLike | None = None,
     records: Sequence[str] | None = None,
-    progress: step.Progress | None = None,
+    progress: Progress | None = None,
     **step_sizes: ArrayLike,
 ) -> exact.Expectation:
     """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms.base import Over, TermMap, by_work
+from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Bilevel, Logistic, Quadratic
-
-Array = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
 

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.base import Algorithm, LinearMaps
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Bilevel, Logistic, Moreau, Problem
 
-Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, real, whole
-from ratecheck.participation.independent import Array, Independent
+from ratecheck.participation.independent import Independent
 
 Probability = Callable[[int, int], float]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
@@ -23,7 +24,6 @@ from ratecheck.participation.pattern import Keys, Matrix, Participation
 from ratecheck.participation.trace import Trace
 
 Integers = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 # Replicates that are followed together, and entries (rounds x clients x replicates) that are looked at together.
 _BLOCK = 64

@@ -5,12 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ratecheck.aliases import Array
 from ratecheck.kernels.random import independent_clients
 from ratecheck.participation.pattern import Keys, Masks, Participation
-
-Array = NDArray[np.float64]
 
 
 class Independent(Participation):

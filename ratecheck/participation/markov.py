@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
 from ratecheck.kernels.random import two_state_chains
 from ratecheck.participation.pattern import Keys, Masks, Participation
-
-Array = NDArray[np.float64]
 
 
 class Markov(Participation):

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, real, whole
-from ratecheck.participation.independent import Array, Independent
+from ratecheck.participation.independent import Independent
 
 
 class Sine(Independent):

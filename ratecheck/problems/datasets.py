@@ -19,10 +19,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, whole
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 EVEN_AGAINST_ODD = ((0, 2, 4, 6, 8), (1, 3, 5, 7, 9))

@@ -11,14 +11,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.datasets import Table, split, synthetic
-
-Array = NDArray[np.float64]
 
 LARGEST = 1e60  # beyond it products of four inputs, which the constants contain, could leave the range of a float
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ratecheck.aliases import Array
 
 # Relative size below which a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12

@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, positive, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.quadratic import Quadratic
-
-Array = NDArray[np.float64]
 
 LARGEST = 1e60  # of lambda_ and of the entries of a point: their products with the data stay floats
 _EPS = float(np.finfo(float).eps)

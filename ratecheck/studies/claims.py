@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ratecheck.aliases import Array
 from ratecheck.studies.estimate import Interval, Steadiness, Summary, ratio_interval, summarise
 from ratecheck.studies.store import Records
 from ratecheck.studies.study import Claim, Curve, Effect, Kind, Study, pairs
-
-Array = NDArray[np.float64]
 
 
 class Verdict(enum.Enum):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ratecheck.algorithms.base import RECORDS
-from ratecheck.engines import step
+from ratecheck.aliases import Progress
+from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
@@ -19,8 +20,6 @@ from ratecheck.problems import Problem
 from ratecheck.problems.build import build
 from ratecheck.studies.store import Records, Store, cell_key, merged
 from ratecheck.studies.study import Curve, Study
-
-Progress = Callable[[float], None]
 
 # Seconds between looks at the cells in progress.
 _GLANCE = 0.2

@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratecheck import files
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import RECORDS
+from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.compile import version
 
-Array = NDArray[np.float64]
 Records = dict[str, Array]
 
 # The folders of ratecheck whose code turns a setup into records.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ratecheck.checks.audit import Conclusion, Erratum, Finding, StepVerdict, Summary
+from ratecheck.auditing import Conclusion, Erratum, Finding, StepVerdict, Summary
 from ratecheck.views.width import table
 
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.statement import Statement
-from ratecheck.checks.compare import TIE, Axis, Comparison
+from ratecheck.complexity.compare import TIE, Axis, Comparison
 from ratecheck.errors import InputError
 from ratecheck.views import style
 from ratecheck.views.fitting import fit_panels

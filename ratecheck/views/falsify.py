@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ratecheck.checks.falsify import Falsified
-from ratecheck.checks.verdict import Outcome
+from ratecheck.falsification.falsify import Falsified
+from ratecheck.outcome import Outcome
 from ratecheck.views.text import number, verdict_text
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
-    from ratecheck.checks.worst import WorstCase
+    from ratecheck.falsification.worst_case import WorstCase
 
 _OUTCOMES = {
     Outcome.VIOLATED: "VIOLATED",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import Outcome
@@ -20,7 +20,6 @@ from ratecheck.views.style import looks, save, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 
 # Rounds are averaged in bins, so that noise does not paint over the curves.
 _BINS = 150

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 # What stands at one place is an outlier where the axis without it is shorter than this share of the axis with it, in
 # decades, and shorter by at least one decade. At most this share of the places may be outliers.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.checks.horizon import Budget, Horizon
-from ratecheck.checks.typed import steps_text
+from ratecheck.complexity.rounds import Budget, Horizon
+from ratecheck.stepsizes.typable import steps_text
 from ratecheck.views.text import number
 from ratecheck.views.width import table
 

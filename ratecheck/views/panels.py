@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS
-from ratecheck.checks import varied
-from ratecheck.checks.entries import PAIR, RUN, Course
-from ratecheck.checks.exponent import LEVEL, Fit
-from ratecheck.checks.facts import NOISE
-from ratecheck.checks.standing import refuted
-from ratecheck.checks.sweep import Rounds, Survey, Sweep
+from ratecheck.aliases import Array
+from ratecheck.auditing.refuted import refuted
+from ratecheck.certification.certified_constants import NOISE
+from ratecheck.exponents import parameters as varied
+from ratecheck.exponents.sweep import Rounds, Survey, Sweep
+from ratecheck.statistics.exponent_fit import LEVEL, Fit
+from ratecheck.verification.entries import PAIR, RUN, Course
 from ratecheck.views import style
 from ratecheck.views.fitting import Window, fitted, set_title, tex, window
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 # Width and height of a single panel, and of two columns by rows.
 _SINGLE, _WIDTH, _HEIGHTS = (7.2, 5.6), 11.0, {1: 6.4, 2: 10.0, 3: 14.2}

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ratecheck import files
-from ratecheck.checks.entries import Course
-from ratecheck.checks.exponent import LEVEL
-from ratecheck.checks.standing import refuted
-from ratecheck.checks.sweep import Rounds, Survey, Sweep
+from ratecheck.auditing.refuted import refuted
+from ratecheck.exponents.sweep import Rounds, Survey, Sweep
 from ratecheck.problems import Certificate
+from ratecheck.statistics.exponent_fit import LEVEL
+from ratecheck.verification.entries import Course
 from ratecheck.views import style
 from ratecheck.views.panels import contained, draw, engine, interval, own_participation, settings_of, signed, steps_of
 from ratecheck.views.text import number, outcome_text

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bounds.symbols import Vocabulary
-from ratecheck.checks.admissible import StepSizes
-from ratecheck.checks.nearest import Nearest
-from ratecheck.checks.region import Region
+from ratecheck.stepsizes.admissible import StepSizes
+from ratecheck.stepsizes.nearest import Nearest
+from ratecheck.stepsizes.region import Region
 from ratecheck.views import style
 from ratecheck.views.fitting import set_title
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.checks.exponent import LEVEL
-from ratecheck.checks.scaling import Exponent, Scaling
+from ratecheck.exponents.scaling import Exponent, Scaling
+from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.views.panels import engine, interval, signed
 from ratecheck.views.plots import remarks, settings_text, sweep_fields
 from ratecheck.views.text import number

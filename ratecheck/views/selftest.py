@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from bounds import TEXTBOOK
-from ratecheck.checks.selftest.audit import Fate
-from ratecheck.checks.selftest.montecarlo import LEVEL
-from ratecheck.checks.selftest.mutants import Kind
-from ratecheck.checks.selftest.run import MUCH, SOME, TIGHT, Report
-from ratecheck.checks.selftest.survey import Alarm
-from ratecheck.checks.selftest.trial import Trial
+from ratecheck.selftesting.audit import Fate
+from ratecheck.selftesting.montecarlo import LEVEL
+from ratecheck.selftesting.mutants import Kind
+from ratecheck.selftesting.run import MUCH, SOME, TIGHT, Report
+from ratecheck.selftesting.survey import Alarm
+from ratecheck.selftesting.trial import Trial
 from ratecheck.views.text import number
 from ratecheck.views.width import table
 

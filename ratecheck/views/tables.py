@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bounds.display import shown
-from bounds.tables import Row
-from ratecheck.checks.orders import Domination
-from ratecheck.checks.tables import Finding, TableReport
+from bounds.ledger.rate_table import Row
+from bounds.printing.roots import shown
+from ratecheck.complexity.orders import Domination
+from ratecheck.complexity.tables import Finding, TableReport
 from ratecheck.views.width import table_rows
 
 

@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bounds.statement import Evaluation, Over, Relation, Statement, apart
-from ratecheck.checks.interval import Interval, point
-from ratecheck.checks.standing import refuted
-from ratecheck.checks.typed import end_text, shortest, steps_text, value_text
-from ratecheck.checks.verdict import Outcome, lost
+from ratecheck.auditing.refuted import refuted
+from ratecheck.outcome import Outcome
+from ratecheck.stepsizes.interval import Interval, point
+from ratecheck.stepsizes.typable import end_text, shortest, steps_text, value_text
+from ratecheck.verification.verdict import lost
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
-    from ratecheck.checks.admissible import StepSizes
-    from ratecheck.checks.nearest import Nearest
-    from ratecheck.checks.region import Region
-    from ratecheck.checks.rigorous import Proof
-    from ratecheck.checks.verdict import Comparison, Verdict
+    from ratecheck.stepsizes.admissible import StepSizes
+    from ratecheck.stepsizes.nearest import Nearest
+    from ratecheck.stepsizes.region import Region
+    from ratecheck.verification.rigorous import Proof
+    from ratecheck.verification.verdict import Comparison, Verdict
 
 
 def number(value: float | None) -> str:

@@ -1,0 +1,157 @@
+"""A step of a proof: one claim that the paper prints, or makes between two printed lines, in checkable form.
+
+The ledger of a paper is the tuple of its steps in printed order. A step says what is claimed, where, and how it is to
+be checked; whether it holds is not written down but found by ``ratecheck audit``. What is transcribed is what is
+printed, every intermediate line included, and not what ought to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import sympy as sp
+
+from bounds.statement import Condition
+
+Number: TypeAlias = Fraction | int | sp.Expr
+
+
+class Kind(Enum):
+    """How a step is checked."""
+
+    IDENTITY = "identity"
+    SCALAR = "scalar"
+    GRAM = "gram"
+    COUNTING = "counting"
+    EXPECTATION = "expectation"
+    STANDARD = "standard"
+    END_TO_END = "end-to-end"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """``left == right`` between expressions in scalar symbols (roots allowed) or in inner products of `vectors`."""
+
+    left: sp.Expr
+    right: sp.Expr
+    kind: Kind = Kind.IDENTITY
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scalar:
+    """``left <operator> right`` between scalar quantities wherever all ``hypotheses`` hold.
+
+    The operator is ``<=``, ``<``, ``>=``, ``>`` or ``==``. The symbols' SymPy assumptions are hypotheses too: positive,
+    nonnegative, and integer with positive for whole numbers from 1 on. What the proof has shown before about a
+    quantity is a hypothesis: E <= ..., with E a symbol.
+    """
+
+    left: sp.Expr
+    operator: str
+    right: sp.Expr
+    hypotheses: tuple[Condition, ...] = ()
+    kind: Kind = Kind.SCALAR
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gram:
+    """``left <operator> right`` (``<=``, ``>=`` or ``==``) for all vectors: both sides linear in inner products.
+
+    Inner products are written with `bounds.ledger.vectors`. ``hypotheses`` are such inequalities too, as conditions
+    (smoothness: ||g - h||^2 <= L^2*||x - y||^2), ``conditions`` restrict the scalar coefficients. Random vectors are
+    covered: take expectations of both sides.
+    """
+
+    left: sp.Expr
+    operator: str
+    right: sp.Expr
+    hypotheses: tuple[Condition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    kind: Kind = Kind.GRAM
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrices:
+    """Every participation matrix (T rounds, N clients) of these sizes; see `bounds.ledger.participation`."""
+
+    clients: tuple[int, ...] = (1, 2, 3)
+    rounds: tuple[int, ...] = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """So many random rational instances; see `bounds.ledger.draw`. All expectations in them are exact."""
+
+    count: int = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enumerated:
+    """``left <operator> right`` for all pairs that ``sides(instance, **constants)`` returns, exactly.
+
+    ``sides`` computes both sides in rational arithmetic (or with SymPy numbers where there are roots or logarithms)
+    from a `participation.Participation` or a `draw.Draw`; it may return one pair or many, and None to pass over an
+    instance outside the hypotheses. ``constants`` are the printed constants and exponents of the claim, by a name of
+    one's own: the function takes them as arguments, so that the check of the check can change them.
+    """
+
+    kind: Kind
+    sides: Callable[..., Any]
+    operator: str
+    instances: Matrices | Draws
+    constants: Mapping[str, Number] = field(default_factory=dict)
+
+
+Check = Identity | Scalar | Gram | Enumerated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One claim.
+
+    ``id`` is ``<paper>/<part of the proof>-<number>``, such as ``pfl/lemma-3.5-3``; ``location`` carries the printed
+    numbers ("Lemma 3.5, eq. (A.5), second line"), ``claim`` is the claim in plain characters as printed, ``of`` the key
+    of the statement whose proof it belongs to. ``repaired`` is what holds in its place where ``check`` fails, if the
+    proof can be mended here, and ``repair`` says in words what was changed. ``typo`` says that no later step depends on
+    the printed form where it differs from the repaired one. ``remark`` is for the reader: what a symbol stands for,
+    where the text is unclear.
+    """
+
+    id: str
+    location: str
+    claim: str
+    of: str
+    check: Check
+    repaired: Check | None = None
+    repair: str = ""
+    remark: str = ""
+    typo: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """How the claim is checked."""
+        return self.check.kind
+
+
+def below(left: sp.Expr, right: sp.Expr, name: str = "") -> Condition:
+    """The hypothesis ``left <= right``."""
+    return Condition(name=name or f"{left} <= {right}", left=sp.sympify(left), operator="<=", right=sp.sympify(right))
+
+
+def above(left: sp.Expr, right: sp.Expr, name: str = "") -> Condition:
+    """The hypothesis ``left >= right``."""
+    return Condition(name=name or f"{left} >= {right}", left=sp.sympify(left), operator=">=", right=sp.sympify(right))
+
+
+def equal(left: sp.Expr, right: sp.Expr, name: str = "") -> Condition:
+    """The hypothesis ``left == right``."""
+    return Condition(name=name or f"{left} == {right}", left=sp.sympify(left), operator="==", right=sp.sympify(right))
+
+
+def positive(expr: sp.Expr, name: str = "") -> Condition:
+    """The hypothesis ``expr > 0``, such as for a Young parameter."""
+    return Condition(name=name or f"{expr} > 0", left=sp.sympify(expr), operator=">", right=sp.Integer(0))

@@ -1,0 +1,53 @@
+"""The papers of the catalogue, one folder each: ``statements``, ``implications``, ``tables`` and ``proofs``.
+
+A paper is a package. Its module ``statements`` has STATEMENTS, TITLE, VOCABULARY and LEFT_OUT; the others are there
+where the paper has such a part: ``implications`` with IMPLICATIONS and AUDITED, ``tables`` with TABLES, ``proofs`` with
+STEPS. A package of another distribution joins by an entry point of the group ``ratecheck.papers``: its name is the
+paper's key, its value the package, as in ``mine = "my_package.mine"``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from bounds.errors import InputError, did_you_mean
+
+# In the order in which they are listed; the last stands for the other work that the papers' tables quote.
+CATALOGUE: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo", "baselines")
+# Statements on which the checks are tried; they are no part of the catalogue.
+TEXTBOOK = "textbook"
+
+
+@functools.cache
+def packages() -> dict[str, str]:
+    """Key of a paper -> its package, first the catalogue's and then those of other distributions."""
+    found = {paper: f"{__name__}.{paper}" for paper in (*CATALOGUE, TEXTBOOK)}
+    for entry in entry_points(group="ratecheck.papers"):
+        found.setdefault(entry.name, entry.value)
+    return found
+
+
+def names() -> tuple[str, ...]:
+    """The short names of all papers, without the textbook."""
+    return tuple(paper for paper in packages() if paper != TEXTBOOK)
+
+
+def module_of(paper: str, name: str) -> str:
+    """The module with a part of a paper, such as ``statements``; raises `InputError` for an unknown paper."""
+    if paper not in packages():
+        raise InputError(f"no paper {paper!r} in the catalogue; {did_you_mean(paper, names())}")
+    return f"{packages()[paper]}.{name}"
+
+
+def has(paper: str, name: str) -> bool:
+    """Whether a paper has a part; raises `InputError` for an unknown paper."""
+    return importlib.util.find_spec(module_of(paper, name)) is not None
+
+
+def part(paper: str, name: str) -> ModuleType:
+    """A part of a paper, imported; raises `InputError` for an unknown paper."""
+    return importlib.import_module(module_of(paper, name))

@@ -1,0 +1,1 @@
+"""Rates of other work, as the papers quote them."""

@@ -1,0 +1,1 @@
+"""FedSUM, FedSUM-B and FedSUM-CR."""

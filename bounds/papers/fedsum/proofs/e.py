@@ -1,0 +1,201 @@
+"""Appendix E: FedSUM-CR, Lemmas E.1 to E.6 and Theorem E.1, eqs. (78)-(108)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from bounds.ledger.draw import Draw, Rational, expect_square
+from bounds.ledger.participation import Participation
+from bounds.ledger.step import Kind, Step, above, below
+from bounds.papers.fedsum.proofs import common, local, rate
+from bounds.papers.fedsum.proofs.common import ZERO, Side
+from bounds.papers.fedsum.proofs.main import of_round, same_variable
+from bounds.papers.fedsum.proofs.runs import small_run, total
+from bounds.papers.fedsum.proofs.terms import A_t, Gamma, Part, at_most, counting, drawn, tau
+from bounds.papers.fedsum.proofs.windows import Pairs, both, corollary_3, counts, visits, window_bound
+from bounds.papers.fedsum.statements import K, L, N, T, eta_l, sigma
+
+_state = Part("lemma-e.4", "Appendix E", "appendix-e").step
+_move = Part("lemma-e.1", "Lemma E.1").step
+_stale = Part("lemma-e.4", "Lemma E.4")
+_order = Part("lemma-e.5", "Lemma E.5").step
+
+
+def _control(draw: Draw, *, before: bool) -> list[Side]:
+    """Eq. (78) for all clients, or for those that took part before round t."""
+    run = small_run(draw, "fedsum-cr")
+    p, found = run.p, []
+    for t in run.rounds():
+        clients = run.seen(t - 1) if before else range(p.N)
+        found += [same_variable(run.h[t][i], of_round(run, i, run.who.before(i, t)) / p.K) for i in clients]
+    return found
+
+
+def _corrections(draw: Draw, stage: int) -> list[Side]:
+    """The equalities of eq. (79): z_i by x^{a'}, telescoping, and by y."""
+    run = small_run(draw, "fedsum-cr")
+    p, found = run.p, []
+    for (i, t), direction in run.direction.items():
+        b = run.who.before(i, t)
+        factor = p.N / (p.eta * p.K * (t - b))
+        lines = [
+            direction,
+            factor * (run.at(b) - run.x[t]) - run.h[t][i],
+            factor * total(run.at(q) - run.at(q + 1) for q in range(b, t)) - run.h[t][i],
+            Fraction(1, t - b) * total(run.y[q] for q in range(b, t)) - run.h[t][i],
+        ]
+        found.append(same_variable(lines[stage], lines[stage + 1]))
+    return found
+
+
+def _squared(draw: Draw) -> list[Side]:
+    run = small_run(draw, "fedsum-cr")
+    found = []
+    for _, _, a, b in visits(run.who):
+        y = total(run.y[q] for q in range(b, a))
+        found.append((sum((expect_square(k * y) for k in range(run.p.K)), ZERO), run.p.K**3 * expect_square(y)))
+    return found
+
+
+def _by_gradients(draw: Draw) -> list[Side]:
+    run = small_run(draw, "fedsum-cr")
+    found = []
+    for _, _, a, b in visits(run.who):
+        y = total(run.y[q] for q in range(b, a))
+        right = total(run.aggregate(q) + run.noise(q) for q in range(b, a) if q >= 0)
+        found.append((run.p.K**2 * expect_square(y), expect_square(right)))
+    return found
+
+
+def _split_directions(draw: Draw, factor: Rational) -> list[Side]:
+    """(K/(a - a'))^2 E||sum_q y^q||^2 by gradients and noise."""
+    run = small_run(draw, "fedsum-cr")
+    p, found = run.p, []
+    for _, _, a, b in visits(run.who):
+        y = Fraction(1, a - b) * total(run.y[q] for q in range(b, a))
+        gradients = sum((expect_square(run.aggregate(q)) for q in range(b, a)), ZERO) / (a - b)
+        found.append((p.K**2 * expect_square(y), factor * (gradients + p.N * p.K * p.sigma**2)))
+    return found
+
+
+def _averages(p: Participation, more: Rational) -> Pairs:
+    """sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} against N*(tau_max + more)."""
+    left = counts(p.T, ((Fraction(1, a - b), range(b, a)) for _, _, a, b in visits(p)))
+    return both(left, [p.N * (p.tau_max + Fraction(more) if more else Fraction(p.tau_max_T))] * p.T)
+
+
+STEPS: tuple[Step, ...] = (
+    _state(
+        "eq. (78)",
+        "h_i^(t) = (1/K) sum_k g_i(x_i^{a_{i,t-1},k}, xi_i^{a_{i,t-1},k}), with a_{i,-1} = -1 and x^(-1) = x^(0)",
+        drawn(lambda draw: _control(draw, before=False), "=="),
+        repaired=drawn(lambda draw: _control(draw, before=True), "=="),
+        repair="for i in A_{t-1}; h_i^(t) = 0 for the others, as in eq. (8)",
+        remark="With x_i^{-1,k} = x^(-1) = x^(0) a client that has not taken part would hold a gradient at x^(0).",
+    ),
+    _state(
+        "eq. (79), first and second equality",
+        "y_i^(t) = N/(eta_g eta_l K) (z_i^(t) - x^(t))/(t - a_i^(t)) - h_i^(t)"
+        " = N/(eta_g eta_l K) (x^{a_{i,t-1}} - x^(t))/(t - a_{i,t-1}) - h_i^(t)",
+        drawn(lambda draw: _corrections(draw, 0), "=="),
+    ),
+    _state(
+        "eq. (79), third equality",
+        "= N/(eta_g eta_l K) 1/(t - a_{i,t-1}) sum_{p=a_{i,t-1}}^{t-1} (x^(p) - x^(p+1)) - h_i^(t)",
+        drawn(lambda draw: _corrections(draw, 1), "=="),
+    ),
+    _state(
+        "eq. (79), fourth equality",
+        "= 1/(t - a_{i,t-1}) sum_{p=a_{i,t-1}}^{t-1} y^(p) - h_i^(t)",
+        drawn(lambda draw: _corrections(draw, 2), "=="),
+        remark="With y^(-1) = 0.",
+    ),
+    _move(
+        "statement",
+        "sum_t E||x^{t+1} - x^t||^2 <= 2 (eta_g eta_l)^2 K T sigma^2/N + 2 (eta_g eta_l/N)^2 sum_t E||sum_i sum_k"
+        " grad f_i||^2",
+        drawn(
+            lambda draw, **numbers: common.movement(draw, "e", **numbers),
+            kind=Kind.END_TO_END,
+            noise=2,
+            gradients=2,
+        ),
+        remark="The proof is that of Lemma D.1.",
+    ),
+    window_bound(Part("lemma-e.2", "Lemma E.2")),
+    *corollary_3(Part("corollary-e.3", "Corollary E.3")),
+    *local.split_and_far(_stale, local.E_4),
+    *local.drift_of_clients(_stale, local.E_4),
+    *local.five_terms(_stale, local.E_4),
+    _stale.step(
+        "eq. (93)",
+        "sum_k ||sum_{p<k} sum_{q=a'}^{a-1} y^q||^2 <= K^3 ||sum_{q=a'}^{a-1} y^q||^2",
+        drawn(_squared),
+        remark="Over (a - a')^2.",
+    ),
+    _stale.step(
+        "eq. (94), equality",
+        "K^2 E||sum_{q=a'}^{a-1} y^q||^2 = E||sum_{q=a'}^{a-1} sum_{j in A_q} sum_k g_j(x_j^{a_{j,q},k})||^2",
+        drawn(_by_gradients, "=="),
+    ),
+    _stale.step(
+        "eq. (94), first inequality",
+        "K^2/(a - a')^2 E||sum_q y^q||^2 <= 2/(a - a') sum_q E||sum_j sum_k grad f_j||^2 + 2 N K sigma^2",
+        drawn(_split_directions, factor=2),
+        remark="For every t and i; times 2 eta_l^2 K, summed over at most N T of them.",
+    ),
+    _stale.step(
+        "eq. (94), noise",
+        "4 eta_l^2 K sum_t sum_{i in A_t} N K sigma^2 <= 4 eta_l^2 K^2 N^2 sigma^2 T",
+        at_most(
+            4 * eta_l**2 * K * T * A_t * N * K * sigma**2, 4 * eta_l**2 * K**2 * N**2 * sigma**2 * T, below(A_t, N)
+        ),
+    ),
+    _stale.step(
+        "eq. (94), last inequality",
+        "sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} q_p <= N tau_max sum_p q_p",
+        counting(_averages, more=0),
+        repaired=counting(_averages, more=1),
+        repair="N (tau_max + 1)",
+        remark="q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient. Eq. (90), which the text names, is"
+        " about "
+        "another sum.",
+    ),
+    *local.assembly(_stale, local.E_4),
+    _stale.step(
+        "the lemma from eq. (98)",
+        "24 eta_l^2 K^2 tau_max^2 L^2 <= 24 eta_l^2 K^2 tau_max L^2",
+        at_most(24 * eta_l**2 * K**2 * tau**2 * L**2 * Gamma, 24 * eta_l**2 * K**2 * tau * L**2 * Gamma, above(tau, 1)),
+        repaired=at_most(
+            3 * N * K * L**2 * 4 * eta_l**2 / N * K * (2 * tau) * Gamma,
+            24 * eta_l**2 * K**2 * tau * L**2 * Gamma,
+            above(tau, 1),
+        ),
+        repair="from the repaired eq. (94), without the square: 4 eta_l^2/N K (tau_max + 1) Gamma in the drift",
+        remark="Eqs. (95) to (98) have tau_max^2, the lemma has tau_max.",
+    ),
+    _order(
+        "statement",
+        "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"
+        " + 2 (eta_g eta_l/N)^2 tau_max L sum_{t<=T} E||sum_i sum_k grad f_i||^2",
+        drawn(
+            lambda draw, noise, gradients: common.first_order(draw, "e", noise, gradients, further=1),
+            kind=Kind.END_TO_END,
+            noise=3,
+            gradients=2,
+        ),
+        remark="The proof is that of Lemma D.5.",
+    ),
+    _order(
+        "with the sum of eq. (66)",
+        "the same with T - 1 on the right",
+        drawn(
+            lambda draw, noise, gradients: common.first_order(draw, "e", noise, gradients, further=0),
+            kind=Kind.END_TO_END,
+            noise=3,
+            gradients=2,
+        ),
+    ),
+    *rate.lemma_6(Part("lemma-e.6", "Lemma E.6"), rate.E_6),
+    *rate.theorem(Part("theorem-e.1", "Theorem E.1"), rate.E_6),
+)

@@ -1,0 +1,117 @@
+"""Section 3.4: the Moreau envelope, eqs. (2)-(4), and Proposition 1.
+
+The paper cites Proposition 1; its proof is one step, from grad F(w) = lambda*(w - prox(w)) = grad f(prox(w)).
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.ledger.step import Gram, Scalar, Step, above, below
+from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.flame.proofs.common import Part, same
+from bounds.papers.flame.statements import L, lambda_
+from bounds.statement import Condition
+
+_step = Part("proposition-1", "Section 3.4").step
+
+# f(theta) = h*theta^2/2 - g*theta in one dimension. Two points w and their proximal points differ by dw and dprox, and
+# the gradients at the proximal points by dg = lambda*(dw - dprox).
+h, g, w = sp.symbols("h g w", real=True)
+bend, place = sp.symbols("bend place", positive=True)
+longer = sp.Symbol("lambda_2", positive=True)
+dprox, dg = vectors("dprox dg")
+_DW = dprox + dg / lambda_
+
+_PROX = (lambda_ * w + g) / (h + lambda_)
+
+
+def _joint(theta: sp.Expr, slope: sp.Expr, curvature: sp.Expr, at: sp.Expr) -> sp.Expr:
+    """What (2) minimises."""
+    return curvature * theta**2 / 2 - slope * theta + lambda_ / 2 * (at - theta) ** 2
+
+
+def _least(bend: sp.Expr, place: sp.Expr, lambda_: sp.Expr) -> sp.Expr:
+    """F(place) for f = bend*theta^2/2."""
+    return bend * lambda_ * place**2 / (2 * (bend + lambda_))
+
+
+_SMOOTH = (below(square(dg), L**2 * square(dprox), "smoothness"),)
+_CONVEX = (above(dot(dg, dprox), sp.Integer(0), "convexity"),)
+_CHANGE = square(lambda_ * (_DW - dprox))
+
+STEPS: tuple[Step, ...] = (
+    _step(
+        "1",
+        "eq. (3) against eq. (2)",
+        "argmin {f(theta) + lambda/2 ||theta - w||} is where the minimum (2) is attained",
+        same(_joint(sp.Min(place, lambda_ / (2 * bend)), sp.Integer(0), bend, place), _least(bend, place, lambda_)),
+        repaired=same(
+            _joint(lambda_ * place / (lambda_ + bend), sp.Integer(0), bend, place), _least(bend, place, lambda_)
+        ),
+        repair="the norm in (3) squared, as in (2)",
+        remark=(
+            "For f = bend*theta^2/2 and w = place > 0 the minimiser of (3) as printed is min(place, lambda/(2*bend)). "
+            "Everything later uses the square."
+        ),
+    ),
+    _step(
+        "2",
+        "below eq. (3)",
+        "as lambda becomes smaller, F approaches f",
+        Scalar(
+            left=bend * place**2 / 2 - _least(bend, place, lambda_),
+            operator="<=",
+            right=bend * place**2 / 2 - _least(bend, place, longer),
+            hypotheses=(below(lambda_, longer),),
+        ),
+        repaired=Scalar(
+            left=bend * place**2 / 2 - _least(bend, place, lambda_),
+            operator=">=",
+            right=bend * place**2 / 2 - _least(bend, place, longer),
+            hypotheses=(below(lambda_, longer),),
+        ),
+        repair="as lambda becomes larger",
+        remark="f - F at w = place for f = bend*theta^2/2 and two values lambda <= lambda_2. Nothing is built on it.",
+    ),
+    _step(
+        "3",
+        "Proposition 1, eq. (4)",
+        "grad F(w) = lambda*(w - prox(w))",
+        same(sp.diff(_joint(_PROX, g, h, w), w), lambda_ * (w - _PROX)),
+        remark="For f = h*theta^2/2 - g*theta with h + lambda > 0.",
+    ),
+    _step(
+        "4",
+        "Proposition 1, nonconvex f with an L-Lipschitz gradient",
+        "F is lambda-smooth if lambda > 2*L",
+        Gram(
+            left=_CHANGE,
+            operator="<=",
+            right=lambda_**2 * square(_DW),
+            hypotheses=_SMOOTH,
+            conditions=(Condition(name="lambda", left=lambda_, operator=">", right=2 * L),),
+        ),
+        remark="||grad F(w_1) - grad F(w_2)||^2 by (4), with w = prox + grad f(prox)/lambda.",
+    ),
+    _step(
+        "5",
+        "Proposition 1, weakly convex f",
+        "F is lambda-smooth",
+        Gram(left=_CHANGE, operator="<=", right=lambda_**2 * square(_DW), hypotheses=_CONVEX),
+        remark=(
+            "Weakly convex is set against nonconvex and read as convex, not necessarily strongly. Where it means that "
+            "f + ell/2 ||.||^2 is convex, lambda >= 2*ell is needed: f = -theta^2/2 with lambda = 3/2 has F'' = -3."
+        ),
+    ),
+    _step(
+        "6",
+        "Proposition 1, weakly convex f: the minimum in eq. (2)",
+        "f(theta) + lambda/2 ||w - theta||^2 has a minimum",
+        Scalar(left=h + lambda_, operator=">", right=sp.Integer(0), hypotheses=(above(h, 0, "convexity"),)),
+        remark=(
+            "The curvature of the inner problem for f = h*theta^2/2, weakly convex as in the step before; with "
+            "h >= -ell it takes lambda > ell."
+        ),
+    ),
+)

@@ -1,0 +1,88 @@
+"""Section 4.4, Definition 2: the relative skew, eqs. (17) and (18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from bounds.ledger.draw import Draw, mean, subsets
+from bounds.ledger.step import Draws, Enumerated, Kind, Number, Step
+from bounds.papers.flame.proofs.common import Part
+
+_step = Part("theorem-2-biased", "Section 4.4, Definition 2").step
+
+
+def relative_skew(selections: Sequence[Sequence[int]], moves: Sequence[Fraction]) -> Fraction:
+    """The gamma of (17) for equally likely selections and squared movements of the clients."""
+    return mean(mean(moves[i] for i in selected) for selected in selections) / mean(moves)
+
+
+def _largest(order: Sequence[int], c: int, s: int) -> list[Sequence[int]]:
+    """The selections of Algorithm 1: the s first of `order` among c candidates, every set of candidates alike."""
+    return [sorted(candidates, key=order.index)[:s] for candidates in subsets(len(order), c)]
+
+
+def _sizes(draw: Draw) -> tuple[int, int, int]:
+    m = draw.whole(2, 4)
+    s = draw.whole(1, m)
+    return m, draw.whole(s, m), s
+
+
+def _unbiased(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
+    m, _, s = _sizes(draw)
+    return relative_skew(list(subsets(m, s)), [draw.positive() for _ in range(m)]), Fraction(skew)
+
+
+def _least(draw: Draw, *, spare: int, skew: int) -> tuple[Fraction, Fraction]:
+    """(18) with up to `spare` more candidates than selected: the least of (17) lies where one client alone moves."""
+    m, _, s = _sizes(draw)
+    selections = _largest(range(m), min(m, s + draw.whole(0, spare)), s)
+    alone = ([Fraction(i == j) for j in range(m)] for i in range(m))
+    return min(relative_skew(selections, moves) for moves in alone), Fraction(skew)
+
+
+def _in_order(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
+    """(17) where those with larger gradients do move more."""
+    m, c, s = _sizes(draw)
+    moves = sorted((draw.positive() for _ in range(m)), reverse=True)
+    return relative_skew(_largest(range(m), c, s), moves), Fraction(skew)
+
+
+def _check(sides: Callable[..., Any], operator: str, **constants: Number) -> Enumerated:
+    return Enumerated(kind=Kind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
+
+
+STEPS: tuple[Step, ...] = (
+    _step(
+        "1",
+        "below eq. (17)",
+        "gamma(S, theta') = 1 for the unbiased selection",
+        _check(_unbiased, "==", skew=1),
+    ),
+    _step(
+        "2",
+        "below eq. (18)",
+        "gamma_bar becomes larger (than the 1 of the unbiased selection) when clients with larger moves are selected",
+        _check(partial(_least, spare=3), ">=", skew=1),
+        repaired=_check(_in_order, ">=", skew=1),
+        repair="(17) at moves that are in the order of selection, instead of the least (18) over all moves",
+        remark=(
+            "The least (18) is m/s times the smallest probability of being selected: at most 1 for every strategy, so "
+            "the bound of the biased selection is never below that of the unbiased one. Where nobody moves (17) is 0/0."
+        ),
+    ),
+    _step(
+        "3",
+        "eq. (18), as used in eqs. (20) and (55)",
+        "gamma_bar > 0",
+        _check(partial(_least, spare=3), ">", skew=0),
+        repaired=_check(partial(_least, spare=0), ">", skew=0),
+        repair="as many candidates as selected clients, c = s, which is the unbiased selection",
+        remark=(
+            "With more candidates than selected clients the one with the smallest gradient is never taken: (20) and "
+            "(55) divide by 0."
+        ),
+    ),
+)

@@ -1,0 +1,155 @@
+"""Appendix B: Theorem 1, eqs. (31)-(33)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds.ledger.draw import Draw
+from bounds.ledger.step import Draws, Enumerated, Gram, Kind, Step, above, below, positive
+from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.flame.proofs import runs
+from bounds.papers.flame.proofs.common import Part, alpha, dtheta, g, g_next, same, theta, theta_next, w_i
+from bounds.papers.flame.statements import L, k, lambda_, mu
+
+_step = Part("theorem-1", "Appendix B").step
+
+# Gradients of L_i by theta_i at theta_i^t and at theta_i^{t+1}, and the difference of those of f_i.
+G, R, dg = vectors("G R dg")
+_G_NEXT = alpha * (g_next + lambda_ * (theta_next - w_i))
+_G = alpha * (g + lambda_ * (theta - w_i))
+_CHANGE = alpha * dg + alpha * lambda_ * dtheta
+_BOTH = 2 * alpha**2 * (L**2 + lambda_**2)
+_SMOOTH = below(square(dg), L**2 * square(dtheta), "smoothness")
+_LIPSCHITZ = below(square(R - G), _BOTH * square(dtheta), "(31)")
+_MONOTONE = above(square(R - G), mu**2 * square(dtheta), "(32)")
+
+
+def _bounds(draw: Draw) -> list[tuple[Fraction, Fraction]] | None:
+    """Both sides of (14) for exact solutions, for the selected clients."""
+    problem, state = runs.loose(draw, 3)
+    mu = min(problem.lambda_ + h for h in problem.h)
+    if mu <= 0:
+        return None
+    targets = runs.stationary(problem, state, (Fraction(0),) * problem.m)
+    selected = range(draw.whole(1, 2))
+    new = runs.after(problem, state, targets, selected)
+    found = []
+    for i in selected:
+        gradient2 = runs.slope(problem, state, i, state.theta[i]) ** 2
+        step2, weight = runs.steps2(state, new, i)[0], problem.alpha[i]
+        found += [
+            (gradient2 / (2 * weight**2 * (problem.L**2 + problem.lambda_**2)), step2),
+            (step2, gradient2 / (weight * mu) ** 2),
+        ]
+    return found
+
+
+STEPS: tuple[Step, ...] = (
+    _step(
+        "2",
+        "eq. (31), equality",
+        "the change of grad_theta_i L_i is alpha_i (grad f_i(theta^{t+1}) - grad f_i(theta^t)) + alpha_i*lambda*dtheta",
+        same(
+            square(_G_NEXT - _G),
+            square(alpha * (g_next - g) + alpha * lambda_ * (theta_next - theta)),
+        ),
+    ),
+    _step(
+        "3",
+        "eq. (31), first inequality",
+        "||alpha_i*dg + alpha_i*lambda*dtheta||^2 <= 2*alpha_i^2 ||dg||^2 + 2*alpha_i^2*lambda^2 ||dtheta||^2",
+        Gram(
+            left=square(_CHANGE),
+            operator="<=",
+            right=2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta),
+        ),
+        remark="dg = grad f_i(theta^{t+1}) - grad f_i(theta^t).",
+    ),
+    _step(
+        "4",
+        "eq. (31), second inequality",
+        "2*alpha_i^2 ||dg||^2 + 2*alpha_i^2*lambda^2 ||dtheta||^2 <= 2*alpha_i^2*(L^2 + lambda^2) ||dtheta||^2",
+        Gram(
+            left=2 * alpha**2 * square(dg) + 2 * alpha**2 * lambda_**2 * square(dtheta),
+            operator="<=",
+            right=_BOTH * square(dtheta),
+            hypotheses=(_SMOOTH,),
+        ),
+    ),
+    _step(
+        "5",
+        "strong convexity where f_i is convex",
+        "L_i is mu-strongly convex by theta_i",
+        Gram(
+            left=dot(_CHANGE, dtheta),
+            operator=">=",
+            right=alpha * lambda_ * square(dtheta),
+            hypotheses=(above(dot(dg, dtheta), sp.Integer(0), "convexity"),),
+        ),
+        remark="mu is not printed: alpha_i*lambda here.",
+    ),
+    _step(
+        "6",
+        "strong convexity where lambda is sufficiently large",
+        "L_i is mu-strongly convex by theta_i",
+        Gram(
+            left=dot(_CHANGE, dtheta),
+            operator=">=",
+            right=alpha * (lambda_ - L) * square(dtheta),
+            hypotheses=(_SMOOTH,),
+            conditions=(positive(lambda_ - L, "lambda"),),
+        ),
+        remark="Neither mu nor how large is printed: mu = alpha_i*(lambda - L), and lambda > L is enough.",
+    ),
+    _step(
+        "7",
+        "eq. (32)",
+        "||dtheta||^2 <= ||change of grad_theta_i L_i||^2/mu^2",
+        Gram(
+            left=square(dtheta),
+            operator="<=",
+            right=square(R - G) / mu**2,
+            hypotheses=(above(dot(R - G, dtheta), mu * square(dtheta), "strong convexity"),),
+        ),
+        remark="G and R are grad_theta_i L_i at theta_i^t and theta_i^{t+1}.",
+    ),
+    _step(
+        "8",
+        "eqs. (14) and (33), first inequality",
+        "||grad_theta_i L_i||^2/(2*alpha_i^2*(L^2 + lambda^2)) <= ||dtheta||^2, approximately",
+        Gram(
+            left=square(G) / _BOTH,
+            operator="<=",
+            right=(1 + k) * square(dtheta) + (1 + 1 / k) * square(R) / _BOTH,
+            hypotheses=(_LIPSCHITZ,),
+        ),
+        remark=(
+            "Printed as an approximation, with eps_i much smaller than the squared gradient: the line with the error "
+            "kept, ||R||^2 <= eps_i, for every k > 0. As an inequality it holds with eps_i = 0 alone."
+        ),
+    ),
+    _step(
+        "9",
+        "eqs. (14) and (33), second inequality",
+        "||dtheta||^2 <= ||grad_theta_i L_i||^2/mu^2, approximately",
+        Gram(
+            left=square(dtheta),
+            operator="<=",
+            right=((1 + k) * square(G) + (1 + 1 / k) * square(R)) / mu**2,
+            hypotheses=(_MONOTONE,),
+        ),
+        remark="As above.",
+    ),
+    _step(
+        "10",
+        "Theorem 1, eq. (14)",
+        "both inequalities of (14) with exact inner solutions",
+        Enumerated(kind=Kind.END_TO_END, sides=_bounds, operator="<=", instances=Draws()),
+        remark=(
+            "For the clients that take the step, as the proof has it with (13). A client that is not selected does not "
+            "move, whatever its gradient. mu = alpha_i*min(lambda + h_i)."
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""FedAvg-P and Scaffold-P."""

@@ -1,0 +1,579 @@
+"""Lemmas 3.1 to 3.6 where the text states and proves them (Section 3.2.1)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from bounds import symbols as s
+from bounds.ledger.draw import Draw, Rational, expect_square, plus
+from bounds.ledger.draw import square as norm
+from bounds.ledger.step import Gram, Identity, Kind, Step, above, below
+from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.pfl.proofs.runs import Law, Round, complete, local, small_run
+from bounds.papers.pfl.proofs.terms import D, D_v, gram, identity, on_runs, scalar, smooth
+
+n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
+G_u, G_v, E, B, b, sigma_u, sigma_v = s.G_u, s.G_v, s.E, s.B, s.b, s.sigma_u, s.sigma_v
+PAIR = ((1, 1), (1, 2), (2, 1), (2, 2))
+TWO = "n = 2 clients and K = 2 local steps stand for the sums."
+
+
+# --- Exact instances -----------------------------------------------------------------------------------------------
+
+
+def round_change(law: Law, variance: Fraction, **bound: Rational) -> tuple[Fraction, Fraction]:
+    """Both sides of Lemma 3.1 (``variance`` is T_3u) or Lemma 4.1 (S_3u) in the last round."""
+    p, t = law.p, law.last
+    change = law.mean(t + 1, Round.value) - law.mean(t, Round.value)
+    right = law.mean(t, Round.T_1u) + law.mean(t, Round.T_1v)
+    right += bound["second"] * p.L * (law.mean(t, Round.T_2u) + law.mean(t, Round.T_2v))
+    right += bound["sampling"] * p.L * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2) * variance
+    right += bound["shared"] * p.L * p.K * p.sigma_u**2 * p.gamma**2 / p.m
+    return change, right + bound["personal"] * p.L * p.K * p.sigma_v**2 * p.gamma**2 * p.m / p.n
+
+
+def _lemma_3_1(draw: Draw, **bound: Rational) -> tuple[Fraction, Fraction]:
+    law = small_run(draw)
+    return round_change(law, law.mean(law.last, Round.T_3u), **bound)
+
+
+def first_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+    """Lemma 3.2 for T_1u."""
+    p, t = law.p, law.last
+    right = -gradient * p.K * p.gamma * law.mean(t, Round.G_u) + drift * p.L**2 * p.gamma / p.n * law.mean(t, Round.E)
+    return law.mean(t, Round.T_1u), right
+
+
+def first_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+    """Lemma 3.2 for T_1v."""
+    p, t = law.p, law.last
+    share = p.gamma * p.m / p.n
+    right = -gradient * p.K * share * law.mean(t, Round.G_v) + drift * p.L**2 * share / p.n * law.mean(t, Round.E)
+    return law.mean(t, Round.T_1v), right
+
+
+def second_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+    """Lemma 3.3 for T_2u."""
+    p, t = law.p, law.last
+    right = gradient * p.K**2 * law.mean(t, Round.G_u) + drift * p.L**2 * p.K / p.n * law.mean(t, Round.E)
+    return law.mean(t, Round.T_2u), p.gamma**2 * right
+
+
+def second_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+    """Lemma 3.3 for T_2v."""
+    p, t = law.p, law.last
+    right = gradient * p.K**2 * law.mean(t, Round.G_v) + drift * p.L**2 * p.K / p.n * law.mean(t, Round.E)
+    return law.mean(t, Round.T_2v), p.gamma**2 * p.m / p.n * right
+
+
+def _no_variance(draw: Draw) -> tuple[Fraction, Fraction]:
+    law = small_run(draw, full=True)
+    return law.mean(law.last, Round.T_3u), Fraction(0)
+
+
+def _lemma_3_4(draw: Draw, dissimilarity: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
+    law = small_run(draw, alike=True)
+    p, t = law.p, law.last
+    right = dissimilarity * p.n * p.K**2 * p.spread + drift * p.L**2 * p.K * law.mean(t, Round.E)
+    return law.mean(t, Round.T_3u), right
+
+
+def _one_step(draw: Draw) -> tuple[Fraction, Fraction]:
+    law = small_run(draw, local_steps=(1, 1))
+    return law.mean(law.last, Round.E), Fraction(0)
+
+
+def _one_local_step(draw: Draw) -> list[tuple[Fraction, Fraction]]:
+    law = small_run(draw)
+    p = law.p
+    found = []
+    for one in law.rounds(law.last):
+        for walk, grads in zip(one.walks, one.grad_u, strict=True):
+            for k, grad in enumerate(grads):
+                left = expect_square(walk[k + 1][0] - one.u)
+                mean_step = expect_square(walk[k][0] - p.steps[0] * grad - one.u)
+                found.append((left, mean_step + p.sigma_u**2 * p.steps[0] ** 2))
+    return found
+
+
+def _lemma_3_5(draw: Draw, shared: Rational, personal: Rational, noise: Rational) -> tuple[Fraction, Fraction]:
+    law = small_run(draw, local(4))
+    p, t = law.p, law.last
+    g_u, g_v = p.steps[0] ** 2, p.steps[1] ** 2
+    right = shared * p.K**2 * (p.K - 1) * g_u * law.mean(t, Round.B)
+    right += personal * p.n * p.K**3 * g_v * law.mean(t, Round.G_v)
+    return law.mean(t, Round.E), right + noise * p.n * p.K**2 * (p.sigma_u**2 * g_u + p.sigma_v**2 * g_v)
+
+
+def _lemma_3_6(draw: Draw) -> tuple[Fraction, Fraction]:
+    law = small_run(draw, alike=True)
+    t = law.last
+    return law.mean(t, Round.B), law.p.n * (law.mean(t, Round.G_u) + law.p.spread)
+
+
+def recursion(draw: Draw, factor: Rational, gradients: Rational, noise: Rational) -> tuple[Fraction, Fraction]:
+    """The second part of Lemma 3.6, between rounds 0 and 1 and between rounds 1 and 2 of three."""
+    law = small_run(draw, complete(8), full=True, rounds=draw.whole(2, 3))
+    p = law.p
+    t = draw.whole(1, p.T - 1)
+    right = (1 + Fraction(factor) / (p.T - 1)) * law.mean(t - 1, Round.B)
+    right += gradients * p.n * p.T * (law.mean(t - 1, Round.G_u) + law.mean(t - 1, Round.G_v))
+    return law.mean(t, Round.B), right + Fraction(noise * p.n * p.T, p.K) * (p.sigma_u**2 / p.n + p.sigma_v**2)
+
+
+def _jensen(draw: Draw) -> tuple[Fraction, Fraction]:
+    terms = [draw.vector(2) for _ in range(draw.whole(1, 6))]
+    return norm(plus(*terms)), len(terms) * sum(map(norm, terms), Fraction(0))
+
+
+def growth(draw: Draw, rate: Rational) -> tuple[int, int, Fraction]:
+    """K >= 2, k < K and the factor 1 + rate/(K - 1)."""
+    steps = draw.whole(2, 40)
+    return steps, draw.whole(0, steps - 1), 1 + Fraction(rate) / (steps - 1)
+
+
+def _geometric(draw: Draw, rate: Rational, half: Rational) -> tuple[Fraction, Fraction]:
+    steps, k, q = growth(draw, rate)
+    return sum((q**j for j in range(k)), Fraction(0)), half * (steps - 1) * q**k
+
+
+def _longest(draw: Draw, rate: Rational) -> tuple[Fraction, Fraction]:
+    steps, k, q = growth(draw, rate)
+    return q**k, q ** (steps - 1)
+
+
+def _exponential(draw: Draw) -> tuple[sp.Expr, sp.Expr]:
+    x = draw.rational(-3, 3)
+    return sp.Rational(1 + x), sp.exp(sp.Rational(x))
+
+
+def _below_eight(draw: Draw, rate: Rational, limit: Rational) -> tuple[Fraction, Fraction]:
+    steps, _, q = growth(draw, rate)
+    return Fraction(steps - 1, 2) * q ** (steps - 1), Fraction(limit * (steps - 1))
+
+
+# --- Vectors -------------------------------------------------------------------------------------------------------
+
+# g_i is client i's gradient at (u^t, v_i^t) and a_ik that at (u_ik, v_ik).
+g1, g2, g3 = vectors("g1 g2 g3")
+a = dict(zip(PAIR, vectors("a11 a12 a21 a22"), strict=True))
+start = {1: g1, 2: g2}
+mean2 = (g1 + g2) / 2
+x, y, w, g, h, mid = vectors("x y w g h mid")
+gaps = sum(square(a[i, k] - start[i]) for i, k in PAIR)
+total = a[1, 1] + a[1, 2] + a[2, 1] + a[2, 2]
+own = square(a[1, 1] - g1) + square(a[1, 2] - g1)
+mean_sum = total / 2
+_chain = -gamma / 2 * sum(dot(mean2, a[i, k]) for i, k in PAIR)
+_chain_2 = -2 * gamma * square(mean2) - gamma / 2 * sum(dot(mean2, a[i, k] - start[i]) for i, k in PAIR)
+_three = (
+    3 * square(a[1, 1] + a[1, 2] - 2 * g1)
+    + 3 * square((2 * g1 - a[1, 1] - a[1, 2] + 2 * g2 - a[2, 1] - a[2, 2]) / 2)
+    + 3 * square(2 * (g1 - mean2))
+)
+_two = 3 * sum(square(a[i, 1] + a[i, 2] - 2 * start[i]) for i in (1, 2)) + 6 * square(
+    (2 * g1 - a[1, 1] - a[1, 2] + 2 * g2 - a[2, 1] - a[2, 2]) / 2
+)
+_local = smooth(g, mid, h, x, y)
+_noise = sigma_u**2 * gamma_u**2 + sigma_v**2 * gamma_v**2
+_more_than_one = above(K, 2)
+_local_cap = below(4 * L**2 * K * (K - 1) * (gamma_u**2 + gamma_v**2), 1)
+_growth = 1 + 1 / (K - 1) + 4 * L**2 * K * gamma_v**2
+U, V, S, gu, gv, Eik, q, a_, X = sp.symbols("U V S g_u2 g_v2 E_ik q a X", nonnegative=True)
+_right = 2 * K * gamma_u**2 * gu + sigma_u**2 * gamma_u**2 + 2 * K * gamma_v**2 * gv + sigma_v**2 * gamma_v**2
+
+
+def _personal_drift(moved: sp.Expr) -> Gram:
+    """The bound on ||v_{i,k+1} - v_i||^2 without noise; ``moved`` stands in place of ||u_ik - u^t||^2."""
+    return Gram(
+        left=square(y - gamma_v * g),
+        operator="<=",
+        right=_growth * square(y) + 4 * L**2 * K * gamma_v**2 * moved + 2 * K * gamma_v**2 * square(h),
+        hypotheses=_local,
+        conditions=(_more_than_one,),
+    )
+
+
+PERSONAL = _personal_drift(square(w)), _personal_drift(square(x))
+
+STEPS: tuple[Step, ...] = (
+    on_runs(
+        "lemma-3.1-1",
+        "Lemma 3.1, eq. (3.2)",
+        "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= T_1u + T_1v + 2*L*T_2u + 2*L*T_2v"
+        " + 4*L*gamma^2*(n-m)/(m*n^2)*T_3u + 2*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
+        _lemma_3_1,
+        kind=Kind.END_TO_END,
+        constants={"second": 2, "sampling": 4, "shared": 2, "personal": 2},
+    ),
+    identity(
+        "lemma-3.1-2",
+        "Lemma 3.1, remark after eq. (3.2)",
+        "if m = n, the term containing T_3u vanishes",
+        (4 * L * gamma**2 * (n - m) / (m * n**2) * s.T_3u).subs(m, n),
+        0,
+    ),
+    on_runs(
+        "lemma-3.2-1",
+        "Lemma 3.2, first claim",
+        "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
+        lambda draw, gradient, drift: first_u(small_run(draw), gradient, drift),
+        kind=Kind.END_TO_END,
+        constants={"gradient": Fraction(1, 2), "drift": 1},
+    ),
+    on_runs(
+        "lemma-3.2-2",
+        "Lemma 3.2, second claim",
+        "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
+        lambda draw, gradient, drift: first_v(small_run(draw), gradient, drift),
+        kind=Kind.END_TO_END,
+        constants={"gradient": Fraction(1, 2), "drift": 1},
+    ),
+    identity(
+        "lemma-3.2-3",
+        "proof of Lemma 3.2, first display, second line",
+        "T_1u = -K*gamma*||grad_u f||^2 - (gamma/n)*sum_ik <grad_u f, grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)>",
+        _chain,
+        _chain_2,
+        remark=TWO,
+    ),
+    gram(
+        "lemma-3.2-4",
+        "proof of Lemma 3.2, under the second display",
+        "<a, b> <= ||a||^2/2 + ||b||^2/2",
+        dot(x, y),
+        square(x) / 2 + square(y) / 2,
+    ),
+    gram(
+        "lemma-3.2-5",
+        "proof of Lemma 3.2, second display, first inequality",
+        "T_1u <= -K*gamma/2*||grad_u f||^2 + gamma/(2*n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
+        _chain_2,
+        -gamma * square(mean2) + gamma / 4 * gaps,
+        remark=TWO,
+    ),
+    gram(
+        "lemma-3.2-6",
+        "proof of Lemma 3.2, second display, second inequality",
+        "||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2 <= 2*L^2*(||u_ik - u^t||^2 + ||v_ik - v_i^t||^2)",
+        square(g - h),
+        2 * L**2 * (square(x) + square(y)),
+        *_local,
+        remark="One summand; the display writes v^t for v_i^t, here as in the proof of Lemma 3.4. The gradient is h at"
+        " (u^t, v_i^t), mid at (u^t, v_ik) and g at (u_ik, v_ik).",
+    ),
+    scalar(
+        "lemma-3.2-7",
+        "proof of Lemma 3.2, second display, second inequality",
+        "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
+        -K * gamma / 2 * G_u + gamma / (2 * n) * D,
+        -K * gamma / 2 * G_u + L**2 * gamma / n * E,
+        below(D, 2 * L**2 * E),
+    ),
+    gram(
+        "lemma-3.2-8",
+        "proof of Lemma 3.2, the similar approach for T_1v",
+        "-(gamma*m/n^2)*sum_k <grad_v f_i, grad_v f_i(u_ik, v_ik)> <= -(K*gamma*m/(2*n^2))*||grad_v f_i||^2"
+        " + (gamma*m/(2*n^2))*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
+        -gamma * m / n**2 * dot(g1, a[1, 1] + a[1, 2]),
+        gamma * m / n**2 * (-square(g1) + own / 2),
+        remark="One client and K = 2.",
+    ),
+    scalar(
+        "lemma-3.2-9",
+        "proof of Lemma 3.2, the similar approach for T_1v",
+        "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
+        -K * gamma * m / (2 * n) * G_v + gamma * m / (2 * n**2) * D_v,
+        -K * gamma * m / (2 * n) * G_v + L**2 * gamma * m / n**2 * E,
+        below(D_v, 2 * L**2 * E),
+    ),
+    on_runs(
+        "lemma-3.3-1",
+        "Lemma 3.3, first claim",
+        "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
+        lambda draw, gradient, drift: second_u(small_run(draw), gradient, drift),
+        kind=Kind.END_TO_END,
+        constants={"gradient": 2, "drift": 4},
+    ),
+    on_runs(
+        "lemma-3.3-2",
+        "Lemma 3.3, second claim",
+        "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
+        lambda draw, gradient, drift: second_v(small_run(draw), gradient, drift),
+        kind=Kind.END_TO_END,
+        constants={"gradient": 2, "drift": 4},
+    ),
+    identity(
+        "lemma-3.3-3",
+        "proof of Lemma 3.3, between the first and the second line",
+        "||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f)||^2 = ||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2",
+        square(total - 4 * mean2),
+        square(total - 2 * g1 - 2 * g2),
+        remark=TWO,
+    ),
+    gram(
+        "lemma-3.3-4",
+        "proof of Lemma 3.3, first inequality",
+        "T_2u <= 2*K^2*gamma^2*||grad_u f||^2"
+        " + (2*K*gamma^2/n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
+        gamma**2 / 4 * square(total),
+        8 * gamma**2 * square(mean2) + 2 * gamma**2 * gaps,
+        remark=TWO,
+    ),
+    scalar(
+        "lemma-3.3-5",
+        "proof of Lemma 3.3, second inequality",
+        "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
+        2 * K**2 * gamma**2 * G_u + 2 * K * gamma**2 / n * D,
+        2 * K**2 * gamma**2 * G_u + 4 * L**2 * K * gamma**2 / n * E,
+        below(D, 2 * L**2 * E),
+    ),
+    gram(
+        "lemma-3.3-6",
+        "proof of Lemma 3.3, T_2v in a similar manner",
+        "||sum_k grad_v f_i(u_ik, v_ik)||^2 <= 2*K^2*||grad_v f_i||^2"
+        " + 2*K*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
+        square(a[1, 1] + a[1, 2]),
+        8 * square(g1) + 4 * own,
+        remark="One client and K = 2.",
+    ),
+    scalar(
+        "lemma-3.3-7",
+        "proof of Lemma 3.3, T_2v in a similar manner",
+        "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
+        gamma**2 * m / n**2 * (2 * K**2 * n * G_v + 2 * K * D_v),
+        2 * K**2 * gamma**2 * m / n * G_v + 4 * L**2 * K * gamma**2 * m / n**2 * E,
+        below(D_v, 2 * L**2 * E),
+    ),
+    on_runs(
+        "lemma-3.4-1",
+        "text before Lemma 3.4, again in the proof of Theorem 3.11",
+        "T_3u = 0 with full client participation",
+        _no_variance,
+        "==",
+        repaired=Identity(left=((n - m) * s.T_3u).subs(m, n), right=sp.Integer(0)),
+        repair="what vanishes is its coefficient n - m",
+        remark="Lemma 3.1, to which the text refers, says it of the term; nothing else is used.",
+    ),
+    on_runs(
+        "lemma-3.4-2",
+        "Lemma 3.4",
+        "T_3u <= 3*n*K^2*b^2 + 12*L^2*K*E",
+        _lemma_3_4,
+        kind=Kind.END_TO_END,
+        constants={"dissimilarity": 3, "drift": 12},
+    ),
+    gram(
+        "lemma-3.4-3",
+        "proof of Lemma 3.4, first inequality",
+        "||sum_k (grad_u f_i(u_ik, v_ik) - mean_j)||^2 <= 3*||sum_k (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2"
+        " + 3*||mean_j sum_k (grad_u f_j - grad_u f_j(u_jk, v_jk))||^2 + 3*||sum_k (grad_u f_i - grad_u f)||^2",
+        square(a[1, 1] + a[1, 2] - mean_sum),
+        _three,
+        remark="The summand of the first of " + TWO,
+    ),
+    gram(
+        "lemma-3.4-4",
+        "proof of Lemma 3.4, second inequality",
+        "the first two sums are at most 6*K*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
+        _two,
+        12 * gaps,
+        remark=TWO,
+    ),
+    on_runs(
+        "lemma-3.4-5",
+        "proof of Lemma 3.4, second inequality",
+        "||sum_k x_k||^2 <= K*sum_k ||x_k||^2",
+        _jensen,
+        kind=Kind.STANDARD,
+    ),
+    identity(
+        "lemma-3.4-6",
+        "proof of Lemma 3.4, third inequality",
+        "sum_i ||grad_u f_i - grad_u f||^2 = sum_i ||grad_u f_i||^2 - n*||grad_u f||^2",
+        sum(square(each - (g1 + g2 + g3) / 3) for each in (g1, g2, g3)),
+        square(g1) + square(g2) + square(g3) - 3 * square((g1 + g2 + g3) / 3),
+        remark="n = 3; with eq. (2.3) the right side is at most n*b^2.",
+    ),
+    scalar(
+        "lemma-3.4-7",
+        "proof of Lemma 3.4, third inequality",
+        "T_3u <= 12*L^2*K*E + 3*n*K^2*b^2",
+        6 * K * D + 3 * K**2 * (B - n * G_u),
+        12 * L**2 * K * E + 3 * n * K**2 * b**2,
+        below(D, 2 * L**2 * E),
+        below(B, n * b**2 + n * G_u),
+    ),
+    on_runs(
+        "lemma-3.5-1",
+        "Lemma 3.5",
+        "E <= 8*K^2*(K-1)*gamma_u^2*B + 8*n*K^3*gamma_v^2*G_v + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
+        _lemma_3_5,
+        kind=Kind.END_TO_END,
+        constants={"shared": 8, "personal": 8, "noise": 4},
+    ),
+    on_runs(
+        "lemma-3.5-2",
+        "proof of Lemma 3.5, K = 1",
+        "E = 0 if K = 1",
+        _one_step,
+        "==",
+    ),
+    on_runs(
+        "lemma-3.5-3",
+        "proof of Lemma 3.5, first display, first inequality",
+        "E||u_{i,k+1} - u^t||^2 <= E||u_ik - gamma_u*grad_u f_i(u_ik, v_ik) - u^t||^2 + sigma_u^2*gamma_u^2",
+        _one_local_step,
+    ),
+    gram(
+        "lemma-3.5-4",
+        "proof of Lemma 3.5, under the first display",
+        "2*<a, b> <= kappa*||a||^2 + ||b||^2/kappa with kappa = K - 1",
+        2 * dot(x, y),
+        (K - 1) * square(x) + square(y) / (K - 1),
+        conditions=(_more_than_one,),
+    ),
+    gram(
+        "lemma-3.5-5",
+        "proof of Lemma 3.5, first display, second inequality",
+        "||u_ik - gamma_u*g - u^t||^2 <= (1 + 1/(K-1))*||u_ik - u^t||^2 + K*gamma_u^2*||g||^2",
+        square(x - gamma_u * g),
+        (1 + 1 / (K - 1)) * square(x) + K * gamma_u**2 * square(g),
+        conditions=(_more_than_one,),
+    ),
+    gram(
+        "lemma-3.5-6",
+        "proof of Lemma 3.5, first display, third inequality",
+        "K*gamma_u^2*||grad_u f_i(u_ik, v_ik)||^2 <= 2*K*gamma_u^2*||grad_u f_i||^2"
+        " + 2*K*gamma_u^2*||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2",
+        K * gamma_u**2 * square(g),
+        2 * K * gamma_u**2 * (square(h) + square(g - h)),
+    ),
+    gram(
+        "lemma-3.5-7",
+        "proof of Lemma 3.5, first display, fourth inequality",
+        "2*K*gamma_u^2*||grad_u f_i(u_ik, v_ik) - grad_u f_i||^2"
+        " <= 4*L^2*K*gamma_u^2*(||u_ik - u^t||^2 + ||v_ik - v_i^t||^2)",
+        2 * K * gamma_u**2 * square(g - h),
+        4 * L**2 * K * gamma_u**2 * (square(x) + square(y)),
+        *_local,
+    ),
+    gram(
+        "lemma-3.5-8",
+        "proof of Lemma 3.5, second display",
+        "||v_{i,k+1} - v_i^t||^2 <= (1 + 1/(K-1) + 4*L^2*K*gamma_v^2)*||v_ik - v_i^t||^2"
+        " + 4*L^2*K*gamma_v^2*||u_ik - u_i^t||^2 + 2*K*gamma_v^2*||grad_v f_i(u^t, v_i^t)||^2",
+        PERSONAL[0].left,
+        PERSONAL[0].right,
+        *PERSONAL[0].hypotheses,
+        conditions=PERSONAL[0].conditions,
+        repaired=PERSONAL[1],
+        repair="u^t in place of u_i^t, which by line 9 of Algorithm 3.1 is a client's last local iterate",
+        remark="Without the noise. x = u_ik - u^t, w = u_ik - u_i^t, y = v_ik - v_i^t.",
+    ),
+    identity(
+        "lemma-3.5-9",
+        "proof of Lemma 3.5, eq. (3.3)",
+        "the two inequalities add up to E_{i,k+1} <= (1 + 1/(K-1) + 4*L^2*K*(gamma_u^2 + gamma_v^2))*E_ik"
+        " + 2*K*gamma_u^2*||grad_u f_i||^2 + 2*K*gamma_v^2*||grad_v f_i||^2 + sigma_u^2*gamma_u^2"
+        " + sigma_v^2*gamma_v^2",
+        (1 + 1 / (K - 1) + 4 * L**2 * K * gamma_u**2) * U
+        + 4 * L**2 * K * gamma_u**2 * V
+        + _growth * V
+        + 4 * L**2 * K * gamma_v**2 * U
+        + _right,
+        (1 + 1 / (K - 1) + 4 * L**2 * K * (gamma_u**2 + gamma_v**2)) * (U + V) + _right,
+        remark="U = E||u_ik - u^t||^2, V = E||v_ik - v_i^t||^2; the right sides are equal.",
+    ),
+    scalar(
+        "lemma-3.5-10",
+        "proof of Lemma 3.5, after eq. (3.3)",
+        "4*L^2*K*(gamma_u^2 + gamma_v^2) <= 1/(K-1)",
+        4 * L**2 * K * (gamma_u**2 + gamma_v**2),
+        1 / (K - 1),
+        _local_cap,
+        _more_than_one,
+    ),
+    scalar(
+        "lemma-3.5-11",
+        "proof of Lemma 3.5, third display, first inequality",
+        "E_ik <= a*sum_{r<k} (1 + 2/(K-1))^r: if it holds for k, then for k + 1",
+        q * Eik + a_,
+        a_ * (q * S + 1),
+        below(Eik, a_ * S),
+        remark="S is the sum up to k - 1, q = 1 + 2/(K-1), a the part of eq. (3.3) without E_ik.",
+    ),
+    on_runs(
+        "lemma-3.5-12",
+        "proof of Lemma 3.5, under the third display",
+        "sum_{r=0}^{k-1} (1 + 2/(K-1))^r <= (K-1)/2*(1 + 2/(K-1))^k",
+        _geometric,
+        kind=Kind.STANDARD,
+        constants={"rate": 2, "half": Fraction(1, 2)},
+    ),
+    on_runs(
+        "lemma-3.5-13",
+        "proof of Lemma 3.5, under the third display",
+        "(1 + 2/(K-1))^k <= (1 + 2/(K-1))^(K-1)",
+        _longest,
+        kind=Kind.STANDARD,
+        constants={"rate": 2},
+    ),
+    on_runs(
+        "lemma-3.5-14",
+        "proof of Lemma 3.5, under the third display",
+        "1 + x <= e^x",
+        _exponential,
+        kind=Kind.STANDARD,
+    ),
+    on_runs(
+        "lemma-3.5-15",
+        "proof of Lemma 3.5, third display, second inequality",
+        "(K-1)/2*(1 + 2/(K-1))^(K-1) <= 4*(K-1)",
+        _below_eight,
+        kind=Kind.STANDARD,
+        constants={"rate": 2, "limit": 4},
+    ),
+    scalar(
+        "lemma-3.5-16",
+        "proof of Lemma 3.5, third display, second inequality",
+        "E_ik <= 8*K*(K-1)*(gamma_u^2*||grad_u f_i||^2 + gamma_v^2*||grad_v f_i||^2)"
+        " + 4*K*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
+        _right * S,
+        8 * K * (K - 1) * (gamma_u**2 * gu + gamma_v**2 * gv) + 4 * K * _noise,
+        below(S, 4 * (K - 1)),
+        _more_than_one,
+    ),
+    identity(
+        "lemma-3.5-17",
+        "proof of Lemma 3.5, fourth display, first inequality",
+        "E <= 8*K^2*(K-1)*sum_i (...) + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
+        K * (8 * K * (K - 1) * X + n * 4 * K * _noise),
+        8 * K**2 * (K - 1) * X + 4 * n * K**2 * _noise,
+        remark="The sum over i and k; X is the sum over i.",
+    ),
+    scalar(
+        "lemma-3.5-18",
+        "proof of Lemma 3.5, last display, and the lemma",
+        "8*n*K^2*(K-1)*gamma_v^2*G_v <= 8*n*K^3*gamma_v^2*G_v",
+        8 * n * K**2 * (K - 1) * gamma_v**2 * G_v,
+        8 * n * K**3 * gamma_v**2 * G_v,
+    ),
+    on_runs(
+        "lemma-3.6-1",
+        "Lemma 3.6, first claim",
+        "B <= n*G_u + n*b^2",
+        _lemma_3_6,
+        kind=Kind.END_TO_END,
+    ),
+    on_runs(
+        "lemma-3.6-recursion-1",
+        "Lemma 3.6, second claim",
+        "B^t <= (1 + 2/(T-1))*B^{t-1} + 2*n*T*(G_u^{t-1} + G_v^{t-1}) + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)",
+        recursion,
+        kind=Kind.END_TO_END,
+        constants={"factor": 2, "gradients": 2, "noise": 2},
+    ),
+)

@@ -1,0 +1,1 @@
+"""SimFBO and ShroFBO."""

@@ -1,0 +1,208 @@
+"""What follows from what in "SimFBO: Towards ... Communication-efficient Federated Bilevel Learning"."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+import bounds
+from bounds.ledger.implication import Fact, Implication, Use
+from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo.statements import P, n, rho, rho_bar, tau_bar
+from bounds.statement import Condition
+
+FORMS = ("", "-repaired")
+# The other clients: n - P.
+away = sp.Symbol("away", positive=True)
+
+
+def _abbreviated(*constants: sp.Expr) -> dict[sp.Expr, sp.Expr]:
+    """A symbol for each sum, also where a whole number has been multiplied out into it."""
+    symbols = [sp.Symbol(f"c_{i}", positive=True) for i in range(len(constants))]
+    return {k * sum_: k * symbol for sum_, symbol in zip(constants, symbols, strict=True) for k in (1, 2, 3, 4, 6, 12)}
+
+
+ABBREVIATIONS = {
+    "": _abbreviated(
+        s.BRACKET,
+        s.K_1_NUMERATOR,
+        s.SLOPE,
+        s.SIZE,
+        s.SIGMA_M1_2,
+        s.SIGMA_M2_2,
+        s.L_R**2,
+        1 + s.alpha_max / s.alpha_min,
+    ),
+    "-repaired": _abbreviated(
+        s.M_1_REPAIRED, s.M_2_REPAIRED, s.M_3_REPAIRED, s.SIGMA_M1_2_REPAIRED, s.SIGMA_M2_2_REPAIRED
+    ),
+}
+ORDERS = _abbreviated(s.M_1, s.M_2, s.M_3)
+ORDERS[s.M_1 + s.M_2] = ORDERS[s.M_1] + ORDERS[s.M_2]
+RATE = _abbreviated(s.M_1, s.M_2, s.M_3, s.SIGMA_M1_2, s.SIGMA_M2_2)
+
+# Means over the rounds, where rho^(t) has the mean rho_bar and lies from rho_bar/2 to 3*rho_bar/2.
+OVER_ROUNDS = {
+    rho**2: sp.Rational(5, 4) * rho_bar**2,
+    rho: rho_bar,
+    s.grad_Phi_w2: s.grad_Phi_w2 / 2,
+}
+_NOISE_WEIGHTS = (
+    Fact(location="Lemma 2, |v_i^k| <= r_max", quantity=s.noise_weight_r, bound=s.R_MAX**2 * s.noise_weight),
+    Fact(
+        location="eq. (48), w_i <= beta_max/n and |a_i|_2^2 <= alpha_max*|a_i|_1",
+        quantity=s.noise_weight,
+        bound=s.beta_max * s.alpha_max / (n * s.c_a_prime * tau_bar * s.alpha_min),
+    ),
+)
+
+
+def _restated(
+    conclusion: str,
+    premise: Use,
+    location: str,
+    *,
+    at: dict[sp.Expr, sp.Expr] | None = None,
+    given: tuple[Condition, ...] = (),
+    using: tuple[str, ...] | None = None,
+    remark: str = "",
+) -> Implication:
+    """A conclusion that is its premise, or a special case of it."""
+    return Implication(
+        conclusion=f"simfbo/{conclusion}",
+        start=premise,
+        at=at or {},
+        given=given,
+        using=using,
+        location=location,
+        remark=remark,
+    )
+
+
+def _theorem_2(conclusion: str, premise: str, location: str, constants: dict[sp.Expr, sp.Expr]) -> Implication:
+    return _restated(
+        conclusion,
+        Use(key=f"simfbo/{premise}", at={s.grad_Phi_w2: s.grad_Phi2}),
+        location,
+        at=constants,
+        using=(),
+        remark="At w_i = p_i.",
+    )
+
+
+def _theorem_1(form: str) -> Implication:
+    return Implication(
+        conclusion=f"simfbo/theorem-1{form}",
+        start=Use(key=f"simfbo/lyapunov{form}", claim="descent", at=OVER_ROUNDS),
+        steps=_NOISE_WEIGHTS,
+        telescoped=s.psi_gap,
+        at=ABBREVIATIONS[form],
+        using=(),
+        location="Appendix D.6, eqs. (46) to (53)",
+        remark="The mean of (rho^(t))^2 is at most 5/4 of rho_bar^2; the paper takes 3/2.",
+    )
+
+
+# Lemma 6 at each local step of each client, averaged with the weights.
+_LOCAL_POINTS = {s.dx2: s.drift_x, s.dy2: s.drift_y, s.dv2: s.drift_v}
+_CHANGE_F, _CHANGE_G, _CHANGE_R = (s.VOCABULARY[f"{name}_change2"].symbol for name in "fgR")
+_LEMMA_8 = ABBREVIATIONS[""]
+
+
+def _simplified(claim: str, change: sp.Symbol, drift: sp.Symbol) -> Implication:
+    """The changes along the local steps by Lemma 6 and the drifts."""
+    return Implication(
+        conclusion="simfbo/lemma-8-simplified",
+        claim=claim,
+        start=Use(key="simfbo/lemma-6", claim=claim, at={**_LOCAL_POINTS, change: drift}),
+        steps=(
+            Use(key="simfbo/lemma-8", claim="x"),
+            Use(key="simfbo/lemma-8", claim="v"),
+            Use(key="simfbo/lemma-8-simplified", claim="y"),
+        ),
+        at=_LEMMA_8,
+        location="Appendix D.2, eq. (22)",
+    )
+
+
+IMPLICATIONS: tuple[Implication, ...] = (
+    _restated("proposition-2-repaired", Use(key="simfbo/lemma-10-repaired", claim="v"), "Section 3.2"),
+    *(
+        _restated(
+            f"proposition-3{form}",
+            Use(key=f"simfbo/lemma-8{form}", claim="v"),
+            "Section 3.2",
+            given=tuple(
+                c for c in bounds.get(f"simfbo/lemma-8{form}").conditions if s.eta_v not in c.left.free_symbols
+            ),
+            remark="The conditions of Lemma 8 that the proposition leaves out are for its other claims.",
+        )
+        for form in FORMS
+    ),
+    Implication(
+        conclusion="simfbo/lemma-8-simplified",
+        claim="y",
+        start=Use(key="simfbo/lemma-8", claim="y"),
+        location="Appendix D.2, eq. (21)",
+    ),
+    _simplified("f", _CHANGE_F, s.drift_f),
+    _simplified("g", _CHANGE_G, s.drift_g),
+    *map(_theorem_1, FORMS),
+    _restated(
+        "theorem-1-order-full",
+        Use(key="simfbo/theorem-1-order"),
+        "Appendix D.6",
+        at={P: n},
+        using=(),
+        remark="At P = n.",
+    ),
+    _restated(
+        "theorem-1-order-partial",
+        Use(key="simfbo/theorem-1-order"),
+        "Appendix D.6",
+        at={**ORDERS, tau_bar: (P + away) / away, n: P + away},
+        using=(),
+        remark="At tau_bar = n/(n - P).",
+    ),
+    _theorem_2("theorem-2", "theorem-1", "Section 3.2", RATE),
+    _theorem_2("theorem-2-appendix", "theorem-1", "Appendix E", RATE),
+    _theorem_2("theorem-2-repaired", "theorem-1-repaired", "Section 3.2", ABBREVIATIONS["-repaired"]),
+)
+
+
+def _keys(*names: str) -> tuple[str, ...]:
+    return tuple(f"simfbo/{name}" for name in names)
+
+
+_BY_VECTORS = "is about vectors (an expectation over noise, sampling or local steps), not about the right sides alone"
+_SAME_CONDITIONS = "the same conditions and constants, put into both statements from the same formulas"
+_ORDER = "an order: constants such as alpha_max, sigma_M1 and c_a are dropped, and the initial gap with them"
+_TOO_LARGE = (
+    "linear in the measured quantities once the lemmas are put in, but the conditions (39) have too many symbols for "
+    "the search; the coefficients are compared at random admissible points in the tests"
+)
+
+AUDITED: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    *((f"simfbo/theorem-1{form}", _keys(f"stepsizes{form}", f"constants{form}"), _SAME_CONDITIONS) for form in FORMS),
+    ("simfbo/theorem-1-order", _keys("theorem-1"), _ORDER),
+    ("simfbo/theorem-2-order", _keys("theorem-2"), _ORDER),
+    (
+        "simfbo/constants-repaired",
+        _keys(*(f"lemma-{number}-repaired" for number in (4, 7, 8, 9, 10))),
+        "definitions: names for what these lemmas have",
+    ),
+    *((f"simfbo/lemma-7{form}", _keys("lemma-4", "lemma-6"), _BY_VECTORS) for form in FORMS),
+    *((f"simfbo/lemma-8{form}", _keys(f"lemma-2{form}", "lemma-5"), _BY_VECTORS) for form in FORMS),
+    ("simfbo/lemma-9", _keys("lemma-5", "lemma-6"), _BY_VECTORS),
+    ("simfbo/lemma-9-repaired", _keys("lemma-3", "lemma-5", "lemma-6"), _BY_VECTORS),
+    *((f"simfbo/lemma-10{form}", _keys("lemma-3", f"lemma-4{form}"), _BY_VECTORS) for form in FORMS),
+    (
+        "simfbo/lyapunov",
+        _keys("lemma-7", "lemma-8-simplified", "lemma-9", "lemma-10", "stepsizes"),
+        "does not follow: at random admissible points the tests find the mean direction's coefficient positive",
+    ),
+    (
+        "simfbo/lyapunov-repaired",
+        _keys(*(f"{name}-repaired" for name in ("lemma-7", "lemma-8", "lemma-9", "lemma-10", "stepsizes"))),
+        _TOO_LARGE,
+    ),
+)

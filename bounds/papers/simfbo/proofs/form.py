@@ -1,0 +1,91 @@
+"""Short forms for the steps of this ledger: the proof of one statement, its checks, and symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import sympy as sp
+
+from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Kind, Number, Scalar, Step
+from bounds.statement import Condition
+
+# What a function of an instance yields: both sides of the claim.
+Pairs: TypeAlias = Iterator[tuple[Number, Number]]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The proof of the statement ``simfbo/<name>``; called, it makes one of its steps."""
+
+    name: str
+
+    def __call__(
+        self,
+        number: int,
+        location: str,
+        claim: str,
+        check: Check,
+        *,
+        repaired: Check | None = None,
+        repair: str = "",
+        typo: bool = False,
+        remark: str = "",
+    ) -> Step:
+        """The step of that number."""
+        return Step(
+            id=f"simfbo/{self.name}-{number}",
+            location=location,
+            claim=claim,
+            of=f"simfbo/{self.name}",
+            check=check,
+            repaired=repaired,
+            repair=repair,
+            typo=typo,
+            remark=remark,
+        )
+
+
+def scalar(left: sp.Expr, operator: str, right: sp.Expr, *hypotheses: Condition) -> Scalar:
+    """A claim between scalars under hypotheses."""
+    return Scalar(left=sp.sympify(left), operator=operator, right=sp.sympify(right), hypotheses=hypotheses)
+
+
+def identity(left: sp.Expr, right: sp.Expr) -> Identity:
+    """An exact equality."""
+    return Identity(left=sp.sympify(left), right=sp.sympify(right))
+
+
+def gram(
+    left: sp.Expr, operator: str, right: sp.Expr, *hypotheses: Condition, conditions: tuple[Condition, ...] = ()
+) -> Gram:
+    """A claim between inner products."""
+    return Gram(left=left, operator=operator, right=right, hypotheses=hypotheses, conditions=conditions)
+
+
+def drawn(
+    kind: Kind, sides: Callable[..., Any], operator: str = "<=", *, count: int = 60, **constants: Number
+) -> Enumerated:
+    """A claim about random instances."""
+    return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)
+
+
+def nonnegative(names: str) -> Any:
+    """Symbols for numbers from 0 on."""
+    return sp.symbols(names, nonnegative=True)
+
+
+def positives(names: str) -> Any:
+    """Symbols for positive numbers."""
+    return sp.symbols(names, positive=True)
+
+
+def reals(names: str) -> Any:
+    """Symbols for real numbers."""
+    return sp.symbols(names, real=True)
+
+
+def wholes(names: str) -> Any:
+    """Symbols for whole numbers from 1 on."""
+    return sp.symbols(names, integer=True, positive=True)

@@ -1,0 +1,338 @@
+"""Appendix D.6, eq. (46) to (57), the complexities of Theorem 1 and Table 1."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.ledger.step import Step, above, below, equal
+from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo.proofs.form import Proof, identity, nonnegative, positives, reals, scalar
+from bounds.statement import Condition
+
+_step = Proof("theorem-1")
+n, P, T, tau = s.n, s.P, s.T, s.tau_bar
+_G0, _G1, _G2, _E0, _E1, _drift, _x_part, _y_part, _v_part, _M1, _M2, _M3, _spread = nonnegative(
+    "G_0 G_1 G_2 error_0 error_1 drift drift_x drift_y drift_v M_1 M_2 M_3 spread"
+)
+_rho0, _rho1, _gamma, _eps, _C, _c, _w, _norm, _alpha_min, _alpha_max, _F, _N, _L_vx = positives(
+    "rho_0 rho_1 gamma_x eps C c w norm alpha_min alpha_max F samples L_vx"
+)
+_A10, _A20, _A11, _A21, _p1, _p2 = positives("norm_10 norm_20 norm_11 norm_21 p_1 p_2")
+_psi0, _psi1, _psi2, _psi_inf, _f1, _f2 = reals("Psi_0 Psi_1 Psi_2 inf_Psi f_1 f_2")
+_norm2, _weight, _sigma_f2, _r2, _r_max2, _BR, _Ky, _Z = nonnegative(
+    "norm2 weight sigma_f2 r_i2 r_max2 bracket K_1_cy2 factor"
+)
+_mean = (_rho0 + _rho1) / 2
+_HALVES = (
+    above(_rho0, _mean / 2),
+    above(_rho1, _mean / 2),
+    below(_rho0, 3 * _mean / 2),
+    below(_rho1, 3 * _mean / 2),
+)
+_SHARE = s.SAMPLING
+_gamma_order = sp.sqrt(P / (tau * T))
+
+
+def _shares(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """sum_i w_i f_i with w_i = p_i |a_i|_1/sum_j p_j |a_j|_1."""
+    return (_p1 * first * _f1 + _p2 * second * _f2) / (_p1 * first + _p2 * second)
+
+
+def _round(before: sp.Expr, after: sp.Expr, rho: sp.Expr, gradient: sp.Expr, error: sp.Expr) -> Condition:
+    return below(after - before, -rho * _gamma / 2 * gradient + error, "(45)")
+
+
+_BOUND_M1 = 2 * _BR * s.beta_max * _Z + _Ky * s.beta_max * s.sigma_gh**2
+_DRIFT = (_x_part + _v_part) + _y_part
+_SLOPES, _OF_Y, _OF_V = nonnegative("slopes of_y of_v")
+
+STEPS: tuple[Step, ...] = (
+    _step(
+        9,
+        "eq. (46), first inequality",
+        "min_t G_t <= (1/T) sum_t G_t, G_t = E||grad Phi_w(x^t)||^2",
+        scalar(sp.Min(_G0, _G1, _G2), "<=", (_G0 + _G1 + _G2) / 3),
+        remark="T = 3.",
+    ),
+    _step(
+        10,
+        "eq. (46), (a)",
+        "(1/T) sum_t G_t <= 2 (1/T) sum_t (rho^(t)/rho_bar) G_t",
+        scalar((_G0 + _G1) / 2, "<=", (_rho0 * _G0 + _rho1 * _G1) / _mean, *_HALVES),
+        remark="T = 2.",
+    ),
+    _step(
+        11,
+        "eq. (46), the sum of (45)",
+        "(1/T) sum_t (rho^(t)/rho_bar) G_t <= (2/T)(Psi(x^0) - Psi(x^T))/(rho_bar gamma_x) + (1/T) sum_t 2/(rho_bar "
+        "gamma_x) (errors)",
+        scalar(
+            (_rho0 * _G0 + _rho1 * _G1) / (2 * _mean),
+            "<=",
+            (_psi0 - _psi2) / (_mean * _gamma) + (_E0 + _E1) / (_mean * _gamma),
+            _round(_psi0, _psi1, _rho0, _G0, _E0),
+            _round(_psi1, _psi2, _rho1, _G1, _E1),
+        ),
+        remark="T = 2.",
+    ),
+    _step(
+        12,
+        "eq. (46), the sum of (45), the weights",
+        "Phi_w of round t is Phi_w of round t + 1",
+        identity(_shares(_A10, _A20), _shares(_A11, _A21)),
+        repaired=identity(_shares(_A10, _A20), _shares(_c * _A10, _c * _A20)),
+        repair="Shares |a_i|_1/sum_j |a_j|_1 the same in every round, nowhere assumed; ShroFBO has w_i = p_i.",
+        remark=(
+            "n = 2, one point, f_i(x, y) = f_i. w_i^(t) = p_i |a_i^(t)|_1/rho^(t) changes with the local work, and Psi "
+            "with it: then the sum of (45) does not telescope."
+        ),
+    ),
+    _step(
+        13,
+        "eq. (47), (a), and (43)",
+        "(2/(rho_bar gamma_x)) eps_part <= (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n-P)/(P(n-1)) M_1",
+        identity(
+            2
+            / (_mean * _gamma)
+            * (_rho0 * _gamma) ** 2
+            * _SHARE
+            * (4 * _BR * s.beta_max * _Z + 2 * _Ky * s.beta_max * s.sigma_gh**2),
+            4 / (_mean * _gamma) * (_rho0 * _gamma) ** 2 * _SHARE * _BOUND_M1,
+        ),
+        remark=(
+            "Equal by the definition of M_1. bracket = [...] of (43), factor = L_f^2 + r_max^2 L_1^2, K_1_cy2 = K_1 "
+            "c_gamma_y^2."
+        ),
+    ),
+    _step(
+        14,
+        "eq. (47), (b)",
+        "(1/T) sum_t (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 <= 6 rho_bar gamma_x",
+        scalar(2 / (_mean * _gamma) * (_rho0**2 + _rho1**2) * _gamma**2, "<=", 6 * _mean * _gamma, *_HALVES),
+        remark="T = 2.",
+    ),
+    _step(
+        15,
+        "below eq. (47)",
+        "rho_bar = O(tau_bar): rho^(t) = sum_i p_i |a_i|_1 <= c_a alpha_max tau_bar",
+        scalar(
+            _p1 * _A10 + (1 - _p1) * _A20,
+            "<=",
+            s.c_a * _alpha_max * tau,
+            below(_A10, s.c_a * tau * _alpha_max),
+            below(_A20, s.c_a * tau * _alpha_max),
+            below(_p1, sp.Integer(1)),
+        ),
+        remark="n = 2.",
+    ),
+    _step(
+        16,
+        "eq. (48), the equality",
+        "6 M_1 (n-P)/(P(n-1)) rho_bar gamma_x = O(M_1 (n-P)/n sqrt(tau_bar/(P T))): (n-P)/(n-1) <= 2 (n-P)/n",
+        scalar((n - P) * n, "<=", 2 * (n - P) * (n - 1), below(P, n), above(n, sp.Integer(2))),
+        remark="n - 1 has become n, which is right up to a factor 2. n = 1 divides by 0.",
+    ),
+    _step(
+        17,
+        "eq. (48), gamma_x",
+        "(1/P) tau_bar gamma_x = sqrt(tau_bar/(P T)) at gamma_x = sqrt(P/(tau_bar T))",
+        identity(tau * _gamma_order / P, sp.sqrt(tau / (P * T))),
+    ),
+    _step(
+        18,
+        "eq. (49), (a), and (42)",
+        "(2/(rho_bar gamma_x)) eps_sync <= (2/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n/P) sum_i w_i^2 |a_i|_2^2"
+        "/|a_i|_1^2 M_2",
+        scalar(
+            n / P * _weight * (2 * _BR * (_sigma_f2 + _r2 * s.sigma_gg**2) + _Ky * s.sigma_g**2),
+            "<=",
+            n / P * _weight * (2 * _BR * (_sigma_f2 + _r_max2 * s.sigma_gg**2) + _Ky * s.sigma_g**2),
+            below(_r2, _r_max2),
+        ),
+        remark="One client; weight = w_i^2 |a_i|_2^2/|a_i|_1^2.",
+    ),
+    _step(
+        19,
+        "eq. (49), (b)",
+        "(2/(rho_bar gamma_x))(rho^(t) gamma_x)^2 (n/P) w_i^2 |a_i|_2^2/|a_i|_1^2 <= 3 rho^(t) gamma_x (beta_max/P) "
+        "w_i alpha_max/(c_a' tau_bar alpha_min)",
+        scalar(
+            2 / (_mean * _gamma) * (_rho0 * _gamma) ** 2 * n / P * _w**2 * _norm2 / _norm**2,
+            "<=",
+            3 * _rho0 * _gamma * s.beta_max / P * _w * _alpha_max / (s.c_a_prime * tau * _alpha_min),
+            *_HALVES,
+            below(n * _w, s.beta_max),
+            below(_norm2, _alpha_max * _norm),
+            above(_norm, s.c_a_prime * tau * _alpha_min),
+        ),
+        remark="T = 2, one client; norm = |a_i|_1, norm2 = |a_i|_2^2.",
+    ),
+    _step(
+        20,
+        "below eq. (49), M_2",
+        "M_2 has L_v^2 + L_vx/(2F) in its bracket, as (40) has L_v^2 + L_vx/2",
+        identity(_L_vx / (2 * _F), _L_vx / 2),
+        repaired=identity(_L_vx / 2, _L_vx / 2),
+        repair="L_vx/2; F is nowhere defined.",
+        typo=True,
+    ),
+    _step(
+        21,
+        "eq. (49), last inequality",
+        "(3/T) sum_t rho^(t) gamma_x (beta_max/P) sum_i w_i (...) <= 3 (...) rho_bar gamma_x beta_max/P",
+        scalar(
+            sp.Rational(3, 2) * (_rho0 + _rho1) * _gamma * s.beta_max / P * _spread,
+            "<=",
+            3 * _mean * _gamma * s.beta_max / P * _spread,
+        ),
+        remark="T = 2; sum_i w_i = 1; spread = alpha_max/(c_a' tau_bar alpha_min).",
+    ),
+    _step(
+        22,
+        "eq. (50), the equality",
+        "(rho_bar/(P tau_bar)) gamma_x = 1/sqrt(P tau_bar T) at rho_bar = tau_bar, gamma_x = sqrt(P/(tau_bar T))",
+        identity(tau / (P * tau) * _gamma_order, 1 / sp.sqrt(P * tau * T)),
+    ),
+    _step(
+        23,
+        "eq. (51), first inequality, and (44)",
+        "eps_cd <= rho^(t) gamma_x ((eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2) M_3",
+        scalar(
+            _SLOPES * _DRIFT + _OF_Y * (_x_part + _y_part) + _OF_V * _DRIFT,
+            "<=",
+            (_SLOPES + _OF_Y + _OF_V) * _DRIFT,
+        ),
+        remark="slopes, of_y and of_v are the three parts of M_3; drift_y = 2 eta_y^2 tau_bar sigma_M2^2.",
+    ),
+    _step(
+        24,
+        "eq. (51), second inequality",
+        "(1/T) sum_t (2/(rho_bar gamma_x)) rho^(t) gamma_x drift M_3 <= 3 drift M_3",
+        scalar((_rho0 + _rho1) / _mean * _drift, "<=", 3 * _drift),
+        remark="T = 2; drift stands for drift*M_3.",
+    ),
+    _step(
+        25,
+        "eq. (52), the equality",
+        "(eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2 = O(1/(tau_bar T)) at eta = "
+        "1/(tau_bar sqrt(T))",
+        identity(
+            (2 * s.SIGMA_M1_2 + 2 * s.SIGMA_M2_2) * (1 / (tau * sp.sqrt(T))) ** 2 * tau,
+            (2 * s.SIGMA_M1_2 + 2 * s.SIGMA_M2_2) / (tau * T),
+        ),
+        remark="Right for the printed sigma_M1 and sigma_M2; with the tau_bar that Lemma 8 loses it is O(1/T).",
+    ),
+    _step(
+        27,
+        "eq. (53), the gap",
+        "Psi(x^0) - Psi(x^T) is bounded",
+        scalar(_psi0 - _psi2, "<=", _psi0 - _psi_inf),
+        repaired=scalar(_psi0 - _psi2, "<=", _psi0 - _psi_inf, above(_psi2, _psi_inf)),
+        repair="Phi_w bounded below, which no assumption says (L_f-Lipschitz f_i may be linear).",
+        remark=(
+            "inf_Psi is any number; Psi_2 stands for Psi(x^T). For f_i(x, y) = x and g_i = y^2/2 the gradient has norm "
+            "1 in every round, and (54) is false."
+        ),
+    ),
+    _step(
+        28,
+        "eq. (53), the order",
+        "(1/T) 1/(rho_bar gamma_x) = 1/sqrt(P tau_bar T) at rho_bar = tau_bar, gamma_x = sqrt(P/(tau_bar T))",
+        identity(1 / (T * tau * _gamma_order), 1 / sp.sqrt(P * tau * T)),
+    ),
+    _step(
+        29,
+        "eq. (54), (50) and (53) together",
+        "O(M_2 sqrt(1/(P tau_bar T))) + O(sqrt(1/(P tau_bar T))) = O(M_2 sqrt(1/(P tau_bar T)))",
+        scalar(_M2 + _G0, "<=", _C * _M2),
+        repaired=scalar(_M2 + _G0, "<=", _C * (_M2 + _G0), above(_C, sp.Integer(1))),
+        repair="M_2 + Psi(x^0) - inf Psi.",
+        remark="G_0 is the gap, C the constant of the O. Without noise M_2 is 0, the gap is not.",
+    ),
+    _step(
+        30,
+        "eq. (55), nearly full participation",
+        "(n-P)/(n-1) about 0: M_1 (n-P)/n sqrt(tau_bar/(P T)) <= eps at tau_bar = T/n",
+        scalar(
+            (_M1 * (n - P)) ** 2,
+            "<=",
+            _eps**2 * n**3 * P,
+            equal(P, n),
+        ),
+        remark=(
+            "Squared, with tau_bar/T = 1/n. Nearly full is read as P = n, for which Theorem 1 makes its claim; at P = "
+            "n - 1 the term is M_1/(n sqrt(n P)) in place of 0, however large T is."
+        ),
+    ),
+    _step(
+        31,
+        "below eq. (55), samples",
+        "tau_bar T = O(1/(n eps^2)) samples: M_3/(tau_bar T) <= eps/2 at tau_bar T = 4 M_2^2/(n eps^2)",
+        scalar(_M3, "<=", _eps / 2 * _N, equal(_N * n * _eps**2, 4 * _M2**2), below(n * _M3 * _eps, 2 * _M2**2)),
+        remark=(
+            "samples = tau_bar*T. The O is read as one for eps to 0, here up to 2*M_2^2/(n*M_3); above it takes "
+            "O(1/eps) samples, with no speedup in n."
+        ),
+    ),
+    _step(
+        32,
+        "below eq. (55), rounds",
+        "tau_bar = T/n and tau_bar T = 4 M_2^2/(n eps^2) give T = 2 M_2/eps rounds",
+        identity(sp.sqrt(n * (4 * _M2**2 / (n * _eps**2))), 2 * _M2 / _eps),
+    ),
+    _step(
+        33,
+        "eq. (57), first and second term",
+        "(n-P)/n sqrt(tau_bar/(P T)) = sqrt((n-P)/(n P T)) = sqrt(1/(P tau_bar T)) at tau_bar = n/(n-P)",
+        identity(((n - P) / n) ** 2 * (n / (n - P)) / (P * T), 1 / (P * T * n / (n - P))),
+        remark="Squared. tau_bar = n/(n-P) needs P < n.",
+    ),
+    _step(
+        34,
+        "eq. (57), third term",
+        "M_3/(tau_bar T) <= M_3/T at tau_bar = n/(n-P)",
+        scalar(_M3 * (n - P) / (n * T), "<=", _M3 / T, below(P, n)),
+    ),
+    _step(
+        35,
+        "below eq. (57), T >> P",
+        "the last term is no larger than the first: 1/T <= sqrt((n-P)/(n P T)) for T >= 3 P",
+        scalar(n * P, "<=", (n - P) * T, above(T, 3 * P), below(2 * P, n)),
+        remark=(
+            "Squared, times n*P*T^2; 3 P stands for T >> P, and P <= n/2 for a P not close to n, of which (57) speaks. "
+            "For P = n - 1 it takes T >> n^2, which Theorem 1 does not say."
+        ),
+    ),
+    _step(
+        36,
+        "Theorem 1, rounds at partial participation",
+        "(M_1 + M_2) sqrt((n-P)/(n P T)) <= eps after T = (M_1 + M_2)^2/(P eps^2) rounds",
+        scalar(
+            (_M1 + _M2) ** 2 * (n - P),
+            "<=",
+            _eps**2 * n * P * T,
+            above(T * P * _eps**2, (_M1 + _M2) ** 2),
+            below(P, n),
+        ),
+        remark="Squared.",
+    ),
+    _step(
+        37,
+        "below eq. (57), samples",
+        "tau_bar T = O(1/(P eps^2)): (n/(n-P)) (M_1 + M_2)^2 (n-P)/(n P eps^2) = (M_1 + M_2)^2/(P eps^2)",
+        identity(
+            n / (n - P) * (_M1 + _M2) ** 2 * (n - P) / (n * P * _eps**2),
+            (_M1 + _M2) ** 2 / (P * _eps**2),
+        ),
+        remark="tau_bar = n/(n-P) times the rounds after which the first term of (57) is eps.",
+    ),
+    _step(
+        38,
+        "Table 1 and Section 1.1, rounds for any P <= n",
+        "(M_1 + M_2) sqrt((n-P)/(n P T)) <= eps after T = C/eps rounds",
+        scalar((_M1 + _M2) ** 2 * (n - P), "<=", _eps**2 * n * P * T, equal(T * _eps, _C), below(P, n)),
+        repaired=scalar((_M1 + _M2) ** 2 * (n - P), "<=", _eps**2 * n * P * T, equal(T * _eps, _C), equal(P, n)),
+        repair="For P = n only; Theorem 1 itself says O(1/(P eps^2)) rounds for P < n.",
+        remark="Squared.",
+    ),
+)

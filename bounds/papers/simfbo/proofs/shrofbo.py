@@ -1,0 +1,148 @@
+"""Appendix E, eq. (58) to (60): Theorem 2 by way of Theorem 1."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.ledger.step import below, equal
+from bounds.ledger.vectors import square, vectors
+from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo.proofs.form import Proof, gram, identity, nonnegative, positives, reals, scalar
+
+_step = Proof("theorem-2-appendix")
+_p1, _p2, _w1, _w2, _p, _w, _slope = positives("p_1 p_2 w_1 w_2 p w slope")
+_high, _low, _p_low, _w_high = positives("beta_max_prime beta_min beta_min_prime beta_max")
+_a1, _a2, _b1, _b2 = reals("a_1 a_2 b_1 b_2")
+_f1, _f2, _F1, _F2, _D, _S, _A, _B = vectors("f1 f2 F1 F2 dF S phi phi_w")
+_dy2, _dv2, _G, _X, _c = nonnegative("dy2 dv2 G distance2 c")
+_RANGE = (
+    below(_low, 2 * _w1),
+    below(_low, 2 * _w2),
+    below(2 * _p1, _high),
+    below(2 * _p2, _high),
+    equal(_p1 + _p2, sp.Integer(1)),
+    equal(_w1 + _w2, sp.Integer(1)),
+)
+# One of n = 3 clients; the other two have equal weights, n*w_i = 3*(1 - w)/2.
+_n_w, _n_p = (3 * _w, 3 * (1 - _w) / 2), (3 * _p, 3 * (1 - _p) / 2)
+_ONE_OF_THREE = (
+    *(below(_low, at) for at in _n_w),
+    *(below(at, _w_high) for at in _n_w),
+    *(below(_p_low, at) for at in _n_p),
+    *(below(at, _high) for at in _n_p),
+)
+_factor = (_high - _low) / _low
+_UNEQUAL = (_p1 - _w1) * _f1 + (_p2 - _w2) * _f2
+
+STEPS = (
+    _step(
+        1,
+        "eq. (58), second equality",
+        "sum_i [p_i a_i - w_i b_i] = sum_i p_i [a_i - b_i] + sum_i (p_i - w_i) b_i",
+        identity(
+            _p1 * _a1 - _w1 * _b1 + _p2 * _a2 - _w2 * _b2,
+            _p1 * (_a1 - _b1) + _p2 * (_a2 - _b2) + (_p1 - _w1) * _b1 + (_p2 - _w2) * _b2,
+        ),
+        remark="n = 2; a_i at (y*, v*), b_i at (y~*, v~*).",
+    ),
+    _step(
+        2,
+        "eq. (58), third equality",
+        "sum_i (p_i - w_i) b_i = sum_i ((p_i - w_i)/w_i) w_i b_i",
+        identity(
+            (_p1 - _w1) * _b1 + (_p2 - _w2) * _b2,
+            (_p1 - _w1) / _w1 * _w1 * _b1 + (_p2 - _w2) / _w2 * _w2 * _b2,
+        ),
+        remark="n = 2.",
+    ),
+    _step(
+        3,
+        "eq. (59), (a), the split",
+        "||change of F + sum_i ((p_i - w_i)/w_i) w_i b_i||^2 <= 2||change of F||^2 + 2||sum||^2",
+        gram(square(_D + _S), "<=", 2 * square(_D) + 2 * square(_S)),
+    ),
+    _step(
+        4,
+        "eq. (59), (a), the change of F",
+        "2||change of F||^2 <= 6(L_1^2 + r^2 L_2^2)||y* - y~*||^2 + 6 L_1^2 ||v* - v~*||^2",
+        scalar(
+            2 * _X,
+            "<=",
+            6 * _slope * _dy2 + 6 * s.L_1**2 * _dv2,
+            below(_X, 3 * _slope * _dy2 + 3 * s.L_1**2 * _dv2),
+        ),
+        remark="By Lemma 6; slope = L_1^2 + r^2 L_2^2.",
+    ),
+    _step(
+        5,
+        "eq. (59), (b), the factors",
+        "|p_i - w_i|/w_i <= (beta_max' - beta_min)/beta_min",
+        scalar(
+            (_w - _p) / _w,
+            "<=",
+            _factor,
+            *_ONE_OF_THREE,
+        ),
+        repaired=scalar(
+            (_w - _p) / _w,
+            "<=",
+            (_w_high - _p_low) / _low,
+            *_ONE_OF_THREE,
+        ),
+        repair="The larger of (beta_max' - beta_min)/beta_min and (beta_max - beta_min')/beta_min.",
+        remark="The side w_i > p_i, for which n = 3 is enough; the other two clients have equal weights.",
+    ),
+    _step(
+        6,
+        "eq. (59), (b)",
+        "2||sum_i ((p_i - w_i)/w_i) w_i b_i||^2 <= 2||((beta_max' - beta_min)/beta_min) sum_i w_i b_i||^2",
+        gram(
+            2 * square(_UNEQUAL),
+            "<=",
+            2 * _factor**2 * square(_w1 * _f1 + _w2 * _f2),
+            conditions=_RANGE,
+        ),
+        repaired=gram(
+            2 * square(_w1 * _F1 + _w2 * _F2),
+            "<=",
+            2 * _c**2 * (_w1 * square(_f1) + _w2 * square(_f2)),
+            below(square(_F1), _c**2 * square(_f1)),
+            below(square(_F2), _c**2 * square(_f2)),
+            conditions=(equal(_w1 + _w2, sp.Integer(1)),),
+        ),
+        repair=(
+            "With sum_i w_i ||b_i||^2: unequal factors cannot be drawn out of the norm of a sum. At w_i = p_i, where "
+            "the line is used, the left side is 0."
+        ),
+        remark="n = 2, where the factors of the step before are right. F_i = ((p_i - w_i)/w_i) b_i, c their bound.",
+    ),
+    _step(
+        7,
+        "eq. (60), second inequality",
+        "||grad Phi||^2 <= 2||grad Phi - grad Phi_w||^2 + 2||grad Phi_w||^2",
+        gram(square(_A), "<=", 2 * square(_A - _B) + 2 * square(_B)),
+    ),
+    _step(
+        8,
+        "eq. (60), third inequality",
+        "... <= 2[1 + 2((beta_max' - beta_min)/beta_min)^2] ||grad Phi_w||^2 + 12(L_1^2 + r^2 L_2^2)||y* - y~*||^2 "
+        "+ 12 L_1^2 ||v* - v~*||^2",
+        scalar(
+            2 * (_X + _G),
+            "<=",
+            2 * (1 + 2 * _c**2) * _G + 12 * _slope * _dy2 + 12 * s.L_1**2 * _dv2,
+            below(_X, 6 * _slope * _dy2 + 6 * s.L_1**2 * _dv2 + 2 * _c**2 * _G, "(59)"),
+        ),
+        remark="c is the factor (beta_max' - beta_min)/beta_min.",
+    ),
+    _step(
+        9,
+        "below eq. (60)",
+        "at w_i = p_i: ||grad Phi||^2 <= 2[1 + 2((beta_max' - beta_min)/beta_min)^2] ||grad Phi_w||^2",
+        scalar(_G, "<=", 2 * (1 + 2 * _c**2) * _G),
+        remark=(
+            "Phi = Phi_w there, and the factor is not needed. The order below has n - 1 for the n of Theorem 2 and an "
+            "undefined M_4 for M_3."
+        ),
+    ),
+)

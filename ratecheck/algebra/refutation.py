@@ -1,0 +1,136 @@
+"""z3 in a process of its own: asked in SMT-LIB, stopped by its own count of work."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import IO
+
+import sympy as sp
+
+from ratecheck import ending
+from ratecheck.algebra.polynomial import System
+from ratecheck.algebra.substitution import all_hypotheses, symbols_of
+
+_PROCESS = Path(__file__).parent / "z3_process.py"
+# z3's own unit of work, of which it does about so many in a second of a quiet machine.
+_WORK = 1_200_000
+# What `refute` may spend.
+_SECONDS = 10.0
+# Seconds after which a process that z3's own count does not stop is killed; no verdict rests on that.
+_LATE = 60.0
+
+
+class Solver:
+    """A process that is started when first asked and again after it had to be killed; ``killed`` says how often."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self.killed = 0
+
+    def ask(self, text: str, seconds: float, logic: str = "", late: float = _LATE) -> tuple[str, dict[str, Fraction]]:
+        """The answer to a question in SMT-LIB: "unsat", "sat" with a (rounded) model, "unknown" or "killed".
+
+        ``seconds`` stands for as much work as a quiet machine does in them, and z3 counts the work. Only where it does
+        not come to an end all the same, it is killed, after as many seconds of the clock and ``late`` more.
+        """
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        process = self._process
+        assert process is not None
+        question = {"text": text, "work": max(1, int(_WORK * seconds)), "logic": logic}
+        try:
+            _stream(process.stdin).write(json.dumps(question) + "\n")
+            _stream(process.stdin).flush()
+            ready, _, _ = select.select([_stream(process.stdout)], [], [], seconds + late)
+            line = _stream(process.stdout).readline() if ready else ""
+        except OSError:
+            line = ""
+        except BaseException:
+            # An answer that comes later must not be taken for the answer to the next question.
+            self.close()
+            raise
+        if not line:
+            self.close()
+            self.killed += 1
+            return "killed", {}
+        found = json.loads(line)
+        return found["answer"], {name: Fraction(int(p), int(q)) for name, (p, q) in found["model"].items()}
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  # a script of ours
+            [sys.executable, str(_PROCESS)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        ending.adopt(self._process)
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Kill the process."""
+        if self._process is not None:
+            self._process.kill()
+            for stream in (self._process.stdin, self._process.stdout):
+                try:
+                    _stream(stream).close()
+                except OSError:
+                    continue
+            self._process.wait()
+            ending.release(self._process)
+            self._process = None
+
+
+def _stream(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
+
+
+SOLVER = Solver()
+
+
+def refute(system: System, seconds: float = _SECONDS) -> bool | dict[sp.Symbol, Fraction]:
+    """True where z3 proves the goal, a point where it is negative, or False where z3 does not know.
+
+    ``seconds`` stands for work, as for `Solver.ask`.
+    """
+    symbols = symbols_of(system)
+    names = {symbol: f"x{i}" for i, symbol in enumerate(symbols)}
+    lines = [f"(declare-const {names[symbol]} Real)" for symbol in symbols]
+    lines += [f"(assert ({_sign(symbol)} {names[symbol]} 0))" for symbol in symbols if symbol.is_nonnegative]
+    for expr in all_hypotheses(system):
+        numerator, denominator = sp.fraction(sp.together(expr))
+        lines.append(f"(assert (>= {smt(numerator * denominator, names)} 0))")
+    numerator, denominator = sp.fraction(sp.together(system.goal))
+    lines.append(f"(assert (not (= {smt(denominator, names)} 0)))")
+    # The goal times the square of its denominator, so that no quotient is left.
+    lines.append(f"(assert ({'<=' if system.strict else '<'} {smt(numerator * denominator, names)} 0))")
+    answer, model = SOLVER.ask("\n".join(lines), seconds, "QF_NRA")
+    if answer != "sat":
+        return answer == "unsat"
+    return {symbol: model.get(name, Fraction(1)) for symbol, name in names.items()}
+
+
+def _sign(symbol: sp.Symbol) -> str:
+    return ">" if symbol.is_positive else ">="
+
+
+def smt(expr: sp.Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """A polynomial in SMT-LIB."""
+    if expr.is_Symbol:
+        return names[expr]
+    if expr.is_Rational:
+        size = f"(/ {abs(expr.p)}.0 {expr.q}.0)"
+        return f"(- {size})" if expr < 0 else size
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        return f"(* {' '.join([smt(expr.base, names)] * int(expr.exp))} 1.0)"
+    if expr.is_Add or expr.is_Mul:
+        return f"({'+' if expr.is_Add else '*'} {' '.join(smt(argument, names) for argument in expr.args)})"
+    raise ValueError(f"{expr} is no polynomial")

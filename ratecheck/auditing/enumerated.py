@@ -1,0 +1,146 @@
+"""The instances of a claim, each evaluated once for all values of the claim's constants.
+
+Printed constants mostly enter both sides linearly: ``sides`` is called with them as unknowns, `Linear`, and what it
+returns is then known for every value. Where it does anything else with a constant it is called anew for every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn, TypeAlias
+
+from bounds.ledger.draw import Draw
+from bounds.ledger.participation import Participation
+from bounds.ledger.step import Enumerated, Matrices, Number
+from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_text
+from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.instances import instance_text, instances, pairs
+
+Instance: TypeAlias = Participation | Draw
+Pairs: TypeAlias = list[tuple[Value, Value]]
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """``value + sum_c slopes[c] * c`` for constants c; whatever is not linear in them raises TypeError."""
+
+    value: Fraction
+    slopes: Mapping[str, Fraction]
+
+    def __add__(self, other: object) -> Linear:
+        if isinstance(other, Linear):
+            names = self.slopes.keys() | other.slopes.keys()
+            slopes = {n: self.slopes.get(n, Fraction(0)) + other.slopes.get(n, Fraction(0)) for n in names}
+            return Linear(self.value + other.value, slopes)
+        if isinstance(other, (int, Fraction)):
+            return Linear(self.value + other, self.slopes)
+        return NotImplemented
+
+    __radd__ = __add__
+
+    def __mul__(self, other: object) -> Linear:
+        if isinstance(other, (int, Fraction)):
+            return Linear(self.value * other, {n: slope * other for n, slope in self.slopes.items()})
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Linear:
+        return self * -1
+
+    def __sub__(self, other: object) -> Linear:
+        if isinstance(other, (int, Fraction, Linear)):
+            return self + -other
+        return NotImplemented
+
+    def __rsub__(self, other: object) -> Linear:
+        return -self + other
+
+    def __truediv__(self, other: object) -> Linear:
+        if isinstance(other, (int, Fraction)):
+            return self * (1 / Fraction(other))
+        return NotImplemented
+
+    def _not_linear(self, *_: object) -> NoReturn:
+        raise TypeError("an unknown constant is compared")
+
+    # Whoever asks for more than sums and multiples has to know the constant.
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __hash__ = _not_linear
+
+    def at(self, constants: Mapping[str, Number]) -> Fraction:
+        """The value for some constants."""
+        return self.value + sum((slope * _fraction(constants[n]) for n, slope in self.slopes.items()), Fraction(0))
+
+
+def _fraction(number: Number) -> Fraction:
+    return Fraction(number) if isinstance(number, (int, Fraction)) else Fraction(int(number.p), int(number.q))
+
+
+class Family:
+    """The instances of a claim, kept as they are evaluated: its mutants need no evaluation of their own."""
+
+    def __init__(self, claim: Enumerated) -> None:
+        self._claim = claim
+        rational = all(isinstance(c, (int, Fraction)) or c.is_Rational for c in claim.constants.values())
+        self._unknown = {n: Linear(Fraction(0), {n: Fraction(1)}) for n in claim.constants} if rational else None
+        self._known: list[list[tuple[Value | Linear, Value | Linear]]] = []
+
+    def rows(self, constants: Mapping[str, Number]) -> Iterator[tuple[Instance, Pairs | None]]:
+        """Every instance with its comparisons for some constants: none where it is passed over, None after 1/0."""
+        for number, instance in enumerate(instances(self._claim)):
+            try:
+                self._learn(number, instance)
+                if number < len(self._known):
+                    known = self._known[number]
+                    yield instance, [(_at(left, constants), _at(right, constants)) for left, right in known]
+                else:
+                    yield instance, self.plain(instance, constants)
+            except (ZeroDivisionError, Undefined):
+                yield instance, None
+
+    def plain(self, instance: Instance, constants: Mapping[str, Number]) -> Pairs:
+        """The comparisons on one instance, evaluated for these constants alone."""
+        return pairs(self._claim.sides(instance.again(), **constants))
+
+    def _learn(self, number: int, instance: Instance) -> None:
+        """Evaluate an instance for all constants, if that can be done."""
+        if self._unknown is None or number != len(self._known):
+            return
+        try:
+            found = self._claim.sides(instance.again(), **self._unknown)
+            self._known.append(pairs(found, lambda side: side if isinstance(side, Linear) else as_value(side)))
+        except (TypeError, AttributeError, ValueError):
+            self._unknown = None
+
+    def decide(self, claim: Enumerated) -> Decision:
+        """Whether the claim, or a mutant of it, holds on all instances."""
+        checked = passed_over = count = 0
+        for instance, found in self.rows(claim.constants):
+            if found is None:
+                return Decision(answer=Answer.UNKNOWN, evidence=f"division by zero on {instance_text(instance)}")
+            if not found:
+                passed_over += 1
+                continue
+            checked += 1
+            count += len(found)
+            if all(holds(left, claim.operator, right) for left, right in found):
+                continue
+            for left, right in self.plain(instance, claim.constants):
+                if not holds(left, claim.operator, right):
+                    sides = sides_text(left, claim.operator, right)
+                    return Decision(answer=Answer.FALSE, evidence=f"false on {instance_text(instance)}: {sides}")
+        kind = "participation matrices" if isinstance(claim.instances, Matrices) else "random rational instances"
+        if not checked:
+            return Decision(answer=Answer.UNKNOWN, evidence=f"vacuous: all {passed_over} {kind} are passed over")
+        skipped = f", {passed_over} passed over" if passed_over else ""
+        return Decision(
+            answer=Answer.TRUE,
+            certified="instances",
+            evidence=f"{count} comparisons on {checked} {kind}{skipped}",
+        )
+
+
+def _at(side: Value | Linear, constants: Mapping[str, Number]) -> Value:
+    return side.at(constants) if isinstance(side, Linear) else side

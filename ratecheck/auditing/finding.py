@@ -1,0 +1,161 @@
+"""The verdict on one step, with everything that supports it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from bounds.ledger.step import Check, Kind, Step
+from ratecheck.algebra.time_limit import OutOfTime, limit
+from ratecheck.auditing.decision import Answer, Decision
+from ratecheck.auditing.mutants import decide
+from ratecheck.auditing.probe import Probe
+from ratecheck.auditing.sanity import Hygiene, examine, satisfied
+
+STEP_SECONDS = 60.0
+HYGIENE_SECONDS = 1.0
+
+
+class StepVerdict(Enum):
+    """What is known about a printed claim."""
+
+    PROVED = "PROVED"
+    FALSE = "FALSE"
+    TYPO = "TYPO"
+    STANDARD = "STANDARD"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A step's verdict.
+
+    ``basis`` is "certificate", "solver" or "instances" for what is proved. ``vacuous`` says that the hypotheses cannot
+    hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form, "" without one.
+    """
+
+    id: str
+    location: str
+    claim: str
+    kind: str
+    of: str
+    verdict: StepVerdict
+    basis: str
+    evidence: str
+    vacuous: bool
+    repair: str
+    repaired: str
+    repaired_evidence: str
+    witness: str
+    unused: tuple[str, ...]
+    loose: tuple[str, ...]
+    remark: str
+    seconds: float
+
+    @property
+    def paper(self) -> str:
+        """The prefix of the id."""
+        return self.id.partition("/")[0]
+
+    @property
+    def certified(self) -> bool:
+        """Whether the proof is one that exact arithmetic re-checks."""
+        return self.basis == "certificate"
+
+    @property
+    def mended(self) -> bool:
+        """Whether the printed claim is false and the repaired one holds."""
+        return self.verdict in (StepVerdict.FALSE, StepVerdict.TYPO) and self.repaired == "PROVED"
+
+    def fields(self) -> dict[str, Any]:
+        """As data for a file."""
+        return {**dataclasses.asdict(self), "verdict": self.verdict.value}
+
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> Finding:
+        """The inverse of `fields`."""
+        lists = {name: tuple(fields[name]) for name in ("unused", "loose")}
+        return cls(**{**fields, **lists, "verdict": StepVerdict(fields["verdict"])})
+
+
+_NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=True)
+
+
+def examine_step(step: Step) -> Finding:
+    """The verdict on a step."""
+    started = time.process_time()
+    probe = Probe(step.check)
+    decision = _guarded(probe.settle)
+    repaired = None
+    if decision.answer is not Answer.TRUE and step.repaired is not None:
+        repaired = _mended(step.repaired)
+    hygiene = _examined(probe) if decision.true else _NOTHING
+    vacuous = decision.evidence.startswith("vacuous") or (decision.true and hygiene.satisfiable is False)
+    evidence = decision.evidence
+    if vacuous and decision.true:
+        evidence = "vacuous: the hypotheses contradict each other"
+    return Finding(
+        id=step.id,
+        location=step.location,
+        claim=step.claim,
+        kind=step.kind.value,
+        of=step.of,
+        verdict=_verdict(step, decision, repaired, vacuous),
+        basis=decision.certified if decision.true and not vacuous else "",
+        evidence=evidence,
+        vacuous=vacuous,
+        repair=step.repair,
+        repaired="" if repaired is None else {"true": "PROVED", "false": "FALSE"}.get(repaired.answer.value, "UNKNOWN"),
+        repaired_evidence="" if repaired is None else repaired.evidence,
+        witness=hygiene.witness,
+        unused=hygiene.unused,
+        loose=tuple(each.text for each in hygiene.loose),
+        remark=step.remark,
+        seconds=round(time.process_time() - started, 3),
+    )
+
+
+def _mended(check: Check) -> Decision:
+    """The decision on a repaired form; it repairs nothing where its hypotheses contradict each other."""
+    found = _guarded(lambda: decide(check))
+    if found.true and _guarded_satisfied(check) is False:
+        return Decision(answer=Answer.UNKNOWN, evidence="vacuous: the hypotheses contradict each other")
+    return found
+
+
+def _guarded_satisfied(check: Check) -> bool | None:
+    try:
+        with limit(HYGIENE_SECONDS):
+            return satisfied(check)[0]
+    except OutOfTime:
+        return None
+
+
+def _guarded(work: Any) -> Decision:
+    try:
+        with limit(STEP_SECONDS):
+            found: Decision = work()
+            return found
+    except OutOfTime:
+        return Decision(answer=Answer.UNKNOWN, evidence=f"not decided in {STEP_SECONDS:g} seconds")
+    except Exception as error:  # noqa: BLE001  # one faulty step of a ledger must not hide the others
+        return Decision(answer=Answer.UNKNOWN, evidence=f"the check failed with {type(error).__name__}: {error}")
+
+
+def _examined(probe: Probe) -> Hygiene:
+    try:
+        return examine(probe, HYGIENE_SECONDS)
+    except Exception:  # noqa: BLE001  # the verdict stands without remarks
+        return _NOTHING
+
+
+def _verdict(step: Step, decision: Decision, repaired: Decision | None, vacuous: bool) -> StepVerdict:
+    if vacuous or decision.answer is Answer.UNKNOWN:
+        return StepVerdict.UNKNOWN
+    if decision.false:
+        typo = step.typo and repaired is not None and repaired.true
+        return StepVerdict.TYPO if typo else StepVerdict.FALSE
+    return StepVerdict.STANDARD if step.kind is Kind.STANDARD else StepVerdict.PROVED

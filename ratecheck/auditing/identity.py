@@ -1,0 +1,35 @@
+"""Equalities: the difference over one denominator and expanded, or a rational point where the sides differ."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from bounds.ledger.step import Identity, Scalar
+from ratecheck.algebra.time_limit import OutOfTime, limit
+from ratecheck.auditing.coordinates import Coordinates
+from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
+from ratecheck.auditing.inequality import prove, refuted, searched, vanishes
+
+
+def decide(claim: Identity, effort: Effort = FULL) -> Decision:
+    """Whether both sides are equal for all values of the symbols (in their domains) and all vectors."""
+    difference = sp.sympify(claim.left) - sp.sympify(claim.right)
+    try:
+        with limit(effort.seconds):
+            if vanishes(difference):
+                return _same("both sides expand to the same")
+            scalar = Scalar(left=claim.left, operator="==", right=claim.right)
+            found = searched(Coordinates(claim.left, claim.right).scalar(scalar, 2), effort.generations)
+            if found is not None:
+                return refuted(scalar, found)
+            if sp.simplify(difference) == 0:
+                return _same("the difference simplifies to 0")
+    except OutOfTime:
+        pass
+    return prove(Scalar(left=claim.left, operator="==", right=claim.right), effort) or Decision(
+        answer=Answer.UNKNOWN, evidence="the difference does not expand to 0, and no point was found where it is not 0"
+    )
+
+
+def _same(evidence: str) -> Decision:
+    return Decision(answer=Answer.TRUE, certified="certificate", evidence=evidence, used=frozenset())

@@ -1,0 +1,303 @@
+"""Does a statement follow from others as the paper says, and with which constants does it follow at best."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+import bounds
+from bounds.ledger.implication import Case, Implication, Obligation, case, chosen_claim
+from bounds.statement import Condition, Relation, Statement
+from bounds.symbols import Role
+from ratecheck.algebra.polynomial import System, pairs, systems
+from ratecheck.algebra.refutation import refute
+from ratecheck.algebra.substitution import Certificate, Key, Search, key_of, threshold
+
+# A constant smaller than the sharpest by this share is refuted by a counterexample.
+SHARE = sp.Rational(1, 1000)
+_DIGITS = 60
+# How many certificates are compared for a sharpest constant, unless one is seen to be the best.
+_CANDIDATES = 6
+_TINY = sp.Rational(1, 10**30)
+ONE = sp.Integer(1)
+
+
+class Verdict(enum.Enum):
+    """The three possible answers."""
+
+    PROVED = "PROVED"
+    FALSE = "FALSE"
+    UNKNOWN = "UNKNOWN"
+
+
+class How(enum.Enum):
+    """What a proof rests on."""
+
+    IDENTITY = "identity"
+    CERTIFICATE = "certificate"
+    SOLVER = "solver only"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Admissible parameters at which an obligation fails: ``left <operator> right`` is false."""
+
+    obligation: Obligation
+    values: Mapping[sp.Symbol, sp.Expr]
+    left: sp.Expr
+    right: sp.Expr
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A numeric constant of the conclusion as printed, and the least with which the same argument works.
+
+    ``place`` is the term or condition in which it stands. ``refuted`` is a constant, smaller by `SHARE`, that a
+    counterexample rules out; None where none was found, so that ``sharpest`` is only an upper bound. ``sharpest`` is
+    None where no constant was proved.
+    """
+
+    place: str
+    printed: sp.Expr
+    sharpest: sp.Expr | None
+    refuted: Counterexample | None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The answer for one implication."""
+
+    implication: Implication
+    verdict: Verdict
+    how: How | None
+    certificates: tuple[Certificate, ...]
+    counterexample: Counterexample | None
+    open: tuple[str, ...]
+    constants: tuple[Constant, ...]
+
+
+def check(
+    implication: Implication,
+    conclusion: Statement | None = None,
+    *,
+    sharpest: bool = True,
+    solver: bool = True,
+    granted: Sequence[Obligation] = (),
+) -> Checked:
+    """Decide an implication, for its conclusion or a variant of it; find the sharpest constants where wanted.
+
+    Obligations that are ``granted`` are not decided again. Without ``solver`` no word of z3's counts as a proof.
+    """
+    statement = conclusion or bounds.get(implication.conclusion)
+    problem = case(implication, statement)
+    certificates: list[Certificate] = []
+    hints: list[Key] = []
+    how, unknown = How.IDENTITY, []
+    for obligation in problem.obligations:
+        for system in systems(obligation.goal, problem.hypotheses) if obligation not in granted else ():
+            proof = _prove(system, hints, solver=solver)
+            if proof is None:
+                found = counterexample(problem, obligation, system)
+                if found is not None:
+                    return Checked(implication, Verdict.FALSE, None, tuple(certificates), found, (), ())
+                unknown.append(obligation.name)
+            elif isinstance(proof, How):
+                how = proof
+            else:
+                certificates += proof
+                how = How.CERTIFICATE if how is How.IDENTITY and proof else how
+    if unknown:
+        return Checked(implication, Verdict.UNKNOWN, None, tuple(certificates), None, tuple(unknown), ())
+    # Where no certificate was found there is none to sharpen.
+    constants = tuple(_constants(implication, statement, hints)) if sharpest and how is not How.SOLVER else ()
+    return Checked(implication, Verdict.PROVED, how, tuple(certificates), None, (), constants)
+
+
+def _prove(system: System, hints: list[Key], *, solver: bool) -> list[Certificate] | How | None:
+    """Certificates for the parts of a goal (none are needed for an identity), z3's word, or nothing."""
+    search = Search(system)
+    if not search.goal.numerator and not system.strict:
+        return []
+    certificates = []
+    for _, part in search.parts():
+        # Bounds and conditions are continuous in constants that may be 0.
+        certificate = next(part.run(hints=hints), None)
+        if certificate is None or not certificate.check(interior=True):
+            break
+        certificates.append(certificate)
+        key = key_of(certificate.pivots)
+        if key in hints:
+            hints.remove(key)
+        hints.insert(0, key)
+    else:
+        return certificates
+    return How.SOLVER if solver and refute(system) is True else None
+
+
+# --- Counterexamples ---
+
+
+def counterexample(
+    problem: Case, obligation: Obligation, system: System, monomial: sp.Expr = ONE
+) -> Counterexample | None:
+    """Admissible parameters at which the obligation fails, confirmed in 60 digits; None where none was found.
+
+    The system's goal may be the part of the obligation's that stands before a ``monomial``.
+    """
+    for values in _candidates(system, monomial) if problem.complete else ():
+        found = confirmed(problem, obligation, values)
+        if found is not None:
+            return found
+    return None
+
+
+class _Values(dict[sp.Symbol, sp.Expr]):
+    """Values of symbols; those that the part of a goal leaves out are as small as they may be."""
+
+    def __missing__(self, symbol: sp.Symbol) -> sp.Expr:
+        if symbol.is_integer:
+            return ONE
+        return _TINY if symbol.is_positive else sp.Integer(0)
+
+    def at(self, expr: sp.Expr) -> sp.Expr:
+        """An expression at these values."""
+        return sp.sympify(expr).xreplace({symbol: self[symbol] for symbol in sp.sympify(expr).free_symbols})
+
+
+def _candidates(system: System, monomial: sp.Expr) -> Iterator[_Values]:
+    """Values of the original symbols at which the goal may be negative."""
+    for point in Search(system).negative_points():
+        values = _Values(dict.fromkeys(monomial.free_symbols, ONE))
+        values |= {symbol: sp.Rational(value.numerator, value.denominator) for symbol, value in point.items()}
+        values |= {old: values.at(new) for old, new in system.restored.items()}
+        yield values
+
+
+def confirmed(problem: Case, obligation: Obligation, values: Mapping[sp.Symbol, sp.Expr]) -> Counterexample | None:
+    """The counterexample, if whole numbers are whole, every hypothesis holds, and the obligation does not."""
+    conditions = [obligation.goal, *problem.hypotheses]
+    symbols = set().union(*(side.free_symbols for c in conditions for side in (c.left, c.right)))
+    values = {symbol: values[symbol] for symbol in symbols}
+    for symbol, value in values.items():
+        if not value.is_real or (symbol.is_integer and not value.is_integer):
+            return None
+        if value < 0 or (symbol.is_positive and value == 0):
+            return None
+    if not all(_holds(condition, values) for condition in problem.hypotheses):
+        return None
+    if _holds(obligation.goal, values) is not False:
+        return None
+    goal = obligation.goal
+    left, right = (sp.sympify(side).evalf(15, subs=dict(values)) for side in (goal.left, goal.right))
+    return Counterexample(obligation, dict(sorted(values.items(), key=lambda item: item[0].name)), left, right)
+
+
+def _holds(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
+    """Plain evaluation with 60 digits; what is equal to 50 counts as equal, and what has no value is undecided."""
+    for pair in pairs(condition):
+        # Putting the values in first would have SymPy factorise large numbers under roots.
+        small, large = (sp.sympify(side).evalf(_DIGITS, subs=dict(values)) for side in (pair.small, pair.large))
+        if not (small.is_real and large.is_real):
+            return None
+        room = (abs(small) + abs(large)) * sp.Float(10) ** (10 - _DIGITS)
+        if (large - small <= room) if pair.strict else (large - small < -room):
+            return False
+    return True
+
+
+# --- Sharpest constants ---
+
+
+def _constants(implication: Implication, statement: Statement, hints: Sequence[Key]) -> Iterator[Constant]:
+    """Each numeric factor of the conclusion's right side, and of its upper limits on step sizes."""
+    parameter = sp.Dummy("c", positive=True)
+    for place, printed, variant in variants(implication, statement, parameter):
+        yield _sharpest(implication, variant, place, printed, parameter, hints)
+
+
+def variants(
+    implication: Implication, statement: Statement, parameter: sp.Symbol
+) -> Iterator[tuple[str, sp.Expr, Statement]]:
+    """The conclusion with one of its constants replaced by the parameter; larger is weaker."""
+    claim = chosen_claim(statement, implication.claim)
+    if claim.relation is Relation.ORDER:
+        return
+    for name, term in claim.terms.items():
+        factor = term.primitive()[0] if term.is_Add else sp.sympify(term).as_coeff_Mul()[0]
+        if factor > 0:
+            changed = dataclasses.replace(claim, terms={**claim.terms, name: term / factor * parameter})
+            claims = tuple(changed if each is claim else each for each in statement.claims)
+            yield name, factor, dataclasses.replace(statement, claims=claims)
+    using = implication.using
+    for condition in statement.conditions:
+        if using is not None and condition.name not in using:
+            continue
+        factor = sp.sympify(condition.right).as_coeff_Mul()[0]
+        role = statement.vocabulary[condition.left.name].role if condition.left.is_Symbol else None
+        if role is Role.STEP_SIZE and condition.operator == "<=" and factor > 0:
+            limit = dataclasses.replace(condition, right=condition.right / factor / parameter)
+            conditions = tuple(limit if each is condition else each for each in statement.conditions)
+            yield condition.name, 1 / factor, dataclasses.replace(statement, conditions=conditions)
+
+
+def _sharpest(
+    implication: Implication,
+    variant: Statement,
+    place: str,
+    printed: sp.Expr,
+    parameter: sp.Symbol,
+    hints: Sequence[Key],
+) -> Constant:
+    problem = case(implication, variant)
+    sharpest, deciding = sp.Integer(0), None
+    everywhere = any(_has(condition, parameter) for condition in problem.hypotheses)
+    for obligation in problem.obligations:
+        if not everywhere and not _has(obligation.goal, parameter):
+            continue
+        for system in systems(obligation.goal, problem.hypotheses):
+            for monomial, part in Search(system, parameter).parts():
+                least = _least(part, printed, hints, sharpest) if parameter in part.symbols else sp.Integer(0)
+                if least > sharpest:
+                    sharpest, deciding = least, (obligation, part.system, monomial)
+    if deciding is None or sharpest == sp.oo:
+        return Constant(place, printed, None if deciding else sharpest, None)
+    smaller = {parameter: _rational(sharpest * (1 - SHARE))}
+    obligation, system, monomial = deciding
+    refuted = Obligation(name=obligation.name, goal=_put(obligation.goal, smaller))
+    at = dataclasses.replace(
+        problem, hypotheses=tuple(_put(each, smaller) for each in problem.hypotheses), obligations=(refuted,)
+    )
+    return Constant(place, printed, sharpest, counterexample(at, refuted, system.put(smaller), monomial))
+
+
+def _least(part: Search, printed: sp.Expr, hints: Sequence[Key], known: sp.Expr) -> sp.Expr:
+    """The least parameter for which a part of a goal has a certificate; anything up to ``known`` is small enough."""
+    least = sp.oo
+    candidates = part.run(Fraction(int(printed.p), int(printed.q)), hints)
+    for certificate in itertools.islice(candidates, _CANDIDATES):
+        least = min(least, threshold(certificate, part.parameter))
+        if least <= known:
+            break
+        smaller = part.system.put({part.parameter: _rational(least * (1 - SHARE))})
+        if least < sp.oo and next(Search(smaller).negative_points(), None):
+            break
+    return least
+
+
+def _has(condition: Condition, symbol: sp.Symbol) -> bool:
+    return symbol in condition.left.free_symbols | condition.right.free_symbols
+
+
+def _rational(value: sp.Expr) -> sp.Expr:
+    return value if value.is_Rational or value == sp.oo else sp.Rational(str(sp.N(value, 15)))
+
+
+def _put(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> Condition:
+    left, right = (sp.sympify(side).xreplace(values) for side in (condition.left, condition.right))
+    return dataclasses.replace(condition, left=left, right=right)

@@ -1,0 +1,170 @@
+"""A whole ledger: every step examined in worker processes, with a cache by content.
+
+A ledger is a module with a tuple ``STEPS``, by default the ``proofs`` of a paper in `bounds.papers`. Workers import it
+themselves, since the functions of a step do not travel between processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bounds import papers
+from ratecheck import caching
+from ratecheck.aliases import Progress
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.workers import share
+
+if TYPE_CHECKING:
+    from bounds.ledger.step import Step
+    from ratecheck.auditing.finding import Finding
+    from ratecheck.auditing.mutation import Tested
+
+
+def module_of(paper: str) -> str:
+    """The module with a paper's ledger."""
+    return papers.module_of(paper, "proofs")
+
+
+def has_ledger(paper: str) -> bool:
+    """Whether there is one."""
+    return papers.has(paper, "proofs")
+
+
+def load(module: str) -> tuple[Step, ...]:
+    """The steps of a ledger; raises `InputError` where two have the same id."""
+    steps: tuple[Step, ...] = importlib.import_module(module).STEPS
+    seen: set[str] = set()
+    for step in steps:
+        if step.id in seen:
+            raise InputError(f"{module} has two steps {step.id!r}: ids have to be unique")
+        seen.add(step.id)
+    return steps
+
+
+class Store:
+    """Findings by key, one small file each; what cannot be read or written, or is not as written, is found anew.
+
+    An entry names its key and how many findings it has, beside its checksum.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        root = caching.cache_root()
+        self.folder = (root and root / "audit") if folder is None else folder
+
+    def get(self, key: str) -> Any:
+        """What was kept, or None."""
+        content = None if self.folder is None else caching.read(self._path(key))
+        if content is None:
+            return None
+        with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+            entry = json.loads(content)
+            if (entry["key"], entry["count"]) == (key, len(entry["value"])):
+                return entry["value"]
+        return None
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep it."""
+        if self.folder is not None:
+            entry = {"key": key, "count": len(value), "value": value}
+            caching.write(self._path(key), json.dumps(entry).encode())
+
+    def _path(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{key}.json"
+
+
+def position(step: str, ids: Sequence[str]) -> int:
+    """The place of a step in its ledger; raises `InputError` where there is none of this id."""
+    if step not in ids:
+        raise InputError(f"no step {step!r} in the ledger; {did_you_mean(step, ids)}")
+    return ids.index(step)
+
+
+def audit(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[Finding]:
+    """The findings on every step of some ledgers, in printed order."""
+    from ratecheck.auditing.finding import Finding
+
+    return [Finding.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
+
+
+def mutate(
+    modules: Sequence[str], only: str | None = None, progress: Progress | None = None, workers: int | None = None
+) -> list[Tested]:
+    """Every step of some ledgers, or ``only`` the one of this id, with its mutants and what became of them."""
+    from ratecheck.auditing.mutation import Tested
+
+    if only is None:
+        return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
+    [module] = modules
+    place = position(only, [step.id for step in load(module)])
+    store = Store().folder
+    return [Tested.read(work_on("mutants", module, place, None if store is None else str(store))[0])]
+
+
+def _over_steps(
+    work: str, modules: Sequence[str], progress: Progress | None, workers: int | None
+) -> list[dict[str, Any]]:
+    """What some work yields for every step of some ledgers; a ledger whose sources are known is not even imported."""
+    from ratecheck.auditing.cache_key import sources_digest
+
+    store = Store()
+    keys = {module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in modules}
+    found = {module: store.get(key) for module, key in keys.items()}
+    missing = [module for module, fields in found.items() if fields is None]
+    tasks = [(work, module, number) for module in missing for number in range(len(load(module)))]
+    results = _run(tasks, store, progress or (lambda _: None), workers or os.cpu_count() or 1)
+    for module in missing:
+        mine = [results[task] for task in tasks if task[1] == module]
+        found[module] = [fields for fields, _ in mine]
+        if all(lasting for _, lasting in mine):
+            store.put(keys[module], found[module])
+    return [fields for module in modules for fields in found[module]]
+
+
+Task = tuple[str, str, int]
+
+
+def _run(
+    tasks: Sequence[Task], store: Store, progress: Progress, workers: int
+) -> dict[Task, tuple[dict[str, Any], bool]]:
+    results: dict[Task, tuple[dict[str, Any], bool]] = {}
+
+    def done(number: int, result: tuple[dict[str, Any], bool]) -> None:
+        results[tasks[number]] = result
+        progress(len(results) / len(tasks))
+
+    folder = None if store.folder is None else str(store.folder)
+    share(work_on, [(*task, folder) for task in tasks], workers, done)
+    return results
+
+
+def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
+    """What some work yields for one step, as data; from the cache where the step's content is known.
+
+    Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
+    """
+    from ratecheck.algebra.refutation import SOLVER
+    from ratecheck.auditing.cache_key import checker_digest, step_digest
+    from ratecheck.auditing.finding import examine_step
+    from ratecheck.auditing.mutation import test_step
+
+    store = Store(None if folder is None else Path(folder))
+    step = importlib.import_module(module).STEPS[position]
+    key = f"{work}-{checker_digest()}-{step_digest(step)}"
+    kept = store.get(key)
+    lasting = True
+    if kept is None:
+        killed = SOLVER.killed
+        kept = (examine_step(step) if work == "findings" else test_step(step)).fields()
+        lasting = SOLVER.killed == killed
+        if lasting:
+            store.put(key, kept)
+    found: dict[str, Any] = kept
+    return found, lasting

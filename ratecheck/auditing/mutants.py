@@ -1,0 +1,131 @@
+"""Claims with one printed number changed: if the check cannot tell, the number has room or the check is blind.
+
+A constant is made smaller or larger, whichever makes the claim stronger at points where the hypotheses hold; an
+exponent is moved by one; the direction of the inequality is turned round.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy as sp
+
+from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
+from ratecheck.auditing import gram as quadratic
+from ratecheck.auditing import identity, inequality
+from ratecheck.auditing.decision import FULL, Decision, Effort
+from ratecheck.auditing.enumerated import Family
+
+Path: TypeAlias = tuple[int, ...]
+
+TWO_PERCENT = sp.Rational(1, 50)
+_TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+
+
+def decide(check: Check, effort: Effort = FULL) -> Decision:
+    """Whether the claim of a step holds, by the checker of its form."""
+    if isinstance(check, Identity):
+        return identity.decide(check, effort)
+    if isinstance(check, Scalar):
+        return inequality.decide(check, effort)
+    if isinstance(check, Gram):
+        return quadratic.decide(check, effort)
+    return Family(check).decide(check)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number in one side of a claim, or a named constant of a claim on instances."""
+
+    side: str
+    path: Path
+    value: sp.Rational
+    exponent: bool
+    name: str = ""
+    factor: bool = False
+
+    @property
+    def text(self) -> str:
+        """Such as ``1/32 on the right``."""
+        if self.factor:
+            return f"a factor {self.value} on the {self.side}"
+        if self.name:
+            return f"{self.name}={self.value}"
+        return f"{'exponent ' if self.exponent else ''}{self.value} on the {self.side}"
+
+
+def constants(check: Check) -> list[Constant]:
+    """The printed numbers of a claim: coefficients, summands and exponents, but for factors 1 and -1."""
+    if isinstance(check, Enumerated):
+        return [
+            Constant("", (), sp.sympify(value), exponent=False, name=name) for name, value in check.constants.items()
+        ]
+    # The two in ||x + y||^2 = ... + 2<x, y> is printed nowhere: of a claim about vectors a whole side is changed too.
+    whole = [factor_of(check)] if isinstance(check, Gram) else []
+    return whole + [
+        Constant(side, path, value, exponent)
+        for side in ("left", "right")
+        for path, value, exponent in _numbers(sp.sympify(getattr(check, side)), ())
+    ]
+
+
+def factor_of(check: Gram) -> Constant:
+    """The factor 1 before the side that is larger, or the other where that is 0."""
+    side = "right" if check.operator in ("<=", "==") else "left"
+    if sp.sympify(getattr(check, side)) == 0:
+        side = "left" if side == "right" else "right"
+    return Constant(side, (), sp.Integer(1), exponent=False, factor=True)
+
+
+def _numbers(expr: sp.Expr, path: Path) -> Iterator[tuple[Path, sp.Rational, bool]]:
+    if expr.is_Rational and expr != 0:
+        yield path, expr, False
+    for position, argument in enumerate(expr.args):
+        here = (*path, position)
+        if argument.is_Rational:
+            is_exponent = expr.is_Pow and position == 1
+            # A factor 1 or -1 is a sign, no printed number; nor is the exponent of a reciprocal.
+            if is_exponent and argument != -1:
+                yield here, argument, True
+            elif not is_exponent and not (expr.is_Mul and abs(argument) == 1) and argument != 0:
+                yield here, argument, False
+        elif argument.args:
+            yield from _numbers(argument, here)
+
+
+def replaced(expr: sp.Expr, path: Path, value: sp.Expr) -> sp.Expr:
+    """The expression with something else at a place."""
+    if not path:
+        return value
+    arguments = list(expr.args)
+    arguments[path[0]] = replaced(arguments[path[0]], path[1:], value)
+    return expr.func(*arguments)
+
+
+def changed(check: Check, constant: Constant, value: sp.Expr) -> Check:
+    """The claim with another value of a constant."""
+    if isinstance(check, Enumerated):
+        number = Fraction(int(value.p), int(value.q)) if value.is_Rational else value
+        return dataclasses.replace(check, constants={**check.constants, constant.name: number})
+    if constant.factor:
+        whole = sp.expand(value * sp.sympify(getattr(check, constant.side)))
+        return dataclasses.replace(check, **{constant.side: whole})
+    side = replaced(sp.sympify(getattr(check, constant.side)), constant.path, value)
+    return dataclasses.replace(check, **{constant.side: side})
+
+
+def strengthened(check: Check, constant: Constant, by: sp.Rational, sign: int) -> Check:
+    """The claim with a constant changed by a share in the direction that makes it stronger."""
+    factor = 1 - by if (sign < 0) == (constant.value > 0) else 1 / (1 - by)
+    return changed(check, constant, constant.value * factor)
+
+
+def turned(check: Check) -> Check | None:
+    """The claim with its inequality turned round; None for an equality."""
+    if isinstance(check, Identity) or check.operator not in _TURNED:
+        return None
+    return dataclasses.replace(check, operator=_TURNED[check.operator])

@@ -1,0 +1,1 @@
+"""Constants of problems, participations and runs, each with how it is certified."""

@@ -1,0 +1,261 @@
+"""What a problem, a participation and a run certify, under the names that vocabularies call them by.
+
+`Vocabulary.facts` maps a paper's symbol to one of these names; the same fact has another symbol in another paper. A
+fact is a `Constant`: a number with the certificate that says how far it can be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ratecheck.aliases import Array
+from ratecheck.certification import local_work as work
+from ratecheck.certification.local_work import Work
+from ratecheck.errors import InputError
+from ratecheck.inputs import floats
+from ratecheck.participation import Largest, Participation, delays
+from ratecheck.participation.independent import Independent
+from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Moreau, Problem, Quadratic
+
+# Noise is set by the caller and certified by the problem, which may add noise of its own.
+NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
+# What the participation decides.
+DELAYS = ("tau_max", "tau_avg")
+# A smaller value of these is as true as the certified one; of all others a larger value is.
+LOWER = work.LOWER | {"mu_g", "inner_convexity", "delta", "selection_skew", "joint_minimum"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a statement is asked about: a problem, who takes part, and what the caller sets.
+
+    ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
+    alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
+    about no run. ``T`` is the number of rounds, None where nothing asks for it. ``work`` is what each client does in a
+    round, None where nothing asks for it. ``samples``: bounds have to hold for what the oracles answer, noise included.
+    """
+
+    problem: Problem
+    participation: Participation | None
+    T: int | None
+    noise: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, ArrayLike] = field(default_factory=dict)
+    start: Mapping[str, ArrayLike] = field(default_factory=dict)
+    work: Work | None = None
+    samples: bool = False
+
+    def fact(self, name: str) -> Constant | None:
+        """The constant of that name; None where problems of this kind know no such thing."""
+        if name in _FACTS:
+            return _FACTS[name](self)
+        if name in self._of_problem:
+            return self._of_problem[name]
+        return None if self.work is None else self.work.fact(name)
+
+    @property
+    def weights(self) -> Array | None:
+        """The clients' weights (n,) in the objective that the method descends; None for those of the problem."""
+        return None if self.work is None else self.work.weights
+
+    @cached_property
+    def _of_problem(self) -> Mapping[str, Constant]:
+        problem, start = self.problem, {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
+        if isinstance(problem, Bilevel):
+            noise = {k: v for k, v in self.noise.items() if k in ("sigma_f", "sigma_g")}
+            return problem.constants(start.get("x0"), start.get("y0"), start.get("v0"), **noise, weights=self.weights)
+        sigma_u, sigma_v = self.noise.get("sigma_u", 0.0), self.noise.get("sigma_v", 0.0)
+        total = self.noise.get("sigma")
+        if total is not None:
+            sigma_u, sigma_v = (total, sigma_v) if problem.d_u else (sigma_u, total)
+        return problem.constants(start.get("x0"), start.get("v0"), sigma_u, sigma_v)
+
+    @property
+    def single(self) -> Quadratic | Logistic:
+        """The problem, which has to be one without a lower level."""
+        if isinstance(self.problem, Bilevel):
+            raise InputError("needed a problem without a lower level")
+        return self.problem
+
+    @cached_property
+    def matrix(self) -> NDArray[np.bool_]:
+        """Who takes part in rounds 0 ... T, where that is the same in every run; see `delays.rows_until`."""
+        assert self.participation is not None
+        assert self.T is not None
+        return delays.rows_until(self.participation, self.T)
+
+
+def _renamed(name: str, constant: Constant, value: float, reason: str | None = None) -> Constant:
+    return Constant(name, value, constant.certificate, constant.reason if reason is None else reason)
+
+
+def _total_noise(case: Case) -> Constant | None:
+    """The noise of the only block."""
+    problem = case.single
+    if problem.d_u and problem.d_v:
+        return None
+    found = case._of_problem["sigma_u" if problem.d_u else "sigma_v"]  # noqa: SLF001  # part of this file
+    return _renamed("sigma", found, found.value)
+
+
+def _mean_gradients(case: Case) -> Constant:
+    """(1/n) sum_i ||grad f_i||^2 at the start."""
+    total = case._of_problem["B_0"]  # noqa: SLF001  # part of this file
+    return _renamed("mean_B_0", total, total.value / case.problem.n)
+
+
+def _steepest(case: Case) -> Constant | None:
+    """L_f; that of the clients' samples has no bound where Gaussian noise is added."""
+    if not isinstance(case.problem, Bilevel):
+        return None
+    found = case._of_problem["L_f"]  # noqa: SLF001  # part of this file
+    if case.samples and case.noise.get("sigma_f"):
+        return Constant("L_f", math.inf, Certificate.ABSENT, "a gradient with Gaussian noise is unbounded")
+    return found
+
+
+def _delay(
+    name: str, fixed: Callable[[NDArray[np.bool_], int], float], position: int
+) -> Callable[[Case], Constant | None]:
+    def find(case: Case) -> Constant | None:
+        if case.participation is None or case.T is None:
+            return None
+        if case.participation.rate == 1.0:
+            return Constant(name, 0.0, Certificate.EXACT, "everybody takes part in every round")
+        if case.participation.fixed(case.T) is not None:
+            why = "counted; where the pattern ends with round T-1, everybody may take part in round T"
+            return Constant(name, float(fixed(case.matrix, case.T)), Certificate.EXACT, why)
+        return _expected_delay(name, case, position)
+
+    return find
+
+
+def expected_delay(case: Case, position: int) -> tuple[float, float] | None:
+    """E[tau_max] (position 0) or E[tau_avg] (1) of a random pattern, and its error; None where it needs a run."""
+    assert case.participation is not None
+    assert case.T is not None
+    if case.participation.follows_state:
+        return None
+    found = delays.expectation(case.participation, case.T)
+    if found is not None:
+        return float(found[position]), _ROUNDING * abs(float(found[position]))
+    drawn = delays.distribution(case.participation, case.T, _DRAWS)
+    return float(drawn.mean[position]), _ERRORS * float(drawn.standard_error[position])
+
+
+def _expected_delay(name: str, case: Case, position: int) -> Constant | None:
+    found = expected_delay(case, position)
+    if found is None:
+        return None
+    value, error = found
+    if error <= _ROUNDING * value:
+        return Constant(name, value, Certificate.EXACT, "expectation over the participation")
+    why = f"mean of {_DRAWS} draws plus {_ERRORS} standard errors"
+    return Constant(name, value + error, Certificate.UPPER_BOUND, why)
+
+
+# Draws by which an expected delay is estimated where it is not computed, and the margin in standard errors; rounding
+# of one that is computed.
+_DRAWS, _ERRORS, _ROUNDING = 4000, 5, 1e-10
+
+
+def _least_probability(case: Case) -> Constant | None:
+    pattern = case.participation
+    if isinstance(pattern, Independent):
+        return Constant("delta", pattern.delta, Certificate.EXACT, "smallest probability of a client in a round")
+    return None
+
+
+def _inner_convexity(case: Case) -> Constant | None:
+    if "lambda_" not in case.parameters:
+        return None
+    lambda_ = float(np.asarray(case.parameters["lambda_"]))
+    envelope = Moreau(case.single, lambda_)
+    kind = envelope.constants()["ell"].certificate
+    # An upper bound of the modulus of weak convexity is a lower bound here.
+    weights = _weights(case)
+    least = float(weights.min()) * (lambda_ - envelope.ell)
+    return Constant("inner_convexity", least, kind, "smallest alpha_i times lambda minus the modulus of weak convexity")
+
+
+def _inner_error(case: Case) -> Constant:
+    del case  # the run solves them so, whatever the problem
+    return Constant("inner_error", 0.0, Certificate.EXACT, "inner problems are solved exactly")
+
+
+def _skew(case: Case) -> Constant | None:
+    """The least relative skew: 1 where the selected clients are those with the largest gradients, or all."""
+    pattern = case.participation
+    if pattern is None:
+        return None
+    if pattern.rate == 1.0:
+        return Constant("selection_skew", 1.0, Certificate.EXACT, "every client is selected")
+    if isinstance(pattern, Largest) and pattern.c == pattern.n:
+        return Constant("selection_skew", 1.0, Certificate.EXACT, "the largest gradients of all are selected")
+    return None
+
+
+def _weights(case: Case) -> Array:
+    """The clients' weights alpha_i."""
+    n = case.problem.n
+    given = case.parameters.get("alpha")
+    weights = np.full(n, 1 / n) if given is None else np.broadcast_to(floats("alpha", given), (n,))
+    return np.asarray(weights, dtype=float)
+
+
+def _joint_minimum(case: Case) -> Constant | None:
+    """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2): that of the weighted envelopes."""
+    if "lambda_" not in case.parameters:
+        return None
+    lambda_, weights = float(np.asarray(case.parameters["lambda_"])), _weights(case)
+    problem, n = case.single, case.problem.n
+    if isinstance(problem, Quadratic):
+        envelope = Moreau(problem, lambda_)
+        quadratic, offsets = envelope.envelope(), envelope.offsets()
+        scale = n * weights
+        weighted = Quadratic(quadratic.H * scale[:, None, None], quadratic.g * scale[:, None], problem.d)
+        lowest = weighted.infimum() + float(weights @ offsets)
+        if math.isinf(lowest):
+            return Constant("joint_minimum", math.inf, Certificate.ABSENT, "the joint objective is unbounded below")
+        return Constant("joint_minimum", lowest, Certificate.EXACT, "minimum by linear algebra")
+    if not np.allclose(weights, weights[0]):
+        return None
+    found = Moreau(problem, lambda_).constants()["F_0"]
+    value = n * weights[0] * (Moreau(problem, lambda_).value(np.zeros(problem.d)) - found.value)
+    return Constant("joint_minimum", float(value), found.certificate, "lower bound of the envelopes")
+
+
+def _lagrangian_gap(case: Case) -> Constant | None:
+    """L^0 - F^* at a start with theta_i = w_i = w and pi = 0, where the Lagrangian is sum_i alpha_i f_i."""
+    lowest = _joint_minimum(case)
+    if lowest is None or lowest.certificate is Certificate.ABSENT:
+        return None if lowest is None else Constant("lagrangian_gap", math.inf, lowest.certificate, lowest.reason)
+    problem = case.single
+    x = np.asarray(case.start.get("x0", np.zeros(problem.d)), dtype=float)
+    if isinstance(problem, Quadratic):
+        values = np.einsum("a,iab,b->i", x, problem.H, x) / 2 - problem.g @ x
+        start = float(_weights(case) @ values)
+    else:
+        start = problem.n * float(_weights(case)[0]) * problem.value(x, np.zeros((problem.n, 0)))
+    certificate = lowest.certificate
+    return Constant("lagrangian_gap", max(start - lowest.value, 0.0), certificate, "L^0 less the joint minimum")
+
+
+_FACTS: dict[str, Callable[[Case], Constant | None]] = {
+    "sigma": _total_noise,
+    "mean_B_0": _mean_gradients,
+    "L_f": _steepest,
+    "tau_max": _delay("tau_max", delays.maximum, 0),
+    "tau_avg": _delay("tau_avg", delays.average, 1),
+    "delta": _least_probability,
+    "inner_convexity": _inner_convexity,
+    "inner_error": _inner_error,
+    "selection_skew": _skew,
+    "joint_minimum": _joint_minimum,
+    "lagrangian_gap": _lagrangian_gap,
+}

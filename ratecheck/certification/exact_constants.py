@@ -1,0 +1,284 @@
+"""Constants of a quadratic problem and of a participation, proved in rationals.
+
+The counterpart of `ratecheck.certification.certified_constants`: a constant is the exact number, an enclosure of it
+where it is irrational, or, for the largest eigenvalues, a rational that exact elimination shows to be as weak as the
+true one or weaker.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite
+from ratecheck.certification.certified_constants import LOWER
+from ratecheck.engines.rigorous.moments import independent_sets
+from ratecheck.participation import Participation, Uniform, delays
+from ratecheck.participation.independent import Independent
+from ratecheck.problems import Quadratic
+
+# Participations that are enumerated.
+_MOST_DRAWS = 4096
+# An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
+_FIRST, _MOVES = Fraction(1, 2**50), 24
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The case of `ratecheck.certification.certified_constants.Case` in exact numbers.
+
+    ``noise`` has the noise level by fact, ``weights`` the alpha_i.
+    """
+
+    problem: Quadratic
+    trace: Participation | None
+    T: int | None
+    noise: Mapping[str, Fraction]
+    lambda_: Fraction | None
+    weights: Sequence[Fraction]
+    start: Mapping[str, Any]
+
+    def fact(self, name: str) -> Number | None:
+        """The constant of that name; None where nothing is known about it here.
+
+        Raises `UndecidedError` where it does not exist or is not computed.
+        """
+        if name in self._predicates:
+            return self._moved(name, *self._predicates[name])
+        find = getattr(self, f"_{name}", None) if name in _KNOWN else None
+        return None if find is None else Enclosure.of(find()).plain
+
+    def admits(self, name: str, value: Fraction) -> bool:
+        """Whether a claimed value is proved to be as weak as the constant itself."""
+        if name in self._predicates:
+            return self._predicates[name][1](value)
+        found = self.fact(name)
+        assert found is not None
+        enclosed = Enclosure.of(found)
+        return value <= enclosed.low if name in LOWER else value >= enclosed.high
+
+    # --- Eigenvalues ---
+
+    @cached_property
+    def _H(self) -> Entries:
+        return rationals(self.problem.H)
+
+    @cached_property
+    def _g(self) -> Entries:
+        return rationals(self.problem.g)
+
+    @cached_property
+    def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
+        """Constants that a test decides: what floating point says, and the test."""
+        H_uu, H_uv, H_vv = self.problem.blocks()
+        found = {
+            name: (max(_norm(block) for block in blocks), self._bounds_norms(blocks))
+            for name, blocks in {
+                "L": (H_uu, H_uv, H_vv), "L_u": (H_uu,), "L_v": (H_vv,), "L_uv": (H_uv,), "L_vu": (H_uv,),
+            }.items()
+        }  # fmt: skip
+        if self.lambda_ is not None:
+            lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
+            near = float(min(self.weights)) * (float(self.lambda_) + min(lowest, 0.0))
+            found["inner_convexity"] = near, self._bounds_convexity
+        return found
+
+    def _bounds_norms(self, blocks: Sequence[NDArray[np.float64]]) -> Callable[[Fraction], bool]:
+        exact = [rationals(matrix) for block in blocks for matrix in block if matrix.size]
+
+        def bounds(value: Fraction) -> bool:
+            return value >= 0 and all(
+                semidefinite(value * value * identity(len(matrix)) - matrix.dot(matrix.T)) for matrix in exact
+            )
+
+        return bounds
+
+    def _bounds_convexity(self, value: Fraction) -> bool:
+        assert self.lambda_ is not None
+        return all(
+            semidefinite(H + (self.lambda_ - value / weight) * identity(len(H)))
+            for H, weight in zip(self._H, self.weights, strict=True)
+        )
+
+    def _moved(self, name: str, near: float, holds: Callable[[Fraction], bool]) -> Fraction:
+        """The number nearby that the test proves."""
+        value, move = Fraction(near), -_FIRST if name in LOWER else _FIRST
+        for k in range(_MOVES):
+            moved = value if k == 0 else value + abs(value) * move * 2 ** (k - 1)
+            if holds(moved):
+                return moved
+        raise UndecidedError(f"no value of {name} near {near:g} could be proved")
+
+    # --- Gradients and minima ---
+
+    @cached_property
+    def _points(self) -> Entries:
+        """The start of every client, (n, d)."""
+        n, d_u, d_v = self.problem.n, self.problem.d_u, self.problem.d_v
+        u = np.asarray(self.start.get("x0", np.zeros(d_u)), dtype=float)
+        v = np.asarray(self.start.get("v0", np.zeros((n, d_v))), dtype=float)
+        return rationals(np.concatenate([np.broadcast_to(u, (n, d_u)), v], axis=1))
+
+    def _values(self) -> list[Fraction]:
+        """f_i at the start."""
+        return [x.dot(H.dot(x)) / 2 - g.dot(x) for H, g, x in zip(self._H, self._g, self._points, strict=True)]
+
+    def _F_0(self) -> Fraction:
+        n, d_u, d_v = self.problem.n, self.problem.d_u, self.problem.d_v
+        joint, slope = _zeros(d_u + n * d_v, d_u + n * d_v), _zeros(1, d_u + n * d_v)[0]
+        for i in range(n):
+            at = [*range(d_u), *range(d_u + i * d_v, d_u + (i + 1) * d_v)]
+            joint[np.ix_(at, at)] += self._H[i]
+            slope[at] += self._g[i]
+        lowest = minimum(joint, slope)
+        if lowest is None:
+            raise UndecidedError("f is unbounded below, in exact arithmetic")
+        gap = (sum(self._values()) - lowest) / n
+        if gap <= 0:
+            raise UndecidedError("the start is a minimiser")
+        return gap
+
+    def _B_0(self) -> Fraction:
+        d_u = self.problem.d_u
+        gradients = [(H.dot(x) - g)[:d_u] for H, g, x in zip(self._H, self._g, self._points, strict=True)]
+        return sum((gradient.dot(gradient) for gradient in gradients), Fraction(0))
+
+    def _mean_B_0(self) -> Fraction:
+        return self._B_0() / self.problem.n
+
+    def _b(self) -> Number:
+        n, d_u = self.problem.n, self.problem.d_u
+        if n > 1 and (self._H[:, :d_u] != np.concatenate([self._H[:1, :d_u]] * n)).any():
+            raise UndecidedError("clients' Hessians differ: b holds along the trajectory at best")
+        if n > 1 and any(entry != 0 for entry in self._H[0, :d_u, d_u:].ravel()):
+            raise UndecidedError("shared and personal variables are coupled: b holds along the trajectory at best")
+        slopes = self._g[:, :d_u]
+        apart = slopes - slopes.sum(axis=0) / Fraction(n)
+        return Enclosure.of(sum((row.dot(row) for row in apart), Fraction(0)) / n).sqrt()
+
+    # --- Noise, inner problems ---
+
+    def _sigma_u(self) -> Fraction:
+        return self.noise.get("sigma_u", Fraction(0)) if self.problem.d_u else Fraction(0)
+
+    def _sigma_v(self) -> Fraction:
+        return self.noise.get("sigma_v", Fraction(0)) if self.problem.d_v else Fraction(0)
+
+    def _sigma(self) -> Fraction:
+        if self.problem.d_u and self.problem.d_v:
+            raise UndecidedError("one sigma for two blocks of variables")
+        return self.noise.get("sigma", self._sigma_u() + self._sigma_v())
+
+    def _inner_error(self) -> Fraction:
+        return Fraction(0)
+
+    def _joint_minimum(self) -> Fraction:
+        """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2), w being the last variable."""
+        n, d = self._g.shape
+        if self.lambda_ is None or not all(definite(H + self.lambda_ * identity(d)) for H in self._H):
+            raise UndecidedError("an inner problem that is not strongly convex")
+        joint, slope = _zeros((n + 1) * d, (n + 1) * d), _zeros(1, (n + 1) * d)[0]
+        last = slice(n * d, (n + 1) * d)
+        for i, weight in enumerate(self.weights):
+            own, pull = slice(i * d, (i + 1) * d), weight * self.lambda_ * identity(d)
+            joint[own, own] += weight * self._H[i] + pull
+            joint[last, last] += pull
+            joint[own, last] -= pull
+            joint[last, own] -= pull
+            slope[own] += weight * self._g[i]
+        lowest = minimum(joint, slope)
+        if lowest is None:
+            raise UndecidedError("the joint objective is unbounded below, in exact arithmetic")
+        return lowest
+
+    def _lagrangian_gap(self) -> Fraction:
+        values = zip(self.weights, self._values(), strict=True)
+        return sum((weight * value for weight, value in values), Fraction(0)) - self._joint_minimum()
+
+    # --- Participation ---
+
+    def _selection_skew(self) -> Fraction:
+        if self.trace is None or self.trace.rate != 1.0:
+            raise UndecidedError("the skew of a selection that follows the state")
+        return Fraction(1)
+
+    def _delta(self) -> Fraction:
+        if not isinstance(self.trace, Independent):
+            raise UndecidedError("clients that do not take part independently")
+        return Fraction(self.trace.delta)
+
+    def _tau_max(self) -> Fraction:
+        return self._delays(lambda tau: Fraction(int(tau.max())))
+
+    def _tau_avg(self) -> Fraction:
+        return self._delays(lambda tau: Fraction(int(tau.sum()), len(tau)), average=True)
+
+    def expected_delay(self) -> Fraction:
+        """E[tau_max] over rounds 0 ... T."""
+        assert self.trace is not None
+        assert self.T is not None
+        drawn = participations(self.trace, self.T + 1)
+        return sum((q * int(delays.per_round(matrix).max()) for q, matrix in drawn), Fraction(0))
+
+    def _delays(self, of: Callable[[NDArray[np.int64]], Fraction], *, average: bool = False) -> Fraction:
+        """A number of the delays in rounds 0 ... T-1; its expectation over rounds 0 ... T of a random pattern."""
+        if self.trace is None or self.T is None:
+            raise UndecidedError("delays without a run")
+        if self.trace.rate == 1.0:
+            return Fraction(0)
+        matrix = self.trace.fixed(self.T)
+        if matrix is not None:
+            return of(delays.per_round(matrix))
+        rounds = self.T if average else self.T + 1
+        return sum((q * of(delays.per_round(drawn)) for q, drawn in participations(self.trace, rounds)), Fraction(0))
+
+
+_KNOWN = frozenset(
+    {"F_0", "B_0", "mean_B_0", "b", "sigma", "sigma_u", "sigma_v", "inner_error", "joint_minimum", "lagrangian_gap"}
+    | {"selection_skew", "delta", "tau_max", "tau_avg"}
+)
+
+
+def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArray[np.bool_]]]:
+    """Every matrix (T, n) that a pattern may draw, with its probability; `UndecidedError` where there are too many."""
+    fixed = pattern.fixed(T)
+    if fixed is not None:
+        return [(Fraction(1), fixed)]
+    n = pattern.n
+    sets: list[list[tuple[Fraction, list[int]]]]
+    if isinstance(pattern, Uniform):
+        count = math.comb(n, pattern.m)
+        one = [(Fraction(1, count), list(members)) for members in itertools.combinations(range(n), pattern.m)]
+        sets = [one] * T
+    elif isinstance(pattern, Independent):
+        if T > _MOST_DRAWS:
+            raise UndecidedError(f"more than {_MOST_DRAWS} rounds of participations")
+        sets = [independent_sets([Fraction(float(q)) for q in row]) for row in pattern.probabilities(0, T)]
+    else:
+        raise UndecidedError(f"{type(pattern).__name__.lower()} participation is not enumerated")
+    if sum(math.log2(len(each)) for each in sets[:_MOST_DRAWS]) > math.log2(_MOST_DRAWS) + 1e-9:
+        raise UndecidedError(f"more than {_MOST_DRAWS} participations in {T} rounds")
+    found = []
+    for rounds in itertools.product(*sets):
+        matrix = np.zeros((T, n), dtype=np.bool_)
+        for t, (_, members) in enumerate(rounds):
+            matrix[t, members] = True
+        found.append((math.prod((q for q, _ in rounds), start=Fraction(1)), matrix))
+    return found
+
+
+def _norm(block: NDArray[np.float64]) -> float:
+    return float(np.linalg.norm(block, 2, axis=(1, 2)).max()) if block.size else 0.0
+
+
+def _zeros(rows: int, columns: int) -> Entries:
+    return np.full((rows, columns), Fraction(0), dtype=object)

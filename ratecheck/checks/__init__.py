@@ -1,1 +1,0 @@
-"""Checks: admissible step sizes, verdicts, searches for counterexamples."""

@@ -1,0 +1,1 @@
+"""Right-hand sides alone: tuned bounds, smallest T, orders, tables of rates."""

@@ -1,0 +1,174 @@
+"""How many rounds a bound asks for: until it is at most eps, and until it says more than smoothness alone does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bounds.statement import Over, Statement
+from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.cost import cost
+from ratecheck.complexity import tuned_bound as curve
+from ratecheck.errors import InputError
+from ratecheck.stepsizes.feasible_set import Memory
+
+# Whole numbers beyond this have no float of their own.
+LARGEST = 2**53
+NO_VALUE = "the bound has no finite value: a division by zero, or numbers beyond the range of floats on the way"
+# Rounds between which the answer is searched grow by this factor: a bound that dips below eps for a shorter stretch and
+# rises again is not followed.
+_STRIDE = 1.3
+# A bound that loses less than this part of itself over the last 10 binary orders does not fall to zero.
+_FLAT = 0.01
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run of T rounds costs.
+
+    ``received`` and ``sent`` are vectors per block of coordinates, over all participants and rounds where the number of
+    participants is known (``participants``), else of one client that takes part in every round. ``calls`` are calls of
+    the oracle (None where the number of local steps is unknown), ``oracle`` what is called.
+    """
+
+    participants: float | None
+    received: Mapping[str, float]
+    sent: Mapping[str, float]
+    calls: float | None
+    oracle: str
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The answer of ``rounds``.
+
+    ``rounds`` is the smallest T with bound <= eps (None where there is none up to 2^53; ``why`` says what is known),
+    ``point`` the bound there and ``budget`` what so many rounds cost (None without an algorithm). ``vacuous_until`` is
+    the smallest T from which the bound is below what smoothness alone gives, None where there is none or nothing is
+    known, as ``trivial`` says. ``given`` are the numbers that were given, with that T.
+    """
+
+    statement: Statement
+    eps: float | None
+    rounds: int | None
+    point: curve.Point | None
+    budget: Budget | None
+    vacuous_until: int | None
+    trivial: float | None
+    why: str
+    given: Mapping[str, float] = field(default_factory=dict)
+
+
+def horizon(statement: Statement, given: Mapping[str, float], eps: float | None, *, best: bool = False) -> Horizon:
+    """The rounds after which the bound is at most ``eps`` and those after which it is not vacuous.
+
+    T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. Raises `InputError`
+    for a statement whose bound does not depend on the number of rounds, is about no run or has no value, for given
+    rounds, and for an eps that is not positive.
+    """
+    T = statement.vocabulary.run.get("rounds")
+    if T is None or T not in statement.parameters:
+        raise InputError(f"{statement.key} does not depend on the number of rounds")
+    if statement.claims[0].metric.over is Over.NO_RUN:
+        raise InputError(f"{statement.key} bounds no quantity of a run: it asks for no number of rounds")
+    if T in given:
+        raise InputError(f"{T}={given[T]:g}: the number of rounds is what is asked for; leave it out")
+    if eps is not None and not 0 < eps < math.inf:
+        raise InputError(f'eps={eps:g} breaks "0 < eps < inf": it is what the bound has to reach')
+
+    memory: Memory = {}
+
+    def bound(rounds: int) -> curve.Point:
+        return curve.at(statement, {**given, T: float(rounds)}, best=best, memory=memory)
+
+    points = _Memory(bound)
+    trivial = points(LARGEST).trivial
+    until = None if trivial is None else _first(lambda t: _below(points(t), points(t).trivial))
+    if eps is None:
+        return Horizon(statement, None, None, None, None, until, trivial, "")
+    rounds = _first(lambda t: _reached(points(t), eps))
+    if rounds is None:
+        return Horizon(statement, eps, None, None, None, until, trivial, _why(points, eps))
+    point = points(rounds)
+    cost_of_it = budget(statement, given, rounds)
+    return Horizon(statement, eps, rounds, point, cost_of_it, until, trivial, "", {**given, T: float(rounds)})
+
+
+class _Memory:
+    """Points by rounds, each computed once."""
+
+    def __init__(self, bound: Callable[[int], curve.Point]) -> None:
+        self._bound = bound
+        self._known: dict[int, curve.Point] = {}
+
+    def __call__(self, rounds: int) -> curve.Point:
+        if rounds not in self._known:
+            self._known[rounds] = self._bound(rounds)
+        return self._known[rounds]
+
+    @property
+    def least(self) -> float:
+        """The smallest bound among the points so far."""
+        return min(point.value for point in self._known.values() if point.value is not None)
+
+
+def _reached(point: curve.Point, eps: float) -> bool:
+    return point.value is not None and point.value <= eps
+
+
+def _below(point: curve.Point, trivial: float | None) -> bool:
+    return point.value is not None and trivial is not None and point.value < trivial
+
+
+def _first(holds: Callable[[int], bool]) -> int | None:
+    """The smallest T that the predicate holds for, searched on a ladder up to `LARGEST` and then by bisection."""
+    low, high = 0, 1
+    while not holds(high):
+        if high == LARGEST:
+            return None
+        low, high = high, min(max(high + 1, int(high * _STRIDE)), LARGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _why(points: _Memory, eps: float) -> str:
+    """What keeps the bound from reaching eps."""
+    last, before = points(LARGEST), points(LARGEST >> 10)
+    if last.value is None:
+        return "the conditions cannot be met: " + "; ".join(last.broken)
+    if not math.isfinite(last.value):
+        return NO_VALUE
+    if before.value is not None and last.value >= (1 - _FLAT) * before.value:
+        return f"the bound does not fall below about {points.least:.4g}, however many the rounds"
+    return f"more than 2^53 rounds: there the bound is {last.value:.4g}, above {eps:.4g}"
+
+
+def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> Budget | None:
+    """What ``rounds`` rounds of the statement's algorithm cost; None for a statement about no algorithm."""
+    if statement.algorithm not in METHODS:
+        return None
+    names = statement.vocabulary.run
+    values, _ = statement.complete({**given, names["rounds"]: float(rounds)})
+
+    def known(role: str) -> float | None:
+        return values.get(names.get(role, ""))
+
+    participants, clients = known("participants"), known("clients")
+    fixed = METHODS[statement.algorithm].fixed.get("K")
+    steps = fixed if fixed is not None else known("local_steps")
+    per_round = cost(statement.algorithm)
+    all_rounds = rounds * (1.0 if participants is None else participants)
+    calls: float | None = all_rounds if per_round.oracle == "prox" else None
+    if per_round.oracle != "prox" and steps is not None:
+        first = 0.0 if not per_round.at_start else (1.0 if participants is None else clients or 0.0)
+        calls = (all_rounds + first) * steps
+    return Budget(
+        participants=participants,
+        received={block: count * all_rounds for block, count in per_round.received.items()},
+        sent={block: count * all_rounds for block, count in per_round.sent.items()},
+        calls=calls,
+        oracle=per_round.oracle,
+    )

@@ -1,0 +1,1 @@
+"""Exact first and second moments on quadratic problems."""

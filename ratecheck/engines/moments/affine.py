@@ -1,0 +1,290 @@
+"""One round of one client as an affine map with Gaussian noise, derived from the algorithm's four functions.
+
+On a quadratic f_i the oracle is affine, so K local steps are one affine map: for the vector y = (server, client, 1),
+client' and message are W y + noise with covariance N. The cost of W and N is O(log K), or O(K) where the local steps
+have weights of their own.
+
+What a client sends is how far it has moved, K*gamma times something, times an outer step size. So that a small gamma
+loses no digits, the K steps are composed as I + change, and the change alone is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.algorithms.base import Counts
+from ratecheck.aliases import Array
+from ratecheck.engines.moments.coefficients import Reader
+from ratecheck.engines.moments.composed import Affine, Blocks
+from ratecheck.engines.setup import Setup
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A group of variables as one vector: block by block, in each its variables, with ``sizes`` entries each."""
+
+    counts: Counts
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where each block begins, and the end."""
+        lengths = [count * size for count, size in zip(self.counts.by_block, self.sizes, strict=True)]
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+
+    @property
+    def size(self) -> int:
+        """Entries in all."""
+        return int(self.starts[-1])
+
+    def variable(self, block: int, slot: int) -> NDArray[np.intp]:
+        """Positions of a variable."""
+        return self.starts[block] + slot * self.sizes[block] + np.arange(self.sizes[block])
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """Positions of the first variable of every block that has one."""
+        parts = [self.variable(block, 0) for block, count in enumerate(self.counts.by_block) if count]
+        return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
+
+    def expand(self, coefficients: Array, columns: Layout, *, row: int = 0, column: int = 0) -> Array:
+        """The matrix of a coefficient table (block, outputs, inputs), read from its slots (row, column) on."""
+        matrix = np.zeros((self.size, columns.size))
+        for block, (rows, inputs) in enumerate(zip(self.counts.by_block, columns.counts.by_block, strict=True)):
+            part = coefficients[block, row : row + rows, column : column + inputs]
+            here = slice(*self.starts[block : block + 2]), slice(*columns.starts[block : block + 2])
+            matrix[here] = np.kron(part, np.eye(self.sizes[block]))
+        return matrix
+
+
+@dataclass(frozen=True)
+class ClientRound:
+    """client' = client_rows y + noise, message = message_rows y + noise, y = (server, client, 1).
+
+    ``noise`` is the joint covariance of (client', message). The errors bound those of the entries of the rows, in units
+    of rounding; the exact noise differs from one of covariance ``noise`` by at most ``off`` units in mean square, up to
+    rounding of the covariance that is bounded by ``rough[k]*rough[l]`` units.
+    """
+
+    client_rows: Array
+    message_rows: Array
+    client_error: Array
+    message_error: Array
+    noise: Array
+    off: Array
+    rough: Array
+
+
+class AffineRounds:
+    """Affine maps of all clients for one setup on a problem whose oracle is affine."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup, maps = setup, setup.maps
+        self.M, self.c = setup.operator(setup.algorithm.oracle)
+        self.M_error, self.c_error = setup.operator_error(setup.algorithm.oracle)
+        self._slots = maps.server.slots, maps.client.slots
+        self._tables = Reader(setup)
+        self._alike = setup.alike
+        self._matrices: dict[tuple[Any, ...], Array] = {}
+        sizes = tuple(setup.sizes.values())
+        self.server, self.client, self.local, self.message, self.point = (
+            Layout(counts, sizes)
+            for counts in (maps.server, maps.client, maps.local, maps.message, Counts((1,) * len(sizes)))
+        )
+
+    def _matrix(
+        self,
+        name: str,
+        i: int,
+        rows: Layout,
+        columns: Layout,
+        *,
+        part: int | None = None,
+        row: int = 0,
+        column: int = 0,
+    ) -> Array:
+        """A coefficient table of client i, or that part of several, as a matrix (see `Layout.expand`).
+
+        Where all clients are alike it is built once, unless there is one for every local step.
+        """
+        table = getattr(self._tables.client(i), name)
+        keep = self._alike and (name != "changes" or len(table) == 1)
+        key = name, part, rows, columns, row, column
+        if not keep or key not in self._matrices:
+            matrix = rows.expand(table if part is None else table[part], columns, row=row, column=column)
+            if not keep:
+                return matrix
+            self._matrices[key] = matrix
+        return self._matrices[key]
+
+    def local_step(self, i: int, k: int = 0) -> tuple[Array, Array]:
+        """Local step k of client i as a matrix on (local, 1), and the covariance of its noise (last row zero)."""
+        change, noise, _ = self.local_change(i, k)
+        return change + np.eye(len(change)), noise
+
+    def local_change(self, i: int, k: int = 0) -> tuple[Array, Array, Array]:
+        """`local_step` less the identity, the covariance of the noise, and a bound of the error of the change."""
+        size = self.local.size
+        gradient, own = self._gradient(i, k), self._matrix("changes", i, self.local, self.local, part=k)
+        step, error = np.zeros((size + 1, size + 1)), np.zeros((size + 1, size + 1))
+        step[:size, :size] = own
+        step[:size, self.local.first] += gradient @ self.M[i]
+        step[:size, size] = -gradient @ self.c[i]
+        steep = np.abs(gradient)
+        error[:size, :size] = 4 * _EPS * np.abs(own)
+        error[:size, self.local.first] += steep @ (4 * _EPS * np.abs(self.M[i]) + self.M_error[i])
+        error[:size, size] = steep @ (4 * _EPS * np.abs(self.c[i]) + self.c_error[i])
+        noise = np.zeros((size + 1, size + 1))
+        noise[:size, :size] = (gradient * self.setup.noise**2) @ gradient.T
+        return step, noise, error
+
+    def _gradient(self, i: int, k: int = 0) -> Array:
+        """What the oracle's answer adds to the local variables in step k."""
+        slots = self.setup.maps.local.slots
+        return self._matrix("changes", i, self.local, self.point, part=k, column=slots)
+
+    def begin(self, i: int, delay: float = np.inf) -> Array:
+        """The matrix of ``begin`` from y to (local, 1) at a delay; infinity drops what depends on it."""
+        matrix = np.zeros((self.local.size + 1, self.inputs))
+        matrix[:-1], _ = self._of_inputs("begin", i, self.local, 0, delay)
+        matrix[-1, -1] = 1.0
+        return matrix
+
+    def _of_inputs(self, name: str, i: int, outputs: Layout, row: int, delay: float) -> tuple[Array, Array]:
+        """A table fixed + rate/delay from slot ``row`` on as a map of y, and the size of its terms."""
+        matrix, size = (np.zeros((outputs.size, self.inputs)) for _ in range(2))
+        for part, share in ((0, 1.0), (1, 1.0 / delay)):
+            if share:
+                from_server = self._matrix(name, i, outputs, self.server, part=part, row=row)
+                from_client = self._matrix(name, i, outputs, self.client, part=part, row=row, column=self._slots[0])
+                added = share * np.hstack([from_server, from_client])
+                matrix[:, :-1] += added
+                size[:, :-1] += np.abs(added)
+        return matrix, size
+
+    @property
+    def inputs(self) -> int:
+        """Length of y = (server, client, 1)."""
+        return self.server.size + self.client.size + 1
+
+    def client_round(self, i: int, delay: float = np.inf) -> ClientRound:
+        """The whole round of client i at a delay."""
+        change, covariance, error, off, rough = (part[i] for part in self._all_steps)
+        begun = self.begin(i, delay)
+        # What is moved, and in units of rounding how far it may be off.
+        moved = (change @ begun)[:-1]
+        wrong = ((error / _EPS + (len(change) + 4) * np.abs(change)) @ np.abs(begun))[:-1]
+        rows, loads, errors = [], [], []
+        for outputs, row in ((self.client, 0), (self.message, self._slots[1])):
+            load = self._matrix("local", i, outputs, self.local, row=row)
+            still, size = self._of_inputs("still", i, outputs, row, delay)
+            rows.append(still + load @ moved)
+            errors.append(4 * size + np.abs(load) @ (wrong + 4 * np.abs(moved)))
+            loads.append(load)
+        load = np.vstack(loads)
+        roots = np.sqrt(np.maximum(np.diagonal(covariance)[:-1], 0.0))
+        unit = 2 * len(change) + 8
+        return ClientRound(
+            rows[0],
+            rows[1],
+            errors[0],
+            errors[1],
+            load @ covariance[:-1, :-1] @ load.T,
+            np.abs(load) @ (off[:-1] / _EPS + 4 * roots),
+            np.abs(load) @ np.hypot(rough[:-1] / np.sqrt(_EPS), np.sqrt(unit) * roots),
+        )
+
+    @cached_property
+    def _all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Of all clients: all local steps less the identity, the covariance of their noise, and their errors."""
+        n, steps = self.setup.problem.n, self.setup.local_steps
+        size = self.local.size + 1
+        change, noise, error = (np.zeros((n, size, size)) for _ in range(3))
+        off, rough = (np.zeros((n, size)) for _ in range(2))
+        found = change, noise, error, off, rough
+        firsts = [self.local_change(i) for i in range(n)]
+        blocks = self._blocks(firsts)
+        # Clients that repeat one step equally often go together.
+        alone = [len(self._tables.client(i).changes) > 1 for i in range(n)]
+        together = {int(K): [i for i in range(n) if steps[i] == K and not alone[i]] for K in np.unique(steps)}
+        for K, members in together.items():
+            if members:
+                step = Affine.step(blocks, *(np.stack([firsts[i][k] for i in members]) for k in range(3)))
+                _store(found, members, step.repeated(K))
+        for i in np.flatnonzero(alone):
+            total = _single(blocks, firsts[i])
+            for k in range(1, int(steps[i])):
+                total = _single(blocks, self.local_change(int(i), k)).after(total)
+            _store(found, [int(i)], total)
+        return found
+
+    def _blocks(self, steps: Sequence[tuple[Array, Array, Array]]) -> Blocks:
+        """How local variables act on one another, at any client."""
+        pattern = np.any([(change != 0) | (error != 0) for change, _, error in steps], axis=0)
+        scale = np.ones(len(pattern))
+        gradient = self._gradient(0)[self.local.first]
+        if np.count_nonzero(gradient) == len(gradient) and np.diagonal(gradient).all():
+            scale[self.local.first] = np.sqrt(np.abs(np.diagonal(gradient)))
+        return Blocks(pattern, scale)
+
+    def aggregate(self, participants: int) -> tuple[Array, Array]:
+        """Matrices from the server state and from the sum of messages to the new server state."""
+        table = self._tables.aggregate(participants)
+        keep = self.server.expand(table, self.server)
+        return keep, self.server.expand(table, self.message, column=self._slots[0])
+
+    def start(self) -> Start:
+        """The starting state.
+
+        The start noise of client i is the mean of K_i oracle noises, of covariance diag(noise^2)/K_i; it loads the
+        client by its root and the server by ``server_clients`` @ root / n, client by client.
+        """
+        setup = self.setup
+        means, sizes, roots = [], [], []
+        for i, (M, c) in enumerate(zip(self.M, self.c, strict=True)):
+            from_point = self._matrix("start", i, self.client, self.point)
+            from_gradient = self._matrix("start", i, self.client, self.point, column=1)
+            point = setup.point[i]
+            means.append(from_point @ point + from_gradient @ (M @ point - c))
+            size = (np.abs(M) + self.M_error[i] / _EPS) @ np.abs(point) + np.abs(c) + self.c_error[i] / _EPS
+            sizes.append(np.abs(from_point) @ np.abs(point) + np.abs(from_gradient) @ size)
+            roots.append(from_gradient * (setup.noise / np.sqrt(setup.local_steps[i])))
+        table = self._tables.start_server()
+        server_point = self.server.expand(table, self.point)
+        server_clients = self.server.expand(table, self.client, column=1)
+        server = server_point @ setup.point[0] + server_clients @ np.mean(means, axis=0)
+        size = np.abs(server_point) @ np.abs(setup.point[0]) + np.abs(server_clients) @ np.mean(sizes, axis=0)
+        return Start(server, size, server_clients / setup.problem.n, means, sizes, roots)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Mean of the server's state, its coefficients on each client's start noise, and the clients' means and noises.
+
+    The sizes are those of the terms that were added up.
+    """
+
+    server: Array
+    server_size: Array
+    from_clients: Array
+    means: Sequence[Array]
+    sizes: Sequence[Array]
+    roots: Sequence[Array]
+
+
+def _single(blocks: Blocks, step: tuple[Array, Array, Array]) -> Affine:
+    change, noise, error = step
+    return Affine.step(blocks, change[None], noise[None], error[None])
+
+
+def _store(found: Sequence[Array], members: Sequence[int], steps: Affine) -> None:
+    for target, values in zip(found, (steps.change, steps.noise, *steps.errors()), strict=True):
+        target[members] = values

@@ -1,0 +1,607 @@
+"""Expectations without sampling: first and second moments on quadratic problems with additive noise.
+
+The state z = (server, client_1, ..., client_n, 1) of all variables follows z' = A_0 z + sum_{i in S} (B_i z + noise_i).
+Its mean and covariance C therefore follow linear recursions. Under uniform sampling only the inclusion probabilities
+pi_1 = P(i in S) and pi_2 = P(i, j in S) matter, never the subsets themselves: with Bbar = sum_i B_i,
+A_1 = A_0 + pi_1 Bbar and M = E[z z'] = C + mean mean',
+
+    mean' = A_1 mean
+    C' = A_1 C A_1' + (pi_2 - pi_1^2) Bbar M Bbar' + (pi_1 - pi_2) sum_i B_i M B_i' + pi_1 sum_i N_i;
+
+a given trace is followed as it is. Recorded quantities are quadratic in z. Mean and covariance are kept apart because a
+gradient near a stationary point is a small difference: squared after the subtraction it keeps its digits, inside M it
+would lose them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from ratecheck.algorithms.base import Over, TermMap
+from ratecheck.aliases import Array, Progress
+from ratecheck.engines.moments.affine import AffineRounds
+from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
+from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
+from ratecheck.engines.records import plan, weighted
+from ratecheck.engines.setup import Setup
+from ratecheck.errors import InputError
+from ratecheck.participation import Bernoulli, Independent, Uniform
+from ratecheck.problems import Logistic
+
+# A round and a client; None where it is about no single one.
+Place = tuple[int | None, int | None]
+
+# Round maps kept per set of participants: bounds the memory on long given traces.
+_KEPT_MAPS = 64
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Expected per-round quantities: ``records`` maps a name to an array (T,), ``errors`` to bounds of its rounding.
+
+    ``weights`` says which of them add up to the quantity that the method's theorems bound. The bounds follow what the
+    composition of local steps, the rounds and the quantities themselves round, as the run carries it on.
+
+    Where entries are not rounds 0 ... T-1, ``places`` names the round and the client of each (None: no single one) and
+    ``course`` is the metric per round. ``sizes`` holds, of a quantity that is a difference, how large it would be if
+    nothing in it cancelled.
+    """
+
+    records: dict[str, Array]
+    errors: dict[str, Array]
+    weights: dict[str, float]
+    rate: float
+    places: Sequence[Place] | None = None
+    course: Array | None = None
+    sizes: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def metric(self) -> Array:
+        """The expectation of what the method's theorems bound, per round: such as E[G_u + rate*G_v]."""
+        return weighted(self.records, self.weights) if self.course is None else self.course
+
+    def place(self, entry: int) -> Place:
+        """Round and client of an entry."""
+        return (entry, None) if self.places is None else self.places[entry]
+
+    @property
+    def rounding(self) -> Array:
+        """Rounding error of the metric per round."""
+        return weighted(self.errors, self.weights)
+
+    @property
+    def diverged(self) -> bool:
+        """Whether a moment left the range of floating-point numbers."""
+        return not bool(np.isfinite(self.metric).all())
+
+
+def check_exact(setup: Setup) -> None:
+    """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
+    if isinstance(setup.problem, Logistic):
+        raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
+    fixed = setup.trace.fixed(setup.T) is not None
+    if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
+        raise InputError(
+            "a projection is not affine: the exact engine can leave it out only where nothing is random and it never "
+            "acts; use engine=step, or r=inf"
+        )
+    if fixed:
+        return
+    if not isinstance(setup.trace, Uniform | Independent):
+        raise InputError(
+            "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
+            "trace"
+        )
+    if setup.algorithm.uses_delay:
+        raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
+
+
+def single_threaded() -> threadpool_limits:
+    """Context with one thread for linear algebra: matrices are small, and results must not depend on threads."""
+    return threadpool_limits(1, user_api="blas")
+
+
+def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
+    """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
+    check_exact(setup)
+    # An overflow is a result here: the run diverges.
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+        moments = Moments(setup)
+        recorder = Recorder(moments)
+        values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
+        for t, (moment, _) in enumerate(moments.rounds()):
+            values[:, t], errors[:, t] = recorder.record(moment)
+            moments.check_projection(moment, t)
+            if progress is not None and t % 64 == 0:
+                progress(t / setup.T)
+    records, rounding = (dict(zip(recorder.names, rows, strict=True)) for rows in (values, errors))
+    return Expectation(records, rounding, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+
+
+# Rows on z, and the size of the terms that were added up to them.
+Sides = tuple[Array, Array]
+
+
+class Recorder:
+    """The planned quantities of a moment: weighted sums of E(row z)^2, and of products of two rows."""
+
+    def __init__(self, moments: Moments) -> None:
+        recorded = plan(moments.setup)
+        self.names = recorded.names
+        size, n = moments.size, moments.n
+        # Roundings by which a row is made: a mean over clients among them.
+        self._scale = n + 8
+        rows, sizes, weights, owners = (
+            [np.zeros((0, size))],
+            [np.zeros((0, size))],
+            [np.zeros(0)],
+            [np.zeros(0, dtype=int)],
+        )
+        self._products: list[tuple[int, float, Sides, Sides]] = []
+        self.constants = np.array([record.constant for record in recorded.records])
+        self.doubts = np.array([record.doubt for record in recorded.records]) + EPS * np.abs(self.constants)
+
+        def square(owner: int, side: Sides, weight: float) -> None:
+            rows.append(side[0])
+            sizes.append(side[1])
+            weights.append(np.full(len(side[0]), weight))
+            owners.append(np.full(len(side[0]), owner))
+
+        for q, record in enumerate(recorded.records):
+            if len(record.rows):
+                point = moments.point_rows(0)
+                matrix, large = record.rows @ point, record.sizes[:, :-1] @ point
+                matrix[:, -1] -= record.offset
+                large[:, -1] += record.sizes[:, -1]
+                square(q, (matrix, large), 1.0)
+            for column in record.terms:
+                over = column[0].over
+                if over is Over.VALUES:
+                    for i, term in enumerate(column):
+                        gradient = moments.gradient_rows(i)
+                        large = np.abs(gradient)
+                        gradient[:, -1] -= moments.measured[1][i]
+                        large[:, -1] += np.abs(moments.measured[1][i])
+                        point = moments.point_rows(i)
+                        self._products.append((q, term.factor / (2 * n), (point, np.abs(point)), (gradient, large)))
+                    continue
+                sides = [
+                    term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
+                    for i, term in enumerate(column)
+                ]
+                if over is Over.MEANS:
+                    left, right = (
+                        (
+                            np.mean([side[k][0] for side in sides], axis=0),
+                            np.mean([side[k][1] for side in sides], axis=0),
+                        )
+                        for k in (0, 1)
+                    )
+                    sides, factors = [(left, right)], [column[0].factor]
+                else:
+                    factors = [term.factor / n for term in column]
+                for (left, right), factor in zip(sides, factors, strict=True):
+                    if np.array_equal(left[0], right[0]):
+                        square(q, left, factor)
+                    else:
+                        self._products.append((q, factor, left, right))
+        self._rows, weight, owner = np.concatenate(rows), np.concatenate(weights), np.concatenate(owners)
+        self._sizes, self._large = np.concatenate(sizes) * self._scale, np.abs(self._rows)
+        self._owner = np.zeros((len(self.names), len(self._rows)))
+        self._owner[owner, np.arange(len(owner))] = weight
+        self._shares, self._unit = np.abs(self._owner), int(np.count_nonzero(self._rows, axis=1).max(initial=0)) + 8
+        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._owner]
+        self._forms = np.array(forms).reshape(len(forms), size * size)
+        forms = [((self._rows * weights[:, None]).T @ self._rows).ravel() for weights in self._shares]
+        self._above = np.array(forms).reshape(len(forms), size * size)
+
+    def record(self, moment: Moment) -> tuple[Array, Array]:
+        """Values in the order of ``names``, and their rounding errors."""
+        means = self._rows @ moment.mean
+        values = self.constants + self._owner @ means**2
+        # E|r(z + e)|^2 - E|rz|^2 is at most 2 sqrt(E|rz|^2 E|re|^2) + E|re|^2; the rows r themselves are rounded, too.
+        own = self._sizes @ (self._unit * moment.roots)
+        square, rounding = self._shares @ means**2, np.zeros(len(values))
+        if moment.certain:
+            off = np.maximum(self._above @ moment.off.ravel(), 0.0)
+        else:
+            values += self._forms @ moment.covariance.ravel()
+            scatter = self._large @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+            stack = np.stack([moment.off, moment.covariance, moment.rounding]).reshape(3, -1)
+            off, spread, rounding = np.maximum(self._above @ stack.T, 0.0).T
+            square = square + spread
+            rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
+        off = EPS * (np.sqrt(off) + np.sqrt(self._shares @ own**2))
+        errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
+        errors = errors + TINY * (self._shares @ (means != 0) > 0)
+        for q, factor, left, right in self._products:
+            value, error = moment.inner(left[0], right[0], (left[1] * self._scale, right[1] * self._scale))
+            values[q] += factor * value
+            errors[q] += abs(factor) * (error + 8 * EPS * abs(value))
+        return values, errors
+
+    def form(self, name: str) -> Sides:
+        """The symmetric matrix Q of a quantity, a constant plus E[z'Qz], and the size of its terms."""
+        q = self.names.index(name)
+        form = self._forms[q].reshape((self._rows.shape[1],) * 2).copy()
+        size = (self._sizes * self._shares[q][:, None]).T @ self._sizes / self._scale
+        for owner, factor, left, right in self._products:
+            if owner == q:
+                form += factor / 2 * (left[0].T @ right[0] + right[0].T @ left[0])
+                size += self._scale * abs(factor) / 2 * (left[1].T @ right[1] + right[1].T @ left[1])
+        return form, size
+
+    def centred(self, shift: Array, second: Array) -> Centred:
+        """The quantities of x where the state is z = shift x, at a second moment of x or a sum of such."""
+        pairs = np.triu_indices(len(second))
+        roots, large = np.sqrt(np.maximum(np.diagonal(second), 0.0)), np.abs(shift)
+        rows, sizes = self._rows @ shift, self._unit * (self._sizes @ large @ roots)
+        own, scatter = self._shares @ sizes**2, self._shares @ (np.abs(rows) @ roots) ** 2
+        signed, above = (np.einsum("qr,ra,rb->qab", weights, rows, rows) for weights in (self._owner, self._shares))
+        for q, factor, *sides in self._products:
+            left, right = (side[0] @ shift for side in sides)
+            a, b = (math.sqrt(max(float(np.sum((part @ second) * part)), 0.0)) for part in (left, right))
+            # |<l, r>| is at most (theta |l|^2 + |r|^2/theta)/2.
+            theta = b / a if a > 0 < b else 1.0
+            signed[q] += factor / 2 * (left.T @ right + right.T @ left)
+            for share, part, side in ((theta, left, sides[0]), (1 / theta, right, sides[1])):
+                weight = abs(factor) / 2 * share
+                above[q] += weight * part.T @ part
+                wrong = self._scale * self._unit * (side[1] @ large @ roots)
+                own[q] += weight * float(wrong @ wrong)
+                scatter[q] += weight * float(np.sum((np.abs(part) @ roots) ** 2))
+        return Centred(signed[:, *pairs], above[:, *pairs], np.sqrt(own), scatter)
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Forms of the quantities, by the entries on and above the diagonal, and nonnegative ones that bound them.
+
+    In units of rounding, ``own`` is the root of what their rows are off and ``scatter`` the rounding of their products.
+    """
+
+    signed: Array
+    above: Array
+    own: Array
+    scatter: Array
+
+
+def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:
+    """Both factors of a term of client i as maps of z; ``error`` is that of the anchor, in units of rounding."""
+    slots = moments.slot_rows(i, term.block)
+    sizes = [np.abs(rows) for rows in slots]
+    starts = moments.setup.starts
+    here = slice(starts[term.block], starts[term.block + 1])
+    # The last slot is the displacement of the point from its anchor.
+    slots[-1][:, -1] -= anchor[here]
+    sizes[-1][:, -1] += np.abs(anchor[here]) + error[here]
+
+    def side(coefficients: Array) -> Sides:
+        rows = sum((c * each for c, each in zip(coefficients, slots, strict=True)), np.zeros(()))
+        return rows, sum((abs(c) * each for c, each in zip(coefficients, sizes, strict=True)), np.zeros(()))
+
+    return side(term.left), side(term.right)
+
+
+class Moments:
+    """The second-moment recursion of one setup."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.rounds_of = AffineRounds(setup)
+        self.n = setup.problem.n
+        self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
+        self.size = self.server + self.n * self.client + 1
+        self.measured = setup.operator(setup.algorithm.record_oracle)
+        self.fixed = setup.trace.fixed(setup.T)
+        self.last = np.full(self.n, -1)
+        self._maps: dict[bytes, RoundMap] = {}
+
+    def inputs(self, i: int) -> NDArray[np.intp]:
+        """Positions of y_i = (server, client_i, 1) in z."""
+        start = self.server + i * self.client
+        return np.concatenate([np.arange(self.server), np.arange(start, start + self.client), [self.size - 1]])
+
+    def outputs(self, i: int) -> NDArray[np.intp]:
+        """Positions of (server, client_i) in z, the part that client i changes."""
+        return self.inputs(i)[:-1]
+
+    def start(self) -> Moment:
+        """Mean and covariance of the starting state."""
+        start = self.rounds_of.start()
+        covariance = np.zeros((self.size, self.size))
+        for i, noise in enumerate(start.roots):
+            rows = self.outputs(i)
+            loading = np.vstack([start.from_clients @ noise, noise])
+            covariance[np.ix_(rows, rows)] += loading @ loading.T
+        mean = np.concatenate([start.server, *start.means, [1.0]])
+        size = np.concatenate([start.server_size, *start.sizes, [0.0]])
+        roots = np.sqrt(np.diagonal(covariance))
+        unit = self.setup.problem.d + self.n + 16
+        off = np.diag(majorant(unit * (size + roots)))
+        nothing = np.zeros(self.size)
+        return Moment(mean, covariance, off, np.diag(majorant(np.sqrt(2 * unit) * roots)), nothing, nothing)
+
+    def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
+        """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, and its noise."""
+        part = self.rounds_of.client_round(i, delay)
+        change = part.client_rows.copy()
+        change[:, self.server : self.server + self.client] -= np.eye(self.client)
+        load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
+        load[: self.server, self.client :] = to_server
+        load[self.server :, : self.client] = np.eye(self.client)
+        large, size = np.abs(load), np.abs(part.message_rows)
+        sent = np.abs(to_server) @ (part.message_error + (len(size) + 8) * size)
+        error = np.vstack([sent, part.client_error + 2 * np.abs(change)])
+        roots = np.sqrt(np.maximum(np.diagonal(part.noise), 0.0))
+        unit = 2 * len(roots) + 8
+        noise = Noise(
+            load @ part.noise @ load.T,
+            large @ (part.off + 4 * roots),
+            large @ np.hypot(part.rough, np.sqrt(unit) * roots),
+        )
+        return np.vstack([to_server @ part.message_rows, change]), error, noise
+
+    def check_projection(self, moment: Moment, t: int) -> None:
+        """Raise `InputError` where the projection would have acted on the state of round t."""
+        if self.setup.algorithm.projects is None or t == 0:
+            return
+        radius = float(self.setup.step_sizes["r"])
+        slot, block = self.setup.projected
+        norm = float(np.linalg.norm(moment.mean[self.rounds_of.server.variable(block, slot)]))
+        if norm > radius * (1 + 1e-12):
+            raise InputError(
+                f"the projection on the ball of radius {radius:g} acts in round {t} (norm {norm:.6g}), which is not "
+                "affine: use engine=step or leap, or a larger r"
+            )
+
+    def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
+        """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""
+        moment = self.start()
+        for t in range(self.setup.T):
+            round_map = self.round_map(t)
+            yield moment, round_map
+            if t + 1 < self.setup.T:
+                moment = round_map.advance(moment)
+                if not np.isfinite(moment.covariance).all() or not np.isfinite(moment.mean).all():
+                    nothing, square = np.full_like(moment.mean, np.nan), np.full_like(moment.covariance, np.nan)
+                    moment = Moment(nothing, square, square, square, nothing, nothing)
+
+    @property
+    def constant(self) -> bool:
+        """Whether every round has the same map."""
+        if self.fixed is not None:
+            # Rows without a stride are one row repeated.
+            same = self.fixed.strides[0] == 0 or bool((self.fixed == self.fixed[0]).all())
+            return not self.setup.algorithm.uses_delay and same
+        trace = self.setup.trace
+        return isinstance(trace, Uniform) or (isinstance(trace, Bernoulli) and trace.p.ndim == 1)
+
+    def round_map(self, t: int) -> RoundMap:
+        """How round t changes the moments; call in order of t. Maps are kept per participants and their delays."""
+        trace = self.setup.trace
+        if self.fixed is None and isinstance(trace, Uniform):
+            return self._kept(b"", lambda: self._sampled({trace.m: (1.0, *trace.inclusion)}))
+        if self.fixed is None:
+            assert isinstance(trace, Independent)
+            p = trace.probabilities(t, 1)[0]
+            return self._kept(p.tobytes(), lambda: self._independent(p))
+        members = np.flatnonzero(self.fixed[t])
+        delays = t - self.last[members] if self.setup.algorithm.uses_delay else np.ones(len(members), dtype=int)
+        self.last[members] = t
+        key = members.tobytes() + b"/" + delays.tobytes()
+        return self._kept(key, lambda: self._given(members, delays))
+
+    def _kept(self, key: bytes, build: Callable[[], RoundMap]) -> RoundMap:
+        if key not in self._maps:
+            if len(self._maps) == _KEPT_MAPS:
+                self._maps.clear()
+            self._maps[key] = build()
+        return self._maps[key]
+
+    def _base(self, keep: Array) -> Array:
+        A_0 = np.eye(self.size)
+        A_0[: self.server, : self.server] = keep
+        return A_0
+
+    def _given(self, members: NDArray[np.intp], delays: NDArray[np.intp]) -> RoundMap:
+        keep, to_server = self.rounds_of.aggregate(len(members))
+        A_0 = self._base(keep)
+        B, error, noise, parts = self._sum(
+            [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
+        )
+        general = RoundMap(A_0 + B, self._added(A_0, error, B), np.abs(A_0) + np.abs(B), noise)
+        return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts else general
+
+    def _added(self, A_0: Array, error: Array, B: Array) -> Array:
+        """Errors of A_0 + B, the sum over the clients having ``error``."""
+        return np.asarray(4 * np.abs(A_0) * ~kept(A_0)[:, None] + error + (self.n + 4) * np.abs(B))
+
+    def _sampled(self, counts: Mapping[int, tuple[float, float, float]]) -> RoundMap:
+        """Exchangeable sampling: ``counts`` maps |S| to P(|S|), pi_1 = P(i in S given |S|) and pi_2 = P(i, j in S).
+
+        Given |S|, the indicators have the covariance (pi_2 - pi_1^2) 11' + (pi_1 - pi_2) I.
+        """
+        whole = np.arange(self.size)
+        maps, fluctuations = [], []
+        for count, (probability, one, two) in counts.items():
+            keep, to_server = self.rounds_of.aggregate(count)
+            A_0 = self._base(keep)
+            Bbar, error, noise, parts = self._sum([(i, np.inf) for i in range(self.n)], to_server)
+            # In mean square, what a client adds is there with its probability.
+            terms, large = np.abs(A_0) + math.sqrt(one) * np.abs(Bbar), self._together(parts)
+            error = self._added(A_0, math.sqrt(one) * error, math.sqrt(one) * large)
+            maps.append((probability, RoundMap(A_0 + one * Bbar, error, terms, noise.scaled(one))))
+            fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
+            fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
+        general = mixture(maps, fluctuations)
+        if len(counts) > 1:
+            return general
+        return SampledRound(general, Bbar, keep, parts, (one, two))
+
+    def _together(self, parts: Sequence[Fluctuation]) -> Array:
+        """The sum of the sizes of what clients add."""
+        total = np.zeros((self.size, self.size))
+        for part in parts:
+            total[np.ix_(part.rows, part.columns)] += np.abs(part.matrix)
+        return total
+
+    def _independent(self, p: Array) -> RoundMap:
+        """Every client on its own, client i with probability p[i]."""
+        tables = [self.rounds_of.aggregate(count) for count in range(self.n + 1)]
+        if all((a == b).all() for table in tables for a, b in zip(table, tables[0], strict=True)):
+            return self._by_client(p, *tables[0])
+        if (p == p[0]).all():
+            counts = range(self.n + 1)
+            probabilities = _count_probabilities(p)
+            pairs = max(self.n * (self.n - 1), 1)
+            return self._sampled({c: (probabilities[c], c / self.n, c * (c - 1) / pairs) for c in counts})
+        return self._unequal(p, tables)
+
+    def _by_client(self, p: Array, keep: Array, to_server: Array) -> RoundMap:
+        """Where the server does not divide by how many came, each client's coin is a fluctuation of its own."""
+        A_0 = self._base(keep)
+        mean, terms, error, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0), Noise.none(self.size)
+        fluctuations = []
+        for i in range(self.n):
+            B, wrong, N, (part,) = self._sum([(i, np.inf)], to_server)
+            root = math.sqrt(p[i])
+            mean, terms = mean + p[i] * B, terms + root * np.abs(B)
+            error, noise = error + root * (wrong + 4 * np.abs(B)), noise + N.scaled(p[i])
+            fluctuations.append(replace(part, weight=p[i] * (1 - p[i])))
+        return RoundMap(mean, self._added(A_0, error, terms), terms, noise, fluctuations)
+
+    def _unequal(self, p: Array, tables: Sequence[tuple[Array, Array]]) -> RoundMap:
+        """Different probabilities and a server that divides by |S|: given |S|, along the indicators' covariance."""
+        whole = np.arange(self.size)
+        count_probability, one, two = _inclusion_by_count(p)
+        maps, fluctuations = [], []
+        for count, (keep, to_server) in enumerate(tables):
+            if count_probability[count] == 0.0:
+                continue
+            A_0 = self._base(keep)
+            clients = [self._sum([(i, np.inf)], to_server)[:3] for i in range(self.n)]
+            given = one[count] / count_probability[count]
+            mean, terms, error, noise = A_0.copy(), np.abs(A_0), np.zeros_like(A_0), Noise.none(self.size)
+            for share, (B, wrong, N) in zip(given, clients, strict=True):
+                root = math.sqrt(share)
+                mean, terms = mean + share * B, terms + root * np.abs(B)
+                error, noise = error + root * (wrong + 8 * np.abs(B)), noise + N.scaled(share)
+            error = self._added(A_0, error, 8 * terms)
+            maps.append((float(count_probability[count]), RoundMap(mean, error, terms, noise)))
+            covariance = two[count] / count_probability[count] - np.outer(given, given)
+            values, vectors = np.linalg.eigh(covariance)
+            for value, vector in zip(values, vectors.T, strict=True):
+                if abs(value) > EPS:
+                    B = sum((entry * client[0] for entry, client in zip(vector, clients, strict=True)), np.zeros(()))
+                    weight = float(count_probability[count] * value)
+                    fluctuations.append(Fluctuation(weight, np.asarray(B), whole, whole))
+        return mixture(maps, fluctuations)
+
+    def _sum(
+        self, members: Iterable[tuple[int, float]], to_server: Array
+    ) -> tuple[Array, Array, Noise, list[Fluctuation]]:
+        """Sums over (client, delay) of B_i, of its error and of the noise, and the B_i one by one."""
+        total, errors, covariance = (np.zeros((self.size, self.size)) for _ in range(3))
+        off, rough = np.zeros(self.size), np.zeros(self.size)
+        parts = []
+        for i, delay in members:
+            B, error, noise = self.increment(i, delay, to_server)
+            rows, columns = self.outputs(i), self.inputs(i)
+            total[np.ix_(rows, columns)] += B
+            errors[np.ix_(rows, columns)] += error
+            covariance[np.ix_(rows, rows)] += noise.covariance
+            # The noises of clients are independent.
+            off[rows], rough[rows] = np.hypot(off[rows], noise.off), np.hypot(rough[rows], noise.rough)
+            parts.append(Fluctuation(1.0, B, rows, columns))
+        return total, errors, Noise(covariance, off, rough), parts
+
+    def gradient_rows(self, i: int) -> Array:
+        """What client i's measured oracle returns at the recorded point, as a matrix (d, size) on z."""
+        M, c = self.measured
+        rows = M[i] @ self.point_rows(i)
+        rows[:, -1] -= c[i]
+        return rows
+
+    def point_rows(self, i: int) -> Array:
+        """The recorded point of client i as a matrix (d, size) on z."""
+        rows = np.zeros((self.setup.problem.d, self.size))
+        at = self.point(i)
+        kept = at >= 0
+        rows[np.flatnonzero(kept), at[kept]] = 1.0
+        return rows
+
+    def variable_rows(self, name: str, i: int) -> Array:
+        """A variable by name as a matrix on z: one of the server's, or else client i's."""
+        algorithm = self.setup.algorithm
+        owns = name in algorithm.server
+        group, layout, offset = (
+            (algorithm.server, self.rounds_of.server, 0)
+            if owns
+            else (algorithm.client, self.rounds_of.client, self.server + i * self.client)
+        )
+        if name not in group:
+            known = ", ".join({**algorithm.server, **algorithm.client})
+            raise InputError(f"{self.setup.method.name} has no variable {name!r}, only {known}")
+        block = algorithm.blocks.index(group[name])
+        slot = [each for each, where in group.items() if where == group[name]].index(name)
+        at = offset + layout.variable(block, slot)
+        rows = np.zeros((len(at), self.size))
+        rows[np.arange(len(at)), at] = 1.0
+        return rows
+
+    def point(self, i: int) -> NDArray[np.intp]:
+        """Positions in z of the point at which client i's quantities are recorded, -1 where there is none."""
+        parts = []
+        for block, (group, slot) in enumerate(self.setup.maps.point()):
+            if slot < 0:
+                parts.append(np.full(self.rounds_of.server.sizes[block], -1, dtype=np.intp))
+            elif group == "server":
+                parts.append(self.rounds_of.server.variable(block, slot))
+            else:
+                parts.append(self.server + i * self.client + self.rounds_of.client.variable(block, slot))
+        return np.concatenate(parts)
+
+    def slot_rows(self, i: int, block: int) -> list[Array]:
+        """Maps of z for the slots (server, client, gradient, point) of one block, in the order of a `TermMap`."""
+        size = self.setup.sizes[self.setup.algorithm.blocks[block]]
+        starts = self.setup.starts
+        rows = []
+        for layout, offset in ((self.rounds_of.server, 0), (self.rounds_of.client, self.server + i * self.client)):
+            for slot in range(layout.counts.slots):
+                part = np.zeros((size, self.size))
+                if slot < layout.counts.by_block[block]:
+                    part[np.arange(size), offset + layout.variable(block, slot)] = 1.0
+                rows.append(part)
+        here = slice(starts[block], starts[block + 1])
+        return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+
+
+def _count_probabilities(p: Array) -> Array:
+    """P(|S| = c) for c = 0 ... n, clients being independent."""
+    counts = np.zeros(len(p) + 1)
+    counts[0] = 1.0
+    for probability in p:
+        counts[1:] = (1 - probability) * counts[1:] + probability * counts[:-1]
+        counts[0] *= 1 - probability
+    return counts
+
+
+def _inclusion_by_count(p: Array) -> tuple[Array, Array, Array]:
+    """P(|S| = c), P(i in S, |S| = c) and P(i, j in S, |S| = c): arrays (n+1,), (n+1, n) and (n+1, n, n)."""
+    n = len(p)
+    one, two = np.zeros((n + 1, n)), np.zeros((n + 1, n, n))
+    for i in range(n):
+        rest = np.delete(p, i)
+        one[1:, i] = p[i] * _count_probabilities(rest)
+        two[:, i, i] = one[:, i]
+        for j in range(i):
+            both = p[i] * p[j] * _count_probabilities(np.delete(rest, j))
+            two[2:, i, j] = two[2:, j, i] = both
+    return _count_probabilities(p), one, two

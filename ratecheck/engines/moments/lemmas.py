@@ -1,0 +1,343 @@
+"""Expectations of the quantities that lemmas speak about, on the exact engine.
+
+Names and definitions are those of `bounds.symbols`. All are moments of the state z = (server, clients, 1) and of the
+virtual local iterates l_ik, which every client computes whether sampled or not: l_ik = P_k y_i + noise of covariance
+C_k, with y_i = (server, client_i, 1).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ratecheck.algorithms.base import RECORDS
+from ratecheck.algorithms.remembering import Remembering
+from ratecheck.aliases import Array, Progress
+from ratecheck.engines.moments.exact import Expectation, Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.moment import EPS, Moment, Number
+from ratecheck.engines.moments.roundmap import RoundMap
+from ratecheck.engines.moments.transition import Transition
+from ratecheck.engines.setup import Setup
+from ratecheck.participation import Trace
+from ratecheck.problems import Quadratic, SingleLevel
+
+# Rows on z, and the size of the terms that were added up to them.
+Sized = tuple[Array, Array]
+
+# What `expect` gives and what `vectors` gives.
+NAMES = frozenset({*RECORDS, "E", "C", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "S_3u", "descent", "inner_u", "inner_v"})
+NAMES |= {"du2", "dv2", "sampled2", "xbar2", "spread", "sum2", "squares"}
+
+
+def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
+    """Expected lemma quantities per round: G_u, G_v, B, E, C, T_1u ... T_3u, S_3u, descent, inner_u ... dv2.
+
+    Raises `InputError` for a run that is not affine.
+    """
+    check_exact(setup)
+    method = replace(setup.method, algorithm=Remembering(setup.algorithm))
+    rows: list[Record] = []
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+        probe = _Probe(Moments(replace(setup, method=method, records=RECORDS)))
+        for t, (moment, round_map) in enumerate(probe.moments.rounds()):
+            rows.append(probe.quantities(moment, round_map, t))
+            if progress is not None:
+                progress(t / setup.T)
+    records, errors = ({name: np.array([row[name][k] for row in rows]) for name in rows[0]} for k in range(2))
+    return Expectation(records, errors, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+
+
+# Quantities of the gradients at the origin, and of martingale differences made of them.
+VECTORS = (frozenset({"sampled2", "xbar2", "spread"}), frozenset({"sum2", "squares"}))
+
+
+def vectors(problem: SingleLevel, m: int) -> Expectation:
+    """Quantities of random vectors made of the gradients X_i at the origin.
+
+    E||mean of m sampled X_i||^2, E||mean||^2 and sum_i ||X_i - mean||^2; and E||sum||^2 and sum_i E||.||^2 for the
+    martingale differences of `_martingale`.
+    """
+    n = problem.n
+    X = np.concatenate(problem.gradients(np.zeros(problem.d_u), np.zeros((n, problem.d_v))), axis=1)
+    one, two = Trace.uniform(n, m).inclusion
+    gram = X @ X.T
+    sampled = (one - two) * np.trace(gram) / m**2 + two * gram.sum() / m**2
+    values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
+    values["sum2"], values["squares"] = _martingale(X)
+    # What they are made of before anything cancels.
+    square = float(np.sum(np.linalg.norm(X, axis=1))) ** 2
+    trace = float(np.trace(gram))
+    sizes = {"sampled2": (one * trace + two * square) / m**2, "xbar2": square / n**2, "spread": trace + square / n}
+    sizes["sum2"], sizes["squares"] = (n * float(values["squares"]) for _ in range(2))
+    records = {name: np.array([float(value)]) for name, value in values.items()}
+    unit = 8 * (n + X.shape[1] + 2 ** min(n, _SIGNS)) * EPS
+    errors = {name: np.array([unit * size]) for name, size in sizes.items()}
+    return Expectation(records, errors, {}, one)
+
+
+# Signs of at most so many vectors are enumerated.
+_SIGNS = 10
+
+
+def _martingale(X: Array) -> tuple[float, float]:
+    """E||sum_i Y_i||^2 and sum_i E||Y_i||^2 for Y_i = s_i*(1 + s_1 + ... + s_{i-1})*X_i with fair signs s_i.
+
+    Each Y_i has mean zero given the earlier ones, but depends on them. All sequences of signs are enumerated, for the
+    first ten vectors.
+    """
+    X = X[:_SIGNS]
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(X))))
+    before = np.cumsum(signs, axis=1) - signs
+    weights = signs * (1 + before)
+    sums = weights @ X
+    return float(np.mean(np.sum(sums**2, axis=1))), float(np.mean(weights**2, axis=0) @ np.sum(X**2, axis=1))
+
+
+Record = dict[str, Number]
+
+
+def _scaled(factor: float, number: Number) -> Number:
+    value = factor * number[0]
+    return value, abs(factor) * number[1] + 8 * EPS * abs(value)
+
+
+def _sum(numbers: Iterable[Number]) -> Number:
+    values, errors = zip(*numbers, strict=True)
+    return float(sum(values)), float(sum(errors)) + (len(values) + 1) * EPS * float(sum(map(abs, values)))
+
+
+@dataclass(frozen=True)
+class _Local:
+    """Sums over the K virtual local iterates of one client, as maps of y_i and noise covariances.
+
+    ``point_sum`` (d, q) is sum_k P_k and ``point_noise`` the covariance of sum_k l_ik; ``points`` (K*d, q) stacks the
+    P_k and ``drifts`` the P_k - P_0; ``noise`` is sum_k tr C_k. The sizes bound the terms of which these are made.
+    """
+
+    point_sum: Array
+    point_sum_size: Array
+    point_noise: Array
+    point_noise_size: Array
+    points: Array
+    sizes: Array
+    drifts: Array
+    drift_sizes: Array
+    noise: Number
+
+
+class _Probe:
+    def __init__(self, moments: Moments) -> None:
+        self.moments = moments
+        self.setup = moments.setup
+        assert isinstance(moments.setup.problem, Quadratic)
+        self.problem = moments.setup.problem
+        self.locals = [self._local(i) for i in range(moments.n)]
+        self.gradients = [moments.gradient_rows(i) for i in range(moments.n)]
+        self.points = [self._point_rows(i) for i in range(moments.n)]
+        self.recorder = Recorder(moments)
+        self.sums = [self._lift(i, self._gradient_sum(i)) for i in range(moments.n)]
+        self.sum_sizes = [self._lift(i, self._gradient_sum_size(i)) for i in range(moments.n)]
+        self.controlled = [self._controlled(i) for i in range(moments.n)]
+        pairs = list(zip(self.problem.H, self.locals, strict=True))
+        self.noise = [H @ local.point_noise @ H.T for H, local in pairs]
+        self.noise_sizes = [np.abs(H) @ local.point_noise_size @ np.abs(H).T for H, local in pairs]
+        squares = [self.setup.K * float(point @ point) for point in self.setup.point]
+        self.last_square: list[Number] = [(square, 4 * self.problem.d * EPS * square) for square in squares]
+
+    def _local(self, i: int) -> _Local:
+        d, K = self.problem.d, self.setup.K
+        step, noise = self.moments.rounds_of.local_step(i)
+        power, at = self.moments.rounds_of.begin(i), self.moments.rounds_of.local.first
+        start, large = power[at], np.abs(step)
+        identity = np.eye(len(step))
+        # The same sums with absolute values: every step rounds what it is made of a few times.
+        size, unit = np.abs(power), 2 * len(step) + 8
+        covariance, spread = np.zeros_like(noise), np.zeros_like(noise)
+        accumulated, heap = np.zeros_like(step), np.zeros_like(step)
+        total_noise, total_size = np.zeros((d, d)), np.zeros((d, d))
+        points, sizes, square_noise, square_size = [], [], 0.0, 0.0
+        for k in range(K):
+            points.append(power[at])
+            sizes.append((k + 1) * unit * size[at])
+            square_noise += float(np.trace(covariance[np.ix_(at, at)]))
+            square_size += 2 * (k + 1) * unit * float(np.trace(spread[np.ix_(at, at)]))
+            # The noise of a step is in all later iterates: its sum over them is R w with R = sum of powers of step.
+            total_noise += accumulated[at] @ noise @ accumulated[at].T
+            total_size += heap[at] @ np.abs(noise) @ heap[at].T
+            accumulated, heap = step @ accumulated + identity, large @ heap + identity
+            covariance, spread = step @ covariance @ step.T + noise, large @ spread @ large.T + np.abs(noise)
+            power, size = step @ power, large @ size
+        drifts = np.concatenate([P - start for P in points])
+        return _Local(
+            np.sum(points, axis=0),
+            np.sum(sizes, axis=0),
+            total_noise,
+            2 * K * unit * total_size,
+            np.concatenate(points),
+            np.concatenate(sizes),
+            drifts,
+            # The first iterate is where it starts.
+            np.concatenate([np.zeros_like(sizes[0]), *sizes[1:]]),
+            (square_noise, EPS * square_size),
+        )
+
+    def _lift(self, i: int, rows: Array) -> Array:
+        """A map of y_i as a map of z."""
+        lifted = np.zeros((len(rows), self.moments.size))
+        lifted[:, self.moments.inputs(i)] = rows
+        return lifted
+
+    def _point_rows(self, i: int) -> Array:
+        """The iterate (u, v_i) as a map of z."""
+        return self.moments.point_rows(i)
+
+    def _gradient_sum(self, i: int) -> Array:
+        """Mean of sum_k grad f_i(l_ik) as a map of y_i."""
+        rows = self.problem.H[i] @ self.locals[i].point_sum
+        rows[:, -1] -= self.setup.K * self.problem.g[i]
+        return rows
+
+    def _gradient_sum_size(self, i: int) -> Array:
+        """Size of the terms of it."""
+        rows = np.abs(self.problem.H[i]) @ self.locals[i].point_sum_size
+        rows[:, -1] += self.setup.K * np.abs(self.problem.g[i])
+        return rows
+
+    def _controlled(self, i: int) -> Sized:
+        """Sum over k of grad f_i(l_ik) less that at the remembered local iterates, as a map of z: its slope cancels."""
+        H, local, last = self.problem.H[i], self.locals[i], self._last_rows(i)
+        size = self._lift(i, local.point_sum_size) + last
+        return H @ (self._lift(i, local.point_sum) - last), np.abs(H) @ size
+
+    def _last_rows(self, i: int) -> Array:
+        """The remembered sum of local iterates as a map of z: the client's last variable of each space."""
+        client = self.moments.rounds_of.client
+        start = self.moments.server + i * self.moments.client
+        columns = np.concatenate(
+            [client.variable(block, count - 1) for block, count in enumerate(client.counts.by_block)]
+        )
+        rows = np.zeros((self.problem.d, self.moments.size))
+        rows[np.arange(self.problem.d), start + columns] = 1.0
+        return rows
+
+    def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
+        """All quantities of round t from the moment before it; call in order of t."""
+        n, d_u, rate = self.moments.n, self.problem.d_u, self.setup.trace.rate
+        steps = self.setup.parameters()
+        gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
+        gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
+        sums = list(zip(self.sums, self.sum_sizes, strict=True))
+        mean_u, total = _over(np.mean, gradients, slice(d_u)), _over(np.sum, sums, slice(d_u))
+        of_u = [_noise(c, e, slice(d_u)) for c, e in zip(self.noise, self.noise_sizes, strict=True)]
+        of_v = [_noise(c, e, slice(d_u, None)) for c, e in zip(self.noise, self.noise_sizes, strict=True)]
+        personal = [
+            _inner(moment, _cut(g, slice(d_u, None)), _cut(s, slice(d_u, None)))
+            for g, s in zip(gradients, sums, strict=True)
+        ]
+        squares_u = _sum([_inner(moment, total, total), *of_u])
+        squares_v = _sum([*(_square(moment, _cut(s, slice(d_u, None))) for s in sums), *of_v])
+        values, errors = self.recorder.record(moment)
+        record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
+        record |= {
+            "T_1u": _scaled(-gamma_u / n, _inner(moment, mean_u, total)),
+            "T_1v": _scaled(-gamma_v * rate / n, _sum(personal)),
+            "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
+            "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
+            "T_3u": self._spread(sums, moment, of_u),
+            "S_3u": self._spread(self.controlled, moment, of_u),
+            "E": self._local_squares(moment),
+            "C": self._staleness(moment),
+        }
+        record |= self._changes(moment, round_map, mean_u)
+        self._remember(moment, t)
+        return record
+
+    def _gradient_size(self, i: int) -> Array:
+        rows = np.abs(self.gradients[i])
+        rows[:, -1] = np.abs(self.moments.measured[1][i])
+        return rows
+
+    def _spread(self, sums: Sequence[Sized], moment: Moment, noise: list[Number]) -> Number:
+        """sum_i E||s_i - mean||^2 of the shared parts, s_i having independent noise."""
+        n, d_u = self.moments.n, self.problem.d_u
+        if n == 1:
+            # One is its own mean.
+            return 0.0, 0.0
+        mean, size = _over(np.mean, sums, slice(d_u))
+        apart = [_square(moment, (s[:d_u] - mean, more[:d_u] + size)) for s, more in sums]
+        return _sum([*apart, _scaled(1 - 1 / n, _sum(noise))])
+
+    def _local_squares(self, moment: Moment) -> Number:
+        """sum_ik E||l_ik - l_i0||^2."""
+        return _sum(self._local_square(moment, i, drifts=True) for i in range(self.moments.n))
+
+    def _local_square(self, moment: Moment, i: int, *, drifts: bool = False) -> Number:
+        local = self.locals[i]
+        rows = (local.drifts, local.drift_sizes) if drifts else (local.points, local.sizes)
+        square = moment.part(self.moments.inputs(i)).square(*rows)
+        return _sum([square, local.noise])
+
+    def _staleness(self, moment: Moment) -> Number:
+        """sum_ik E||remembered l_ik - (u, v_i)||^2."""
+        numbers = []
+        for i, point in enumerate(self.points):
+            numbers.append(self.last_square[i])
+            numbers.append(_scaled(-2.0, moment.inner(point, self._last_rows(i))))
+            numbers.append(_scaled(self.setup.K, moment.square(point)))
+        return _sum(numbers)
+
+    def _remember(self, moment: Moment, t: int) -> None:
+        """Expected square of the remembered iterates after round t."""
+        trace = self.setup.trace
+        for i in range(self.moments.n):
+            share = trace.rate if self.moments.fixed is None else float(self.moments.fixed[t, i])
+            fresh = self._local_square(moment, i)
+            self.last_square[i] = _sum([_scaled(share, fresh), _scaled(1 - share, self.last_square[i])])
+
+    def _changes(self, moment: Moment, round_map: RoundMap, mean_u: Sized) -> Record:
+        """Change of f and of the iterates over the round."""
+        n, d_u = self.moments.n, self.problem.d_u
+        transition, every = Transition(moment, round_map), np.eye(self.moments.size)
+        change = transition.of(-every, every)
+
+        def moved(rows: Array, by: Array, size: Array | None = None) -> Number:
+            return transition.inner(rows, -by, by, size)
+
+        inner_u = moved(mean_u[0], self.points[0][:d_u], mean_u[1])
+        inner_v = [moved(g[d_u:], p[d_u:]) for g, p in zip(self.gradients, self.points, strict=True)]
+        # f is quadratic: f(z') - f(z) = <grad f, change> + (1/2n) sum_i change' H_i change, without cancellation.
+        second = [change.inner(p, H @ p) for p, H in zip(self.points, self.problem.H, strict=True)]
+        first = _sum([inner_u, *(_scaled(1 / n, inner) for inner in inner_v)])
+        return {
+            "descent": _sum([first, _scaled(1 / (2 * n), _sum(second))]),
+            "inner_u": inner_u,
+            "inner_v": _scaled(1 / n, _sum(inner_v)),
+            "du2": change.square(self.points[0][:d_u]),
+            "dv2": _scaled(1 / n, _sum(change.square(p[d_u:]) for p in self.points)),
+        }
+
+
+def _over(how: Callable[..., Array], pairs: Sequence[Sized], part: slice) -> Sized:
+    """Sum or mean over clients of part of their rows."""
+    rows, sizes = zip(*pairs, strict=True)
+    return how([each[part] for each in rows], axis=0), how([each[part] for each in sizes], axis=0)
+
+
+def _cut(rows: Sized, part: slice) -> Sized:
+    return rows[0][part], rows[1][part]
+
+
+def _inner(moment: Moment, left: Sized, right: Sized) -> Number:
+    """With the rounding of rows that were added up of as many terms as there are clients."""
+    return moment.inner(left[0], right[0], (left[1], right[1]))
+
+
+def _square(moment: Moment, rows: Sized) -> Number:
+    return _inner(moment, rows, rows)
+
+
+def _noise(matrix: Array, size: Array, part: slice) -> Number:
+    return float(np.trace(matrix[part, part])), 8 * EPS * float(np.trace(size[part, part]))

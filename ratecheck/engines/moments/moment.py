@@ -1,0 +1,106 @@
+"""Mean and covariance of the state together with a bound of their rounding.
+
+What is computed are the moments of a random state that differs from the exact one by e, plus what rounding the
+covariance itself adds. E[e e'] and this rounding are bounded by positive semidefinite matrices, which a round carries
+on by its own linear map: errors decay, grow and cancel as the run does, whatever its length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
+
+# A value and its rounding error.
+Number = tuple[float, float]
+
+EPS = float(np.finfo(float).eps)
+# Below it products leave the range in which floats have all their digits.
+TINY = 1e-305
+_SMALL = 1e-150
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Mean and covariance of a random vector, and how much rounding they carry, in units of rounding u.
+
+    The exact vector differs by e with E[e e'] <= u^2 (``off`` + an error of mean square at most ``loose[k]``^2 in entry
+    k), and the covariance by at most u (``rounding`` + entries bounded by ``rough[k]*rough[l]``).
+    """
+
+    mean: Array
+    covariance: Array
+    off: Array
+    rounding: Array
+    loose: Array
+    rough: Array
+
+    @cached_property
+    def certain(self) -> bool:
+        """Whether nothing is random."""
+        return not (self.covariance.any() or self.rounding.any())
+
+    @cached_property
+    def roots(self) -> Array:
+        """Roots of the expected squares of the entries."""
+        spread = np.maximum(np.diagonal(self.covariance), 0.0) + EPS * np.maximum(np.diagonal(self.rounding), 0.0)
+        return np.asarray(np.sqrt(self.mean**2 + spread))
+
+    def part(self, positions: NDArray[np.intp]) -> Moment:
+        """The moment of some entries of the state."""
+        square = np.ix_(positions, positions)
+        return Moment(
+            self.mean[positions],
+            self.covariance[square],
+            self.off[square],
+            self.rounding[square],
+            self.loose[positions],
+            self.rough[positions],
+        )
+
+    def lengths(self, rows: Array, sizes: Array | None = None) -> tuple[float, float, float]:
+        """Of ``rows`` x: the root of its expected square, that of its error, and the rounding of its covariance.
+
+        ``sizes`` bounds the terms that were added up to the rows.
+        """
+        sizes = np.abs(rows) if sizes is None else sizes
+        mean = rows @ self.mean
+        square, off, rounding = (
+            float(np.sum((rows @ matrix) * rows)) for matrix in (self.covariance, self.off, self.rounding)
+        )
+        unit = rows.shape[1] + 8
+        own = sizes @ (self.loose + unit * self.roots)
+        spread = sizes @ np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+        rough = np.abs(rows) @ self.rough
+        error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
+        fresh = float(rough @ rough + 2 * unit * (spread @ spread))
+        length = float(np.sqrt(mean @ mean + max(square, 0.0)))
+        # What is too small to be squared is there all the same.
+        length = max(length, _SMALL) if mean.any() else length
+        return length, error, EPS * (max(rounding, 0.0) + fresh)
+
+    def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
+        """E<left z, right z> and its rounding error."""
+        value = float((left @ self.mean) @ (right @ self.mean) + np.sum((left @ self.covariance) * right))
+        (a, da, ra), (b, db, rb) = (self.lengths(*side) for side in zip((left, right), sizes, strict=True))
+        return value, product_error((a, da, ra), (b, db, rb))
+
+    def square(self, rows: Array, sizes: Array | None = None) -> Number:
+        """E||rows z||^2 and its rounding error."""
+        return self.inner(rows, rows, (sizes, sizes))
+
+
+def product_error(left: tuple[float, float, float], right: tuple[float, float, float]) -> float:
+    """The error of an inner product whose factors have these `Moment.lengths`."""
+    (a, da, ra), (b, db, rb) = left, right
+    error = a * db + b * da + da * db + float(np.sqrt(ra) * np.sqrt(rb)) + 16 * EPS * a * b
+    return error + TINY if error > 0 else 0.0
+
+
+def majorant(roots: Array) -> Array:
+    """Diagonal of a matrix above every vv' with ``|v| <= roots``, and every matrix of entries up to their products."""
+    return np.asarray(np.count_nonzero(roots) * roots**2)

@@ -1,0 +1,111 @@
+"""What clients remember of the last round in which they took part: its gradients and their noise.
+
+A_t are the clients that took part up to round t, a_i the last round up to t in which client i did, l_ik its local
+iterates there and e_ik the noise of the gradients that it took. With the expectation over the noise alone, who takes
+part being given, and t the round that has just been played:
+
+* ``gradients2`` = E||H_t||^2, H_t = sum over i in A_t and k of grad f_i(l_ik);
+* ``staleness2`` = E||sum_i K_i grad f_i(x^t) - H_t||^2;
+* ``mean_gradients2`` and ``mean_staleness2``: the same with means over k in place of the sums (and without K_i);
+* ``noise2`` = E||N_t||^2, N_t = sum over i in A_t and k of e_ik;
+* ``noise_inner`` = -(eta_g eta_l/n) E<grad f(x^t), N_t>: what the noise adds, to first order, to f in a step that
+  moves x by -eta_g eta_l/n times the gradients that are remembered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ratecheck.aliases import Array
+from ratecheck.engines.moments.exact import Moments
+from ratecheck.engines.moments.moment import Number
+from ratecheck.engines.moments.transition import Transition, scaled
+from ratecheck.engines.setup import Setup
+from ratecheck.errors import InputError
+from ratecheck.problems import Quadratic
+
+NAMES = frozenset(
+    {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2", "noise2", "noise_inner"}
+)  # fmt: skip
+
+
+class Remembered:
+    """Quantities of rounds in turn; ``moments`` are those of a method with `RememberingGradients`."""
+
+    def __init__(self, moments: Moments) -> None:
+        if moments.fixed is None:
+            raise InputError("what clients remember depends on who took part: draw a trace")
+        self._setup, problem = moments.setup, moments.setup.problem
+        assert isinstance(problem, Quadratic)
+        self._taking, self._present = moments.fixed, np.maximum.accumulate(moments.fixed, axis=0)
+        self._noisy = bool(moments.setup.noise.any())
+        self._still = np.array([_still(moments.setup, i) for i in range(moments.n)])
+        blocks = [block for block, size in moments.setup.sizes.items() if size]
+        self._now = [moments.gradient_rows(i) for i in range(moments.n)]
+        self._sizes = [_sized(rows, g) for rows, g in zip(self._now, problem.g, strict=True)]
+        self._gradients, self._noise, self._last_sizes = [], [], []
+        for i, (H, g) in enumerate(zip(problem.H, problem.g, strict=True)):
+            points, taken = (
+                np.concatenate([moments.variable_rows(f"{kept}_{block}", i) for block in blocks])
+                for kept in ("last", "taken")
+            )
+            gradients = H @ points
+            gradients[:, -1] -= self._setup.local_steps[i] * g
+            self._gradients.append(gradients)
+            self._noise.append(taken - gradients)
+            self._last_sizes.append(_sized(gradients, self._setup.local_steps[i] * g))
+
+    def quantity(self, name: str, t: int, round_: Transition) -> Number:
+        """One quantity of round t."""
+        steps = self._setup.local_steps.astype(float)
+        everybody, present = np.ones(len(steps)), self._present[t].astype(float)
+        if name in ("noise2", "noise_inner"):
+            # Without noise there is nothing to remember, and that of this round's steps is independent of x^t.
+            counted = present if name == "noise2" else present * ~self._taking[t]
+            if not (self._noisy and counted.any()):
+                return 0.0, 0.0
+            noise = _sum(self._noise, counted)
+            nothing = np.zeros_like(noise)
+            if name == "noise2":
+                return round_.square(nothing, noise, _sum(self._last_sizes, present))
+            p = self._setup.parameters()
+            now, size = (_sum(rows, everybody / len(steps)) for rows in (self._now, self._sizes))
+            return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise, size))
+        mean = name.startswith("mean_")
+        counted = present / steps if mean else present
+        if name not in ("gradients2", "mean_gradients2"):
+            # Who has just taken all gradients at x^t remembers what they are there.
+            stale = np.where(self._taking[t] & self._still, 0.0, 1.0)
+            counted, everybody, steps = counted * stale, everybody * stale, steps * stale
+        gradients, size = _sum(self._gradients, counted), _sum(self._last_sizes, counted)
+        if name in ("gradients2", "mean_gradients2"):
+            return round_.square(np.zeros_like(gradients), gradients, size)
+        whole = everybody if mean else steps
+        if not whole.any():
+            return 0.0, 0.0
+        return round_.square(_sum(self._now, whole), -gradients, size + _sum(self._sizes, whole))
+
+
+def _still(setup: Setup, i: int) -> bool:
+    """Whether client i takes all gradients of a round at the point that is recorded before it, whatever the run."""
+    maps, p = setup.maps, {**setup.parameters(i), "delay": 1.0}
+    begun, after = maps.begin(p), maps.step(p)
+    found = []
+    for b, (group, slot) in enumerate(maps.point()):
+        if setup.sizes[setup.algorithm.blocks[b]]:
+            first, stays = np.zeros(begun.shape[2]), np.zeros(after.shape[2])
+            first[slot], stays[0] = 1.0, 1.0
+            moved = setup.local_steps[i] > 1 and not np.array_equal(after[b, 0], stays)
+            found.append(group == "server" and not moved and np.array_equal(begun[b, 0], first))
+    return all(found)
+
+
+def _sized(rows: Array, offset: Array) -> Array:
+    """The size of rows whose constant is that."""
+    size = np.abs(rows)
+    size[:, -1] = np.abs(offset)
+    return size
+
+
+def _sum(rows: list[Array], weights: Array) -> Array:
+    return np.asarray(np.einsum("i,iab->ab", weights, np.stack(rows)))

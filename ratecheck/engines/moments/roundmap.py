@@ -1,0 +1,299 @@
+"""One round as a map of moments, with what rounding it adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array
+from ratecheck.engines.moments.moment import EPS, Moment, majorant
+
+
+@dataclass(frozen=True)
+class Fluctuation:
+    """``weight`` * F M F' is added to the covariance at ``rows``, M being the second moment of z at ``columns``."""
+
+    weight: float
+    matrix: Array
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The covariance of what a round adds at random.
+
+    In units of rounding: the exact noise differs by at most ``off[k]`` in mean square in entry k, and the covariance by
+    entries bounded by ``rough[k]*rough[l]``.
+    """
+
+    covariance: Array
+    off: Array
+    rough: Array
+
+    # Sums are those of independent noises.
+    @staticmethod
+    def none(size: int) -> Noise:
+        """Nothing."""
+        return Noise(np.zeros((size, size)), np.zeros(size), np.zeros(size))
+
+    def __add__(self, other: Noise) -> Noise:
+        covariance = self.covariance + other.covariance
+        return Noise(covariance, np.hypot(self.off, other.off), np.hypot(self.rough, other.rough))
+
+    def scaled(self, share: float) -> Noise:
+        """A noise that is there with this probability."""
+        root = math.sqrt(share)
+        return Noise(share * self.covariance, root * self.off, root * self.rough)
+
+
+@dataclass(frozen=True)
+class RoundMap:
+    """One round: z' = (mean + fluctuation) z + noise.
+
+    ``fluctuations`` are uncorrelated with one another, of mean zero, and come from who was sampled. In units of
+    rounding, ``error`` bounds the entries by which the map is off: in mean square, where who takes part is random.
+    ``terms`` bounds those that are added up to a new covariance, in the sense that it is their root.
+    """
+
+    mean: Array
+    error: Array
+    terms: Array
+    noise: Noise
+    fluctuations: Sequence[Fluctuation] = ()
+
+    @cached_property
+    def _wobble(self) -> Array:
+        """What the new mean may be off, as a share of the old state."""
+        wobble = self.error + (self._unit + 2) * (np.abs(self.mean) + self._scatter)
+        # What a round leaves as it is has no error.
+        wobble[kept(self.mean) & ~self._scatter.any(axis=1)] = 0.0
+        return np.asarray(wobble)
+
+    @cached_property
+    def _unit(self) -> int:
+        """Roundings of an inner product."""
+        return int(np.count_nonzero(self.mean, axis=1).max(initial=0)) + 4
+
+    @cached_property
+    def calm(self) -> bool:
+        """Whether the round adds nothing random."""
+        return not (self.fluctuations or self.noise.covariance.any())
+
+    @cached_property
+    def idle(self) -> bool:
+        """Whether the round leaves everything as it is, as one without participants does."""
+        return self.calm and bool(kept(self.mean).all())
+
+    def linear(self, matrices: Array) -> Array:
+        """What a stack of second moments goes to, noise aside."""
+        result = self.mean @ matrices @ self.mean.T
+        for part in self.fluctuations:
+            inner = matrices[:, part.columns[:, None], part.columns]
+            result[:, part.rows[:, None], part.rows] += part.weight * (part.matrix @ inner @ part.matrix.T)
+        return result
+
+    def from_mean(self, mean: Array) -> tuple[Array, Array]:
+        """The covariance that who is sampled makes of the mean, and its diagonal if nothing in it cancelled.
+
+        Contributions of the clients cancel one another where all would move the state alike: each is put in by what it
+        comes to.
+        """
+        spread, size = np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        for part in self.fluctuations:
+            shift = part.matrix @ mean[part.columns]
+            spread[np.ix_(part.rows, part.rows)] += part.weight * np.outer(shift, shift)
+            size[part.rows] += abs(part.weight) * shift**2
+        return spread, size
+
+    def spread(self, moment: Moment) -> tuple[Array, Array, Array]:
+        """What is added to covariance, ``off`` and ``rounding`` of a mean map of the state: noise and fluctuations."""
+        stack = np.stack([moment.covariance, moment.off, moment.rounding])
+        loose = self._loose(moment)
+        spread = self.linear(stack) - self.mean @ stack @ self.mean.T if self.fluctuations else 0.0 * stack
+        pushed, size = self.from_mean(moment.mean)
+        spread[0] += pushed + self.noise.covariance
+        spread[1] += np.diag(2 * majorant(loose) + majorant(self.noise.off))
+        spread[2] += np.diag(self._rough(moment, size))
+        return spread[0], spread[1], spread[2]
+
+    def _loose(self, moment: Moment) -> Array:
+        return np.asarray(self._wobble @ moment.roots)
+
+    def _rough(self, moment: Moment, pushed: Array) -> Array:
+        """Diagonal of a bound of the rounding of the new covariance, ``pushed`` being what the mean adds to it."""
+        if self.idle:
+            return np.zeros_like(pushed)
+        roots = np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+        moved, own = (self.terms + self._scatter) @ roots, np.diagonal(self.noise.covariance)
+        square = 2 * self._unit * (moved**2 + pushed + own) + self.noise.rough**2
+        return majorant(np.sqrt(square))
+
+    @cached_property
+    def _scatter(self) -> Array:
+        """Root of the sum of squares of the fluctuations."""
+        square = np.zeros_like(self.mean)
+        for part in self.fluctuations:
+            square[np.ix_(part.rows, part.columns)] += abs(part.weight) * part.matrix**2
+        return np.sqrt(square)
+
+    def advance(self, moment: Moment) -> Moment:
+        """The moment after the round."""
+        if self.idle:
+            return moment
+        mean = self.mean @ moment.mean
+        fresh = majorant(self._loose(moment))
+        nothing = np.zeros_like(moment.loose)
+        if self.calm and moment.certain:
+            off = self.linear(moment.off[None])[0]
+            off = self._followed((off + off.T) / 2, fresh)
+            return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
+        new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
+        # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
+        new = (new + new.transpose(0, 2, 1)) / 2
+        pushed, size = self.from_mean(moment.mean)
+        covariance = new[0] + pushed + self.noise.covariance
+        off = self._followed(new[1], fresh)
+        _add(off, majorant(self.noise.off))
+        rounding = new[2]
+        _add(rounding, self._rough(moment, size) + self._guard(rounding))
+        return Moment(mean, covariance, off, rounding, nothing, nothing)
+
+    def _followed(self, off: Array, fresh: Array) -> Array:
+        """A bound of E[(e + f)(e + f)'] from those of E[e e'] and E[f f']: (1 + 1/a) and (1 + a) times them."""
+        old = np.diagonal(off)
+        here = (fresh > 0) & (old > 0)
+        ratio = float(np.max(old[here] / fresh[here])) if here.any() else 0.0
+        # At least 1: what a small factor adds to old errors would grow with every round.
+        a = max(math.sqrt(ratio), 1.0) if ratio < math.inf else 1.0
+        guard = self._guard(off)
+        off = (1 + 1 / a) * off
+        _add(off, (1 + a) * fresh + guard)
+        return off
+
+    def _guard(self, matrix: Array) -> Array:
+        """Covers the rounding of a bound itself, where it is far smaller in some direction than in others."""
+        return np.asarray(4 * self._unit * EPS * majorant(np.sqrt(np.maximum(np.diagonal(matrix), 0.0))))
+
+
+def _add(matrix: Array, diagonal: Array) -> None:
+    at = np.arange(len(matrix))
+    matrix[at, at] += diagonal
+
+
+def kept(matrix: Array) -> NDArray[np.bool_]:
+    """Rows that are those of the identity."""
+    return np.asarray((np.count_nonzero(matrix, axis=1) == 1) & (np.diagonal(matrix) == 1.0))
+
+
+class SampledRound(RoundMap):
+    """A round whose new covariance is put together block by block.
+
+    With Bbar = sum_i B_i a second moment goes to A_0 C A_0' + pi_1 (Bbar C A_0' + its transpose) + pi_2 Bbar C Bbar'
+    plus what the single clients add. Client i's rows of Bbar touch the server, itself and the constant alone: a product
+    with it costs a fraction of one with a full matrix. ``parts`` are the B_i of the clients that may take part;
+    pi_1 = pi_2 = 1 where all of them do.
+    """
+
+    def __init__(
+        self, general: RoundMap, Bbar: Array, keep: Array, parts: Sequence[Fluctuation], inclusion: tuple[float, float]
+    ) -> None:
+        super().__init__(general.mean, general.error, general.terms, general.noise, general.fluctuations)
+        servers = len(keep)
+        self._keep, self._inclusion, self._cut = keep, inclusion, servers
+        self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
+        own = self._rows[:, servers:]
+        self._mine = own.ravel()
+        self._server_rows, self._last = Bbar[:servers], Bbar[self._mine, -1:]
+        self._from_server = np.ascontiguousarray(Bbar[self._mine, :servers])
+        self._own = np.ascontiguousarray(Bbar[own[:, :, None], own[:, None, :]])
+        self._matrices = np.stack([part.matrix for part in parts])
+
+    def _product(self, X: Array) -> Array:
+        """Bbar X for a stack of matrices X."""
+        cut, (n, size, _), width, many = self._cut, self._own.shape, X.shape[-1], len(X)
+        result = np.zeros_like(X)
+        result[:, :cut] = self._server_rows @ X
+        mine = np.matmul(self._own, X[:, self._mine].reshape(many, n, size, width)).reshape(many, n * size, width)
+        result[:, self._mine] = mine + self._from_server @ X[:, :cut] + self._last * X[:, -1:]
+        return result
+
+    def linear(self, matrices: Array) -> Array:
+        """What a stack of second moments goes to, noise aside."""
+        one, two = self._inclusion
+        cut = self._cut
+        new = matrices.copy()
+        new[:, :cut] = self._keep @ new[:, :cut]
+        new[:, :, :cut] = new[:, :, :cut] @ self._keep.T
+        half = self._product(matrices)
+        new += two * self._product(np.ascontiguousarray(half.transpose(0, 2, 1)))
+        half[:, :, :cut] = half[:, :, :cut] @ self._keep.T
+        new += one * (half + half.transpose(0, 2, 1))
+        if one == two:
+            return new
+        inner = matrices[:, self._columns[:, :, None], self._columns[:, None, :]]
+        squares = np.matmul(np.matmul(self._matrices, inner), self._matrices.transpose(0, 2, 1))
+        for k, rows in enumerate(self._rows):
+            new[:, rows[:, None], rows] += (one - two) * squares[:, k]
+        return new
+
+    def from_mean(self, mean: Array) -> tuple[Array, Array]:
+        """As for any round, by what every client's share comes to."""
+        one, two = self._inclusion
+        if one == two == 1.0:
+            return np.zeros((len(mean), len(mean))), np.zeros(len(mean))
+        shift = self._product(mean[None, :, None])[0, :, 0]
+        spread, size = (two - one * one) * np.outer(shift, shift), abs(two - one * one) * shift**2
+        if one != two:
+            shifts = np.matmul(self._matrices, mean[self._columns][:, :, None])[:, :, 0]
+            squares = (one - two) * shifts[:, :, None] * shifts[:, None, :]
+            for rows, own, square in zip(self._rows, shifts, squares, strict=True):
+                spread[rows[:, None], rows] += square
+                size[rows] += (one - two) * own**2
+        return spread, size
+
+
+def mixture(maps: Sequence[tuple[float, RoundMap]], fluctuations: Sequence[Fluctuation]) -> RoundMap:
+    """The round map of a mixture of (probability, map), whose parts fluctuate as given."""
+    whole = np.arange(len(maps[0][1].mean))
+    mean = np.asarray(sum(q * each.mean for q, each in maps))
+    noise = maps[0][1].noise.scaled(maps[0][0])
+    for q, each in maps[1:]:
+        noise = noise + each.noise.scaled(q)
+    error, terms = (
+        np.sqrt(sum((q * part**2 for q, part in parts), np.zeros_like(mean)))
+        for parts in ([(q, each.error) for q, each in maps], [(q, each.terms) for q, each in maps])
+    )
+    apart = [Fluctuation(q, each.mean - mean, whole, whole) for q, each in maps if len(maps) > 1]
+    kept = [part for part in (*fluctuations, *apart) if part.weight != 0.0]
+    return RoundMap(mean, error, terms, noise, _compressed(kept))
+
+
+def _compressed(fluctuations: Sequence[Fluctuation]) -> list[Fluctuation]:
+    """The same sum of weight * F M F' from fewer matrices.
+
+    Matrices in the same place that are combinations of few (such as multiples of one another) are replaced by those:
+    with G = (sqrt(weight_k) F_k)_k, the sum over k is unchanged by an orthogonal transformation of the F_k. One of them
+    is dropped where every entry of it is rounding of the entries that it was made of.
+    """
+    groups: dict[tuple[bytes, bytes, bool], list[Fluctuation]] = {}
+    for part in fluctuations:
+        groups.setdefault((part.rows.tobytes(), part.columns.tobytes(), part.weight > 0), []).append(part)
+    result = []
+    for (_, _, positive), parts in groups.items():
+        if len(parts) == 1:
+            result += parts
+            continue
+        G = np.stack([math.sqrt(abs(part.weight)) * part.matrix.ravel() for part in parts], axis=1)
+        _, vectors = np.linalg.eigh(G.T @ G)
+        shape, weight = parts[0].matrix.shape, 1.0 if positive else -1.0
+        turned, least = G @ vectors, 16 * len(parts) * EPS * np.linalg.norm(G, axis=1)
+        for k in np.flatnonzero((np.abs(turned) > least[:, None]).any(axis=0)):
+            matrix = np.ascontiguousarray(turned[:, k].reshape(shape))
+            result.append(replace(parts[0], weight=weight, matrix=matrix))
+    return result

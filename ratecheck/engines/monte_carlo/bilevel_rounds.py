@@ -1,0 +1,131 @@
+"""Monte Carlo for what lemmas about bilevel methods speak of: drifts, directions and changes within a round.
+
+Per round and replicate, from the points that a run visits (`visits`). Averages over clients are those of the weights
+w_i of the objective that the method descends, averages over a client's local steps are those of its coefficients.
+Source: ``simfbo`` ("SimFBO: Towards Simple, Flexible and Communication-efficient Federated Bilevel Learning"),
+Appendices B and D.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratecheck.aliases import Array, Progress
+from ratecheck.engines.monte_carlo.step import Run
+from ratecheck.engines.monte_carlo.visits import visits
+from ratecheck.engines.setup import Setup
+from ratecheck.kernels.random import stream_keys
+from ratecheck.problems import Bilevel
+
+_BLOCKS = ("x", "y", "v")
+NAMES = frozenset(
+    [f"drift_{block}{power}" for block in _BLOCKS for power in ("", "_sq")]
+    + [f"sampled_{block}2" for block in _BLOCKS]
+    + ["mean_x2", "local_v", "noise_weight", "noise_weight_r", "Phi_w_change", "y_change", "v_change"]
+)
+# What lemmas bound in every run, not in the mean.
+EVERY_RUN = frozenset({"local_v"})
+_ERRORS = ("grad_Phi_w2", "y_error_w2", "v_error_w2")
+
+
+def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress: Progress | None = None) -> Run:
+    """All quantities of `NAMES`, and the errors of x, y and v before each round, of the replicates ``wanted``.
+
+    Arrays (replicates, T).
+    """
+    rounds = _Rounds(setup, len(wanted))
+    keys = stream_keys(seed, wanted)
+    rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES))}
+    # An overflow is a result here: the run diverges.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for visit in visits(setup, seed=seed, wanted=wanted):
+            if visit.k == 0:
+                rounds.begin(visit.points)
+            rounds.step(visit.k, visit.points, visit.noise)
+            if visit.k == setup.K - 1:
+                for name, value in rounds.finish(setup.trace.masks(visit.t, 1, keys)[0]).items():
+                    rows[name].append(value)
+                if progress is not None:
+                    progress(visit.t / setup.T)
+    records = {name: np.stack(values, axis=1) for name, values in rows.items()}
+    return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+
+
+class _Rounds:
+    """Sums over the local steps of one round; arrays end with the replicates."""
+
+    def __init__(self, setup: Setup, replicates: int) -> None:
+        assert isinstance(setup.problem, Bilevel)
+        self.setup, self.problem, self.replicates = setup, setup.problem, replicates
+        self.M, self.c = setup.operator("gradient")
+        self.w = setup.algorithm.weights(setup.shares, setup.norms)
+        used = np.arange(setup.K) < setup.local_steps[:, None]
+        coefficients = np.where(used, np.broadcast_to(setup.weights, used.shape), 0.0)
+        self.shares = coefficients / setup.norms[:, None]
+        self.rho = float(setup.shares @ setup.norms)
+        self.blocks = dict(zip(_BLOCKS, map(slice, setup.starts[:-1], setup.starts[1:]), strict=True))
+        self.Y, self.y_0 = self.problem.y_map(self.w)
+        self.V, self.v_0 = self.problem.v_map(self.w)
+        self.P, self.p_0 = self.problem.hypergradient_map(self.w)
+
+    def begin(self, points: Array) -> None:
+        """The points of the first local steps are the server's."""
+        self.start = points[0]
+        self.mean, self.sampled = np.zeros_like(points), np.zeros_like(points)
+        self.drifts = {block: np.zeros((len(points), self.replicates)) for block in _BLOCKS}
+        self.largest = np.zeros((len(points), self.replicates))
+
+    def step(self, k: int, points: Array, noise: Array) -> None:
+        """Add local step k."""
+        share = self.shares[:, k, None]
+        direction = self.M @ points - self.c[..., None]
+        self.mean += share[..., None] * direction
+        self.sampled += share[..., None] * (direction + noise)
+        for block, rows in self.blocks.items():
+            self.drifts[block] += share * np.sum((points[:, rows] - self.start[rows]) ** 2, axis=1)
+        length = np.sqrt(np.sum(points[:, self.blocks["v"]] ** 2, axis=1))
+        self.largest = np.where(share > 0, np.maximum(self.largest, length), self.largest)
+
+    def finish(self, members: NDArray[np.bool_]) -> dict[str, Array]:
+        """The quantities of the round in which ``members`` (n, replicates) take part."""
+        w, n = self.w, self.problem.n
+        count = np.maximum(members.sum(axis=0), 1)
+        taken = n / count * np.einsum("i,ir,idr->dr", w, members, self.sampled)
+        mean = np.einsum("i,idr->dr", w, self.mean)
+        noise = w**2 * np.sum(self.shares**2, axis=1)
+        found = {f"drift_{block}": w @ drift for block, drift in self.drifts.items()}
+        found |= {f"drift_{block}_sq": w**2 @ drift for block, drift in self.drifts.items()}
+        found |= {f"sampled_{block}2": np.sum(taken[rows] ** 2, axis=0) for block, rows in self.blocks.items()}
+        return {
+            **found,
+            "mean_x2": np.sum(mean[self.blocks["x"]] ** 2, axis=0),
+            "local_v": self.largest.max(axis=0),
+            "noise_weight": np.full(self.replicates, noise.sum()),
+            "noise_weight_r": noise @ self.largest**2,
+            **self._changes(taken),
+        }
+
+    def _changes(self, taken: Array) -> dict[str, Array]:
+        """What the server's step along -rho*gamma*taken changes, without the cancellation of a difference."""
+        x, y, v = (self.start[rows] for rows in self.blocks.values())
+        gammas = (float(self.setup.step_sizes[f"gamma_{block}"]) for block in _BLOCKS)
+        dx, dy, dv = (-self.rho * gamma * taken[rows] for gamma, rows in zip(gammas, self.blocks.values(), strict=True))
+        radius, length = float(self.setup.step_sizes["r"]), np.sqrt(np.sum((v + dv) ** 2, axis=0))
+        outside = length > radius
+        dv = np.where(outside, (v + dv) * (radius / np.where(outside, length, 1.0)) - v, dv)
+        gradient = self.P @ x - self.p_0[:, None]
+        e_y, e_v = y - self.Y @ x - self.y_0[:, None], v - self.V @ x - self.v_0[:, None]
+        return {
+            "grad_Phi_w2": np.sum(gradient**2, axis=0),
+            "y_error_w2": np.sum(e_y**2, axis=0),
+            "v_error_w2": np.sum(e_v**2, axis=0),
+            "Phi_w_change": np.sum((gradient + self.P @ dx / 2) * dx, axis=0),
+            "y_change": _growth(e_y, dy - self.Y @ dx),
+            "v_change": _growth(e_v, dv - self.V @ dx),
+        }
+
+
+def _growth(error: Array, change: Array) -> Array:
+    """||error + change||^2 - ||error||^2."""
+    return np.asarray(np.sum((2 * error + change) * change, axis=0))

@@ -1,0 +1,1 @@
+"""Moments of quadratic problems in interval and in rational arithmetic: what they enclose is proved."""

@@ -1,0 +1,624 @@
+"""Expectations of runs on quadratics with a proof: every number is enclosed, from the algorithm's own functions on.
+
+The functions of an algorithm are evaluated on linear forms with exact coefficients; what many steps make of them is
+followed in fixed-point enclosures (`ratecheck.algebra.ball`). With z = (server, client_1, ..., client_n, 1) and
+M = E[z z'], a round is
+
+    M' = sum_k w_k A_k M A_k' + N,
+
+where a given set of participants has one term, uniform sampling one for the mean, one for its fluctuation and one per
+client (pi_1 and pi_2 being the inclusion probabilities, as in `ratecheck.engines.moments.exact`), and other laws one
+per set. Recorded quantities are quadratic forms <Q, M>. Means over rounds of one law take O(log T) products.
+Coordinates that no Hessian couples are followed apart, and their quantities added up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.linear_algebra import definite, inverse, rationals
+from ratecheck.algorithms import Method
+from ratecheck.algorithms.base import Group, LinearMaps, Over, U, V, Variables
+from ratecheck.participation import Participation, Uniform
+from ratecheck.participation.independent import Independent
+from ratecheck.problems import Problem, Quadratic
+
+# Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
+_MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
+# Vectors whose signs are enumerated.
+_SIGNS = 10
+# Numbers of a state on which quadratic forms are compared in rationals.
+_LARGEST_FORM = 100
+# Up to so many rounds are followed one by one even where they could be squared.
+_FEW_ROUNDS = 16
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in exact numbers.
+
+    ``H`` (n, d, d), ``g`` (n, d) and ``start`` (n, d) hold rationals, ``variances`` (d,) those of the noise per
+    coordinate; the first ``shared`` coordinates are those of u. ``parameters`` has what the algorithm's functions
+    receive as ``p``, per client, without m and delay.
+    """
+
+    method: Method
+    H: Entries
+    g: Entries
+    shared: int
+    start: Entries
+    variances: Sequence[Number]
+    K: int
+    T: int
+    trace: Participation
+    parameters: tuple[Mapping[str, Number], ...]
+
+    @staticmethod
+    def of(
+        method: Method,
+        problem: Problem,
+        trace: Participation,
+        *,
+        K: int,
+        T: int,
+        noise: Mapping[str, Number],
+        step_sizes: Mapping[str, Number | Sequence[Number]],
+        start: Mapping[str, Any],
+    ) -> Run:
+        """The run on a problem whose floats are the binary fractions that they are.
+
+        ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
+        by client; a default may be missing. Raises `UndecidedError` for problems that are no quadratics.
+        """
+        if not isinstance(problem, Quadratic):
+            raise UndecidedError(f"runs on a {problem.kind} problem are not followed rigorously")
+        n, d_u, d_v = problem.n, problem.d_u, problem.d_v
+        u = np.zeros(d_u) if start.get("x0") is None else start["x0"]
+        v = np.zeros((n, d_v)) if start.get("v0") is None else start["v0"]
+        points = np.concatenate(
+            [np.broadcast_to(np.asarray(u, dtype=float), (n, d_u)), np.asarray(v, dtype=float)], axis=1
+        )
+        variances = [
+            Enclosure.of(noise.get(name, 0)).power(Fraction(2)).plain / Fraction(size)
+            for name, size in (("sigma_u", d_u), ("sigma_v", d_v))
+            for _ in range(size)
+        ]
+        # Defaults are functions of n, exact on an exact n.
+        given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
+        sizes = {**given, **method.fixed, **step_sizes}
+        common = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
+        parameters = []
+        for i in range(n):
+            own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
+            parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
+        return Run(
+            method, rationals(problem.H), rationals(problem.g), d_u, rationals(points), variances, K, T, trace,
+            tuple(parameters),
+        )  # fmt: skip
+
+    def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
+        """Means over the rounds of recorded quantities; raises `UndecidedError` for a run that is not followed."""
+        return _added([part.averages(names) for part in self._parts(bits)])
+
+    def rounds(self, names: Sequence[str], bits: int) -> dict[str, list[Enclosure]]:
+        """Recorded quantities before every round; raises `UndecidedError` for a run that is not followed."""
+        followed = [name for name in names if name != "noise2"]
+        parts = [list(part.rounds(followed)) for part in self._parts(bits)] if followed else []
+        added = [_added(list(each)) for each in zip(*parts, strict=True)]
+        found = {name: [each[name] for each in added] for name in followed}
+        return found if followed == [*names] else {**found, "noise2": self._noise()}
+
+    def _noise(self) -> list[Enclosure]:
+        """Second moment of the noise that the server remembers: that of the last gradients of who took part so far."""
+        fixed = self.trace.fixed(self.T)
+        if fixed is None:
+            raise UndecidedError("who took part so far is random")
+        each = sum((Enclosure.of(variance) for variance in self.variances), Enclosure.of(0)) * self.K
+        present = np.maximum.accumulate(fixed, axis=0).sum(axis=1)
+        return [each * int(count) for count in present]
+
+    def forms(self, names: Sequence[str]) -> dict[str, Entries]:
+        """Recorded quantities as quadratic forms in the state before a round, in rationals.
+
+        Raises `UndecidedError` for what is not rational and for a state that is large.
+        """
+        part = _Part(self, list(range(len(self.g[0]))), EXACT)
+        if part.size > _LARGEST_FORM:
+            raise UndecidedError(f"a state of {part.size} numbers is large")
+        return {name: ball.middle for name, ball in part.quantities(names).items()}
+
+    def participants(self, names: Sequence[str]) -> Iterator[dict[str, Entries]]:
+        """What a client that takes part does, as quadratic forms in (server, client, 1), client by client.
+
+        Names are those of `ratecheck.engines.moments.quantities`. Raises `UndecidedError` for what is not rational.
+        """
+        part = _Part(self, list(range(len(self.g[0]))), EXACT)
+        return (part.participant(names, i) for i in range(part.n))
+
+    def _parts(self, bits: int) -> list[_Part]:
+        return [_Part(self, coordinates, bits) for coordinates in self._coupled()]
+
+    def _coupled(self) -> list[list[int]]:
+        """Coordinates in groups: two are in one where some Hessian couples them."""
+        d = len(self.g[0])
+        groups = [{a} for a in range(d)]
+        for a, b in itertools.combinations(range(d), 2):
+            if any(H[a, b] != 0 for H in self.H):
+                one, two = (next(group for group in groups if c in group) for c in (a, b))
+                if one is not two:
+                    groups.remove(two)
+                    one |= two
+        return [sorted(group) for group in groups]
+
+
+@dataclass(frozen=True)
+class _Law:
+    """One round: M' = sum of weight * A M A' over ``terms``, plus ``noise``."""
+
+    terms: list[tuple[Number, Ball]]
+    noise: Ball
+
+    def advance(self, moment: Ball) -> Ball:
+        total = self.noise
+        for weight, A in self.terms:
+            total = total + (A @ moment @ A.T).scaled(weight)
+        return total
+
+
+class _Part:
+    """A run on some of its coordinates."""
+
+    def __init__(self, run: Run, coordinates: list[int], bits: int) -> None:
+        self.run, self.bits, self.algorithm = run, bits, run.method.algorithm
+        self.n, self.d = len(run.H), len(coordinates)
+        counts = {U: sum(c < run.shared for c in coordinates), V: sum(c >= run.shared for c in coordinates)}
+        self.sizes = {block: counts[block] for block in self.algorithm.blocks}
+        self.H = [H[np.ix_(coordinates, coordinates)] for H in run.H]
+        self.g, self.start = run.g[:, coordinates], run.start[:, coordinates]
+        self.variances = [run.variances[c] for c in coordinates]
+        self.server, self.client, self.local = (
+            self._length(group) for group in (self.algorithm.server, self.algorithm.client, self.algorithm.local)
+        )
+        self.size = self.server + self.n * self.client + 1
+        self.fixed = run.trace.fixed(run.T)
+        self._laws: dict[tuple[Any, ...], _Law] = {}
+        self._clients: dict[tuple[int, int], tuple[Ball, Ball]] = {}
+
+    # --- Linear forms ---
+
+    def _length(self, group: Group) -> int:
+        return sum(self.sizes[block] for block in group.values())
+
+    def _forms(self, group: Group, offset: int, width: int) -> Variables:
+        """The variables of a group as linear forms: units from column ``offset`` on."""
+        forms = {}
+        for name, block in group.items():
+            forms[name] = _units(self.sizes[block], offset, width)
+            offset += self.sizes[block]
+        return forms
+
+    def _rows(self, forms: Variables, group: Group, width: int) -> Entries:
+        """The forms of a group as one matrix."""
+        parts = [np.asarray(forms[name], dtype=object).reshape(self.sizes[b], width) for name, b in group.items()]
+        return np.concatenate([_zeros(0, width), *parts])
+
+    def _split(self, rows: Entries) -> Variables:
+        """Rows of all coordinates by block."""
+        split, at = {}, 0
+        for block, size in self.sizes.items():
+            split[block] = rows[at : at + size]
+            at += size
+        return split
+
+    @cached_property
+    def _proximal(self) -> list[Entries]:
+        """(H_i + lambda I)^-1."""
+        lambda_ = Enclosure.of(self.run.parameters[0]["lambda_"])
+        if not lambda_.exact:
+            raise UndecidedError("an inner problem whose lambda is not rational")
+        shifted = [H + lambda_.low * _units(self.d, 0, self.d) for H in self.H]
+        if not all(definite(matrix) for matrix in shifted):
+            raise UndecidedError("an inner problem that is not strongly convex")
+        return [inverse(matrix) for matrix in shifted]
+
+    def _answer(self, oracle: str, i: int, point: Entries) -> Entries:
+        """What the oracle returns at a point given by forms whose last column is the constant."""
+        linear = self.g[i]
+        if oracle == "gradient":
+            answer, shift = self.H[i].dot(point), -linear
+        else:
+            scaled = np.asarray(self.run.parameters[0]["lambda_"] * point, dtype=object)
+            answer, shift = self._proximal[i].dot(scaled), self._proximal[i].dot(linear)
+        answer = answer + _zeros(*answer.shape)
+        answer[:, -1] = answer[:, -1] + shift
+        return answer
+
+    def _p(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
+        return {**self.run.parameters[i], "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
+
+    # --- One client, one round ---
+
+    def _client_round(self, i: int, delay: int) -> tuple[Ball, Ball]:
+        """(client', message) as a map of y = (server, client, 1), and the covariance of their noise."""
+        if (i, delay) in self._clients:
+            return self._clients[i, delay]
+        a, p, bits = self.algorithm, self._p(i, delay=delay), self.bits
+        width = self.server + self.client + 1
+        server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
+        begun = self._rows(a.begin(server, client, p), a.local, width)
+        begun = np.concatenate([begun, _units(1, width - 1, width)])
+        step, loading = self._step(i, p)
+        noise = (loading * np.array(self.variances, dtype=object)).dot(loading.T)
+        power, covariance = Ball.of(step, bits).power(Ball.of(noise, bits), self.run.K)
+        wide = self.server + self.client + self.local
+        server, client = self._forms(a.server, 0, wide), self._forms(a.client, self.server, wide)
+        local = self._forms(a.local, self.server + self.client, wide)
+        state, message = a.finish(server, client, local, p)
+        rows = np.concatenate([self._rows(state, a.client, wide), self._rows(message, a.message, wide)])
+        direct = np.concatenate([rows[:, : width - 1], _zeros(len(rows), 1)], axis=1)
+        from_local = Ball.of(np.concatenate([rows[:, width - 1 :], _zeros(len(rows), 1)], axis=1), bits)
+        result = Ball.of(direct, bits) + from_local @ (power @ Ball.of(begun, bits))
+        self._clients[i, delay] = result, from_local @ covariance @ from_local.T
+        return self._clients[i, delay]
+
+    def _step(self, i: int, p: Mapping[str, Any]) -> tuple[Entries, Entries]:
+        """One local step as a matrix on (local, 1), and what the oracle's noise loads on its result."""
+        a, width = self.algorithm, self.local + self.d + 1
+        local = self._forms(a.local, 0, width)
+        # The oracle is asked at the first local variable of each block; a block without one has no coordinates.
+        first = {block: name for name, block in reversed([*a.local.items()])}
+        point = np.concatenate([local[first[b]] if b in first else _zeros(0, width) for b in a.blocks])
+        asked = self._answer(a.oracle, i, point) + _units(self.d, self.local, width)
+        after = self._rows(a.step(local, self._split(asked), p), a.local, width)
+        after = np.concatenate([after, _units(1, width - 1, width)])
+        kept = [*range(self.local), width - 1]
+        return after[:, kept], after[:, self.local : -1]
+
+    def _increment(self, i: int, to_server: Ball, delay: int = 1) -> tuple[Ball, Ball]:
+        """What client i adds to the map of z, and to the covariance of the noise."""
+        rows, noise = self._client_round(i, delay)
+        stay = _zeros(self.client, self.server + self.client + 1)
+        stay[:, self.server : -1] = _units(self.client, 0, self.client)
+        own = Ball.of(_units(self.client, 0, len(rows.middle)), self.bits)
+        sent = Ball.of(_units(len(rows.middle) - self.client, self.client, len(rows.middle)), self.bits)
+        load = stacked(to_server @ sent, own)
+        change = load @ rows - stacked(Ball.of(_zeros(self.server, stay.shape[1]), self.bits), Ball.of(stay, self.bits))
+        at = self.server + i * self.client
+        places = [*range(self.server), *range(at, at + self.client)]
+        spread = load @ noise @ load.T
+        return change.placed(self.size, places, [*places, self.size - 1]), spread.placed(self.size, places, places)
+
+    def _base(self, count: int) -> tuple[Ball, Ball]:
+        """The map of z without participants' messages, and that of the sum of messages to the server."""
+        a, messages = self.algorithm, self._length(self.algorithm.message)
+        width = self.server + messages
+        if count or not a.averages:
+            forms = self._forms(a.server, 0, width), self._forms(a.message, self.server, width)
+            rows = self._rows(a.aggregate(*forms, self._p(0, participants=count)), a.server, width)
+        else:
+            rows = _units(self.server, 0, width)
+        keep = _units(self.size, 0, self.size)
+        keep[: self.server, : self.server] = rows[:, : self.server]
+        return Ball.of(keep, self.bits), Ball.of(rows[:, self.server :], self.bits)
+
+    # --- Laws of a round ---
+
+    def _given(self, members: Sequence[int], delays: Sequence[int]) -> _Law:
+        A, to_server = self._base(len(members))
+        noise = Ball.of(_zeros(self.size, self.size), self.bits)
+        for i, delay in zip(members, delays, strict=True):
+            B, N = self._increment(i, to_server, delay)
+            A, noise = A + B, noise + N
+        return _Law([(1, A)], noise)
+
+    def _uniform(self, count: int) -> _Law:
+        """All sets of that many clients with equal probability."""
+        n = self.n
+        if count in (0, n):
+            return self._given(range(count), [1] * count)
+        one, two = Fraction(count, n), Fraction(count * (count - 1), n * (n - 1))
+        A, to_server = self._base(count)
+        parts = [self._increment(i, to_server) for i in range(n)]
+        total, noise = parts[0]
+        for B, N in parts[1:]:
+            total, noise = total + B, noise + N
+        fluctuations: list[tuple[Number, Ball]] = [(one - two, B) for B, _ in parts]
+        return _Law([(1, A + total.scaled(one)), (two - one * one, total), *fluctuations], noise.scaled(one))
+
+    def _independent(self, p: Sequence[Fraction]) -> _Law:
+        n = self.n
+        if len(set(p)) == 1:
+            counted = {c: math.comb(n, c) * p[0] ** c * (1 - p[0]) ** (n - c) for c in range(n + 1)}
+            return _mixed([(q, self._uniform(c)) for c, q in counted.items() if q])
+        return _mixed([(q, self._given(members, [1] * len(members))) for q, members in independent_sets(p)])
+
+    @property
+    def _constant(self) -> bool:
+        """Whether every round has the same law."""
+        if self.fixed is not None:
+            # Rows without a stride are one row repeated.
+            same = self.fixed.strides[0] == 0 or bool((self.fixed == self.fixed[0]).all())
+            return same and not self.algorithm.uses_delay
+        trace = self.run.trace
+        return isinstance(trace, Uniform) or (
+            isinstance(trace, Independent) and getattr(trace, "p", np.zeros(0)).ndim == 1
+        )
+
+    def _all_laws(self) -> Iterator[_Law]:
+        """The law of every round in turn."""
+        trace, last = self.run.trace, [-1] * self.n
+        if self.fixed is None and (self.algorithm.uses_delay or not isinstance(trace, Uniform | Independent)):
+            raise UndecidedError(f"{type(trace).__name__.lower()} participation is not followed rigorously")
+        for t in range(self.run.T):
+            if self.fixed is not None:
+                members = [int(i) for i in np.flatnonzero(self.fixed[t])]
+                delays = [t - last[i] if self.algorithm.uses_delay else 1 for i in members]
+                for i in members:
+                    last[i] = t
+                yield self._kept(self._given, tuple(members), tuple(delays))
+            elif isinstance(trace, Uniform):
+                yield self._kept(self._uniform, trace.m)
+            else:
+                assert isinstance(trace, Independent)
+                yield self._kept(self._independent, tuple(Fraction(float(x)) for x in trace.probabilities(t, 1)[0]))
+
+    def _kept(self, make: Callable[..., _Law], *arguments: Any) -> _Law:
+        """A law, made once."""
+        if arguments not in self._laws:
+            self._laws[arguments] = make(*arguments)
+        return self._laws[arguments]
+
+    # --- Moments and what is recorded of them ---
+
+    def _first(self) -> Ball:
+        """E[z z'] before round 0; the start's noise is that of a mean of K oracle outputs."""
+        a, width = self.algorithm, self.n * self.d + 1
+        clients, states = [], []
+        for i in range(self.n):
+            point = _zeros(self.d, width)
+            point[:, -1] = self.start[i]
+            noise = _units(self.d, i * self.d, width)
+            gradient = self._split(self._answer(a.oracle, i, point) + noise)
+            clients.append(a.start_client(self._split(point), gradient, self._p(i)))
+            states.append(self._rows(clients[-1], a.client, width))
+        mean = {name: sum((client[name] for client in clients), 0) / Fraction(self.n) for name in a.client}
+        point = _zeros(self.d, width)
+        point[:, -1] = self.start[0]
+        server = self._rows(a.start_server(self._split(point), mean, self._p(0)), a.server, width)
+        rows = np.concatenate([server, *states, _units(1, width - 1, width)])
+        variances = [*(variance / Fraction(self.run.K) for variance in self.variances)] * self.n
+        return Ball.of((rows * np.array([*variances, 1], dtype=object)).dot(rows.T), self.bits)
+
+    def quantities(self, names: Sequence[str]) -> dict[str, Ball]:
+        """The symmetric matrices Q of the recorded quantities <Q, M>."""
+        a, n, width = self.algorithm, Fraction(self.n), self.size
+        server, recorded, points, gradients = self._forms(a.server, 0, width), [], [], []
+        for i in range(self.n):
+            client = self._forms(a.client, self.server + i * self.client, width)
+            points.append(self._recorded_point(server, client, width))
+            gradients.append(self._answer(a.record_oracle, i, points[-1]))
+            recorded.append(a.records(server, client, self._split(gradients[-1]), self._p(i)))
+        found = {}
+        for name in names:
+            if name in ("gap", "distance2") and name not in recorded[0]:
+                found[name] = self._from_minimum(name, points[0])
+                continue
+            if name not in recorded[0]:
+                raise UndecidedError(f"{name} is not recorded rigorously")
+            Q = _zeros(width, width)
+            for terms in zip(*(each[name] for each in recorded), strict=True):
+                factors = [Enclosure.of(term.factor).plain for term in terms]
+                if terms[0].over is Over.MEANS:
+                    left, right = (sum(side, 0) / n for side in zip(*((t.left, t.right) for t in terms), strict=True))
+                    Q = Q + factors[0] * left.T.dot(right)
+                elif terms[0].over is Over.CLIENTS:
+                    for factor, term in zip(factors, terms, strict=True):
+                        Q = Q + factor / n * term.left.T.dot(term.right)
+                else:
+                    # f_i = <x, grad f_i(x) - g_i>/2
+                    for i, factor in enumerate(factors):
+                        lowered = gradients[i] + _zeros(*gradients[i].shape)
+                        lowered[:, -1] = lowered[:, -1] - self.g[i]
+                        Q = Q + factor / (2 * n) * points[i].T.dot(lowered)
+            found[name] = Ball.of((Q + Q.T) * Fraction(1, 2), self.bits)
+        return found
+
+    def participant(self, names: Sequence[str], i: int) -> dict[str, Entries]:
+        """What client i adds to records, and by how much a round in which it takes part moves its variables."""
+        a, width = self.algorithm, self.server + self.client + 1
+        if a.uses_delay:
+            raise UndecidedError("what a client does depends on when it took part before")
+        server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
+        gradient = self._answer(a.record_oracle, i, self._recorded_point(server, client, width))
+        recorded, found = a.records(server, client, self._split(gradient), self._p(i)), {}
+        for name in names:
+            head, _, what = name.removeprefix("participant:").rpartition(":")
+            Q = _zeros(width, width)
+            if head == "step":
+                after, noise = self._client_round(i, 1)
+                if noise.middle.any():
+                    raise UndecidedError("a step with noise")
+                starts = np.cumsum([0, *(self.sizes[block] for block in a.client.values())])
+                rows = after.middle[starts[[*a.client].index(what)] :][: self.sizes[a.client[what]]]
+                change = rows - client[what]
+                Q = Q + change.T.dot(change)
+            elif head or any(term.over is not Over.CLIENTS for term in recorded.get(what, ())) or what not in recorded:
+                raise UndecidedError(f"{name} is not recorded rigorously")
+            else:
+                for term in recorded[what]:
+                    Q = Q + Enclosure.of(term.factor).plain / Fraction(self.n) * term.left.T.dot(term.right)
+            found[name] = (Q + Q.T) * Fraction(1, 2)
+        return found
+
+    def _from_minimum(self, name: str, point: Entries) -> Ball:
+        """F - inf f or ||u - u*||^2, of shared variables alone."""
+        H, g = (sum(each, 0) / Fraction(self.n) + _zeros(*np.shape(each[0])) for each in (self.H, self.g[:, None]))
+        if self.d != self.sizes[U] or not definite(H):
+            raise UndecidedError(f"{name} is followed rigorously for shared variables with a single minimiser only")
+        away = point + _zeros(*point.shape)
+        away[:, -1] = away[:, -1] - inverse(H).dot(g[0])
+        weight = H * Fraction(1, 2) if name == "gap" else _units(self.d, 0, self.d)
+        return Ball.of(away.T.dot(weight).dot(away), self.bits)
+
+    def _recorded_point(self, server: Variables, client: Variables, width: int) -> Entries:
+        parts = []
+        for (group, slot), block in zip(LinearMaps(self.algorithm).point(), self.algorithm.blocks, strict=True):
+            names = self.algorithm.server if group == "server" else self.algorithm.client
+            if slot < 0:
+                parts.append(_zeros(self.sizes[block], width))
+            else:
+                name = [name for name, where in names.items() if where == block][slot]
+                parts.append((server if group == "server" else client)[name])
+        return np.concatenate(parts)
+
+    def rounds(self, names: Sequence[str]) -> Iterator[dict[str, Enclosure]]:
+        """Recorded quantities before every round."""
+        if self.run.T > _MOST_ROUNDS:
+            raise UndecidedError(f"T={self.run.T} rounds one by one are more than {_MOST_ROUNDS}")
+        forms, moment, before = self.quantities(names), self._first(), None
+        for law in self._all_laws():
+            if before is not None:
+                moment = before.advance(moment)
+            before = law
+            yield {name: Q.inner(moment) for name, Q in forms.items()}
+
+    def averages(self, names: Sequence[str]) -> dict[str, Enclosure]:
+        """Means over the rounds of recorded quantities."""
+        T = self.run.T
+        if T > _FEW_ROUNDS and self._constant:
+            law = next(self._all_laws())
+            if len(law.terms) == 1:
+                return {name: _by_doubling(law, Q, self._first(), T) for name, Q in self.quantities(names).items()}
+            entries, products = self.size * (self.size + 1) // 2, 2 * T * len(law.terms)
+            # The cheaper of the two, by how many numbers are multiplied.
+            if entries <= _LARGEST and entries**3 * T.bit_length() < products * self.size**3:
+                return _by_squaring(law, self.quantities(names), self._first(), T)
+        totals = dict.fromkeys(names, Enclosure.of(0))
+        for each in self.rounds(names):
+            totals = {name: totals[name] + each[name] for name in names}
+        return {name: total / T for name, total in totals.items()}
+
+
+def independent_sets(p: Sequence[Fraction]) -> list[tuple[Fraction, list[int]]]:
+    """Every set of independent clients that is possible, with its probability; `UndecidedError` for too many."""
+    if 2 ** sum(0 < q < 1 for q in p) > _MOST_SETS:
+        raise UndecidedError(f"more than {_MOST_SETS} sets of participants with different probabilities")
+    choices = [[taken for taken in (False, True) if (q if taken else 1 - q)] for q in p]
+    found = []
+    for taken in itertools.product(*choices):
+        probability = math.prod((q if here else 1 - q for q, here in zip(p, taken, strict=True)), start=Fraction(1))
+        found.append((probability, [i for i, here in enumerate(taken) if here]))
+    return found
+
+
+def vectors(problem: Quadratic, m: int) -> dict[str, Fraction]:
+    """What `ratecheck.engines.moments.lemmas.vectors` computes, in rationals."""
+    n, X = problem.n, -rationals(problem.g)
+    gram = X.dot(X.T)
+    trace, total = sum(gram.diagonal(), Fraction(0)), gram.sum()
+    one, two = Fraction(m, n), Fraction(m * (m - 1), max(n * (n - 1), 1))
+    found = {
+        "sampled2": ((one - two) * trace + two * total) / m**2,
+        "xbar2": total / Fraction(n) ** 2,
+        "spread": trace - total / Fraction(n),
+    }
+    if n > _SIGNS:
+        return found
+    signs = np.array(list(itertools.product((-1, 1), repeat=n)), dtype=int)
+    weights = (signs * (1 + np.cumsum(signs, axis=1) - signs)).astype(object)
+    sums = weights.dot(X)
+    count = Fraction(len(signs))
+    return {
+        **found,
+        "sum2": (sums * sums).sum() / count,
+        "squares": ((weights * weights).sum(axis=0) * (X * X).sum(axis=1)).sum() / count,
+    }
+
+
+def _mixed(laws: list[tuple[Fraction, _Law]]) -> _Law:
+    """One of several laws, with these probabilities."""
+    terms: list[tuple[Number, Ball]] = [(q * w, A) for q, law in laws for w, A in law.terms]
+    noise = laws[0][1].noise.scaled(laws[0][0])
+    for q, law in laws[1:]:
+        noise = noise + law.noise.scaled(q)
+    return _Law(terms, noise)
+
+
+def _by_doubling(law: _Law, Q: Ball, moment: Ball, T: int) -> Enclosure:
+    """Mean over t < T of <Q, L^t M> for L(M) = A M A' + N, by the adjoint: it is <Q_T, M> + c_T."""
+    ((_, A),), N = law.terms, law.noise
+    power, noise, form, constant = A, N, Q, Enclosure.of(0)
+    for bit in f"{T:b}"[1:]:
+        # Sums over 2k rounds from those over k: the latter k start at A_k M A_k' + N_k.
+        constant = 2 * constant + form.inner(noise)
+        form = form + power.T @ form @ power
+        noise = noise + power @ noise @ power.T
+        power = power @ power
+        if bit == "1":
+            constant = constant + form.inner(N)
+            form = Q + A.T @ form @ A
+            noise = N + A @ noise @ A.T
+            power = A @ power
+    return (form.inner(moment) + constant) / T
+
+
+def _by_squaring(law: _Law, forms: Mapping[str, Ball], moment: Ball, T: int) -> dict[str, Enclosure]:
+    """Means over t < T of <Q, L^t M>, by the powers of L on the entries of M together with the sums so far."""
+    size, bits = len(moment.middle), moment.bits
+    rows, columns = np.triu_indices(size)
+    twice = rows != columns
+    entries = len(rows)
+    step = Ball(np.full((entries, entries), 0, dtype=object), 0, bits)
+    for weight, A in law.terms:
+        straight = A.taken(rows, rows).times(A.taken(columns, columns))
+        crossed = A.taken(rows, columns).times(A.taken(columns, rows))
+        crossed = Ball(crossed.middle * twice.astype(int).astype(object), crossed.radius, bits)
+        step = step + (straight + crossed).scaled(weight)
+    noise = np.full((entries, entries), 0, dtype=object)
+    noise[:, -1] = law.noise.middle[rows, columns]
+    step = step + Ball(noise, law.noise.radius, bits)
+    weights = Ball.of([[Fraction(1 + int(both), T) for both in twice]], bits)
+    sums = [Ball(Q.middle[rows, columns][None, :], Q.radius, bits).times(weights) for Q in forms.values()]
+    k = len(sums)
+    whole = np.full((entries + k, entries + k), 0, dtype=object)
+    whole[:entries, :entries] = step.middle
+    for j, each in enumerate(sums):
+        whole[entries + j, :entries] = each.middle[0]
+        whole[entries + j, entries + j] = 1 << bits
+    square = Ball(whole, max(step.radius, *(each.radius for each in sums)), bits)
+    state = np.concatenate([moment.middle[rows, columns], np.full(k, 0, dtype=object)])[:, None]
+    reached = Ball(state, moment.radius, bits)
+    rounds = T
+    while True:
+        if rounds & 1:
+            reached = square @ reached
+        rounds >>= 1
+        if not rounds:
+            break
+        square = square @ square
+    return {name: reached.entry(entries + j, 0) for j, name in enumerate(forms)}
+
+
+def _added(parts: Sequence[Mapping[str, Enclosure]]) -> dict[str, Enclosure]:
+    return {name: sum((part[name] for part in parts), Enclosure.of(0)) for name in parts[0]}
+
+
+def _units(size: int, offset: int, width: int) -> Entries:
+    """Unit rows, the first with its one in column ``offset``."""
+    rows = _zeros(size, width)
+    rows[np.arange(size), offset + np.arange(size)] = 1
+    return rows
+
+
+def _zeros(rows: int, columns: int) -> Entries:
+    return np.full((rows, columns), 0, dtype=object)

@@ -1,0 +1,420 @@
+"""How the left side of a statement moves with what can be varied about a run, beside its bound.
+
+A statement that is not about a mean over rounds is surveyed entry by entry (`entries`), and nothing is varied.
+
+For one that is, each parameter is varied alone around one setting. The measured scaling exponent comes from least
+squares in log-log, the predicted one is the local exponent of the statement's own right side, with the step sizes that
+it prescribes put in. A matching exponent is evidence, never proof.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bounds
+from bounds.statement import Assumption, Over, Statement
+from bounds.symbols import Role
+from ratecheck.algorithms import METHODS
+from ratecheck.aliases import Array, Progress
+from ratecheck.errors import InputError
+from ratecheck.exponents import parameters as varied
+from ratecheck.exponents.local_exponent import local_exponent
+from ratecheck.exponents.parameters import Plan, Point
+from ratecheck.outcome import Outcome
+from ratecheck.problems import Bilevel, Problem
+from ratecheck.statistics.confidence import radius
+from ratecheck.statistics.exponent_fit import LEVEL, Fit, fit
+from ratecheck.verification.applicability import foreign
+from ratecheck.verification.entries import Course, Entries, courses
+from ratecheck.verification.setting import Options
+from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verify import verify
+
+# Both sides by claim, of one participation.
+Seen = Mapping[str, Entries]
+
+# What a figure shows unless it is told otherwise.
+DRAWN = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.STEP_SIZE)
+DEFAULTS = Options(replicates=16)
+# Replicates where each is a participation that the exact engine follows, or a run of a bilevel method.
+COSTLY = 8
+_FEWER_ROUNDS = 100.0
+# Participations of a statement about a whole run; of one about every round one is drawn.
+_WHOLE_RUNS = 3
+# Rounds at which curves over T are evaluated, at most.
+_ROUNDS = 120
+# Points expected in a sweep, for the progress.
+_EXPECTED = 8
+# A mean beyond this is one of a run that left the range of floating-point numbers, and known from below only.
+_OVERFLOWN = 1e290
+# A left side that is known less accurately than this, relative to itself, is no point of a law.
+_ACCURATE = 0.1
+# A left side that exceeds the bound by this factor has left the region that a convergence statement is about.
+_BLOWN_UP = 1e6
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Curves over rounds: all arrays have one entry per number of rounds in ``T``.
+
+    ``metric`` is the left side's quantity in round T-1, ``mean`` its average over rounds 0 ... T-1, each with the half
+    width of its band (zero where the engine is exact). ``bound`` is the right side at T, of this run where
+    ``own_steps`` is false, of the run with the step sizes prescribed for T where it is true; NaN where a condition of
+    the statement fails at T or that is no positive number. ``trivial`` is what smoothness alone gives.
+    """
+
+    T: NDArray[np.int64]
+    metric: Array
+    metric_error: Array
+    mean: Array
+    mean_error: Array
+    bound: Array
+    own_steps: bool
+    trivial: float | None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One parameter varied around the value ``at``: left side ``measured`` with half width ``error``, and ``bound``.
+
+    ``terms`` are the parts of the bound and ``vacuous`` says where it is no better than smoothness alone. ``held``
+    names the step sizes that keep their value, the others follow the statement's rules. ``predicted`` is the
+    statement's local exponent at ``at`` (NaN where it has none), ``law`` the exponent of the bound over the same points
+    that ``fit`` describes. ``left_out`` says which values gave no number and why.
+    """
+
+    parameter: str
+    role: str
+    at: float
+    held: tuple[str, ...]
+    values: Array
+    measured: Array
+    error: Array
+    bound: Array
+    terms: Mapping[str, Array]
+    vacuous: NDArray[np.bool_]
+    predicted: float
+    fit: Fit
+    law: Fit
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied.
+
+    ``rounds`` is None where it was not asked for, and where the statement is about the mean over participations, which
+    no single run shows. ``courses`` are the claims of a statement that is not about a mean over rounds.
+    """
+
+    verdict: Verdict
+    rounds: Rounds | None
+    sweeps: tuple[Sweep, ...]
+    fixed: dict[str, str]
+    courses: tuple[Course, ...] = ()
+
+
+def affordable(statement: Statement) -> int:
+    """Replicates of a figure that takes some seconds."""
+    method = METHODS.get(statement.algorithm or "")
+    bilevel = method is not None and Bilevel.kind in method.algorithm.problem_kinds
+    return COSTLY if bilevel or Assumption.DRAWN_STEP_SIZES in statement.assumptions else DEFAULTS.replicates
+
+
+def rounds_of(statement: Statement, given: Mapping[str, object]) -> dict[str, float]:
+    """Rounds of a figure where nobody says how many: fewer than of a check where they cost much; empty elsewhere."""
+    symbol = statement.vocabulary.run.get(varied.ROUNDS, "")
+    method = METHODS.get(statement.algorithm or "")
+    costly = method is not None and (not _measurable(statement) or affordable(statement) < DEFAULTS.replicates)
+    if not costly or symbol not in statement.vocabulary or symbol in statement.settings or symbol in given:
+        return {}
+    return {symbol: _FEWER_ROUNDS}
+
+
+def drawn(statement: Statement) -> int:
+    """Participations of a figure about a statement that is about each of them by itself."""
+    return _WHOLE_RUNS if any(claim.metric.over is Over.WHOLE_RUN for claim in statement.claims) else 1
+
+
+def survey(
+    statement: Statement,
+    problem: Problem,
+    given: Mapping[str, float],
+    options: Options = DEFAULTS,
+    *,
+    vary: Sequence[str] | None = None,
+    curves: bool = True,
+    name: str = "",
+    progress: Progress | None = None,
+) -> Survey:
+    """Measure a statement at the given setting and with each parameter in ``vary`` varied alone.
+
+    ``given`` and ``options`` are those of `verify`; ``vary`` are names as `varied.parameter` takes them, by default
+    those of local steps, participants and step size. Step sizes that the statement prescribes follow every change; a
+    free step size keeps its value, and so does every one in ``given``. Without ``curves`` over rounds the exact engine
+    can take shortcuts for many rounds. Raises `InputError` for a statement without a value, for one that is not about
+    a mean over rounds where something is to be varied, for a setting that is not admissible or diverges, for a name
+    that is no parameter, and where a single parameter is asked for that cannot be varied.
+    """
+    if vary is not None or not curves:
+        check_measurable(statement)
+    check_valued(statement)
+    if not _measurable(statement):
+        return _by_entries(_Runner(statement, options, name, progress, total=1), problem, given)
+    chosen = (
+        varied.parameters(statement, DRAWN) if vary is None else [varied.parameter(statement, word) for word in vary]
+    )
+    runner = _Runner(statement, options, name, progress, total=1 + _EXPECTED * len(chosen))
+    centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
+    verdict, seen = runner.run(centre, curves=curves)
+    _check_measured(verdict)
+    # The points of a figure need no verdict beyond rounding, nor from which T on a bound says something.
+    if curves:
+        runner.options = replace(options, vacuity=False, rigorous=False)
+    if missing := verdict.comparisons[0].missing:
+        raise InputError(f"nothing to measure for {statement.key}: {missing}")
+    if verdict.engine in ("exact", "step"):
+        runner.options = replace(runner.options, engine=verdict.engine)
+    plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
+    runner.total = 1 + sum(len(plan.points) for plan in plans.values() if isinstance(plan, Plan))
+    sweeps = {k: plan if isinstance(plan, str) else _sweep(runner, plan) for k, plan in plans.items()}
+    fixed = {symbol: reason for symbol, reason in sweeps.items() if isinstance(reason, str)}
+    if vary is not None and len(vary) == 1 and fixed:
+        (symbol,) = fixed
+        raise InputError(f"{symbol} cannot be varied: {fixed[symbol]}")
+    held = varied.held_steps(statement, given, verdict.values)
+    rounds = _over_rounds(statement, held, verdict.values, seen[-1]) if seen else None
+    return Survey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
+
+
+def _by_entries(runner: _Runner, problem: Problem, given: Mapping[str, float]) -> Survey:
+    """Every claim of a statement that is not about a mean over rounds, entry by entry."""
+    statement = runner.statement
+    verdict, seen = runner.run(Point(math.nan, given, problem, None), curves=True, every=True)
+    _check_measured(verdict)
+    if not seen:
+        raise InputError(f"nothing to draw for {statement.key}: its sides are numbers that no run shows")
+    drawn = [each for claim in statement.claims for each in courses(claim, [sides[claim.name] for sides in seen])]
+    return Survey(verdict, None, (), {}, tuple(drawn))
+
+
+def _check_measured(verdict: Verdict) -> None:
+    if not verdict.comparisons:
+        raise InputError(f"nothing to measure for {verdict.statement.key}: {' '.join(verdict.reasons)}")
+
+
+def check_valued(statement: Statement) -> None:
+    """Raise `InputError` unless the statement has a value and problems know what it is about."""
+    if statement.order_only:
+        check_measurable(statement)
+    if reasons := foreign(statement):
+        raise InputError(f"nothing to draw for {statement.key}: {'; '.join(reasons)}")
+
+
+def check_measurable(statement: Statement) -> None:
+    """Raise `InputError` unless the statement has a value and is about the mean over the rounds of a run."""
+    if _measurable(statement):
+        return
+    reason = "is known only up to a constant"
+    if not statement.order_only:
+        reason = f"is about {statement.claims[0].metric.over.value}"
+    known = [other for paper in bounds.PAPERS for other in bounds.statements(paper)]
+    others = [other for other in known if _measurable(other) and not foreign(other)]
+    others.sort(key=lambda other: other.algorithm != statement.algorithm)
+    raise InputError(
+        f"{statement.key} {reason}; needed is a bound with a value on a mean over rounds, such as {others[0].key}"
+    )
+
+
+def _measurable(statement: Statement) -> bool:
+    return not statement.order_only and statement.claims[0].metric.over is Over.MEAN_OF_ROUNDS
+
+
+@dataclass
+class _Runner:
+    """Verifies at one setting after the other and keeps count of them."""
+
+    statement: Statement
+    options: Options
+    name: str
+    progress: Progress | None
+    total: int
+    done: int = 0
+
+    def run(self, point: Point, *, curves: bool, every: bool = False) -> tuple[Verdict, list[Seen]]:
+        """The verdict and both sides by entry, where there are any and ``curves``: the last, or with ``every`` all.
+
+        Several are those of several participations, or of constants that were tried along the trajectory.
+        """
+        seen: list[Seen] = []
+        verdict = verify(
+            self.statement, point.problem, point.given, self.options,
+            participation=point.participation, name=self.name, progress=self._report,
+            observe=seen.append if curves else None,
+        )  # fmt: skip
+        self.done += 1
+        self._report(0.0)
+        if not verdict.comparisons:
+            return verdict, []
+        # One comparison per participation and claim: what was tried before along a trajectory is no answer.
+        count = len(verdict.comparisons) // len(self.statement.claims) if every else 1
+        return verdict, seen[-count:]
+
+    def _report(self, fraction: float) -> None:
+        if self.progress is not None:
+            self.progress(min((self.done + fraction) / self.total, 1.0))
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """One point of a sweep; ``samples`` are the replicates' left sides, None where the engine is exact."""
+
+    value: float
+    verdict: Verdict
+    samples: Array | None
+
+    @property
+    def left(self) -> float:
+        return self.verdict.comparisons[0].left if self.samples is None else float(self.samples.mean())
+
+
+def _sweep(runner: _Runner, plan: Plan) -> Sweep | str:
+    """The sweep, or the reason for which there is none."""
+    points: list[_Measured] = []
+    left_out: list[str] = []
+    for point in plan.points:
+        found = _measure(runner, point)
+        if isinstance(found, str):
+            left_out.append(f"{plan.parameter.symbol}={point.value:.4g} {found}")
+        else:
+            points.append(found)
+    if len(points) < 2:
+        return f"too few values give a number: {'; '.join(left_out)}"
+    values, measured = (np.array(column) for column in zip(*((each.value, each.left) for each in points), strict=True))
+    comparisons = [each.verdict.comparisons[0] for each in points]
+    bound = np.array([each.right for each in comparisons])
+    samples = _together([each.samples for each in points])
+    at = plan.at if plan.at in values else float(values[np.argmin(np.abs(np.log(values / plan.at)))])
+    error = np.array([each.error for each in comparisons]) if samples is None else _band(samples.T)
+    # Only of the exact engine the error is nothing but rounding.
+    rounding = error if all(each.verdict.engine == "exact" for each in points) else None
+    return Sweep(
+        parameter=plan.parameter.symbol, role=plan.parameter.role, at=at, held=plan.held, values=values,
+        measured=measured,
+        error=error, bound=bound,
+        terms={label: np.array([each.terms[label] for each in comparisons]) for label in comparisons[0].terms},
+        vacuous=np.array([bool(each.verdict.vacuous) for each in points]),
+        predicted=_predicted(runner.statement, plan, points, at),
+        fit=fit(values, measured, samples, rounding), law=fit(values, bound),
+        left_out=tuple(left_out),
+    )  # fmt: skip
+
+
+def _together(columns: Sequence[Array | None]) -> Array | None:
+    """Replicates (points, replicates); None unless there are some at every point.
+
+    Where nothing is random one run stands for all of them.
+    """
+    known = [column for column in columns if column is not None]
+    most = max((len(column) for column in known), default=1)
+    if len(known) < len(columns) or most == 1:
+        return None
+    return np.array([np.broadcast_to(column, most) if len(column) == 1 else column for column in known])
+
+
+def _measure(runner: _Runner, point: Point) -> _Measured | str:
+    """What `verify` says at a point, or why there is no number."""
+    try:
+        verdict, seen = runner.run(point, curves=runner.options.engine == "step")
+    except InputError as error:
+        return f"cannot be asked: {error}"
+    if not verdict.comparisons:
+        verb = "diverged" if verdict.outcome is Outcome.DIVERGED else "not applicable"
+        return f"{verb}: {' '.join(verdict.reasons)}"
+    samples = np.atleast_2d(seen[-1][runner.statement.claims[0].name].left).mean(axis=1) if seen else None
+    found = _Measured(point.value, verdict, samples)
+    return _unfit(found) or found
+
+
+def _unfit(found: _Measured) -> str | None:
+    """Why a number is no point of a law."""
+    verdict, comparison = found.verdict, found.verdict.comparisons[0]
+    if not found.left < _OVERFLOWN:
+        return f"diverged: {' '.join(verdict.reasons) or 'the left side leaves the range of floating-point numbers'}"
+    if comparison.missing:
+        return f"left out: {comparison.missing}"
+    if found.left > _BLOWN_UP * abs(comparison.right):
+        return f"diverged: the left side {found.left:.3g} is far beyond the bound {comparison.right:.3g}"
+    if not (0 < found.left < math.inf and 0 < comparison.right < math.inf):
+        return f"left out: {found.left:.3g} <= {comparison.right:.3g} has no logarithm"
+    if found.samples is None and verdict.engine != "traces" and comparison.error > _ACCURATE * found.left:
+        return f"left out: the left side {found.left:.3g} is known only up to {comparison.error:.3g}"
+    return None
+
+
+def _predicted(statement: Statement, plan: Plan, points: Sequence[_Measured], at: float) -> float:
+    """Local exponent of the bound at ``at``: the sum over all symbols that move of theirs times how fast they move.
+
+    With the parameter itself may move what depends on who takes part: delays and the number of participants.
+    """
+    where = next(k for k, each in enumerate(points) if each.value == at)
+    values = points[where].verdict.values
+    below, above = points[max(where - 1, 0)], points[min(where + 1, len(points) - 1)]
+    vocabulary = statement.vocabulary
+    moving = {symbol for symbol, fact in vocabulary.facts.items() if fact in varied.DELAYS}
+    if plan.parameter.role == varied.CLIENTS:
+        moving.add(vocabulary.run.get(varied.PARTICIPANTS, ""))
+    total = local_exponent(statement, plan.parameter.symbol, plan.held, values)
+    for symbol in sorted(moving & values.keys() - {plan.parameter.symbol}):
+        low, high = (each.verdict.values[symbol] for each in (below, above))
+        if low == high:
+            continue
+        if min(low, high, values[symbol]) <= 0:
+            return math.nan
+        rate = math.log(high / low) / math.log(above.value / below.value)
+        total += rate * local_exponent(statement, symbol, plan.held, values)
+    return total
+
+
+def _over_rounds(statement: Statement, held: Mapping[str, float], values: Mapping[str, float], seen: Seen) -> Rounds:
+    """Curves over T from both sides per round."""
+    found = seen[statement.claims[0].name]
+    runs = np.atleast_2d(found.left)
+    T = runs.shape[1]
+    grid = np.unique(np.round(np.geomspace(1, T, _ROUNDS)).astype(np.int64))
+    metric, rounding = runs[:, grid - 1], np.atleast_2d(found.rounding)
+    counts = np.arange(1, T + 1)
+    mean, means_rounding = (
+        (np.cumsum(array, axis=1) / counts)[:, grid - 1] for array in (runs, np.broadcast_to(rounding, runs.shape))
+    )
+    own_steps = bool(varied.prescribed(statement))
+    # A run has one set of step sizes; a statement that prescribes them is about another run for every T.
+    vocabulary, rounds = statement.vocabulary, statement.vocabulary.run[varied.ROUNDS]
+    rest = {k: v for k, v in values.items() if not own_steps or vocabulary[k].role is not Role.STEP_SIZE}
+    evaluations = [statement.evaluate(**{**rest, **held, rounds: float(t)}) for t in grid]
+    return Rounds(
+        T=grid, metric=_drawable(metric, rounding[:, grid - 1]), metric_error=_band(metric),
+        mean=_drawable(mean, means_rounding), mean_error=_band(mean),
+        bound=_drawable(np.array([[e.value if e.applicable else math.nan for e in evaluations]]), np.zeros(len(grid))),
+        own_steps=own_steps, trivial=evaluations[-1].trivial,
+    )  # fmt: skip
+
+
+def _drawable(runs: Array, rounding: Array) -> Array:
+    """The mean over runs, NaN where it has no logarithm or is nothing but rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = runs.mean(axis=0)
+        known = np.isfinite(mean) & (mean > np.maximum(np.mean(np.atleast_2d(rounding), axis=0), 0.0))
+    return np.where(known, mean, math.nan)
+
+
+def _band(runs: Array) -> Array:
+    """Half width of the confidence band at every column of (replicates, points); zero for a single, exact row."""
+    if len(runs) == 1:
+        return np.zeros(runs.shape[1])
+    return radius(runs, LEVEL / 2)

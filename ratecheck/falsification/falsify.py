@@ -1,0 +1,293 @@
+"""Search for an instance on which a statement fails, or comes closest to failing.
+
+Inside the assumptions and conditions of the statement (`ratecheck.falsification.instance_families`), on the exact
+engine, the room between the two sides is minimised: first on the corners and at random points of every shape, then by
+differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
+function of its seed and its number of evaluations alone.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bounds.statement import Relation, Statement
+from ratecheck import ending
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.falsification.instance_families import Family, Shape, shapes
+from ratecheck.inputs import positive, whole
+from ratecheck.outcome import Outcome
+from ratecheck.verification.applicability import foreign
+from ratecheck.verification.instance import Instance
+from ratecheck.verification.setting import Options
+from ratecheck.verification.verdict import Verdict
+
+Report = Callable[[float, str], None]
+
+# What of the evaluations goes to the first look and to differential evolution; the rest polishes.
+_LOOK, _EVOLVE = 0.4, 0.4
+# How many shapes are evolved and how many points polished; members of a population.
+_SHAPES, _POLISHED, _POPULATION = 3, 3, 12
+# How an instance is asked about.
+SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
+# Why a search ended.
+INTERRUPTED = "interrupted"
+# Room of an instance that the statement says nothing about.
+_NOTHING = 2.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Evaluations of both sides, at most.
+
+    ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
+    """
+
+    evaluations: int = 1000
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        whole("evaluations", self.evaluations, 1)
+        if self.seconds is not None:
+            positive("seconds", self.seconds)
+
+
+@dataclass(frozen=True)
+class Falsified:
+    """The end of a search: the instance with the least room, its verdict, and what was spent.
+
+    ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
+    side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
+    ended early; `clocked` whether that was a clock.
+    """
+
+    statement: Statement
+    instance: Instance | None
+    verdict: Verdict | None
+    shape: Shape | None
+    evaluations: int
+    applicable: int
+    seconds: float
+    stopped: str = ""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """VIOLATED, INCONCLUSIVE or, where nothing could be asked, NOT_APPLICABLE."""
+        if self.verdict is None:
+            return Outcome.NOT_APPLICABLE
+        return Outcome.VIOLATED if self.verdict.outcome is Outcome.VIOLATED else Outcome.INCONCLUSIVE
+
+    @property
+    def clocked(self) -> bool:
+        """Whether a clock ended it, so that another machine would give another answer."""
+        return self.stopped not in ("", INTERRUPTED)
+
+    @property
+    def tightness(self) -> float | None:
+        """Left side / right side; infinite where the right side is not positive and the statement fails."""
+        worst = None if self.verdict is None else self.verdict.worst
+        if worst is None:
+            return None
+        if worst.right <= 0 or not worst.significant:
+            return math.inf if self.outcome is Outcome.VIOLATED else None
+        return worst.tightness
+
+
+class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
+    """An instance fails, or the budget is spent."""
+
+
+@dataclass
+class _Search:
+    statement: Statement
+    budget: Budget
+    options: Options
+    report: Report
+    begun: float
+    spent: int = 0
+    applicable: int = 0
+    best: tuple[float, Instance, Verdict, Shape] | None = None
+    reasons: dict[str, int] = field(default_factory=dict)
+    points: list[tuple[float, Family, Array]] = field(default_factory=list)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time that the user set is over."""
+        return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
+
+    def room(self, family: Family, point: Array) -> float:
+        """(right - left)/(|right| + |left|) of the claim with the least room: negative where it fails; 2 for nothing.
+
+        Raises `_Over` at an instance that fails and at the end of the budget.
+        """
+        if self.spent >= self.budget.evaluations or self.late:
+            raise _Over
+        self.spent += 1
+        try:
+            instance = family.decode(np.clip(point, 0.0, 1.0))
+            verdict = self._verdict(instance)
+        except InputError as error:
+            self._note(str(error))
+            return _NOTHING
+        worst = verdict.worst
+        if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
+            self._note("; ".join(verdict.reasons))
+            return _NOTHING
+        size = abs(worst.left) + abs(worst.right)
+        if size == 0.0:
+            self._note("both sides are 0, which says nothing")
+            return _NOTHING
+        self.applicable += 1
+        equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
+        room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
+        violated = verdict.outcome is Outcome.VIOLATED
+        # What is lost in rounding is no counterexample and leads nowhere.
+        if not violated and not (worst.significant and worst.error <= 1e-3 * size):
+            return _NOTHING
+        if self.best is None or violated or room < self.best[0]:
+            self.best = room, instance, verdict, family.shape
+            self.report(self.spent / self.budget.evaluations, _best_text(room))
+        self.points.append((room, family, point))
+        if violated:
+            raise _Over
+        if self.spent % 16 == 0:
+            self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
+        return room
+
+    def _verdict(self, instance: Instance) -> Verdict:
+        """What is said of an instance; raises `InputError` for an accusation that does not stand without rounding."""
+        verdict = instance.verdict(self.options)
+        if verdict.outcome is Outcome.VIOLATED and not self.options.rigorous:
+            verdict = instance.verdict(replace(self.options, rigorous=True))
+            if verdict.outcome is not Outcome.VIOLATED:
+                raise InputError("float64 alone calls it violated, and the interval engine does not")
+        return verdict
+
+    def _note(self, reason: str) -> None:
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    def look(self, families: list[Family], rng: np.random.Generator) -> None:
+        """Corners and random points of all shapes in turn, until something is known."""
+        end = self.spent + _LOOK * self.budget.evaluations
+        streams = [_points(family, np.random.default_rng(rng.integers(2**63))) for family in families]
+        while self.spent < end or not self.points:
+            for family, stream in zip(families, streams, strict=True):
+                self.room(family, next(stream))
+
+    def evolve(self, rng: np.random.Generator) -> None:
+        """Differential evolution on the best shapes, begun at the best points known of them."""
+        from scipy.optimize import differential_evolution
+
+        ranked = sorted(self.points, key=lambda each: each[0])
+        chosen = list({id(family): family for _, family, _ in ranked}.values())[:_SHAPES]
+        for k, family in enumerate(chosen):
+            end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
+            known = [point for _, other, point in ranked if other is family][:_POPULATION]
+            fill = [rng.random(family.size) for _ in range(max(_POPULATION - len(known), 0))]
+            rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
+            differential_evolution(
+                lambda point, family=family: self.room(family, point),
+                [(0.0, 1.0)] * family.size,
+                init=np.array(known + fill),
+                maxiter=rounds,
+                polish=False,
+                tol=0.0,
+                rng=np.random.default_rng([k, int(rng.integers(2**31))]),
+            )
+
+    def polish(self) -> None:
+        """Nelder and Mead's method from the best points, until the budget ends."""
+        from scipy.optimize import minimize
+
+        while True:
+            ranked = sorted(self.points, key=lambda each: each[0])[:_POLISHED]
+            before = self.spent
+            for _, family, point in ranked:
+                share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
+                minimize(
+                    lambda moved, family=family: self.room(family, moved),
+                    point,
+                    method="Nelder-Mead",
+                    bounds=[(0.0, 1.0)] * family.size,
+                    options={"maxfev": share, "initial_simplex": _simplex(point), "adaptive": True},
+                )
+            if self.spent == before:
+                return
+
+
+def falsify(
+    statement: Statement,
+    budget: Budget = Budget(),
+    *,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Falsified:
+    """The instance with the least room; see `Falsified`.
+
+    ``report`` receives the share of the budget that is spent and the best so far. An interrupt ends the search with the
+    best instance found. Raises `InputError` for statements without a value and for methods that have no family.
+    """
+    if statement.order_only:
+        raise InputError(f"{statement.key} is known only up to a constant, so nothing can contradict it")
+    if reasons := foreign(statement):
+        return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
+    whole("seed", seed, 0)
+    families = [Family(statement, shape) for shape in shapes(statement)]
+    search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
+    stopped = ""
+    rng = np.random.default_rng(seed)
+    try:
+        search.look(families, rng)
+        search.evolve(rng)
+        search.polish()
+    except _Over:
+        violated = search.best is not None and search.best[2].outcome is Outcome.VIOLATED
+        if search.spent < budget.evaluations and not violated:
+            stopped = (
+                f"stopped by the clock of {budget.seconds:g} s after {search.spent} of {budget.evaluations} "
+                "evaluations: the answer depends on this machine's speed"
+            )
+    except KeyboardInterrupt:
+        stopped = INTERRUPTED
+        ending.grant()
+    best = search.best
+    reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
+    spent = time.monotonic() - search.begun
+    found = Falsified(
+        statement, None, None, None, search.spent, search.applicable, spent, stopped=stopped, reasons=reasons
+    )
+    return found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
+
+
+def _best_text(room: float) -> str:
+    """Left side / right side at a room."""
+    return "violated" if room <= 0 else f"tightness {(1 - room) / (1 + room):.4g}"
+
+
+def _points(family: Family, rng: np.random.Generator) -> Iterator[Array]:
+    """Corners of the cube, and points whose dials are at an end one time in three, in turn."""
+    kinds = [dial.partition(" ")[0] for dial in family.dials]
+    # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
+    high = np.array([kind in {"step", "curvature", "slope", "probability", "parameter"} for kind in kinds])
+    lengths = iter((0.3, 0.6, 1.0, 0.0))
+    while True:
+        if (length := next(lengths, None)) is not None:
+            point = np.where(high, 1.0, 0.0)
+            point[kinds.index("spread")] = 0.5
+            point[:2] = length
+            yield point
+        yield family.drawn(rng)
+
+
+def _simplex(point: Array) -> Array:
+    """Corners one tenth away, inwards."""
+    corners = np.tile(np.clip(point, 0.0, 1.0), (len(point) + 1, 1))
+    for k in range(len(point)):
+        corners[k + 1, k] += -0.1 if corners[k + 1, k] > 0.5 else 0.1
+    return corners

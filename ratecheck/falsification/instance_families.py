@@ -1,0 +1,443 @@
+"""Families of instances: points of a unit cube decoded into problems, participations, settings and step sizes.
+
+A `Shape` fixes what is discrete (sizes, who takes part); a point of the cube gives the rest: spectra, alignment of the
+clients' gradients, noise, how many rounds and local steps, where in the admissible region the step sizes lie, and
+constants that are claimed larger than they are. Every decoded instance meets the statement's assumptions by
+construction; its conditions are met as far as step sizes inside their intervals do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bounds.statement import Assumption, Over, Statement
+from bounds.symbols import Domain, Role
+from ratecheck.algorithms import METHODS
+from ratecheck.aliases import Array
+from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
+from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.errors import InputError
+from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
+from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
+from ratecheck.stepsizes.feasible_set import Problem as Region
+from ratecheck.stepsizes.interval import TINY, Interval
+from ratecheck.verification import claim_sides as sides
+from ratecheck.verification import pointwise as points
+from ratecheck.verification.applicability import every_participation, method_of
+from ratecheck.verification.instance import Instance
+from ratecheck.verification.setting import certify, recordable, wanted
+
+# The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
+# grows with both.
+_FAR = (1e6, 1e9)
+_NEAR = (16, 24)
+_ROUND_BY_ROUND = (1e6, 200)
+# Numbers of clients that are tried where nothing runs.
+_MANY = (10, 40)
+# The largest step size where any is admissible.
+_LARGE = 4.0
+# Spans of logarithmic dials, as factors above and below 1.
+_WIDE = 1e3
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is discrete: clients, coordinates of the two blocks, participants, and a trace's kind ("" for a pattern)."""
+
+    n: int
+    d_u: int
+    d_v: int
+    size: int
+    trace: str = ""
+
+    def __str__(self) -> str:
+        kind = f", {self.trace}" if self.trace else ""
+        return f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round{kind}"
+
+
+# Who takes part, as matrices: client 0 always and the others as named; never with nobody at all in round 0.
+TRACES = ("cyclic", "once", "late", "alternating", "blocks")
+
+
+def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
+    rounds = np.arange(T)[:, None]
+    clients = np.arange(n)[None, :]
+    if kind == "cyclic":
+        return np.asarray((clients - rounds * size) % n < size)
+    if kind == "once":
+        # All in round 0, then client 0 alone.
+        return np.asarray((rounds == 0) | (clients == 0))
+    if kind == "late":
+        # Client 0 alone until the last round.
+        return np.asarray((rounds == T - 1) | (clients == 0))
+    if kind == "alternating":
+        return np.asarray((clients + rounds) % 2 == 0) | (n == 1)
+    # Client after client, each for a stretch of rounds.
+    return np.asarray(clients == rounds * n // T)
+
+
+def shapes(statement: Statement, most: int = 3) -> list[Shape]:
+    """The shapes that a statement can be asked about, small ones first."""
+    method = method_of(statement)
+    if is_bilevel(statement):
+        # Where everybody takes part and nothing is random the constants along a run are those of one run.
+        return [Shape(n, 1, 1, n) for n in (1, 2)]
+    if method is None:
+        blocks: list[tuple[int, int]] = [(1, 0), (2, 0)]
+    else:
+        sizes_u = (1, 2) if method.shared else (0,)
+        sizes_v = (0, 1) if method.personal and method.shared else (1, 2) if method.personal else (0,)
+        blocks = list(itertools.product(sizes_u, sizes_v))
+    found = []
+    for n, (d_u, d_v) in itertools.product(range(1, most + 1), blocks):
+        for size in _participants(statement, n):
+            kinds = TRACES if every_participation(statement) and n > 1 else ()
+            found.append(Shape(n, d_u, d_v, size))
+            if size == 1:
+                found += [Shape(n, d_u, d_v, size, kind) for kind in kinds]
+    if method is None:
+        # Without a run many clients cost little, and delays grow with their number.
+        found += [
+            Shape(n, *blocks[0], size)
+            for n in _MANY
+            for size in sorted({*_participants(statement, n)} & {1, n // 2, n})
+        ]
+    return found
+
+
+def is_bilevel(statement: Statement) -> bool:
+    """Whether the statement is about problems with a lower level."""
+    method = method_of(statement)
+    if method is not None:
+        return method.algorithm.problem_kinds == ("bilevel",)
+    return (
+        bool(sides.measured(statement))
+        and {statement.vocabulary.facts.get(name) for name in sides.measured(statement)} <= points.NAMES
+    )
+
+
+def _participants(statement: Statement, n: int) -> Sequence[int]:
+    if Assumption.FULL_PARTICIPATION in statement.assumptions:
+        return (n,)
+    return range(1, n + 1)
+
+
+class Family:
+    """All instances of a statement with one shape; ``dials`` names the coordinates of the cube in order."""
+
+    def __init__(self, statement: Statement, shape: Shape) -> None:
+        self.statement, self.shape = statement, shape
+        self.dials = tuple(self._names())
+
+    def _names(self) -> Iterator[str]:
+        shape, vocabulary = self.shape, self.statement.vocabulary
+        yield from ("rounds", "local_steps")
+        if self._bilevel:
+            yield from ("curvature lower", "curvature x", "curvature y", "slope coupling")
+            yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
+        else:
+            for i, c in itertools.product(range(shape.n), range(shape.d_u + shape.d_v)):
+                # Shared coordinates have one curvature for all clients, without which no dissimilarity bound exists.
+                if i == 0 or c >= shape.d_u or not self._common:
+                    yield f"curvature {i} {c}"
+                yield f"slope {i} {c}"
+        yield "spread"
+        if not self._bilevel:
+            yield from (f"noise {symbol}" for symbol, fact in vocabulary.facts.items() if fact in NOISE)
+        yield from (f"parameter {name}" for name in self._parameters)
+        yield from (f"step {name}" for name in self._free_steps)
+        yield from (f"claim {name}" for name in self._claimable)
+        if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
+            yield "probability"
+
+    @cached_property
+    def _bilevel(self) -> bool:
+        return is_bilevel(self.statement)
+
+    @cached_property
+    def _common(self) -> bool:
+        return Assumption.DISSIMILARITY in self.statement.assumptions
+
+    @cached_property
+    def _parameters(self) -> tuple[str, ...]:
+        """Parameters of the method that the paper counts among the settings."""
+        method, vocabulary = METHODS.get(self.statement.algorithm or ""), self.statement.vocabulary
+        names = () if method is None else method.algorithm.step_sizes
+        return tuple(
+            name
+            for name in names
+            if name in vocabulary
+            and name not in vocabulary.derived
+            and all(vocabulary[t].role is Role.SETTING for t in vocabulary.reach(name))
+        )
+
+    @cached_property
+    def _restricted(self) -> tuple[str, ...]:
+        """Parameters of the method that stand in a condition beside step sizes, and are chosen before those."""
+        steps = {q.name for q in self.statement.vocabulary if q.role is Role.STEP_SIZE}
+        together = [c.symbols for c in self.statement.conditions if c.symbols & steps]
+        return tuple(name for name in self._parameters if any(name in symbols for symbols in together))
+
+    @cached_property
+    def _free_steps(self) -> tuple[str, ...]:
+        """Step sizes that no rule sets and no others decide, products first."""
+        statement, vocabulary = self.statement, self.statement.vocabulary
+        ruled = {rule.symbol.name for rule in statement.step_rules if not rule.at_least}
+        products = dict.fromkeys(p.product.name for p in statement.step_products)
+        names = [n for n in statement.parameters if vocabulary[n].role is Role.STEP_SIZE and n not in ruled]
+        # A local step size follows from a product and its outer one, and gives the outer ones of its other products.
+        locals_: dict[str, str] = {}
+        for each in statement.step_products:
+            locals_.setdefault(each.local.name, each.product.name)
+        follow = {p.outer.name for p in statement.step_products if locals_[p.local.name] != p.product.name}
+        free = [n for n in dict.fromkeys((*products, *names)) if n in names and n not in {*locals_, *follow}]
+        return tuple(n for n in free if n not in statement.settings)[:4]
+
+    @cached_property
+    def _claimable(self) -> tuple[str, ...]:
+        """Constants of which more than the certified value may be claimed."""
+        statement, vocabulary = self.statement, self.statement.vocabulary
+        return tuple(
+            name
+            for name in statement.parameters
+            if vocabulary[name].role is Role.CONSTANT
+            and vocabulary[name].domain is not Domain.REAL
+            and vocabulary.facts.get(name, "") not in (*NOISE, "")
+            and vocabulary.facts[name] != "delta"
+        )
+
+    @property
+    def size(self) -> int:
+        """Coordinates of the cube."""
+        return len(self.dials)
+
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """A random point, whose dials are at an end one time in three."""
+        point = rng.random(self.size)
+        ends = rng.random(self.size) < 1 / 3
+        return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
+
+    def decode(self, point: Array) -> Instance:
+        """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""
+        dial = dict(zip(self.dials, (float(x) for x in point), strict=True))
+        statement, shape = self.statement, self.shape
+        problem = self._problem(dial)
+        given = self._settings(dial)
+        pattern = self._pattern(dial, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
+        if isinstance(pattern, Bernoulli) and "delta" in statement.vocabulary:
+            given["delta"] = pattern.delta
+        most = statement.vocabulary.run.get("participants", "")
+        if isinstance(pattern, Trace) and most in given:
+            # Rounds of a trace differ in size: the setting is that of the largest.
+            given[most] = float(pattern.matrix.sum(axis=1).max())
+        claims = self._claims(dial, problem, given, pattern)
+        if self._restricted:
+            given |= self._chosen(dial, problem, {**given, **claims}, pattern, self._restricted, "parameter")
+            # What the method's parameters decide, such as the gap, is claimed once they are known.
+            claims = self._claims(dial, problem, given, pattern)
+        given |= claims
+        given |= self._chosen(dial, problem, given, pattern, self._free_steps, "step")
+        asked = None if shape.trace == "" and not isinstance(pattern, Bernoulli) else pattern
+        return Instance(statement, problem, asked, given)
+
+    def _problem(self, dial: Mapping[str, float]) -> Problem:
+        return self._two_levels(dial) if self._bilevel else self._one_level(dial)
+
+    def _two_levels(self, dial: Mapping[str, float]) -> Bilevel:
+        """One upper and one lower variable; A, B and Q are common, without which no beta_gh exists."""
+        n, spread = self.shape.n, _factor(dial["spread"])
+        slope = {name: np.array([2 * dial[f"slope {name} {i}"] - 1 for i in range(n)]) for name in ("lower", "x", "y")}
+        slope = {name: each.mean() + spread * (each - each.mean()) for name, each in slope.items()}
+        lower = max(_curvature(dial["curvature lower"]), 1 / _WIDE)
+        upper = np.diag([_curvature(dial["curvature x"]), _curvature(dial["curvature y"])])
+        return Bilevel(
+            np.full((n, 1, 1), lower),
+            np.full((n, 1, 1), 2 * dial["slope coupling"] - 1),
+            slope["lower"][:, None],
+            np.broadcast_to(upper, (n, 2, 2)),
+            np.column_stack([slope["x"], slope["y"]]),
+        )
+
+    def _one_level(self, dial: Mapping[str, float]) -> Quadratic:
+        shape = self.shape
+        n, d = shape.n, shape.d_u + shape.d_v
+        curvature, slope = np.zeros((n, d)), np.zeros((n, d))
+        for i, c in itertools.product(range(n), range(d)):
+            own = f"curvature {i} {c}"
+            curvature[i, c] = _curvature(dial[own if own in dial else f"curvature 0 {c}"])
+            slope[i, c] = 2 * dial[f"slope {i} {c}"] - 1
+        mean = slope[:, : shape.d_u].mean(axis=0)
+        spread = _factor(dial["spread"])
+        slope[:, : shape.d_u] = mean + spread * (slope[:, : shape.d_u] - mean)
+        # Without curvature a slope has no minimum: as if it were not there.
+        flat = curvature == 0.0
+        slope[flat] = 0.0
+        if shape.d_u and shape.n > 1:
+            shared_flat = (curvature[:, : shape.d_u] == 0).all(axis=0)
+            slope[:, : shape.d_u][:, shared_flat] = 0.0
+        H = np.zeros((n, d, d))
+        H[:, np.arange(d), np.arange(d)] = curvature
+        return Quadratic(H, slope, shape.d_u)
+
+    def _settings(self, dial: Mapping[str, float]) -> dict[str, float]:
+        statement, roles = self.statement, self.statement.vocabulary.run
+        most_steps, most_rounds = self.reach
+        values = {
+            "participants": float(self.shape.size),
+            "local_steps": _whole(dial["local_steps"], most_steps),
+            "rounds": max(_whole(dial["rounds"], most_rounds), self._fewest_rounds),
+        }
+        given = {roles[role]: value for role, value in values.items() if role in roles}
+        given = {k: v for k, v in given.items() if k not in statement.settings}
+        for symbol, fact in statement.vocabulary.facts.items():
+            if fact in NOISE and self._bilevel:
+                given[symbol] = 0.0
+            elif fact in NOISE:
+                absent = (fact == "sigma_u" and not self.shape.d_u) or (fact == "sigma_v" and not self.shape.d_v)
+                given[symbol] = 0.0 if absent else _or_zero(dial[f"noise {symbol}"])
+        for name in self._parameters:
+            given[name] = 1.0 if dial[f"parameter {name}"] > _EDGE else 4 * _factor(dial[f"parameter {name}"] / _EDGE)
+        return given
+
+    @property
+    def _fewest_rounds(self) -> float:
+        """2 where a round is compared with the one before."""
+        return 1.0 + any(claim.metric.over is Over.EVERY_ROUND_BUT_FIRST for claim in self.statement.claims)
+
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """The largest number of local steps and of rounds."""
+        statement = self.statement
+        means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
+        fixed_law = not self.shape.trace and not every_participation(statement)
+        method = method_of(statement)
+        followed = method is not None and method.algorithm.uses_delay
+        drawn = Assumption.DRAWN_STEP_SIZES in statement.assumptions
+        # What lemmas speak of is computed local step by local step.
+        slow = method is not None and not recordable(wanted(statement))
+        if not means or slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
+            return _NEAR
+        # Expected delays of a random pattern are found by following it.
+        facts = statement.vocabulary.facts
+        delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
+        far = (fixed_law and not delayed) or self.shape.size == self.shape.n
+        return _FAR if far and not followed else _ROUND_BY_ROUND
+
+    def _pattern(self, dial: Mapping[str, float], T: int) -> Participation:
+        shape, assumptions = self.shape, self.statement.assumptions
+        if shape.trace:
+            return Trace(_matrix(shape.trace, shape.n, shape.size, T))
+        if Assumption.INDEPENDENT_PARTICIPATION in assumptions:
+            p = dial["probability"]
+            return Bernoulli(1.0 if p > _EDGE else max(p / _EDGE, 0.05), shape.n)
+        if Assumption.CYCLIC_BLOCKS in assumptions:
+            return Cyclic(shape.n, shape.size)
+        if Assumption.RESHUFFLED_BLOCKS in assumptions:
+            return Reshuffled(shape.n, shape.size)
+        return Uniform(shape.n, shape.size)
+
+    def _claims(
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation
+    ) -> dict[str, float]:
+        if not self._claimable or all(dial[f"claim {name}"] <= _HONEST for name in self._claimable):
+            return {}
+        found = certify(self.statement, problem, given, pattern if self.shape.trace else None)
+        claims = {}
+        for name in self._claimable:
+            x = dial[f"claim {name}"]
+            if x <= _HONEST or name not in found or found[name].certificate is Certificate.ABSENT:
+                continue
+            more = _WIDE ** ((x - _HONEST) / (1 - _HONEST))
+            value = found[name].value
+            lower = self.statement.vocabulary.facts[name] in LOWER
+            claims[name] = value / more if lower else value * more if value > 0 else more - 1
+        return claims
+
+    def _chosen(
+        self,
+        dial: Mapping[str, float],
+        problem: Problem,
+        given: Mapping[str, float],
+        pattern: Participation,
+        wanted: Sequence[str],
+        kind: str,
+    ) -> dict[str, float]:
+        """Values inside what the conditions admit, one after the other; those not chosen yet are open."""
+        statement = self.statement
+        if not wanted:
+            return {}
+        found = certify(statement, problem, given, pattern if self.shape.trace else None)
+        facts = statement.vocabulary.facts
+        if any(math.isinf(c.value) for name, c in found.items() if facts[name] not in MEASURES):
+            raise InputError("a constant does not exist")
+        names = {*statement.parameters, *statement.vocabulary.run.values()}
+        values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
+        values = {**{k: v for k, v in given.items() if k in names}, **values}
+        values = {k: v for k, v in statement.resolve({**given, **values}).items() if k in names}
+        chosen: dict[str, float] = {}
+        for k, name in enumerate(wanted):
+            free = tuple(each for each in wanted[k:] if statement.vocabulary[each].role is not Role.STEP_SIZE)
+            known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
+            try:
+                interval = Region.of(statement, known, free).admissible()[name]
+            except (InputError, KeyError):
+                if statement.hypotheses or statement.vocabulary[name].role is not Role.STEP_SIZE:
+                    continue
+                # Nothing is said of it, so that any value will do.
+                interval = Interval()
+            chosen[name] = self._inside(name, interval, dial[f"{kind} {name}"])
+        return chosen
+
+    def _inside(self, _name: str, interval: Interval, x: float) -> float:
+        """The number in an interval at a dial."""
+        return _inside(interval.box, interval.high, x)
+
+
+# A dial above this value is at its edge.
+_EDGE = 0.6
+# A dial of a claimed constant up to this value claims the certified one.
+_HONEST = 0.8
+
+
+def _curvature(x: float) -> float:
+    """0, then logarithmic from 1e-3 to 1, then 1."""
+    if x < 0.1:
+        return 0.0
+    return 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.1))
+
+
+def _factor(x: float) -> float:
+    """Logarithmic, from 1e-3 to 1e3."""
+    return _WIDE ** (2 * min(max(x, 0.0), 1.0) - 1)
+
+
+def _or_zero(x: float) -> float:
+    """0, then logarithmic from 1e-3 to 1e3."""
+    return 0.0 if x < 0.3 else _factor((x - 0.3) / 0.7)
+
+
+def _whole(x: float, most: float) -> float:
+    """Whole numbers from 1, logarithmic."""
+    return float(math.floor(math.exp(x * math.log(most + 1)) + 1e-9)) if x < 1 else float(math.floor(most))
+
+
+def _inside(box: tuple[float, float], high: float, x: float) -> float:
+    """A point of an interval: its upper end where there is one, else its lower one, at the edge of the dial.
+
+    Without either it is at most `_LARGE`, twice what gradient descent bears on the curvatures that are tried.
+    """
+    low = box[0]
+    if math.isfinite(high):
+        floor = max(low, box[1] / _WIDE)
+        return box[1] if x > _EDGE else floor * (box[1] / floor) ** (x / _EDGE)
+    if low <= TINY:
+        return _LARGE * _WIDE ** (min(x / _EDGE, 1.0) - 1)
+    floor = low if low > 1e-30 else 1.0
+    return floor if x > _EDGE else floor * _WIDE ** (1 - x / _EDGE)

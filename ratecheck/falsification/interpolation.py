@@ -1,0 +1,384 @@
+"""The worst deterministic run over all smooth functions, from below: an adversary that answers the oracle.
+
+The adversary chooses gradients and function values at the points that the run visits; the points follow from the
+gradients by the algorithm itself. What it finds are `Answers`, which `recheck` accepts only where functions with these
+answers exist that meet every assumption of the statement, in exact rational arithmetic: no optimiser is trusted.
+
+Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instance valid:
+
+- Triples (x_j, g_j, h_j) are values and gradients of some L-smooth function (not necessarily convex) if and only if
+  h_i - h_j >= <g_i + g_j, x_i - x_j>/2 + ||g_i - g_j||^2/(4L) - L||x_i - x_j||^2/4 for all pairs (Taylor, Hendrickx,
+  Glineur, "Exact worst-case performance of first-order methods for composite convex optimization", 2017,
+  Theorem 3.10).
+- If moreover h_j - ||g_j||^2/(2L) >= l for all j, one of these functions is nowhere below l. The largest of them is
+  conv(min_j q_j + L||.||^2/2) - L||.||^2/2 with the parabolas q_j(x) = h_j + <g_j, x - x_j> + L||x - x_j||^2/2 (Azagra,
+  Le Gruyer, Mudarra, "Explicit formulas for C^{1,1} and C^{1,omega}_conv extensions of 1-jets", 2018). As q_j >= l, the
+  convex hull is at least that of l + L||.||^2/2, which is convex already. A minimiser need not be attained, and none is
+  asked for.
+- Then f = (1/n) sum_i f_i >= (1/n) sum_i l_i everywhere, since the tilts c_i cancel.
+- Where the statement assumes bounded dissimilarity all clients share one function h, so that
+  (1/n) sum_i ||grad f_i - grad f||^2 = (1/n) sum_i ||c_i||^2 everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+import bounds
+from bounds.statement import Statement
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.falsification.deterministic import Case, Vector, mean, total
+from ratecheck.inputs import floats, whole
+
+# The adversary keeps this share below the smoothness that is allowed, and a trifle below the other limits, so that
+# rounding its answers to floats breaks nothing.
+_MARGIN, _TRIFLE = 1e-6, 1e-12
+_ROUNDING = 64 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of the clients' oracles in a run of ``case``.
+
+    ``gradients[k]`` (J, d) and ``heights[k]`` (J,) are gradients and values of the k-th function h at the J points at
+    which the run asks for it, in the order in which it first does; there is one function per client, or a single one
+    for all. ``tilts`` (n - 1, d) are c_1 ... c_{n-1}; the last client's is minus their sum.
+    """
+
+    case: Case
+    gradients: tuple[Array, ...]
+    heights: tuple[Array, ...]
+    tilts: Array
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return int(self.gradients[0].shape[1])
+
+    def save(self) -> dict[str, Any]:
+        """Numbers and lists, for a file; `load` is the way back."""
+        return {
+            "key": self.case.statement.key,
+            "values": dict(self.case.values),
+            "gradients": [each.tolist() for each in self.gradients],
+            "heights": [each.tolist() for each in self.heights],
+            "tilts": self.tilts.tolist(),
+        }
+
+    @staticmethod
+    def load(saved: Mapping[str, Any], statement: Statement | None = None, *, anyway: bool = False) -> Answers:
+        """What `save` gave, by default for the statement of the catalogue that it names.
+
+        Raises `InputError` where something is missing, misshapen or outside the statement.
+        """
+        kinds = {"key": str, "values": dict, "gradients": list, "heights": list, "tilts": list}
+        for name, kind in kinds.items():
+            if not isinstance(saved.get(name), kind):
+                raise InputError(f"the instance has no {name!r} that could be used: needed are {', '.join(kinds)}")
+        named = statement or bounds.from_data(saved["key"], "the instance")
+        case = Case.of(named, saved["values"], anyway=anyway)
+        gradients = tuple(_finite(f"gradients[{k}]", each, 2) for k, each in enumerate(saved["gradients"]))
+        heights = tuple(_finite(f"heights[{k}]", each, 1) for k, each in enumerate(saved["heights"]))
+        count = 1 if case.dissimilar else case.n
+        if not len(gradients) == len(heights) == count:
+            raise InputError(
+                f"{case.statement.key} at n={case.n} needs gradients and heights of {count} functions: there are "
+                f"{len(gradients)} and {len(heights)}"
+            )
+        d = gradients[0].shape[1]
+        tilts = _finite("tilts", saved["tilts"], 2) if case.n > 1 else np.zeros((0, d))
+        if tilts.shape != (case.n - 1, d) or any(each.shape[1] != d for each in gradients):
+            raise InputError(f"gradients and tilts need {d} coordinates each, and tilts {case.n - 1} rows")
+        return Answers(case, gradients, heights, tilts)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Both sides at an instance that `recheck` accepted; ``left`` is exact but for one rounding."""
+
+    left: float
+    right: float
+
+    @property
+    def ratio(self) -> float:
+        """Left side / right side; infinite where the right side is not positive."""
+        return self.left / self.right if self.right > 0 else math.inf
+
+
+def recheck(instance: Answers) -> Checked:
+    """Both sides at an instance, once every assumption has been checked in exact rational arithmetic.
+
+    Follows the run anew from the stored answers, with the algorithm's functions on rational numbers. Raises
+    `InputError` with both sides of the first inequality that is broken.
+    """
+    case, d = instance.case, instance.dimension
+    zero = _exact(np.zeros(d))
+    slopes = [_exact(each) for each in instance.gradients]
+    tilts = [*_exact(instance.tilts)]
+    tilts.append(-total([zero, *tilts]))
+    places: list[dict[tuple[Fraction, ...], int]] = [{} for _ in slopes]
+
+    def oracle(i: int, x: Vector) -> Vector:
+        k = 0 if case.dissimilar else i
+        j = places[k].setdefault(tuple(x), len(places[k]))
+        if j >= len(slopes[k]):
+            raise InputError(f"gradients[{k}] has {len(slopes[k])} entries, but the run asks at more points")
+        return slopes[k][j] + tilts[i]
+
+    run = case.run(zero, oracle, Fraction)
+    constants = {name: Fraction(value) for name, value in case.values.items()}
+    floors, tops = [], []
+    for k, (gradients, heights) in enumerate(zip(slopes, instance.heights, strict=True)):
+        points = [np.array(place, dtype=object) for place in places[k]]
+        if not len(points) == len(gradients) == len(heights):
+            raise InputError(
+                f"function {k} has {len(gradients)} gradients and {len(heights)} heights: the run asks at {len(points)}"
+            )
+        values = [*_exact(heights)]
+        _check_smooth(k, points, gradients, values, constants["L"])
+        floors.append(min(h - g @ g / (2 * constants["L"]) for h, g in zip(values, gradients, strict=True)))
+        tops.append(values[places[k][tuple(zero)]])
+    _check_limit("f(u^0) - inf f <= F_0", mean(tops) - mean(floors), constants["F_0"])
+    if "B_0" in constants:
+        _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0].squares(_dot), constants["B_0"])
+    if case.dissimilar:
+        _check_limit(
+            "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
+        )
+    return Checked(left=float(case.left(run, _dot, Fraction)), right=case.right)
+
+
+def _finite(name: str, values: Any, dimensions: int) -> Array:
+    """An array of finite numbers with that many axes."""
+    array = floats(name, values)
+    if array.ndim != dimensions or not np.isfinite(array).all():
+        raise InputError(f"{name}: needed an array of finite numbers with {dimensions} axes")
+    return array
+
+
+def _exact(values: Array) -> Vector:
+    """The floats as rational numbers."""
+    flat = [Fraction(float(value)) for value in np.asarray(values).ravel()]
+    result = np.empty(len(flat), dtype=object)
+    result[:] = flat
+    return result.reshape(np.shape(values))
+
+
+def _dot(a: Vector, b: Vector) -> Fraction:
+    return Fraction(a @ b)
+
+
+def _check_smooth(k: int, points: list[Vector], gradients: Vector, heights: list[Fraction], L: Fraction) -> None:
+    """Raise `InputError` unless an L-smooth function has these gradients and values."""
+    for i, j in permutations(range(len(points)), 2):
+        x, g = points[i] - points[j], gradients[i] - gradients[j]
+        least = _dot(gradients[i] + gradients[j], x) / 2 + _dot(g, g) / (4 * L) - L * _dot(x, x) / 4
+        if heights[i] - heights[j] < least:
+            raise InputError(
+                f"no L-smooth function {k} has these answers at its points {i} and {j}: "
+                f"h_{i} - h_{j} >= {float(least):.17g} is broken by {float(heights[i] - heights[j]):.17g}"
+            )
+
+
+def _check_limit(text: str, found: Fraction, limit: Fraction) -> None:
+    if found > limit:
+        raise InputError(f'the instance breaks "{text}": {float(found):.17g} <= {float(limit):.17g} is false')
+
+
+def worst_instance(case: Case, *, starts: int = 8, dimensions: tuple[int, ...] = (1, 2, 3), seed: int = 0) -> Answers:
+    """The instance with the largest left side that is found and that `recheck` accepts.
+
+    Local search (SLSQP) from ``starts`` random starts per dimension; the same seed gives the same instance. Raises
+    `InputError` where rounding spoils every one: where the steps are too small for answers in floats.
+    """
+    whole("starts", starts, 1)
+    adversary = _Adversary(case)
+    best: tuple[float, Answers] | None = None
+    for d in dimensions:
+        for start in range(starts):
+            instance = adversary.answer(d, np.random.default_rng([seed, d, start]))
+            try:
+                left = recheck(instance).left
+            except InputError:
+                continue
+            if best is None or left > best[0]:
+                best = left, instance
+    if best is None:
+        raise InputError(
+            f"{case.statement.key}: no instance survived its exact check; the steps are too small for floats"
+        )
+    return best[1]
+
+
+class _Adversary:
+    """The search as a program in unknown vectors z (N, d) (tilts, then gradients) and heights h (J,), at F_0 = L = 1.
+
+    Neighbouring points are close together, and their answers are tied at the second order of the distance s. So the
+    unknowns are increments: z_j = z_p + s*w_j and h_j = h_p + <g_p + g_j, x_j - x_p>/2 + s^2*omega_j, where p is the
+    nearest point before j. In w and omega every limit is const + <line, omega> - <w, form w> >= 0 with numbers of
+    order 1.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        scaled = case.scaled
+        self._record(scaled)
+        self._chain()
+        self.margin = max(_MARGIN, _ROUNDING / self.distances[self.distances > 0].min(initial=1.0) ** 2)
+        self._limit(scaled)
+
+    def _record(self, case: Case) -> None:
+        """Run on coefficients: every vector is a row of numbers on the unknown vectors."""
+        n = case.n
+        # Without dissimilarity there is nothing to choose.
+        self.tilts = 0 if case.dissimilar and case.values["b"] == 0 else n - 1
+        width = self.tilts + n * (int(case.values["T"]) * (int(case.values["K"]) + 1) + 1)
+        units = np.eye(width)
+        tilts = [*units[: self.tilts], *[-units[: self.tilts].sum(axis=0)] * (n - self.tilts)]
+        places: dict[tuple[int, bytes], int] = {}
+        points: list[Array] = []
+
+        def oracle(i: int, x: Array) -> Array:
+            key = (0 if case.dissimilar else i, (x + 0.0).tobytes())
+            if key not in places:
+                places[key] = len(points)
+                points.append(x)
+            return np.asarray(units[self.tilts + places[key]] + tilts[i])
+
+        run = case.run(np.zeros(width), oracle)
+        self.size = size = self.tilts + len(points)
+        self.points = np.array(points)[:, :size]
+        self.gradients = np.eye(size)[self.tilts :]
+        self.owner = np.array([k for k, _ in places])
+        self.roots = [int(np.flatnonzero(self.owner == k)[0]) for k in range(self.owner.max() + 1)]
+        self.left, self.squares, self.dissimilarity = (
+            form[:size, :size] for form in (case.left(run, _form), run[0].squares(_form), run[0].dissimilarity(_form))
+        )
+
+    def _chain(self) -> None:
+        """The tables of z = ``increments`` @ w and h_j = <z, trapezoids_j z> + (``offsets`` @ omega)_j."""
+        J = len(self.points)
+        self.distances = np.zeros(J)
+        self.increments, self.offsets = np.eye(self.size), np.eye(J)
+        self.trapezoids = np.zeros((J, self.size, self.size))
+        for j in range(J):
+            before = np.flatnonzero(self.owner[:j] == self.owner[j])
+            if not len(before):
+                continue
+            gaps = ((self.points[before] - self.points[j]) ** 2).sum(axis=1)
+            p, s = int(before[gaps.argmin()]), math.sqrt(gaps.min())
+            self.distances[j] = s
+            row, parent = self.tilts + j, self.tilts + p
+            self.increments[row] = self.increments[parent] + s * self.increments[row]
+            self.offsets[j] = self.offsets[p] + s**2 * self.offsets[j]
+            step = _form((self.gradients[p] + self.gradients[j]) / 2, self.points[j] - self.points[p])
+            self.trapezoids[j] = self.trapezoids[p] + step
+
+    def _limit(self, case: Case) -> None:
+        """The limits as ``const``, ``line`` and ``form``, and the left side, in w and omega."""
+        J, L = len(self.points), 1 - self.margin
+        const, line, form = [], [], []
+        for i, j in permutations(range(J), 2):
+            if self.owner[i] == self.owner[j]:
+                x, g = self.points[i] - self.points[j], self.gradients[i] - self.gradients[j]
+                ends = (self.gradients[i] + self.gradients[j]) / 2
+                least = _form(ends, x) + _form(g, g) / (4 * L) - L / 4 * _form(x, x)
+                scale = x @ x
+                const.append(0.0)
+                line.append((self.offsets[i] - self.offsets[j]) / scale)
+                form.append((least - self.trapezoids[i] + self.trapezoids[j]) / scale)
+        for j in range(J):
+            const.append(0.0)
+            line.append(self.offsets[j])
+            form.append(_form(self.gradients[j], self.gradients[j]) / (2 * L) - self.trapezoids[j])
+        const.append(1.0)
+        line.append(-self.offsets[self.roots].mean(axis=0))
+        form.append(np.zeros((self.size, self.size)))
+        self.caps = [(form_, case.values[name] ** power) for name, form_, power in self._caps(case)]
+        for cap, limit in self.caps:
+            const.append(limit)
+            line.append(np.zeros(J))
+            form.append(cap)
+        self.const, self.line = np.array(const), np.array(line)
+        self.form = self.increments.T @ np.array(form) @ self.increments
+        self.goal = self.increments.T @ self.left @ self.increments
+
+    def _caps(self, case: Case) -> list[tuple[str, Array, int]]:
+        """Limits on the gradients alone: constant, quadratic form, power of the constant."""
+        caps = [("B_0", self.squares, 1)] if "B_0" in case.values else []
+        return [*caps, ("b", self.dissimilarity, 2)] if case.dissimilar and self.tilts else caps
+
+    def answer(self, d: int, rng: np.random.Generator) -> Answers:
+        """The local optimum that the search reaches from a random start."""
+        from scipy.optimize import minimize
+
+        shape, split = (self.size, d), self.size * d
+
+        def objective(y: Array) -> tuple[float, Array]:
+            w = y[:split].reshape(shape)
+            pull = self.goal @ w
+            return -float((w * pull).sum()), np.concatenate([-2 * pull.ravel(), np.zeros(len(y) - split)])
+
+        def slack(y: Array) -> Array:
+            w = y[:split].reshape(shape)
+            return np.asarray(self.const + self.line @ y[split:] - ((self.form @ w) * w).sum(axis=(1, 2)))
+
+        def slope(y: Array) -> Array:
+            w = y[:split].reshape(shape)
+            return np.hstack([-2 * (self.form @ w).reshape(len(self.const), -1), self.line])
+
+        found = minimize(
+            objective,
+            self._start(d, rng),
+            jac=True,
+            method="SLSQP",
+            constraints={"type": "ineq", "fun": slack, "jac": slope},
+            options={"maxiter": 300, "ftol": 1e-12},
+        )
+        w, omega = found.x[:split].reshape(shape), found.x[split:]
+        z = self.increments @ w
+        heights = ((self.trapezoids @ z) * z).sum(axis=(1, 2)) + self.offsets @ omega
+        return self._instance(z, heights)
+
+    def _start(self, d: int, rng: np.random.Generator) -> Array:
+        """Random increments, from gradients of norm sqrt(2) = sqrt(2 L F_0) and heights F_0 at the start of the run."""
+        w = rng.normal(scale=0.5, size=(self.size, d))
+        omega = rng.normal(scale=0.5, size=len(self.points))
+        w[self.tilts + np.array(self.roots)] = math.sqrt(2) * np.eye(d)[0]
+        omega[self.roots] = 1.0
+        return np.concatenate([w.ravel(), omega])
+
+    def _instance(self, z: Array, heights: Array) -> Answers:
+        """The answers, scaled to meet the limits that are not homogeneous, in the units of the case."""
+        gradients = z[self.tilts :]
+        floors = [
+            (heights[mine] - (gradients[mine] ** 2).sum(axis=1) / 2).min()
+            for mine in (self.owner == k for k in range(len(self.roots)))
+        ]
+        use = max(
+            [heights[self.roots].mean() - np.mean(floors)]
+            + [((cap @ z) * z).sum() / limit if limit else 0.0 for cap, limit in self.caps]
+        )
+        shrink = (1 - _TRIFLE) / use
+        slope = math.sqrt(shrink) * self.case.square_unit**0.5
+        gap = shrink * self.case.values["F_0"]
+        return Answers(
+            case=self.case,
+            gradients=tuple(slope * gradients[self.owner == k] for k in range(len(self.roots))),
+            heights=tuple(gap * heights[self.owner == k] for k in range(len(self.roots))),
+            tilts=slope * z[: self.tilts] if self.tilts else np.zeros((self.case.n - 1, z.shape[1])),
+        )
+
+
+def _form(a: Array, b: Array) -> Array:
+    """The matrix of the quadratic form <a, b>."""
+    outer = np.outer(a, b)
+    return np.asarray((outer + outer.T) / 2)

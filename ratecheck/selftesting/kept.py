@@ -1,0 +1,73 @@
+"""The finished parts of a self-test that was interrupted: it goes on where it stopped.
+
+A file for each part, with its checksum, in a folder that is named by a hash of the arguments, of all code and of the
+user's files that are asked about: what was found under other circumstances is not taken up. A self-test that comes to
+its end leaves nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bounds
+from ratecheck import caching
+from ratecheck.selftesting.data import Result, read, written
+
+_LIBRARIES = ("mpmath", "numba", "numpy", "scipy", "sympy")
+
+
+class Kept:
+    """Results by the name of the part, in ``folder``; nothing is kept where that is None."""
+
+    def __init__(self, folder: Path | None, key: str) -> None:
+        self.folder = None if folder is None else folder / key
+        self.found = 0 if self.folder is None or not self.folder.is_dir() else len([*self.folder.glob("*.part")])
+
+    @classmethod
+    def of(cls, keys: Iterable[str], plan: object) -> Kept:
+        """What belongs to a self-test of these statements."""
+        root = caching.cache_root()
+        return cls(None if root is None else root / "selftest", _digest([*keys], plan))
+
+    def get(self, name: str, kind: type[Result]) -> Result | None:
+        """The result of a part, of a kind that is data, or None; nothing in a file is ever run."""
+        content = None if self.folder is None else caching.read(self._path(name))
+        if content is None:
+            return None
+        kept, _, result = content.partition(b"\n")
+        try:
+            return read(result, kind) if kept == name.encode() else None
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, name: str, result: Any) -> None:
+        """Keep the result of a part, where that is possible."""
+        if self.folder is not None:
+            caching.write(self._path(name), name.encode() + b"\n" + written(result))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, name: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.part"
+
+
+def _digest(keys: list[str], plan: object) -> str:
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
+    digest = hashlib.sha256(repr((keys, plan, platform.python_version(), versions)).encode())
+    for package in (bounds, caching):
+        folder = Path(str(package.__file__)).parent
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(str(source.relative_to(folder)).encode() + b"\0" + source.read_bytes() + b"\0")
+    for key in filter(bounds.own.is_own, keys):
+        digest.update(Path(key[: key.index(bounds.own.SUFFIX) + len(bounds.own.SUFFIX)]).read_bytes())
+    return digest.hexdigest()[:24]

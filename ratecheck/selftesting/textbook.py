@@ -1,0 +1,50 @@
+"""The textbook before the worst case over all functions, and its false twins before the search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bounds.statement import Statement
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.worst_case import worst_case
+from ratecheck.outcome import Outcome
+from ratecheck.selftesting.seeds import seed_of
+
+# Where the worst case is asked about: small, and in no units in which a forgotten factor is 1.
+_SMALL = {"n": 1.0, "K": 1.0, "T": 2.0, "L": 2.0, "F_0": 0.7, "b": 0.5}
+_STARTS = 2
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A textbook statement with a number wrong: whether the search ``caught`` it, and after how many evaluations."""
+
+    key: str
+    caught: bool
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class OverFunctions:
+    """A true statement over all smooth functions: ``accused``, or why nothing was ``asked``."""
+
+    key: str
+    accused: bool
+    asked: str = ""
+
+
+def twin(statement: Statement, budget: Budget, seed: int) -> Twin:
+    """Search for an instance that violates it."""
+    found = falsify(statement, budget, seed=seed_of(seed, statement.key, "twin"))
+    return Twin(statement.key, found.outcome is Outcome.VIOLATED, found.evaluations)
+
+
+def over_functions(statement: Statement, seed: int) -> OverFunctions:
+    """The worst case at small numbers, where the statement is one that it covers."""
+    given = {name: value for name, value in _SMALL.items() if name not in statement.settings}
+    try:
+        found = worst_case(statement, given, starts=_STARTS, seed=seed)
+    except InputError as error:
+        return OverFunctions(statement.key, accused=False, asked=str(error))
+    return OverFunctions(statement.key, accused=found.violated)

@@ -1,0 +1,200 @@
+"""Valid instances far apart: many clients, long runs, and units in which numbers are tiny or huge.
+
+`tally` asks about many of them and counts what is said. A sound statement is never violated; what float64 and the
+interval engine leave open is listed with its reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+import bounds
+from bounds.statement import Statement
+from ratecheck.auditing.refuted import refuted
+from ratecheck.certification.certified_constants import NOISE
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import SEARCHED
+from ratecheck.falsification.instance_families import TRACES, Family, Shape, is_bilevel, shapes
+from ratecheck.outcome import Outcome
+from ratecheck.participation import Participation
+from ratecheck.problems import Bilevel, Problem, Quadratic
+from ratecheck.selftesting.seeds import seed_of
+from ratecheck.selftesting.survey import searchable
+from ratecheck.stepsizes.interval import Interval
+from ratecheck.verification.applicability import every_participation, method_of
+from ratecheck.verification.instance import Instance
+from ratecheck.verification.verdict import Verdict
+
+Array = np.ndarray
+# The most clients, local steps and rounds, and how far units reach, as powers of ten.
+CLIENTS, STEPS, ROUNDS, UNITS = 300, 1e6, 1e6, 8.0
+# Entries of the state beyond which rounds are followed one by one, and numbers that these may multiply.
+_SQUARED, _WORK = 44, 3e7
+# Points that are tried for an instance; what is no end of an interval; how an instance is asked about.
+_TRIES, _NOWHERE = 40, 1e-30
+# Powers of ten by which a run may grow, where nothing limits its steps.
+_GROWTH = 60
+ASKED = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
+
+
+class Wide(Family):
+    """A family in other units: Hessians times ``curvature``, gradients at 0 times ``slope``."""
+
+    def __init__(self, statement: Statement, shape: Shape, curvature: float, slope: float) -> None:
+        super().__init__(statement, shape)
+        length = slope / curvature
+        self._units = curvature * length**2, length
+
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """The largest number of local steps and of rounds that are followed within a second or so."""
+        steps, rounds = super().reach
+        method = method_of(self.statement)
+        if method is None:
+            return steps, rounds
+        block = self.shape.d_u + self.shape.d_v
+        size = 1 + block * (len(method.algorithm.server) + self.shape.n * len(method.algorithm.client))
+        far = size <= _SQUARED and rounds > ROUNDS
+        return min(steps, STEPS), ROUNDS if far else max(min(rounds, _WORK / size**3, ROUNDS), 2.0)
+
+    def _unit(self, name: str) -> float:
+        f, x = self._units
+        quantity = self.statement.vocabulary[name]
+        return float(f**quantity.f_degree * x**quantity.x_degree)
+
+    def _inside(self, name: str, interval: Interval, x: float) -> float:
+        """Where nothing restricts a number, one of the problem's own units."""
+        free = not math.isfinite(interval.high) and interval.box[0] <= _NOWHERE
+        return super()._inside(name, interval, x) * (self._unit(name) if free and not self._bilevel else 1.0)
+
+    @cached_property
+    def _unlimited(self) -> bool:
+        """Whether no condition and no rule speaks of a step size that is drawn."""
+        statement, drawn = self.statement, {*self._free_steps}
+        ruled = {rule.symbol.name for rule in statement.step_rules}
+        return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
+
+    def _chosen(
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation,
+        wanted: Sequence[str], kind: str,
+    ) -> dict[str, float]:  # fmt: skip
+        """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
+        chosen = super()._chosen(dial, problem, given, pattern, wanted, kind)
+        if kind != "step" or not self._unlimited:
+            return chosen
+        run, vocabulary = self.statement.vocabulary.run, self.statement.vocabulary
+        curvature = _curvature(problem)
+        steps = [given.get(run.get(role, ""), 1.0) for role in ("local_steps", "rounds")]
+        scaled = [name for name in chosen if vocabulary[name].f_degree]
+        numbers = [value for name, value in chosen.items() if name not in scaled]
+        # Products and quotients of step sizes are steps, too.
+        longest = math.prod(max(value, 1 / value) for value in numbers if value > 0)
+        most = (1 + 10 ** (_GROWTH / math.prod(steps))) / longest / steps[0]
+        most = most / curvature if curvature else math.inf
+        return {name: min(value, most) if name in scaled else value for name, value in chosen.items()}
+
+    def _problem(self, dial: Mapping[str, float]) -> Problem:
+        problem = super()._problem(dial)
+        if not isinstance(problem, Quadratic):
+            return problem
+        if not problem.H.any() and "L" in self.statement.vocabulary.facts.values():
+            raise InputError("L is positive, and nothing is curved")
+        f, x = self._units
+        return Quadratic(problem.H * (f / x**2), problem.g * (f / x), problem.d_u)
+
+    def _settings(self, dial: Mapping[str, float]) -> dict[str, float]:
+        given = super()._settings(dial)
+        facts, vocabulary = self.statement.vocabulary.facts, self.statement.vocabulary
+        own = {name for name in given if facts.get(name) in NOISE or name in self._parameters}
+        if self._bilevel:
+            return given
+        own = {name for name in own if name not in vocabulary.aliases}
+        return {name: value * self._unit(name) if name in own else value for name, value in given.items()}
+
+
+def _curvature(problem: Problem) -> float:
+    """At least the largest curvature that a step meets, up to a factor."""
+    if isinstance(problem, Bilevel):
+        least = min(float(np.linalg.eigvalsh(A)[0]) for A in problem.A)
+        upper, coupling = (float(np.abs(part).max(initial=0.0)) for part in (problem.Q, problem.B))
+        return float(np.abs(problem.A).max()) + upper * (1 + coupling / least) ** 2
+    assert isinstance(problem, Quadratic)
+    return float(np.abs(problem.H).max(initial=0.0))
+
+
+def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
+    """A random valid one; None where none was met."""
+    sizes = [shape for shape in shapes(statement) if not shape.trace]
+    for _ in range(_TRIES):
+        shape = sizes[rng.integers(len(sizes))]
+        if not is_bilevel(statement):
+            n = round(math.exp(rng.uniform(0, math.log(CLIENTS))))
+            some = shape.n if shape.size == shape.n else max(1, round(n * rng.random()))
+            everybody = all(each.size == each.n for each in sizes)
+            kind = TRACES[rng.integers(len(TRACES))] if every_participation(statement) and n > 1 else ""
+            shape = replace(shape, n=n, size=n if everybody else min(some, n), trace=kind)
+            shape = replace(shape, size=1) if kind else shape
+        family = Wide(statement, shape, *10 ** rng.uniform(-UNITS, UNITS, 2))
+        try:
+            return family.decode(family.drawn(rng))
+        except InputError:
+            continue
+    return None
+
+
+@dataclass
+class Tally:
+    """How many verdicts of each kind, what was VIOLATED or DIVERGED, why others stay open, and what was no input."""
+
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    accused: list[tuple[str, Instance, Verdict]] = field(default_factory=list)
+    open: Counter[tuple[str, str]] = field(default_factory=Counter)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def decided(self) -> int:
+        """Instances about which the statement says something."""
+        return sum(count for outcome, count in self.counts.items() if outcome is not Outcome.NOT_APPLICABLE)
+
+    @property
+    def undecided(self) -> float:
+        """The share of them that is neither HOLDS nor VIOLATED."""
+        known = self.counts[Outcome.HOLDS] + self.counts[Outcome.VIOLATED]
+        return 1 - known / self.decided if self.decided else 0.0
+
+
+def statements() -> list[str]:
+    """Keys of the catalogue that have instances and are not known to be false."""
+    keys = [s.key for paper in bounds.PAPERS for s in bounds.statements(paper) if not s.order_only]
+    return [key for key in keys if refuted(bounds.get(key)) is None and searchable(bounds.get(key))]
+
+
+def tally(keys: Sequence[str], count: int, seed: int = 0, report: Callable[[float], None] | None = None) -> Tally:
+    """Ask about so many instances, of each statement in turn."""
+    found = Tally()
+    for k in range(count):
+        key = keys[k % len(keys)]
+        rng = np.random.default_rng([seed_of(seed, key, "wide"), k])
+        made = instance(bounds.get(key), rng)
+        if made is None:
+            found.refused[key, "no instance was met"] += 1
+            continue
+        try:
+            verdict = made.verdict(ASKED)
+        except InputError as error:
+            found.refused[key, str(error)[:120]] += 1
+            continue
+        found.counts[verdict.outcome] += 1
+        if verdict.outcome in (Outcome.VIOLATED, Outcome.DIVERGED):
+            found.accused.append((key, made, verdict))
+        if verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED):
+            found.open[key, "; ".join(verdict.reasons)[:120]] += 1
+        if report is not None:
+            report((k + 1) / count)
+    return found

@@ -1,0 +1,1 @@
+"""Confidence bounds, sequential tests and fits of exponents."""

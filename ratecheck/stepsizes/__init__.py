@@ -1,0 +1,1 @@
+"""Step sizes that a statement admits, prescribes, and that minimise its bound."""

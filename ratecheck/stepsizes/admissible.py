@@ -1,0 +1,125 @@
+"""Which step sizes a statement admits, which it prescribes, and which minimise its bound.
+
+The admissible interval of a step size is the projection of the admissible region on it: the values for which some
+choice of the other step sizes meets every condition (`ratecheck.stepsizes.projection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from bounds.statement import Condition, Relation, Statement, names_in, number
+from bounds.symbols import Role
+from ratecheck.errors import InputError
+from ratecheck.stepsizes.constraints import Restriction
+from ratecheck.stepsizes.feasible_set import Memory, Problem
+from ratecheck.stepsizes.interval import Interval
+from ratecheck.stepsizes.optimum import minimise
+from ratecheck.stepsizes.projection import conflict, is_empty
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """The answer of ``stepsize``.
+
+    ``admissible`` maps each step size to its interval; ``prescribed`` holds what the statement sets (for "at least"
+    rules the smallest value), ``defaults`` what is taken where neither the statement nor the caller says more.
+    ``optimal`` is the minimiser of the bound over the region and ``optimal_bound`` the bound's infimum. ``approached``
+    maps step sizes along which the bound keeps falling to the open end at which they do; their optimum is where it is
+    within 1% of its infimum (``optimal`` is empty where that is zero or minus infinity). ``conflict`` names a smallest
+    set of conditions that cannot hold together (empty where feasible) and ``core`` the statement's own among them.
+    ``missing`` are the constants without which the bound cannot be minimised. ``entangled`` says that no minimiser was
+    found because the conditions tie the step sizes together.
+    """
+
+    problem: Problem
+    admissible: dict[str, Interval]
+    prescribed: dict[str, float]
+    defaults: dict[str, float] = field(default_factory=dict)
+    optimal: dict[str, float] = field(default_factory=dict)
+    optimal_bound: float | None = None
+    approached: dict[str, float] = field(default_factory=dict)
+    conflict: tuple[str, ...] = ()
+    core: tuple[Condition, ...] = ()
+    missing: tuple[str, ...] = ()
+    entangled: bool = False
+
+    @property
+    def statement(self) -> Statement:
+        """The statement that was asked."""
+        return self.problem.statement
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Constants and settings, defaults included."""
+        return self.problem.values
+
+    @property
+    def feasible(self) -> bool:
+        """Whether any step sizes are admissible."""
+        return not self.conflict
+
+
+def step_sizes(
+    statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = (), memory: Memory | None = None
+) -> StepSizes:
+    """Admissible intervals, prescribed values and optimum at the given constants; step sizes may be fixed as well.
+
+    Constants in ``free`` are open like step sizes, and the bound is then not minimised. Raises `InputError` for
+    statements without step-size conditions, for bad values and for missing constants that a condition needs, and where
+    numbers leave the range of floating point. ``memory`` keeps regions from one call to the next, for one statement and
+    one choice of ``free``.
+    """
+    problem = Problem.of(statement.at(given), given, free, memory)
+    intervals = problem.admissible()
+    fixed = {rule.symbol: rule.value for rule in problem.fixed}
+    prescribed, defaults = _ruled(statement, {**problem.values, **fixed}, problem.values)
+    answer = StepSizes(problem=problem, admissible=intervals, prescribed=prescribed, defaults=defaults)
+    if problem.broken:
+        texts = tuple(condition.text for condition in problem.broken)
+        return replace(answer, conflict=texts, core=problem.broken)
+    if is_empty(intervals):
+        rules = conflict(problem.all_rules, problem.names)
+        core = tuple(rule.condition for rule in rules if isinstance(rule, Restriction))
+        return replace(answer, conflict=tuple(rule.name for rule in rules), core=core)
+    return answer if free else _with_optimum(answer)
+
+
+def _ruled(
+    statement: Statement, given: Mapping[str, float], constants: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What the step rules set, and what they only suggest; a rule may use what others set or what was given."""
+    try:
+        values, _ = statement.complete(given)
+    except InputError:
+        # Step sizes that contradict each other; the rules that need none of them still have a value.
+        values = dict(constants)
+    sets: dict[str, float] = {}
+    suggests: dict[str, float] = {}
+    for rule in statement.step_rules:
+        if names_in(rule.value) <= values.keys():
+            (suggests if rule.free else sets)[rule.symbol.name] = number(rule.value, values)
+    return sets, suggests
+
+
+def _with_optimum(answer: StepSizes) -> StepSizes:
+    """Minimise the bound of the first claim, where it is one, over the step sizes in it."""
+    claim, vocabulary = answer.statement.claims[0], answer.statement.vocabulary
+    bound = claim.bound
+    steps = names_in(bound) & answer.admissible.keys()
+    missing = tuple(sorted(names_in(bound) - answer.values.keys() - steps))
+    # The right side of a definition is no bound, nor is one on something that is chosen or computed, not measured.
+    measured = {s.name for s in claim.metric.weights if vocabulary[s.name].role is Role.MEASURED}
+    defines = claim.relation is Relation.EQUAL or measured != {s.name for s in claim.metric.weights}
+    if not steps or defines or answer.statement.order_only:
+        return answer
+    if any(vocabulary[name].role is Role.MEASURED for name in missing):
+        return answer
+    if missing:
+        return replace(answer, missing=missing)
+    found = minimise(answer.problem, answer.admissible, bound)
+    if found is None:
+        return replace(answer, entangled=True)
+    best = found.point if found.attainable else {}
+    return replace(answer, optimal=best, optimal_bound=found.infimum, approached=found.approached)

@@ -1,0 +1,107 @@
+"""Step sizes for a run: those that the caller or the statement sets, and admissible ones for the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from bounds.statement import Statement
+from bounds.symbols import Quantity, Role
+from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.interval import Interval
+
+# Where no condition limits a local step size: this over L*K is a step that descends.
+_SAFE = 1 / 8
+GIVEN, LARGEST, BEST, FREE, TWICE = (
+    "given",
+    "largest admissible",
+    "minimises the bound",
+    "unrestricted",
+    "twice the smallest admissible",
+)
+# Where a step size comes from that no rule of the statement computes from the others.
+INDEPENDENT = (GIVEN, LARGEST, BEST, TWICE, FREE)
+
+
+def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
+    """All numbers of the statement, and where each of its step sizes comes from, in words.
+
+    In this order: given, fixed or prescribed by the statement, the largest admissible value of a product of step sizes,
+    the smallest admissible outer ones, the minimiser of the bound.
+    """
+    values = dict(values)
+    vocabulary = statement.vocabulary
+    names = [name for name in statement.parameters if vocabulary[name].role is Role.STEP_SIZE]
+    chosen = {name: GIVEN for name in names if name in values}
+    chosen |= {name: "fixed by the statement" for name in names if name in statement.settings}
+    completed, _ = statement.complete(values)
+    for product in dict.fromkeys(p.product.name for p in statement.step_products):
+        if product not in completed:
+            # Another product may have decided the local step size of this one.
+            values |= {
+                p.local.name: completed[p.local.name] for p in statement.step_products if p.local.name in completed
+            }
+            _choose_product(statement, product, values, chosen)
+            completed, _ = statement.complete(values)
+    for rule in statement.step_rules:
+        if rule.symbol.name in completed:
+            name = rule.symbol.name
+            chosen.setdefault(
+                name, "default" if rule.free else "smallest admissible" if rule.at_least else "prescribed"
+            )
+    for name in names:
+        if name not in completed:
+            _choose(statement, name, completed, chosen)
+    completed, _ = statement.complete(completed)
+    for each in statement.step_products:
+        chosen.setdefault(each.local.name, f"{each.product}/{each.outer}")
+    return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
+
+
+def any_value(quantity: Quantity, L: float, local_steps: float) -> float:
+    """A value for a step size about which nothing is said, such that a run with it descends.
+
+    That is (1/(8 L K))^p for a step size that scales like the p-th power of 1/L.
+    """
+    # An objective without curvature has no unit of its own.
+    return float((_SAFE / ((L or 1.0) * local_steps)) ** -quantity.f_degree)
+
+
+def _choose_product(statement: Statement, product: str, values: dict[str, float], chosen: dict[str, str]) -> None:
+    """A value for a product of step sizes that nothing sets."""
+    region = step_sizes(statement, values)
+    high = region.admissible[product].high
+    if region.feasible and math.isfinite(high):
+        values[product], chosen[product] = region.admissible[product].box[1], LARGEST
+        return
+    parts = [each for each in statement.step_products if each.product.name == product]
+    for each in parts:
+        values.setdefault(each.outer.name, 1.0)
+        chosen.setdefault(each.outer.name, FREE)
+    if any(each.local.name in values for each in parts):
+        return
+    region = step_sizes(statement, values)
+    ceiling = min((region.admissible[each.local.name].high for each in parts), default=math.inf)
+    safe = _SAFE / (values.get("L", 1.0) * values.get(statement.vocabulary.run.get("local_steps", ""), 1.0))
+    values[product] = ceiling / 2 if math.isfinite(ceiling) else safe
+    chosen[product] = "as large as the local conditions admit"
+
+
+def _choose(statement: Statement, name: str, values: dict[str, float], chosen: dict[str, str]) -> None:
+    """A value for a step size that no rule sets and that is tied to no other."""
+    interval, best = Interval(), None
+    if statement.hypotheses:
+        region = step_sizes(statement, values)
+        interval, best = region.admissible[name], region.optimal.get(name)
+    quantity = statement.vocabulary[name]
+    if math.isfinite(interval.high):
+        values[name], chosen[name] = interval.box[1], LARGEST
+    elif best is not None:
+        values[name], chosen[name] = best, BEST
+    elif (quantity.f_degree, quantity.x_degree) == (0, 0):
+        # An outer step size: 1, unless that is too small.
+        free = interval.low < 1.0
+        values[name] = 1.0 if free else interval.box[0]
+        chosen[name] = FREE if free else "smallest admissible"
+    elif interval.low > 0:
+        values[name], chosen[name] = 2 * interval.low, TWICE

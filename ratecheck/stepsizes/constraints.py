@@ -1,0 +1,357 @@
+"""What restricts step sizes: conditions at given constants, products between step sizes, and values that are fixed.
+
+Each rule narrows intervals: it cuts from every step size in it what no values of the others in their intervals can make
+admissible. This is exact for one rule because a condition is monotone in each step size.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bounds import formula
+from bounds.statement import Condition
+from ratecheck.errors import BeyondFloatsError
+from ratecheck.stepsizes.interval import HUGE, TINY, Interval
+from ratecheck.stepsizes.typable import shortest
+
+Intervals = dict[str, Interval]
+Point = Mapping[str, float]
+
+# Where a condition is looked at beyond the range of step sizes, to tell a matter of units from a contradiction.
+_BEYOND = 1e100
+_TOO_SMALL, _TOO_LARGE = 1e-10 * TINY, 1e10 * HUGE
+# Both sides of a condition that agree to this many digits are equal.
+_EQUAL = 1e-12
+# By how much an interval may be empty, as the logarithm of a ratio.
+_LEAST_DEPTH, _DEEPEST = 1e-11, 600.0
+
+
+def out_of_range(what: str) -> BeyondFloatsError:
+    """The error for numbers whose units are hopeless."""
+    return BeyondFloatsError(
+        f"{what}: step sizes are sought between {TINY:g} and {HUGE:g}, and formulas evaluated in floating point; "
+        "choose units in which the numbers are nearer to 1"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Inequality:
+    """``small <= large`` at given constants, monotone in each of ``steps``; ``<`` if ``strict``.
+
+    ``alone`` is the step size that makes up one side by itself and does not occur on the other, if there is one.
+    """
+
+    condition: Condition
+    steps: tuple[str, ...]
+    strict: bool
+    small: formula.Function
+    large: formula.Function
+    alone: str | None
+    bounded_above: bool
+    _rising: dict[str, bool] = field(default_factory=dict)
+
+    def gap(self, values: list[float]) -> float:
+        """log(small/large) at step sizes in the order of ``steps``: positive where broken."""
+        small, large = self._side(self.small, values), self._side(self.large, values)
+        if small > 0.0 and large > 0.0:
+            if math.isinf(large):
+                return -math.inf
+            ratio = small / large
+            return math.log(ratio) if 0.0 < ratio < math.inf else math.log(small) - math.log(large)
+        return math.inf if small > large else -math.inf if small < large else 0.0
+
+    def _side(self, side: formula.Function, values: list[float]) -> float:
+        try:
+            value = side(*values)
+        except ZeroDivisionError:
+            return _at_zero(side, values)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            value = math.nan
+        if math.isnan(value):
+            raise out_of_range(f'"{self.condition.text}" has no value')
+        return value
+
+    def broken(self, gap: float) -> bool:
+        """Whether a gap means that it fails; a strict one fails also where both sides are equal but for rounding."""
+        return gap > 0.0 or (self.strict and gap > -_EQUAL)
+
+    def narrow(self, intervals: Intervals, rule: Restriction) -> None:
+        """Cut the interval of every step size in it, the others standing where they help most."""
+        for name in self.steps:
+            intervals[name] = self._cut(name, intervals, rule)
+
+    def _cut(self, name: str, intervals: Intervals, rule: Restriction) -> Interval:
+        current = intervals[name]
+        because, strict = frozenset({rule}), self.strict
+        place = self.steps.index(name)
+        values = [intervals[other].centre for other in self.steps]
+        for k, other in enumerate(self.steps):
+            if k != place:
+                interval = intervals[other]
+                rising = self._rises(k, values, interval)
+                values[k] = interval.ends[0 if rising else 1]
+                # What helps most is not admissible itself, so neither is the value that it would allow.
+                strict |= interval.open[0 if rising else 1]
+                because |= interval.because[0 if rising else 1]
+        if self.alone == name:
+            return self._cut_alone(current, values, because, strict=strict)
+
+        def along(x: float) -> float:
+            return self.gap([*values[:place], x, *values[place + 1 :]])
+
+        low, high = current.ends
+        at_low, at_high = along(low), along(high)
+        if self.broken(at_low):
+            if self.broken(at_high):
+                return self._cut_beyond(current, along, because)
+            root = crossing(along, low, high) if at_low > 0 else low
+            return current.cut(_outside(along, root, -1) if strict else root, math.inf, because, strict=strict)
+        if self.broken(at_high):
+            if low == 0.0 and self.broken(along(TINY)):
+                return current.cut(0.0, _TOO_SMALL, because)
+            root = crossing(along, low, high) if at_high > 0 else high
+            return current.cut(0.0, _outside(along, root, 1) if strict else root, because, strict=strict)
+        return current
+
+    def _cut_beyond(self, current: Interval, along: Callable[[float], float], because: frozenset[object]) -> Interval:
+        """Where both ends are inadmissible: nothing is left, unless beyond the range that is looked at."""
+        if current.low == 0.0 and not self.broken(along(1 / _BEYOND)):
+            return current.cut(0.0, _TOO_SMALL, because)
+        if math.isinf(current.high) and not self.broken(along(_BEYOND)):
+            return current.cut(_TOO_LARGE, math.inf, because)
+        return emptied(current, because, min(along(end) for end in current.ends))
+
+    def _cut_alone(
+        self, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
+    ) -> Interval:
+        """The other side is the end itself."""
+        end = self._side(self.large if self.bounded_above else self.small, values)
+        if self.bounded_above:
+            return current.cut(0.0, end, because, strict=strict) if end > 0.0 else emptied(current, because)
+        return current.cut(end, math.inf, because, strict=strict) if end < math.inf else emptied(current, because)
+
+    def _rises(self, k: int, values: list[float], interval: Interval) -> bool:
+        """Whether the gap grows with the k-th step size; where it is flat the answer does not matter."""
+        known = self._rising.get(self.steps[k])
+        if known is not None:
+            return known
+        low, high = interval.ends
+        at_low = self.gap([*values[:k], low, *values[k + 1 :]])
+        at_high = self.gap([*values[:k], high, *values[k + 1 :]])
+        if at_low != at_high:
+            self._rising[self.steps[k]] = at_low < at_high
+        return at_low <= at_high
+
+
+def _at_zero(side: formula.Function, values: list[float]) -> float:
+    """The limit of a side that divides by a step size of zero: infinity for a/x, but zero for 1/(a/x)."""
+    with contextlib.suppress(ArithmeticError, ValueError):
+        near, beside = (side(*(max(value, tiny) for value in values)) for tiny in (TINY, math.sqrt(TINY)))
+        if near < beside:
+            return 0.0
+    return math.inf
+
+
+def emptied(current: Interval, because: frozenset[object], depth: float = math.inf) -> Interval:
+    """The interval without any value, and why; ``depth`` says by how much, as the logarithm of a ratio."""
+    reasons = because | current.because[0] | current.because[1]
+    return Interval(math.exp(min(max(depth, _LEAST_DEPTH), _DEEPEST)), 1.0, (reasons, reasons))
+
+
+def crossing(gap: Callable[[float], float], low: float, high: float) -> float:
+    """Where a monotone function of a positive number crosses zero, from the side where it is not positive.
+
+    Chandrupatla's bracketing on the logarithm: a product of powers is linear there and found at once.
+    """
+    low = max(low, TINY)
+    a, b, at_a, at_b = math.log(low), math.log(high), gap(low), gap(high)
+    inside = low if at_a <= 0.0 else high
+    if (at_a > 0.0) == (at_b > 0.0):
+        return inside
+    c, at_c, t = a, at_a, 0.5
+    if math.isfinite(at_a) and math.isfinite(at_b):
+        t = at_a / (at_a - at_b)
+    for _ in range(200):
+        width = abs(b - a)
+        tolerance = 4e-16 * max(1.0, abs(a), abs(b))
+        if width <= 2 * tolerance:
+            break
+        t = min(max(t, tolerance / width), 1 - tolerance / width)
+        log_x = a + t * (b - a)
+        x = math.exp(log_x)
+        at_x = gap(x)
+        if at_x <= 0.0:
+            inside = x
+        if (at_x > 0.0) == (at_a > 0.0):
+            c, at_c = a, at_a
+        else:
+            c, at_c, b, at_b = b, at_b, a, at_a
+        a, at_a = log_x, at_x
+        t = _next(a, b, c, at_a, at_b, at_c)
+    return inside
+
+
+def _outside(gap: Callable[[float], float], root: float, sign: int) -> float:
+    """A number next to a root at which the gap is seen to be positive, which the last digits of the root may hide."""
+    for k in range(8):
+        beside = root * (1 + sign * k * 2.0**-52)
+        if gap(beside) > 0.0:
+            return beside
+    return root
+
+
+def _next(a: float, b: float, c: float, at_a: float, at_b: float, at_c: float) -> float:
+    """Inverse quadratic interpolation where it can be trusted, the middle otherwise."""
+    if not (math.isfinite(at_a) and math.isfinite(at_b) and math.isfinite(at_c)) or at_c in (at_a, at_b):
+        return 0.5
+    xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+    if not (phi * phi < xi and (1 - phi) ** 2 < 1 - xi):
+        return 0.5
+    straight = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+    return straight + (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+
+
+@dataclass(frozen=True, eq=False)
+class Restriction:
+    """A condition of a statement at given constants: one inequality, or two for an equality."""
+
+    condition: Condition
+    symbols: frozenset[str]
+    inequalities: tuple[Inequality, ...]
+
+    @staticmethod
+    def of(condition: Condition, constants: Mapping[str, float], names: frozenset[str]) -> Restriction:
+        """At these constants, of the named step sizes; raises `InputError` where it has no value there."""
+        steps = tuple(sorted(condition.symbols & names))
+        try:
+            left, right = (formula.function(side, steps, constants) for side in (condition.left, condition.right))
+        except formula.RangeError:
+            raise out_of_range(f'"{condition.text}" has no value') from None
+        symbols = [frozenset(s.name for s in side.free_symbols) for side in (condition.left, condition.right)]
+        alone = [
+            side.name if side.is_Symbol and side.name in names and side.name not in other else None
+            for side, other in zip((condition.left, condition.right), reversed(symbols), strict=True)
+        ]
+        strict = condition.operator in ("<", ">")
+
+        def inequality(*, turned: bool) -> Inequality:
+            # Turned, the right side is the small one: a bare left side is then bounded from below.
+            small, large = (right, left) if turned else (left, right)
+            which = alone[0] or alone[1]
+            above = (alone[0] is not None) != turned
+            return Inequality(condition, steps, strict, small, large, which, above)
+
+        turns = {"<=": (False,), "<": (False,), ">=": (True,), ">": (True,), "==": (False, True)}[condition.operator]
+        return Restriction(condition, frozenset(steps), tuple(inequality(turned=turned) for turned in turns))
+
+    @property
+    def name(self) -> str:
+        """The condition as printed in messages."""
+        return self.condition.text
+
+    @property
+    def strict(self) -> bool:
+        """Whether equality of both sides is not enough."""
+        return any(inequality.strict for inequality in self.inequalities)
+
+    def gaps(self, values: Point) -> list[float]:
+        """The logarithm of small side over large side of each inequality."""
+        return [i.gap([values[name] for name in i.steps]) for i in self.inequalities]
+
+    def narrow(self, intervals: Intervals) -> None:
+        """Cut the intervals of its step sizes."""
+        for inequality in self.inequalities:
+            inequality.narrow(intervals, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """``product == local * outer``, by interval arithmetic."""
+
+    product: str
+    local: str
+    outer: str
+    strict = False
+
+    @property
+    def name(self) -> str:
+        """The product as printed in messages."""
+        return f"{self.product} == {self.local}*{self.outer}"
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The three step sizes."""
+        return frozenset({self.product, self.local, self.outer})
+
+    def gaps(self, values: Point) -> list[float]:
+        """The logarithm of one side over the other, both ways round."""
+        gap = math.log(values[self.product]) - math.log(values[self.local]) - math.log(values[self.outer])
+        return [gap, -gap]
+
+    def narrow(self, intervals: Intervals) -> None:
+        """Cut all three intervals."""
+        for name, other in ((self.local, self.outer), (self.outer, self.local)):
+            whole, part = intervals[self.product], intervals[other]
+            high = math.inf if part.low == 0.0 else whole.high / part.low
+            # An interval that has shrunk to zero is empty, whatever the other one.
+            low = whole.low / part.high if part.high > 0.0 else math.inf
+            ends = Interval(low, high, strict=_either(whole.open, part.open[::-1]))
+            self._cut(intervals, name, ends, (whole.because, part.because[::-1]))
+        left, right = intervals[self.local], intervals[self.outer]
+        high = math.inf if math.inf in (left.high, right.high) else left.high * right.high
+        low = 0.0 if 0.0 in (left.low, right.low) else left.low * right.low
+        ends = Interval(low, high, strict=_either(left.open, right.open))
+        self._cut(intervals, self.product, ends, (left.because, right.because))
+
+    def _cut(
+        self, intervals: Intervals, name: str, ends: Interval, reasons: tuple[tuple[frozenset[object], ...], ...]
+    ) -> None:
+        here = frozenset({self})
+        (low_one, high_one), (low_two, high_two) = reasons
+        cut = intervals[name].cut(ends.low, math.inf, here | low_one | low_two, strict=ends.strict[0])
+        intervals[name] = cut.cut(0.0, ends.high, here | high_one | high_two, strict=ends.strict[1])
+
+
+def _either(one: tuple[bool, bool], two: tuple[bool, bool]) -> tuple[bool, bool]:
+    return one[0] or two[0], one[1] or two[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """A step size that the caller has fixed."""
+
+    symbol: str
+    value: float
+    strict = False
+
+    @property
+    def name(self) -> str:
+        """The value as printed in messages."""
+        return f"{self.symbol} == {shortest(self.value)} (given)"
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The one step size."""
+        return frozenset({self.symbol})
+
+    def gaps(self, values: Point) -> list[float]:
+        """The logarithm of the ratio to the fixed value, both ways round."""
+        gap = math.log(values[self.symbol] / self.value)
+        return [gap, -gap]
+
+    def narrow(self, intervals: Intervals) -> None:
+        """Cut the interval to the one value."""
+        intervals[self.symbol] = intervals[self.symbol].cut(self.value, self.value, frozenset({self}))
+
+
+Rule = Restriction | Product | Fixed
+
+
+def short_name(rule: Rule) -> str:
+    """The name of a condition in its statement, such as ``y step``; other rules in full."""
+    return rule.condition.name if isinstance(rule, Restriction) else rule.name

@@ -1,0 +1,1 @@
+"""Both sides of a statement on one instance, and the verdict."""

@@ -1,0 +1,157 @@
+"""What a statement is about: its method, who takes part, and whether problems and runs know its symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import bounds
+from bounds.statement import Assumption, Statement
+from bounds.symbols import Role
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.uncertified import uncertifiable
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.participation import Cyclic, Largest, Participation, Reshuffled, Uniform
+from ratecheck.participation.independent import Independent
+from ratecheck.verification import claim_sides as sides
+
+
+def method_of(statement: Statement) -> Method | None:
+    """The method that runs; where the paper counts no local steps, with its inner problems solved exactly."""
+    name = statement.algorithm
+    if name is None:
+        return None
+    if name not in METHODS:
+        raise InputError(f"{statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}")
+    method = METHODS[name]
+    return METHODS[method.exact] if method.exact and "local_steps" not in statement.vocabulary.run else method
+
+
+def every_participation(statement: Statement) -> bool:
+    """Whether the statement is about every participation by itself: it assumes no law of it, and averages over nothing.
+
+    It says so, or its paper knows no noise, so that given who takes part nothing is random.
+    """
+    assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts.values()
+    if assumptions & {*PATTERNS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
+        return False
+    return Assumption.OBLIVIOUS_PARTICIPATION in assumptions or not {*facts} & {*NOISE}
+
+
+def certifiable(statement: Statement) -> dict[str, str]:
+    """Symbols of which a certificate is asked, each with the fact's name.
+
+    Those of the statement's parameters, of its assumptions, and inside what is derived for it.
+    """
+    vocabulary = statement.vocabulary
+    assumed = [name for assumption in statement.assumptions for name in assumption.constants]
+    derived = [vocabulary.derived[name] for name in statement.parameters if name in vocabulary.derived]
+    inside = sorted({s.name for expr in derived for s in expr.free_symbols}, key=vocabulary.order.__getitem__)
+    return {
+        name: vocabulary.facts[name]
+        for name in [*statement.parameters, *assumed, *inside]
+        if name in vocabulary and name in vocabulary.facts and vocabulary[name].role is not Role.MEASURED
+    }
+
+
+def foreign(statement: Statement) -> tuple[str, ...]:
+    """What of a statement problems and runs do not know, or know as something else, in words; empty if nothing.
+
+    A default is no certificate. A free parameter of the analysis needs none: the statement holds whatever it is.
+    """
+    vocabulary = statement.vocabulary
+    method = METHODS.get(statement.algorithm or "")
+    own = set(method.algorithm.step_sizes) if method else set()
+    parameters = own | {target for name in own for target in vocabulary.reach(name) if name in vocabulary}
+    known = {*vocabulary.run.values(), *vocabulary.facts, *parameters}
+    # A product of step sizes is known by those of the method.
+    known |= {name for product in statement.step_products if product.names & known for name in product.names}
+
+    def unknown(name: str) -> bool:
+        role = vocabulary[name].role
+        if name in known or role is Role.FREE or (role is Role.STEP_SIZE and method is None):
+            return False
+        return name not in vocabulary.derived or any(unknown(s.name) for s in vocabulary.derived[name].free_symbols)
+
+    def unknown_with(*roles: Role) -> list[str]:
+        return [name for name in statement.parameters if vocabulary[name].role in roles and unknown(name)]
+
+    certified, steps = unknown_with(Role.SETTING, Role.CONSTANT), unknown_with(Role.STEP_SIZE)
+    left = sorted((n for n in sides.measured(statement) if unknown(n)), key=vocabulary.order.__getitem__)
+    title = "" if method is None else method.title
+    found = (
+        ("no problem certifies", certified),
+        (f"no run of {title} takes the step size", steps),
+        ("no run measures", left if not certified else []),
+    )
+    unknowns = (f"{what} {', '.join(names)} yet" for what, names in found if names)
+    return (*unknowns, *uncertifiable(statement))
+
+
+PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {
+    Assumption.UNIFORM_SAMPLING: Uniform,
+    Assumption.UNIFORM_SUBSETS: Uniform,
+    Assumption.UNBIASED_SELECTION: Uniform,
+    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
+    Assumption.CYCLIC_BLOCKS: Cyclic,
+    Assumption.SKEWED_SELECTION: lambda n, s: Uniform(n, n) if s == n else Largest(n, s),
+}
+
+
+# What says who takes part without a number of participants.
+NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
+_KINDS: dict[Assumption, type] = {
+    Assumption.UNIFORM_SAMPLING: Uniform,
+    Assumption.UNIFORM_SUBSETS: Uniform,
+    Assumption.UNBIASED_SELECTION: Uniform,
+    Assumption.INDEPENDENT_PARTICIPATION: Independent,
+    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
+    Assumption.CYCLIC_BLOCKS: Cyclic,
+}
+
+
+def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
+    """Why a participation is not the one that the statement is about."""
+    n = pattern.n
+    if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
+        symbol = statement.vocabulary.run.get("participants", "m")
+        return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
+    everybody = pattern.rate == 1
+    for assumption, kind in _KINDS.items():
+        if assumption in statement.assumptions and not isinstance(pattern, kind):
+            if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
+                continue
+            return (
+                f"a pattern of the kind {type(pattern).__name__.lower()}, but the statement is about {assumption.value}"
+            )
+    return None
+
+
+def within(expr: object, values: Mapping[str, float]) -> bool:
+    """Whether all symbols of an expression are known."""
+    return {s.name for s in expr.free_symbols} <= values.keys()  # type: ignore[attr-defined]
+
+
+def step_source(statement: Statement) -> Statement | None:
+    """The first statement that it follows from, nearest first, that says which step sizes to take."""
+    queue = list(statement.follows_from)
+    for key in queue:
+        found = bounds.get(key)
+        if found.step_rules:
+            return found
+        queue += [each for each in found.follows_from if each not in queue]
+    return None
+
+
+def built_on(statement: Statement) -> Statement | None:
+    """A statement of the paper on the same method that says which step sizes to take: the nearest that follows from it.
+
+    Where none does, the first.
+    """
+    others, reached = bounds.siblings(statement), {statement.key}
+    ruling = [s for s in others if s.step_rules and s.algorithm == statement.algorithm and not s.order_only]
+    while nearest := [s for s in others if s.key not in reached and reached & {*s.follows_from}]:
+        if found := [s for s in ruling if s in nearest]:
+            return found[0]
+        reached |= {s.key for s in nearest}
+    return ruling[0] if ruling else None

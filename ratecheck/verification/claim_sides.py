@@ -1,0 +1,264 @@
+"""Both sides of a claim from what a run recorded, and how they compare."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import sympy as sp
+
+from bounds.statement import Claim, Over, Relation, Statement, compiled
+from bounds.symbols import Role, Vocabulary
+from ratecheck.algebra.running_error import Rounded, rounded
+from ratecheck.aliases import Array
+from ratecheck.engines.moments.exact import Expectation
+from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
+from ratecheck.verification.negative_bounds import nonnegative
+from ratecheck.verification.verdict import Comparison
+
+Records = Mapping[str, Array]
+
+_PREVIOUS = "_prev"
+# Two sides that are claimed to be equal count as that if they agree to this relative accuracy.
+_EQUAL = 1e-6
+# Conditions on step sizes are checked, and constants certified, up to this share of them.
+_STEPS, _CONSTANTS = 1e-12, 1e-13
+# What is squared below here is lost: a measured quantity is known no better.
+_LOST = 1e-290
+
+
+def measured(statement: Statement) -> frozenset[str]:
+    """Symbols of the statement that a run measures, without the suffix for the round before."""
+    exprs = [expr for claim in statement.claims for expr in (claim.bound, claim.metric.expr)]
+    return frozenset().union(*(measured_in(expr, statement.vocabulary) for expr in exprs))
+
+
+def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
+    """Those of an expression."""
+    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
+    return frozenset(name.removesuffix(_PREVIOUS) for name in names if vocabulary[name].role is Role.MEASURED)
+
+
+@functools.cache
+def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
+    """The expression with what its paper derives from other quantities of the run put in."""
+    derived = {s: vocabulary.derived[s.name] for s in expr.free_symbols if s.name in vocabulary.derived}
+    return expr.xreplace({s: value for s, value in derived.items() if vocabulary[s.name].role is Role.MEASURED})
+
+
+def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> Array:
+    """An expression per round: parameters from ``values``, per-round quantities from ``records`` by symbol.
+
+    Raises `InputError` for a parameter without a value and a quantity that was not recorded.
+    """
+    arguments: dict[str, object] = {}
+    expr = written_out(expr, vocabulary)
+    _check_known(expr, vocabulary, values, records)
+    expr = _without_zeros(expr, vocabulary, values)
+    for symbol in expr.free_symbols:
+        name = symbol.name
+        measured = vocabulary[name].role is Role.MEASURED
+        arguments[name] = _per_round(name, records) if measured else np.float64(values[name])
+    shape = next(iter(records.values())).shape
+    # Outside its conditions (--anyway) a formula may divide by zero, and large numbers overflow.
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
+
+
+def enclosed(
+    expr: sp.Expr,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    records: Records,
+    errors: Records,
+    given: Collection[str] = (),
+) -> Rounded:
+    """As `evaluate`, with a bound of the rounding; ``errors`` are those of the records.
+
+    Parameters are the floats that they are, but for step sizes, known to a share of 1e-12, and for constants that are
+    not ``given``, to one of 1e-13.
+    """
+    expr = written_out(expr, vocabulary)
+    _check_known(expr, vocabulary, values, records)
+    quantities = {}
+    expr = _without_zeros(expr, vocabulary, values)
+    for symbol in expr.free_symbols:
+        name, role = symbol.name, vocabulary[symbol.name].role
+        if role is Role.MEASURED:
+            value, error = _per_round(name, records), _per_round(name, errors)
+            quantities[name] = Rounded.of(value, error + np.where(value == 0, 0.0, _LOST))
+        else:
+            share = {Role.STEP_SIZE: _STEPS, Role.CONSTANT: 0.0 if name in given else _CONSTANTS}.get(role, 0.0)
+            quantities[name] = Rounded.of(values[name], share * abs(values[name]))
+    return rounded(expr, quantities).broadcast(next(iter(records.values())).shape)
+
+
+def _without_zeros(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float]) -> sp.Expr:
+    """The expression without what is 0 times something: nothing, even where what a run measures overflows."""
+    measured = {symbol for symbol in expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
+    return _without(expr, frozenset(s for s in expr.free_symbols - measured if values[s.name] == 0))
+
+
+@functools.cache
+def _without(expr: sp.Expr, nothing: frozenset[sp.Symbol]) -> sp.Expr:
+    """The expression where these are 0; as it is where it has no value then."""
+    found = expr.xreplace(dict.fromkeys(nothing, sp.S.Zero)) if nothing else expr
+    return expr if found.has(sp.nan, sp.zoo, sp.oo) else found
+
+
+def _check_known(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> None:
+    for symbol in expr.free_symbols:
+        name = symbol.name
+        measured = vocabulary[name].role is Role.MEASURED
+        if name.removesuffix(_PREVIOUS) not in (records if measured else values):
+            why = "is not recorded in these runs" if measured else "has no value in this statement"
+            raise InputError(f"{name} {why}, but a side of the claim is made of it")
+
+
+def _per_round(name: str, records: Records) -> Array:
+    if name.endswith(_PREVIOUS):
+        return np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)
+    return records[name]
+
+
+def outcome(statement: Statement, comparisons: list[Comparison]) -> tuple[Outcome, tuple[str, ...]]:
+    """The verdict of an exact comparison of all claims, and why nothing is decided where nothing is."""
+    found = [judged(c, claim) for c, claim in zip(comparisons, statement.claims, strict=True)]
+    worst = worst_of({each for each, _ in found})
+    return worst, tuple(dict.fromkeys(reason for each, reason in found if each is worst and reason))
+
+
+def worst_of(outcomes: set[Outcome]) -> Outcome:
+    """The outcome of several comparisons together."""
+    order = (Outcome.VIOLATED, Outcome.DIVERGED, Outcome.INCONCLUSIVE, Outcome.HOLDS)
+    return next(o for o in order if o in outcomes)
+
+
+def judged(comparison: Comparison, claim: Claim) -> tuple[Outcome, str]:
+    """Compare two numbers known up to rounding, and say why where that does not decide."""
+    if comparison.missing:
+        # A bound without a number says nothing about the run; a run diverges where it overflows, not where its rounding
+        # is unknown or fewer rounds were followed.
+        diverged = math.isfinite(comparison.right) and comparison.missing.startswith(f"{_LEFT} {_OVERFLOWS}")
+        return Outcome.DIVERGED if diverged else Outcome.INCONCLUSIVE, comparison.missing
+    gap, error = comparison.left - comparison.right, comparison.error
+    equal = claim.relation is Relation.EQUAL
+    if (abs(gap) if equal else gap) > error:
+        return Outcome.VIOLATED, ""
+    size = max(abs(comparison.left), abs(comparison.right), comparison.size)
+    if error <= max(_EQUAL * size, _LOST) if equal else gap <= -error:
+        return Outcome.HOLDS, ""
+    apart = "are equal" if gap == 0 else f"differ by {abs(gap):.2g}"
+    return Outcome.INCONCLUSIVE, f"{claim.name}: the sides {apart}, with a rounding error of up to {error:.2g}"
+
+
+def first_round(claim: Claim, rounds: int) -> int:
+    """The first of the rounds that the claim is about; `InputError` where there is none."""
+    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    if rounds <= first:
+        raise InputError(f'T={rounds} breaks "T >= {first + 1}": the claim compares a round with the one before')
+    return first
+
+
+def compared(
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    result: Expectation,
+    *,
+    given: Collection[str] = (),
+    rounds: int | None = None,
+) -> Comparison:
+    """Both sides by the exact engine: means over rounds, or the entry with the least room.
+
+    ``given`` are the constants whose values are the caller's own. A mean is one over ``rounds`` where the run was
+    followed for fewer of them.
+    """
+
+    def side(expr: sp.Expr) -> Rounded:
+        return enclosed(expr, vocabulary, values, result.records, result.errors, given)
+
+    left, right = side(claim.metric.expr), side(claim.bound)
+    terms = {label: evaluate(expr, vocabulary, values, result.records) for label, expr in claim.terms.items()}
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        share = 1.0 if rounds is None else len(left.value) / rounds
+        return _means(claim, (left, right), terms, bounded=nonnegative(claim, vocabulary, values), share=share)
+    first = first_round(claim, len(left.value))
+    sure = left.sure & right.sure
+    sure[:first] = True
+    with np.errstate(all="ignore"):
+        room = np.where(sure, left.value - right.value, 0.0)
+        error = np.where(sure, left.error + right.error, 0.0)
+        room = np.abs(room) if claim.relation is Relation.EQUAL else room
+        size = np.abs(left.value) + sum(np.abs(term) for term in terms.values())
+        # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first, then what has no
+        # number.
+        excess = np.where(sure, room / np.maximum(size, 1e-300) + 3 * (room > error), 2.0)
+    worst = first + int(np.argmax(excess[first:]))
+    parts = {label: float(term[worst]) for label, term in terms.items()}
+    t, client = result.place(worst)
+    names = {symbol.name for symbol in claim.metric.expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
+    # How large the left side would be if nothing in it cancelled, where that is known.
+    known = bool(names) and names <= result.sizes.keys()
+    scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0
+    missing = "" if sure[worst] else _no_number(left, right, worst)
+    return _comparison(claim, t, left.at(worst), right.at(worst), parts, client=client, size=scale, missing=missing)
+
+
+def _means(claim: Claim, sides: tuple[Rounded, Rounded], terms: Records, *, bounded: bool, share: float) -> Comparison:
+    """Both sides as means over the rounds; ``share`` of the rounds are known.
+
+    Where rounds of a left side that cannot be negative (``bounded``) have no number, or were not followed, the others
+    bound it from below.
+    """
+    left, right = sides
+    parts = {label: float(Rounded.of(term).mean().value) for label, term in terms.items()}
+    mean = left.mean(), right.mean()
+    if share == 1.0 and mean[0].sure and mean[1].sure:
+        return _comparison(claim, None, mean[0].at(()), mean[1].at(()), parts)
+    first = int(np.argmin(left.sure & right.sure))
+    missing = _no_number(left, right, first)
+    if mean[1].sure and bounded:
+        known = Rounded(np.where(left.sure, left.value, 0.0), np.where(left.sure, left.error, 0.0)).mean()
+        least, error = (share * x for x in known.at(()))
+        if least - error > mean[1].value + mean[1].error:
+            return _comparison(claim, None, (least, error), mean[1].at(()), parts)
+    whole = share == 1.0 and bool(mean[0].sure)
+    low = mean[0].at(()) if whole else (math.inf, math.inf)
+    return _comparison(claim, None, low, mean[1].at(()), parts, missing=missing)
+
+
+# What has no number, and why.
+_LEFT, _RIGHT, _OVERFLOWS = "the left side", "the bound", "overflows float64"
+
+
+def _no_number(left: Rounded, right: Rounded, place: int) -> str:
+    """Which side has no number in an entry, in a sentence."""
+    for what, each in ((_RIGHT, right), (_LEFT, left)):
+        value, error = each.at(place)
+        if math.isinf(value):
+            where = f" in round {place}" if what != _RIGHT and len(each.value) > 1 else ""
+            return f"{what} {_OVERFLOWS}{where}"
+        if not math.isfinite(error):
+            return f"{what} has no value in float64: a part of it overflows, underflows or divides by 0"
+    return "rounds that were not followed decide"
+
+
+def _comparison(
+    claim: Claim,
+    t: int | None,
+    left: tuple[float, float],
+    right: tuple[float, float],
+    terms: dict[str, float],
+    *,
+    client: int | None = None,
+    size: float = 0.0,
+    missing: str = "",
+) -> Comparison:
+    return Comparison(
+        claim.name, t, left[0], right[0], left[1] + right[1], terms, client, size,
+        left_error=left[1], right_error=right[1], missing=missing,
+    )  # fmt: skip

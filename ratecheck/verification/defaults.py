@@ -1,0 +1,173 @@
+"""What a statement is asked about where the caller does not say: the problem, the run, the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import bounds
+from bounds.statement import Assumption, Statement, number
+from bounds.symbols import Role, Vocabulary
+from ratecheck.algorithms import METHODS
+from ratecheck.certification.certified_constants import NOISE
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.problems import Bilevel, Problem
+from ratecheck.problems.build import build, dials, features
+from ratecheck.verification.feasible_defaults import inside
+
+# Ten clients, nine of them sampled, 25 local steps; by role in the run.
+DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}
+_NOISE = 0.3
+# A default number of clients is looked for below this.
+_MOST_CLIENTS = 64
+# By fact or by parameter of the method: each client takes part half of the time, and the inner problem is convex.
+_OTHERS = {"delta": 0.5, "lambda_": 3.0}
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A problem, by the name and with the dials that it was asked for, and what goes with it in `verify`."""
+
+    problem: Problem
+    values: dict[str, float]
+    problem_name: str
+    dials: dict[str, Any]
+
+
+def completed(
+    statement: Statement, problem_name: str | None = None, given: Mapping[str, Any] | None = None
+) -> Completed:
+    """The problem and the statement's values with defaults; ``given`` are values and dials of the problem.
+
+    Without a name the problem is the synthetic one of the kind that the statement's method is about. Raises
+    `InputError` for a name in ``given`` that is neither, and for a problem that cannot be built.
+    """
+    given, vocabulary = given or {}, statement.vocabulary
+    problem_name = problem_name or kind_of(statement)
+    mine, chosen = _divided(given, dials(problem_name), vocabulary)
+    clients = vocabulary.run.get("clients", "n")
+    # A problem from a file brings its own number of clients.
+    size: dict[str, Any] = {}
+    if not problem_name.endswith(".npz"):
+        asked_for = given.get(clients, given.get("n"))
+        size = {"n": _clients(statement, given) if asked_for is None else asked_for}
+    blocks = _blocks(statement, problem_name, chosen)
+    problem = build(problem_name, {**size, **blocks, **{k: v for k, v in chosen.items() if k != "n"}})
+    mine = {k: v for k, v in mine.items() if k != "n" or clients == "n"}
+    # What the statement fixes is not defaulted, so that a contradiction can only come from the caller.
+    values = _defaults(statement, problem)
+    values = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
+    values |= mine
+    return Completed(problem, {**values, **inside(statement, problem, values, given)}, problem_name, chosen)
+
+
+def kind_of(statement: Statement) -> str:
+    """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
+    names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
+    method = METHODS.get(next((name for name in names if name is not None), ""))
+    return "quadratic" if method is None else method.algorithm.problem_kinds[0]
+
+
+def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
+    """How many clients where nothing says so: ten, or the first number that fits what is given and what is fixed."""
+    vocabulary, ten = statement.vocabulary, int(DEFAULTS["clients"])
+    # A given number of participants that a setting decides is checked against the setting.
+    decided = vocabulary.run.get("participants") in {*statement.settings} & given.keys()
+    if decided or "clients" not in vocabulary.run:
+        return DEFAULTS["clients"]
+    numbers = {name: value for name, value in given.items() if name in vocabulary and isinstance(value, float)}
+    sizes = {vocabulary.run[role] for role in ("clients", "participants") if role in vocabulary.run}
+    fixed = [number(expr, {}) for name, expr in statement.settings.items() if name in sizes and expr.is_number]
+    named = [math.ceil(size) for size in (*fixed, *(numbers[name] for name in sizes if name in numbers))]
+    candidates = [ten, max([ten, *named]), *range(ten - 1, 0, -1), *range(ten + 1, _MOST_CLIENTS)]
+    fitting = (n for n in candidates if _fits(statement, {**numbers, vocabulary.run["clients"]: float(n)}, n))
+    return float(next(fitting, ten))
+
+
+def _participants(statement: Statement, n: int) -> dict[str, float]:
+    """How many of n clients take part where nothing says so: all but one, at most nine; all where everybody does."""
+    symbol = statement.vocabulary.run.get("participants")
+    if symbol is None or symbol in statement.settings:
+        return {}
+    everybody = Assumption.FULL_PARTICIPATION in statement.assumptions
+    return {symbol: float(n) if everybody else min(DEFAULTS["participants"], max(1.0, n - 1.0))}
+
+
+def _fits(statement: Statement, values: Mapping[str, float], n: int) -> bool:
+    """Whether the numbers agree with the settings, and with the conditions that the sizes of the run decide."""
+    try:
+        completed, _ = statement.bare.complete({**_participants(statement, n), **values})
+    except InputError:
+        return False
+    run = {*statement.vocabulary.run.values()}
+    if not all(statement.vocabulary[name].domain.admits(value) for name, value in completed.items() if name in run):
+        return False
+    conditions = (each for each in statement.conditions if each.symbols <= run)
+    return all(each.check(statement.key, completed).holds is not False for each in conditions)
+
+
+def _decided(vocabulary: Vocabulary, symbol: str, given: Mapping[str, object]) -> bool:
+    """Whether an alias was given that decides the symbol."""
+    return any(symbol in vocabulary.reach(name) for name in given if name in vocabulary)
+
+
+def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
+    """Settings of the run, noise and parameters of the method under the paper's symbols."""
+    vocabulary = statement.vocabulary
+    values = {symbol: DEFAULTS[role] for role, symbol in vocabulary.run.items() if role in DEFAULTS}
+    if "clients" in vocabulary.run:
+        values[vocabulary.run["clients"]] = float(problem.n)
+    values |= _participants(statement, problem.n)
+    for symbol, fact in vocabulary.facts.items():
+        if fact in NOISE:
+            values[symbol] = 0.0 if _absent(fact, problem) else _NOISE
+        elif fact in _OTHERS:
+            values[symbol] = _OTHERS[fact]
+    return values | {name: _OTHERS[name] for name in method_parameters(statement) if name in _OTHERS}
+
+
+def method_parameters(statement: Statement) -> tuple[str, ...]:
+    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
+    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
+    names = () if method is None else method.algorithm.step_sizes
+    return tuple(
+        target
+        for name in names
+        if name in vocabulary
+        for target in vocabulary.reach(name)
+        if vocabulary[target].role is Role.SETTING
+    )
+
+
+def _absent(fact: str, problem: Problem) -> bool:
+    """Whether the noise belongs to a block of variables that the problem lacks."""
+    if isinstance(problem, Bilevel):
+        return False
+    return (fact == "sigma_u" and not problem.d_u) or (fact == "sigma_v" and not problem.d_v)
+
+
+def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
+    """Give a statement without personal (or without shared) variables a problem without them."""
+    method = METHODS.get(statement.algorithm or "")
+    if method is None or "shared" in given or Bilevel.kind in method.algorithm.problem_kinds:
+        return {}
+    if not method.shared or Assumption.NO_SHARED in statement.assumptions:
+        return {"shared": 0}
+    if not method.personal or Assumption.NO_PERSONAL in statement.assumptions:
+        return {"shared": features(problem_name, given)}
+    return {}
+
+
+def _divided(
+    values: Mapping[str, Any], dials: tuple[str, ...], vocabulary: Vocabulary
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
+    for name in values:
+        if name not in vocabulary and name not in dials:
+            given = {quantity.name for quantity in vocabulary if quantity.role is not Role.MEASURED}
+            known = given | vocabulary.aliases.keys() | set(dials)
+            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, known)}")
+    mine = {k: v for k, v in values.items() if k in vocabulary}
+    return mine, {k: v for k, v in values.items() if k in dials}

@@ -1,0 +1,177 @@
+"""Everything that decides both sides of a statement, as one object and as a file.
+
+A file is JSON with every number written so that it reads back as it is. `verify --instance FILE` asks again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import bounds
+from bounds.statement import Statement
+from ratecheck import files
+from ratecheck.aliases import Progress
+from ratecheck.errors import InputError
+from ratecheck.inputs import floats
+from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
+from ratecheck.problems import Bilevel, Problem, Quadratic
+from ratecheck.verification.setting import Options
+from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verify import verify
+
+EXACT = Options(engine="exact")
+_VERSION = 1
+_QUADRATIC = ("H", "g")
+_BILEVEL = ("A", "B", "b", "Q", "q", "p")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A statement, a problem, who takes part (None: as the statement assumes), numbers and a start.
+
+    ``given`` has what `verify` takes: settings, noise, parameters of the method, step sizes, constants that are larger
+    than the certified ones.
+    """
+
+    statement: Statement
+    problem: Problem
+    participation: Participation | None
+    given: Mapping[str, Any]
+    start: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+    def verdict(self, options: Options = EXACT, *, name: str = "", progress: Progress | None = None) -> Verdict:
+        """Compare both sides; ``name`` and ``progress`` as for `verify`."""
+        return verify(
+            self.statement,
+            self.problem,
+            self.given,
+            options,
+            participation=self.participation,
+            start=self.start,
+            name=name,
+            progress=progress,
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the file; raises `InputError` where that is not possible or the instance has no such form."""
+        text = json.dumps(self.fields(), indent=1)
+        files.save(path, text + "\n")
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "ratecheck instance": _VERSION,
+            "statement": self.statement.key,
+            "problem": _problem_fields(self.problem),
+            "participation": None if self.participation is None else _pattern_fields(self.participation),
+            "given": {name: np.asarray(value, dtype=float).tolist() for name, value in self.given.items()},
+            "start": {name: np.asarray(value, dtype=float).tolist() for name, value in self.start.items()},
+        }
+
+
+def load(path: Path, statement: Statement | None = None) -> Instance:
+    """The instance in a file, of another statement if wished; without one the file names one of the catalogue.
+
+    Raises `InputError` with one line for a file that is missing, damaged or no instance.
+    """
+    try:
+        data = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise InputError(f"no file {path}: 'ratecheck falsify' writes instances") from None
+    except RecursionError:
+        raise InputError(
+            f"{path} cannot be read as JSON: lists in lists, hundreds deep; an instance has three"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
+    return read(data, str(path), statement)
+
+
+def read(data: Any, name: str = "this", statement: Statement | None = None) -> Instance:
+    """The inverse of `Instance.fields`, of another statement if wished.
+
+    Raises `InputError`, in which ``name`` stands for where the data come from.
+    """
+    if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
+        raise InputError(f'{name} is no instance: it lacks "ratecheck instance": {_VERSION}')
+    try:
+        problem = _problem(data["problem"])
+        return Instance(
+            statement or bounds.from_data(data["statement"], name),
+            problem,
+            _pattern(data["participation"]),
+            _given(data["given"], problem.n),
+            _by_name("start", data["start"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{name} is no instance: {type(error).__name__} at {error}") from None
+
+
+def _given(data: Any, n: int) -> dict[str, Any]:
+    """Numbers by name, or one per client."""
+    given: dict[str, Any] = {}
+    for name, value in _by_name("given", data).items():
+        array = floats(name, value)
+        if isinstance(value, list) and array.shape != (n,):
+            raise InputError(f"{name} has the shape {array.shape}: needed one number, or one per client, {n} in all")
+        given[name] = array.tolist() if isinstance(value, list) else array.item()
+    return given
+
+
+def _by_name(name: str, data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise InputError(f"{name}={data!r}: needed values by name")
+    return data
+
+
+def _problem_fields(problem: Problem) -> dict[str, Any]:
+    if isinstance(problem, Quadratic):
+        arrays = {name: getattr(problem, name).tolist() for name in _QUADRATIC}
+        return {"kind": problem.kind, **arrays, "shared": problem.d_u}
+    if isinstance(problem, Bilevel):
+        return {"kind": problem.kind, **{name: getattr(problem, name).tolist() for name in _BILEVEL}}
+    raise InputError(f"an instance on a {problem.kind} problem has no file: its data are not part of it")
+
+
+def _problem(data: Mapping[str, Any]) -> Problem:
+    if data["kind"] == "quadratic":
+        return Quadratic(data["H"], data["g"], data["shared"])
+    if data["kind"] == "bilevel":
+        return Bilevel(**{name: data[name] for name in _BILEVEL})
+    raise InputError(f"an instance on a {data['kind']!r} problem is not known: quadratic or bilevel")
+
+
+def _pattern_fields(pattern: Participation) -> dict[str, Any]:
+    if isinstance(pattern, Trace):
+        return {"kind": "trace", "rows": ["".join("01"[taken] for taken in row) for row in pattern.matrix.tolist()]}
+    if isinstance(pattern, Uniform):
+        return {"kind": "uniform", "n": pattern.n, "m": pattern.m}
+    if isinstance(pattern, Cyclic | Reshuffled):
+        return {"kind": type(pattern).__name__.lower(), "n": pattern.n, "S": pattern.S}
+    if isinstance(pattern, Bernoulli):
+        return {"kind": "bernoulli", "p": pattern.p.tolist()}
+    raise InputError(f"a pattern of the kind {type(pattern).__name__.lower()} has no form in a file")
+
+
+def _pattern(data: Mapping[str, Any] | None) -> Participation | None:
+    if data is None:
+        return None
+    kind = data["kind"]
+    if kind == "trace":
+        if wrong := [row for row in data["rows"] if set(row) - {"0", "1"}]:
+            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
+        return Trace([[int(taken) for taken in row] for row in data["rows"]])
+    if kind == "uniform":
+        return Uniform(data["n"], data["m"])
+    if kind == "bernoulli":
+        return Bernoulli(data["p"])
+    if kind in ("cyclic", "reshuffled"):
+        return {"cyclic": Cyclic, "reshuffled": Reshuffled}[kind](data["n"], data["S"])
+    raise InputError(f"a participation of the kind {kind!r} is not known")

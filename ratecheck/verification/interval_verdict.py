@@ -1,0 +1,116 @@
+"""Verdicts that rounding leaves open, settled by the interval engine where it follows such runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+
+from bounds.statement import Claim, ConditionCheck, Relation
+from ratecheck.algorithms import Method
+from ratecheck.outcome import Outcome
+from ratecheck.participation import Participation, Uniform
+from ratecheck.problems import Quadratic
+from ratecheck.verification import claim_sides as sides
+from ratecheck.verification.rigorous import Proof
+from ratecheck.verification.verdict import Comparison, Verdict
+
+# An accusation by less than this, relative to the larger side, is asked again without rounding.
+_HAIR = 1e-6
+# Numbers that the interval engine multiplies in some seconds.
+_AFFORDABLE = 1e7
+
+
+def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> Verdict:
+    """The verdict where rounding decides nothing, otherwise what is proved.
+
+    An accusation by a hair is asked again in any case: prescribed step sizes and certified constants are rounded, too.
+    What is merely open is asked where that is wanted (``rigorous``), and so is every accusation: one is kept where
+    nothing is proved.
+    """
+    pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))
+    if any(check.holds is False for check in verdict.conditions):
+        return verdict
+    if verdict.outcome is Outcome.INCONCLUSIVE and pairs and all(_by_formula(verdict, *pair) for pair in pairs):
+        note = "the sides are equal by the formulas that set the step sizes"
+        return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note))
+    if verdict.engine != "exact" or not pairs:
+        return verdict
+    found = [sides.judged(*pair)[0] for pair in pairs]
+    accused = [c for (c, _), each in zip(pairs, found, strict=True) if each is Outcome.VIOLATED]
+    by_a_hair = bool(accused) and max(map(_excess, accused)) < _HAIR
+    # A bound that is a number and overflows is nothing that a run could settle.
+    numbers = all(math.isfinite(c.right) or _measured(verdict, claim) for c, claim in pairs)
+    is_open = rigorous and verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED) and numbers
+    if not is_open and not by_a_hair and not (accused and rigorous):
+        return verdict
+    proof = prove()
+    if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+        note = f"{proof.outcome.value} is proved in interval arithmetic; float64 alone cannot tell the sides apart"
+        return replace(verdict, outcome=proof.outcome, reasons=(), notes=(*verdict.notes, note, *proof.notes))
+    return _unproved(verdict, proof, by_a_hair=by_a_hair)
+
+
+def _unproved(verdict: Verdict, proof: Proof, *, by_a_hair: bool) -> Verdict:
+    """What is left to say where nothing is proved."""
+    if verdict.outcome is Outcome.INCONCLUSIVE:
+        why = proof.reason or "the enclosures of the two sides overlap"
+        return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))
+    edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
+    if not by_a_hair or not edge:
+        return verdict
+    reason = f'the sides differ by a hair, and "{edge[0]}" holds up to rounding only'
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
+
+
+def affordable(problem: Quadratic, method: Method, trace: Participation, T: int, *, means: bool) -> bool:
+    """Whether the interval engine follows a run within seconds; ``means``: only means over its rounds."""
+    coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
+    together = problem.d if coupled else 1
+    size = 1 + together * (len(method.algorithm.server) + problem.n * len(method.algorithm.client))
+    given = trace.fixed(T) is not None
+    products = float(T) * (1 if given else problem.n + 2) * size**3
+    if means and isinstance(trace, Uniform):
+        entries = size * (size + 1) // 2
+        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.m == problem.n else entries**3))
+    return products * problem.d / together <= _AFFORDABLE
+
+
+def _measured(verdict: Verdict, claim: Claim) -> bool:
+    """Whether the right side contains what a run measures."""
+    return bool(sides.measured_in(claim.bound, verdict.statement.vocabulary))
+
+
+def _by_formula(verdict: Verdict, comparison: Comparison, claim: Claim) -> bool:
+    """Whether a claim about numbers holds, if need be since a step size is set to the other side."""
+    if sides.measured_in(claim.bound - claim.metric.expr, verdict.statement.vocabulary):
+        return False
+    if sides.judged(comparison, claim)[0] is Outcome.HOLDS:
+        return True
+    rules = {
+        rule.symbol: rule.value
+        for rule in verdict.statement.step_rules
+        if verdict.chosen.get(rule.symbol.name) in ("prescribed", "default", "smallest admissible")
+    }
+    left, right = claim.metric.expr, claim.bound
+    for _ in rules:
+        left, right = left.xreplace(rules), right.xreplace(rules)
+    # A minimum is at most each of its parts.
+    parts = left.args if isinstance(left, sp.Min) and claim.relation is Relation.AT_MOST else (left,)
+    return any(sp.expand(part - right) == 0 for part in parts)
+
+
+def _excess(comparison: Comparison) -> float:
+    """By how much the sides differ, relative to the larger one."""
+    return abs(comparison.left - comparison.right) / max(abs(comparison.left), abs(comparison.right), comparison.size)
+
+
+def _on_the_edge(check: ConditionCheck) -> bool:
+    """Whether a condition is met by the tolerance for rounding alone."""
+    if check.left is None or check.right is None:
+        return False
+    operator, left, right = check.condition.operator, check.left, check.right
+    return (operator in ("<=", "==") and left > right) or (operator in (">=", "==") and left < right)

@@ -1,0 +1,229 @@
+"""Claims judged by simulated replicates, which are drawn once for all claims and added until each is decided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import sympy as sp
+
+from bounds.statement import Claim, Over, Relation, Statement
+from bounds.symbols import Role, Vocabulary
+from ratecheck.aliases import Array
+from ratecheck.engines.monte_carlo import step
+from ratecheck.outcome import Outcome
+from ratecheck.statistics.confidence import shares
+from ratecheck.statistics.sequential_test import Decision, Tie, decide, of_every_run
+from ratecheck.verification import claim_sides as sides
+from ratecheck.verification.negative_bounds import nonnegative, not_random
+from ratecheck.verification.verdict import Comparison
+
+Records = Mapping[str, Array]
+
+# Rounding of simulated quantities, relative to them, and that of the vectors of which they are squares.
+ONE_RUN, _CANCELLED = 1e-9, 1e-12
+# Replicates that grew beyond this bound their expectation from below by it.
+_LARGEST = 1e280
+
+
+class Replicates:
+    """Records of replicates by the paper's symbols, simulated when they are first asked for, ``most`` at most.
+
+    ``simulate`` runs the replicates in a range, ``symbols`` turns records by their own names into records by symbol.
+    """
+
+    def __init__(
+        self, simulate: Callable[[range], step.Run], symbols: Callable[[Records], dict[str, Array]], most: int
+    ) -> None:
+        self.simulate, self.symbols, self.most = simulate, symbols, most
+        self._batches: dict[range, step.Run] = {}
+
+    def __call__(self, wanted: range) -> dict[str, Array]:
+        """Records of these replicates."""
+        if wanted not in self._batches:
+            self._batches[wanted] = self.simulate(wanted)
+        return self.symbols(self._batches[wanted].records)
+
+    @property
+    def drawn(self) -> int:
+        """How many there are."""
+        return sum(len(batch) for batch in self._batches)
+
+    @property
+    def records(self) -> dict[str, Array]:
+        """Everything that was drawn: batches follow one another, whichever claim asked for them."""
+        runs = [run.records for run in self._batches.values()]
+        return self.symbols({name: np.concatenate([records[name] for records in runs]) for name in runs[0]})
+
+    @property
+    def metric(self) -> Array:
+        """What the method's theorems bound, (replicates, T)."""
+        return np.concatenate([run.metric for run in self._batches.values()])
+
+
+def judge(
+    statement: Statement,
+    values: Mapping[str, float],
+    runs: Replicates,
+    level: float,
+    share: float,
+    *,
+    first: int,
+    normal: bool,
+    every_run: frozenset[str],
+    ranges: Mapping[str, Array],
+    given: Collection[str] = (),
+) -> tuple[list[Decision], list[Comparison]]:
+    """A decision and a comparison for every claim; see `decide`.
+
+    ``share`` is the part of the level that VIOLATED may use; see `decide`. ``every_run`` are symbols of quantities that
+    are bounded in each run rather than in the mean. ``normal``: what is recorded are quadratic functions of normal
+    variables. ``ranges`` maps symbols to their largest values, where these are known.
+    """
+    vocabulary = statement.vocabulary
+    parts = shares(share, [1.0] * len(statement.claims))
+    decisions = []
+    for claim, part in zip(statement.claims, parts, strict=True):
+        bounded = not_random(claim, vocabulary) and nonnegative(claim, vocabulary, values)
+        draw = partial(_both, claim, vocabulary, values, runs, bounded)
+        tie = partial(_tie, claim, vocabulary, values, runs, given, bounded)
+        if sides.measured_in(claim.metric.expr, vocabulary) & every_run:
+            decisions.append(of_every_run(draw, runs.most, tie))
+            continue
+        decision = decide(
+            draw, level, runs.most, first=first, share=part, normal=normal and _affine(claim, vocabulary),
+            nonnegative=bounded, equal=claim.relation is Relation.EQUAL,
+            largest=_largest(claim, vocabulary, values, ranges), tie=tie,
+        )  # fmt: skip
+        beyond = not all(np.isfinite(array).all() for array in runs.records.values())
+        if beyond and math.isfinite(decision.right) and decision.outcome is not Outcome.VIOLATED:
+            # A replicate without a number may count as nothing where it makes the left side smaller only.
+            decision = replace(decision, outcome=Outcome.DIVERGED, caveat="some replicates leave the range of float64")
+        decisions.append(decision)
+    records = runs.records
+    pairs = zip(statement.claims, decisions, strict=True)
+    return decisions, [_compared(claim, vocabulary, values, records, decision, tie) for claim, decision in pairs]
+
+
+def step_rounding(records: Records, vocabulary: Vocabulary) -> dict[str, Array]:
+    """What simulated quantities are wrong by, as a rule, replicate by replicate.
+
+    They are squares and products of vectors whose entries cancel: those are known to a share of what is largest in the
+    run, among quantities of the same unit, so that a small square is known worse than a large one.
+    """
+    units: dict[object, list[str]] = {}
+    for name in records:
+        units.setdefault(_unit(name, vocabulary), []).append(name)
+    found: dict[str, Array] = {}
+    for names in units.values():
+        found |= _of_one_unit({name: records[name] for name in names})
+    return found
+
+
+def _unit(name: str, vocabulary: Vocabulary) -> object:
+    """What scales alike; a quantity that the paper does not name is alone."""
+    symbol = next((s for s, fact in vocabulary.facts.items() if name in (s, fact)), None)
+    return name if symbol is None else (vocabulary[symbol].f_degree, vocabulary[symbol].x_degree)
+
+
+def _of_one_unit(records: Records) -> dict[str, Array]:
+    with np.errstate(all="ignore"):
+        # What is largest so far: a run that blows up later was accurate before.
+        sizes = [np.where(np.isfinite(array), np.abs(array), 0.0) for array in records.values()]
+        most = np.maximum.accumulate(np.maximum.reduce(np.broadcast_arrays(*sizes)), axis=-1)
+        own = {name: np.abs(array) for name, array in records.items()}
+        return {
+            name: ONE_RUN * size + 2 * _CANCELLED * np.sqrt(size) * np.sqrt(most) + _CANCELLED**2 * most
+            for name, size in own.items()
+        }
+
+
+def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
+    """Whether both sides are affine in what a run measures."""
+    difference = sides.written_out(claim.metric.expr - claim.bound, vocabulary)
+    measured = [s for s in difference.free_symbols if vocabulary[s.name].role is Role.MEASURED]
+    rates = [sp.diff(difference, symbol) for symbol in measured]
+    return not any(rate.free_symbols & {*measured} for rate in rates)
+
+
+def _largest(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], ranges: Mapping[str, Array]) -> float:
+    """What a left side that is a sum with weights of at least 0 cannot exceed."""
+    measured = sides.measured_in(claim.metric.expr, vocabulary)
+    if not measured <= ranges.keys():
+        return math.inf
+    known = {name: ranges[name] for name in measured} or {"": np.zeros(1)}
+    return float(sides.evaluate(claim.metric.expr, vocabulary, values, known)[0])
+
+
+def _both(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], runs: Replicates, bounded: bool, wanted: range
+) -> tuple[Array, Array]:
+    """Both sides of a claim in the replicates wanted, by round or as means over the rounds.
+
+    Where the left side cannot be negative (``bounded``) what is beyond the range of floats counts as nothing.
+    """
+    records = runs(wanted)
+    if bounded:
+        records = {name: _least(array) for name, array in records.items()}
+    left, right = (_by_check(claim, expr, vocabulary, values, records) for expr in (claim.metric.expr, claim.bound))
+    return left, right
+
+
+def _least(array: Array) -> Array:
+    return np.where(np.isfinite(array), np.minimum(array, _LARGEST), 0.0)
+
+
+def _tie(
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    runs: Replicates,
+    given: Collection[str],
+    bounded: bool,
+    drawn: int,
+) -> tuple[Array, Array]:
+    """What rounding does to either side, per check, in the mean over the first replicates."""
+    records = {name: array[:drawn] for name, array in runs.records.items()}
+    if bounded:
+        records = {name: _least(array) for name, array in records.items()}
+    errors = step_rounding(records, vocabulary)
+    found = []
+    for expr in (claim.metric.expr, claim.bound):
+        side = sides.enclosed(expr, vocabulary, values, records, errors, given)
+        if claim.metric.over is Over.MEAN_OF_ROUNDS:
+            found.append(side.mean().error.mean(axis=0, keepdims=True))
+        else:
+            found.append(side.error[:, sides.first_round(claim, side.error.shape[1]) :].mean(axis=0))
+    return found[0], found[1]
+
+
+def _by_check(
+    claim: Claim, expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records
+) -> Array:
+    """An expression (replicates, checks) where the claim is about it: in rounds, or in their mean."""
+    array = sides.evaluate(expr, vocabulary, values, records)
+    if claim.metric.over is Over.MEAN_OF_ROUNDS:
+        return np.asarray(array.mean(axis=1, keepdims=True))
+    return array[:, sides.first_round(claim, array.shape[1]) :]
+
+
+def _compared(
+    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], records: Records, decision: Decision, tie: Tie
+) -> Comparison:
+    """A claim's two sides where there is the least room, over the replicates that decided it."""
+    mine = {name: array[: decision.replicates] for name, array in records.items()}
+    parts = {
+        label: float(_by_check(claim, term, vocabulary, values, mine)[:, decision.worst].mean())
+        for label, term in claim.terms.items()
+    }
+    rounds = next(iter(records.values())).shape[1]
+    place = None if claim.metric.over is Over.MEAN_OF_ROUNDS else sides.first_round(claim, rounds) + decision.worst
+    left_error, right_error = (float(error[decision.worst]) for error in tie(decision.replicates))
+    missing = "" if math.isfinite(decision.left - decision.right) else "the bound overflows float64"
+    return Comparison(
+        claim.name, place, decision.left, decision.right, decision.error, parts,
+        left_error=left_error, right_error=right_error, missing=missing,
+    )  # fmt: skip

@@ -1,0 +1,254 @@
+"""The search for violating instances: wrong statements are caught, sound ones are not accused, files read back."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+import bounds
+from ratecheck.commands.falsify import fields
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.instance_families import TRACES, Family, Shape, _matrix, shapes
+from ratecheck.outcome import Outcome
+from ratecheck.participation import Trace
+from ratecheck.problems import Logistic, Quadratic
+from ratecheck.verification import instance as instances
+from ratecheck.verification.instance import Instance
+from ratecheck.verification.verify import Options
+from ratecheck.views.falsify import falsified_table, falsified_text
+
+SMALL = Budget(120)
+
+
+def scaled(key, factor):
+    """The statement with its right side multiplied by a factor."""
+    statement = bounds.get(key)
+    claim = statement.claims[0]
+    terms = {label: expr * factor for label, expr in claim.terms.items()}
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+
+
+@pytest.mark.parametrize("key", ["pfl/theorem-3.7", "pfl/corollary-4.6", "fedsum/theorem-d.1"])
+def test_a_bound_five_times_too_strong_is_caught(key):
+    """Right sides divided by five fail on an instance that the search finds; undivided they do not."""
+    found = falsify(scaled(key, 0.2), SMALL)
+    assert found.outcome is Outcome.VIOLATED
+    again = found.instance.verdict()
+    assert again.outcome is Outcome.VIOLATED
+    assert not any(check.holds is False for check in again.conditions)
+    sound = falsify(bounds.get(key), Budget(40))
+    assert sound.outcome is Outcome.INCONCLUSIVE
+    assert 0.1 < sound.tightness < 1
+
+
+def test_an_accusation_is_asked_again(monkeypatch):
+    """What float64 alone calls violated, and the proof does not, is no counterexample and ranks nothing."""
+    asked, verdict = [], Instance.verdict
+
+    def wrong(instance, options, **more):
+        asked.append(options.rigorous)
+        found = verdict(instance, options, **more)
+        if options.rigorous:
+            return found
+        worst = dataclasses.replace(found.comparisons[0], left=9.0, right=1.0, error=0.0)
+        return dataclasses.replace(found, outcome=Outcome.VIOLATED, comparisons=(worst,))
+
+    monkeypatch.setattr(Instance, "verdict", wrong)
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(6))
+    assert (found.outcome, found.tightness) == (Outcome.NOT_APPLICABLE, None)
+    assert found.reasons == ("float64 alone calls it violated, and the interval engine does not",)
+    assert asked == [False, True] * 6
+
+
+@pytest.mark.parametrize("key", ["flame/theorem-2-unbiased", "fedsum/corollary-g.1-case-2", "pfl/lemma-a.2"])
+def test_statements_that_are_false_as_printed(key, tmp_path):
+    """Printed errors of three papers are found without being told where, and their files say so again."""
+    found = falsify(bounds.get(key), SMALL)
+    assert found.outcome is Outcome.VIOLATED
+    assert key.startswith("pfl") or math.isinf(found.tightness)
+    path = tmp_path / "worst.json"
+    found.instance.save(path)
+    loaded = instances.load(path)
+    assert loaded.fields() == found.instance.fields()
+    verdict = loaded.verdict(Options())
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.worst.left == found.verdict.worst.left
+
+
+def test_the_search_is_a_function_of_its_seed():
+    """Same seed, same instance; the budget is kept."""
+    statement = bounds.get("pfl/theorem-3.7")
+    first, again = (falsify(statement, Budget(60), seed=3) for _ in range(2))
+    assert first.instance.fields() == again.instance.fields()
+    assert first.evaluations == again.evaluations == 60
+    assert falsify(statement, Budget(60), seed=4).instance.fields() != first.instance.fields()
+
+
+def test_more_budget_is_not_worse():
+    """The best of a longer search is at least as tight as its own beginning."""
+    seen = []
+    found = falsify(bounds.get("fedsum/theorem-4.1"), Budget(80), report=lambda share, text: seen.append((share, text)))
+    assert found.evaluations == 80
+    shares = [share for share, _ in seen]
+    assert shares == sorted(shares)
+    tight = [float(text.removeprefix("tightness ")) for _, text in seen]
+    assert max(tight) == pytest.approx(found.tightness, rel=1e-3)
+
+
+def test_an_interrupt_keeps_the_best():
+    """Ctrl-C in the middle: the best so far is returned and the search says that it was interrupted."""
+
+    def report(share, _):
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(80), report=report)
+    assert found.stopped == "interrupted"
+    assert found.instance is not None
+    assert found.tightness > 0
+    assert found.evaluations < 80
+
+
+def test_only_a_clock_that_the_user_sets_ends_a_search(monkeypatch):
+    """A machine ten thousand times slower finds the same; with a clock the answer says how far it came."""
+    statement, ticks = bounds.get("pfl/theorem-3.7"), itertools.count(step=60)
+    first = falsify(statement, Budget(40))
+    monkeypatch.setattr("ratecheck.falsification.falsify.time.monotonic", lambda: next(ticks))
+    slow = falsify(statement, Budget(40))
+    assert (slow.evaluations, slow.stopped, slow.clocked) == (40, "", False)
+    assert slow.instance.fields() == first.instance.fields()
+    late = falsify(statement, Budget(40, seconds=200.0))
+    assert late.clocked
+    assert 0 < late.evaluations < 40
+    wanted = f"stopped by the clock of 200 s after {late.evaluations} of 40 evaluations"
+    assert wanted in late.stopped
+    assert "depends on this machine's speed" in late.stopped
+    assert wanted in falsified_text(late).splitlines()[1]
+    assert wanted in falsified_table([first, late])
+    assert "clock" not in falsified_text(slow).lower()
+    assert fields(late)["clocked"]
+
+
+@pytest.mark.parametrize(
+    "key", ["pfl/theorem-3.7", "fedsum/theorem-4.1", "fedsum/corollary-g.1-case-3", "flame/theorem-2-unbiased"]
+)
+def test_decoded_instances_meet_what_the_statement_assumes(key):
+    """Random points of the cube give instances whose step sizes break no condition, as far as any are admissible."""
+    statement = bounds.get(key)
+    rng = np.random.default_rng(5)
+    compared = 0
+    for shape in shapes(statement)[::3]:
+        family = Family(statement, shape)
+        try:
+            verdict = family.decode(rng.random(family.size)).verdict(Options(engine="auto", traces=1, vacuity=False))
+        except InputError:
+            continue
+        if verdict.comparisons:
+            compared += 1
+            assert not any(check.holds is False for check in verdict.conditions)
+    assert compared >= 2
+
+
+@pytest.mark.parametrize("kind", TRACES)
+def test_traces(kind):
+    """Every trace has one row per round, somebody in round 0, and only the rounds asked for."""
+    for n, T in ((2, 1), (2, 7), (3, 5)):
+        matrix = _matrix(kind, n, 1, T)
+        assert matrix.shape == (T, n)
+        assert matrix[0].any()
+
+
+def test_shapes_of_a_statement():
+    """Blocks, participants and traces follow from the method and from who takes part."""
+    assert {s.d_v for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {0}
+    assert {s.trace for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {"", *TRACES}
+    assert {s.trace for s in shapes(bounds.get("pfl/theorem-3.7"))} == {""}
+    assert all(s.size == s.n for s in shapes(bounds.get("pfl/theorem-3.11")))
+
+
+def test_what_cannot_be_searched():
+    """Orders have no value; what no run measures is not applicable, with the reason."""
+    with pytest.raises(InputError, match="only up to a constant"):
+        falsify(bounds.get("pfl/scaffold"))
+    found = falsify(bounds.get("flame/proposition-2"))
+    assert found.outcome is Outcome.NOT_APPLICABLE
+    assert found.reasons[0].startswith("no run measures")
+
+
+def test_files_that_are_no_instances(tmp_path):
+    """One line each: missing, no JSON, no instance, unknown statement, unknown problem."""
+    path = tmp_path / "x.json"
+    with pytest.raises(InputError, match="no file"):
+        instances.load(path)
+    good = Instance(bounds.get("pfl/theorem-3.7"), Quadratic.synthetic(2, 2, 1), Trace([[1, 0]]), {"m": 1.0}).fields()
+    cases = {
+        "{": "cannot be read as JSON",
+        "[]": "no instance",
+        json.dumps({**good, "statement": "pfl/theorem-9.9"}): "no statement",
+        json.dumps({**good, "problem": {"kind": "cubic"}}): "cubic",
+        json.dumps({**good, "participation": {"kind": "moon"}}): "moon",
+        json.dumps({k: v for k, v in good.items() if k != "given"}): "given",
+    }
+    for text, message in cases.items():
+        path.write_text(text)
+        with pytest.raises(InputError, match=message):
+            instances.load(path)
+    logistic = Instance(bounds.get("pfl/theorem-3.7"), Logistic.synthetic(n=2, N=3, d=2), None, {})
+    with pytest.raises(InputError, match="logistic"):
+        logistic.save(path)
+
+
+def places(data, path=()):
+    """All paths into JSON data."""
+    yield path
+    children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def damaged(data, path, value):
+    """The data with another value at a path."""
+    if not path:
+        return value
+    copy = dict(data) if isinstance(data, dict) else list(data)
+    copy[path[0]] = damaged(copy[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "key", ["fedsum/theorem-4.1-repaired", "flame/theorem-2-unbiased-repaired", "simfbo/theorem-1"]
+)
+def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
+    """Each value of a file in turn is replaced by what does not belong there: an `InputError`, or it is an instance."""
+    statement, rng = bounds.get(key), np.random.default_rng(0)
+    families = [Family(statement, shape) for shape in shapes(statement)]
+    while True:
+        try:
+            instance = families[0].decode(families[0].drawn(rng))
+            break
+        except InputError:
+            continue
+    good = json.loads(json.dumps(instance.fields()))
+    good["start"] = {"x0": [0.5] * (instance.problem.layout.get("u") or instance.problem.layout["x"])}
+    assert instances.read(good).verdict().outcome is not Outcome.INCONCLUSIVE
+    refused = asked = 0
+    for path in places(good):
+        for value in (None, 5, -1, 0, 1e308, 1e-320, math.nan, "x", [], [1.0], {}, {"zz": [1.0]}, [["a"]]):
+            with contextlib.suppress(InputError), np.errstate(all="ignore"):
+                refused += 1
+                instances.read(damaged(good, path, value)).verdict()
+                refused -= 1
+                asked += 1
+    assert refused > asked > 0
+
+
+def test_shape_in_words():
+    """What the report prints."""
+    assert str(Shape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"

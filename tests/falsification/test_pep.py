@@ -1,0 +1,511 @@
+"""The worst deterministic run over all smooth functions: the two sides agree, and each can fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+import sympy as sp
+from twins import fedavg_p, scaffold_p
+
+import bounds
+import ratecheck as rc
+from bounds.symbols import Domain, Role, Vocabulary
+from ratecheck.errors import InputError
+from ratecheck.falsification import interpolation, pep
+from ratecheck.falsification.deterministic import Case
+from ratecheck.falsification.interpolation import Answers, recheck, worst_instance
+from ratecheck.falsification.worst_case import worst_case
+
+FEDAVG = {"n": 2, "L": 2.0, "F_0": 0.7, "B_0": 11.2}
+SCAFFOLD = {"n": 2, "L": 2.0, "F_0": 0.7}
+DISSIMILAR = {"n": 2, "L": 2.0, "F_0": 0.7, "b": 0.9}
+
+needs_pepit = pytest.mark.usefixtures("pepit")
+
+
+@pytest.fixture
+def pepit():
+    """Skips where the extra is not installed."""
+    pytest.importorskip("clarabel")
+    with warnings.catch_warnings(action="ignore"):
+        pytest.importorskip("PEPit")
+
+
+def case(key, anyway=True, **given):
+    """The statement at these numbers, whether or not its conditions hold."""
+    return Case.of(bounds.get(key), given, anyway=anyway)
+
+
+# The two sides together.
+
+
+@needs_pepit
+@pytest.mark.parametrize("T", [1, 2])
+@pytest.mark.parametrize("K", [1, 2, 4])
+@pytest.mark.parametrize("key", ["pfl/theorem-3.11", pytest.param("pfl/fedavg-full", marks=pytest.mark.long)])
+def test_both_sides_agree_on_fedavg(key, K, T):
+    """Wanted are 1%; the adversary keeps 1e-6 below the smoothness that is allowed, and loses no more than that."""
+    found = worst_case(bounds.get(key), {**FEDAVG, "K": K, "T": T}, starts=4)
+    assert found.upper.safe
+    assert 0 <= found.gap <= 5e-6
+    assert not found.violated
+
+
+@needs_pepit
+@pytest.mark.parametrize(
+    ("key", "constants", "gap"),
+    [
+        ("pfl/theorem-3.11", FEDAVG, 1e-5),
+        ("pfl/theorem-4.5", SCAFFOLD, 1e-5),
+        # From above dissimilarity is bounded at the server's iterates only, from below everywhere.
+        ("pfl/theorem-3.7", DISSIMILAR, 1e-3),
+    ],
+)
+@pytest.mark.parametrize("clients", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_both_sides_agree_at_steps_beyond_the_conditions(key, constants, clients, gap):
+    """Steps of 1/L, far larger than any theorem admits, so that curvature matters."""
+    given = {**constants, "n": clients, "K": 3, "T": 2, "gamma": 1 / (3 * constants["L"])}
+    found = worst_case(bounds.get(key), given, anyway=True)
+    assert (0 if found.upper.safe else -1e-6) <= found.gap <= gap
+
+
+@needs_pepit
+def test_the_answer_is_in_the_units_of_the_question():
+    """A left side has degrees (2, -2): f -> 3f and x -> 7x multiply it by 9/49."""
+    plain = worst_case(bounds.get("pfl/theorem-3.11"), {"n": 2, "L": 1, "F_0": 1, "B_0": 8, "K": 2, "T": 2}, starts=2)
+    given = {"n": 2, "L": 3 / 49, "F_0": 3, "B_0": 8 * 9 / 49, "K": 2, "T": 2}
+    scaled = worst_case(bounds.get("pfl/theorem-3.11"), given, starts=2)
+    assert scaled.upper.left == pytest.approx(9 / 49 * plain.upper.left, rel=1e-7)
+    assert scaled.lower.left == pytest.approx(9 / 49 * plain.lower.left, rel=1e-7)
+    assert scaled.lower.ratio == pytest.approx(plain.lower.ratio, rel=1e-7)
+
+
+@needs_pepit
+def test_a_step_size_beyond_the_condition_is_refused_and_then_violates():
+    """Planted error: without the condition on gamma the theorem is false, and an exact instance says so."""
+    given = {**FEDAVG, "K": 2, "T": 2, "gamma": 2 / FEDAVG["L"]}
+    with pytest.raises(InputError, match=r'gamma=1 breaks "gamma <= 1/\(84\*K\*L\)"'):
+        worst_case(bounds.get("pfl/theorem-3.11"), given)
+    found = worst_case(bounds.get("pfl/theorem-3.11"), given, anyway=True)
+    assert found.violated
+    assert found.upper.left >= found.lower.left
+
+
+@needs_pepit
+def test_a_bound_that_is_too_small_is_violated():
+    """Planted error: a right side 200 times smaller is below the worst case, one 50 times smaller is not."""
+    honest = bounds.get("pfl/fedavg-full")
+    for factor, violated in ((200, True), (50, False)):
+        claim = honest.claims[0]
+        terms = {name: term / sp.Integer(factor) for name, term in claim.terms.items()}
+        shrunk = dataclasses.replace(honest, claims=(dataclasses.replace(claim, terms=terms),))
+        assert worst_case(shrunk, {**FEDAVG, "K": 2, "T": 1}, starts=2).violated is violated
+
+
+# From above.
+
+
+@needs_pepit
+@pytest.mark.parametrize("step", [0.3, 1.0, 1.5])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_gradient_descent_has_its_known_worst_case(step, steps):
+    """One client, one local step: min_k ||grad f(x_k)||^2 <= 4 F_0/(sum_k min(4t - L^2 t^3, 4t - L t^2) + 2/L).
+
+    Abbaszadehpeivasti, de Klerk, Zamani, "The exact worst-case convergence rate of the gradient method with fixed step
+    lengths for L-smooth functions" (2022); exact for t <= sqrt(3)/L.
+    """
+    descent = case("pfl/theorem-4.5", n=1, L=1, F_0=1, K=1, T=steps + 1, gamma=step, eta_u=1, eta_v=1)
+    formulation = pep.formulate(descent)
+    for snapshot in formulation.run:
+        formulation.problem.set_performance_metric(snapshot.square(pep.inner))
+    progress = steps * min(4 * step - step**3, 4 * step - step**2)
+    assert formulation.solve() == (pytest.approx(4 / (progress + 2), rel=1e-6), "")
+
+
+@needs_pepit
+@pytest.mark.parametrize("K", [1, 4])
+def test_at_the_start_smoothness_alone_decides(K):
+    """T = 1: ||grad f(u^0)||^2 <= 2 L F_0, and at most B_0/n."""
+    large = case("pfl/theorem-3.11", **{**FEDAVG, "K": K, "T": 1})
+    assert pep.upper_bound(large).left == pytest.approx(2 * 2.0 * 0.7, rel=1e-7)
+    small = case("pfl/theorem-3.11", **{**FEDAVG, "K": K, "T": 1, "B_0": 1.0})
+    assert pep.upper_bound(small).left == pytest.approx(0.5, rel=1e-7)
+
+
+# Tolerances at which Clarabel calls almost anything a solution.
+LOOSE = {"reduced_tol_gap_abs": 1e9, "reduced_tol_gap_rel": 1e9, "reduced_tol_feas": 1e9}
+
+
+@needs_pepit
+def test_a_solver_that_stops_early_does_not_lower_the_bound():
+    """Planted error: whatever the solver returns, no checked instance is above the bound; its own answer can be below.
+
+    The bound is as loose as the answer is wrong.
+    """
+    at = case("pfl/theorem-3.11", **{**FEDAVG, "K": 2, "T": 2})
+    reached = recheck(worst_instance(at, starts=3)).left
+    found = [pep.upper_bound(at, max_iter=iterations, **LOOSE) for iterations in (1, 3, 5, 10)]
+    assert all(upper.safe and upper.left >= reached for upper in found)
+    assert any(upper.solver < reached for upper in found)
+    assert found[0].left > 2 * reached
+    assert found[-1].left < (1 + 1e-4) * reached
+
+
+@needs_pepit
+def test_large_gradients_at_the_start_do_not_lower_the_bound():
+    """With B_0 = 400 n L F_0 the solver says "optimal" of a value that is too small in the fifth digit."""
+    at = case("pfl/theorem-3.11", n=2, L=1, F_0=1, B_0=800, K=2, T=2)
+    reached = recheck(worst_instance(at, starts=2)).left
+    upper = pep.upper_bound(at)
+    assert reached <= upper.left < (1 + 1e-3) * reached
+
+
+@needs_pepit
+def test_an_answer_that_has_to_be_trusted_has_to_have_converged():
+    """Planted error: Scaffold-P, whose statement says nothing of the clients' gradients at the start."""
+    at = case("pfl/theorem-4.5", **{**SCAFFOLD, "K": 2, "T": 2})
+    assert not pep.upper_bound(at).safe
+    with pytest.raises(InputError, match="CLARABEL has not converged: status optimal_inaccurate"):
+        pep.upper_bound(at, max_iter=8, **LOOSE)
+
+
+@needs_pepit
+@pytest.mark.parametrize(("key", "constants"), [("pfl/theorem-3.11", FEDAVG), ("pfl/theorem-3.7", DISSIMILAR)])
+def test_the_sizes_hold(key, constants):
+    """The unknowns of the solution itself, which is an instance of the relaxed problem, keep within their limits."""
+    found = pep.formulate(case(key, **{**constants, "K": 3, "T": 2, "gamma": 1 / (3 * constants["L"])}))
+    found.problem.set_performance_metric(found.run[1].square(pep.inner))
+    found.solve()
+    for point, size in found.sizes.vectors.items():
+        assert (point**2).eval() <= size**2 * (1 + 1e-6)
+    for number, size in found.sizes.numbers.items():
+        assert abs(number.eval()) <= size * (1 + 1e-6)
+
+
+def test_without_pepit_one_line_says_what_to_install(monkeypatch):
+    """The extra is optional."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"pip install 'ratecheck\[pep\]'"):
+        pep.formulate(case("pfl/theorem-3.11", **{**FEDAVG, "K": 1, "T": 1}))
+
+
+# From below.
+
+
+def function(instance, i):
+    """Client i's function, by the formula of the largest smooth interpolant: x -> (value, gradient).
+
+    conv(min_j q_j + L|x|^2/2) - L|x|^2/2, where q_j + L|x|^2/2 = r_j + L|x - p_j|^2; the convex hull of parabolas of
+    the same curvature is min over weights w of sum_j w_j r_j + L|x - sum_j w_j p_j|^2.
+    """
+    L, d = instance.case.values["L"], instance.dimension
+    tilts = np.vstack([instance.tilts.reshape(-1, d), -instance.tilts.reshape(-1, d).sum(axis=0)])
+    k = i if len(instance.gradients) > 1 else 0
+    x, g, h = points(instance)[k], instance.gradients[k], instance.heights[k]
+    p = (x - g / L) / 2
+    r = h - (g * x).sum(axis=1) + L / 2 * (x**2).sum(axis=1) - L * (p**2).sum(axis=1)
+    supports = [list(s) for size in range(1, d + 2) for s in combinations(range(len(r)), size)]
+
+    def at(u):
+        best = np.inf, None
+        for s in supports:
+            # Stationary on the face: 2L p_s'(p_s w - u) + r_s + multiplier = 0, sum w = 1.
+            q, one = p[s], np.ones((len(s), 1))
+            system = np.block([[2 * L * q @ q.T, one], [one.T, np.zeros((1, 1))]])
+            w = np.linalg.lstsq(system, np.append(2 * L * q @ u - r[s], 1.0), rcond=1e-13)[0][:-1]
+            if (w > -1e-9).all():
+                w = np.maximum(w, 0) / np.maximum(w, 0).sum()
+                value = r[s] @ w + L * ((u - w @ q) ** 2).sum()
+                if value < best[0]:
+                    best = value, 2 * L * (u - w @ q)
+        return best[0] - L / 2 * u @ u + tilts[i] @ u, best[1] - L * u + tilts[i]
+
+    return at
+
+
+def points(instance):
+    """Where each function is asked, in floats, by following the run."""
+    n, d = instance.case.n, instance.dimension
+    tilts = np.vstack([instance.tilts.reshape(-1, d), -instance.tilts.reshape(-1, d).sum(axis=0)])
+    found = [[] for _ in instance.gradients]
+
+    def oracle(i, x):
+        k = i if len(found) > 1 else 0
+        for j, known in enumerate(found[k]):
+            if np.abs(known - x).max() < 1e-13:
+                return instance.gradients[k][j] + tilts[i]
+        found[k].append(x)
+        return instance.gradients[k][len(found[k]) - 1] + tilts[i]
+
+    assert n == len(tilts)
+    instance.case.run(np.zeros(d), oracle)
+    return [np.array(each) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("key", "constants", "twin"),
+    [
+        ("pfl/theorem-3.11", FEDAVG, fedavg_p),
+        ("pfl/theorem-3.7", DISSIMILAR, fedavg_p),
+        ("pfl/theorem-4.5", SCAFFOLD, scaffold_p),
+    ],
+)
+def test_the_functions_exist(key, constants, twin):
+    """A plain NumPy twin of the method reaches the left side on explicit functions that meet every assumption."""
+    given = {**constants, "K": 2, "T": 2, "gamma": 0.5 / (2 * constants["L"])}
+    instance = worst_instance(case(key, **given), starts=3, dimensions=(2,))
+    left, values = recheck(instance).left, instance.case.values
+    clients = [function(instance, i) for i in range(2)]
+
+    def gradient(i, u, _):
+        return clients[i](u)[1], np.zeros(0)
+
+    sizes = {name: values[name] for name in ("gamma_u", "gamma_v", "eta_u", "eta_v")}
+    run = twin(gradient, np.ones((2, 2)), np.zeros(2), np.zeros((2, 0)), K=2, **sizes)
+    assert run["G_u"].mean() == pytest.approx(left, rel=1e-6)
+    if "B_0" in values:
+        assert run["B"][0] <= values["B_0"] * (1 + 1e-9)
+
+    rng = np.random.default_rng(0)
+    start = np.mean([client(np.zeros(2))[0] for client in clients])
+    for _ in range(100):
+        x = rng.standard_normal(2) * 10 ** rng.uniform(-2, 1)
+        y = x + rng.standard_normal(2) * 10 ** rng.uniform(-3, 1)
+        at_x, at_y = [client(x) for client in clients], [client(y) for client in clients]
+        for (value, slope), (other, there) in zip(at_x, at_y, strict=True):
+            assert np.linalg.norm(there - slope) <= values["L"] * np.linalg.norm(y - x) * (1 + 1e-6)
+            assert abs(other - value - slope @ (y - x)) <= values["L"] / 2 * ((y - x) ** 2).sum() * (1 + 1e-6) + 1e-12
+        assert np.mean([value for value, _ in at_x]) >= start - values["F_0"] - 1e-9
+        if "b" in values:
+            slopes = np.array([slope for _, slope in at_x])
+            assert ((slopes - slopes.mean(axis=0)) ** 2).sum(axis=1).mean() <= values["b"] ** 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_no_quadratic_is_worse(K):
+    """Independent lower bound: the exact engine on f_i = L|u|^2/2, started at the gap F_0."""
+    found = worst_instance(case("pfl/theorem-3.11", **{**FEDAVG, "K": K, "T": 3}), starts=3, dimensions=(1,))
+    values = found.case.values
+    quadratic = rc.problems.Quadratic(np.full((2, 1, 1), values["L"]), np.zeros((2, 1)), shared=1)
+    start = [np.sqrt(2 * values["F_0"] / values["L"])]
+    sizes = {name: values[name] for name in ("gamma_u", "eta_u")}
+    run = rc.exact("fedavg", quadratic, rc.participation.Trace.full(2), K=K, T=3, x0=start, **sizes)
+    assert recheck(found).left >= run.records["G_u"].mean() * (1 - 2e-6)
+
+
+def test_an_instance_survives_a_file(tmp_path):
+    """JSON keeps every float."""
+    found = worst_instance(case("pfl/theorem-3.7", **{**DISSIMILAR, "K": 2, "T": 2}), starts=2, dimensions=(2,))
+    path = tmp_path / "worst.json"
+    path.write_text(json.dumps(found.save()))
+    assert recheck(Answers.load(json.loads(path.read_text()))) == recheck(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tilts": [[1.0, 2.0, 3.0]]}, "tilts 1 rows"),
+        ({"heights": []}, "heights of 2 functions: there are 2 and 0"),
+        ({"gradients": [[[float("nan")]], [[1.0]]]}, r"gradients\[0\]: needed an array of finite numbers"),
+        ({"gradients": [[[1.0], [1.0, 2.0]], [[1.0]]]}, r"gradients\[0\]: needed an array"),
+        ({"values": 3}, "no 'values'"),
+        ({"key": "pfl/theorem-3.12"}, "pfl/theorem-3.11"),
+    ],
+)
+def test_a_damaged_file_is_refused(change, message):
+    """In one line that names what is wrong."""
+    honest = worst_instance(case("pfl/theorem-3.11", **{**FEDAVG, "K": 1, "T": 1}), starts=1, dimensions=(1,)).save()
+    assert Answers.load(honest).save() == honest
+    with pytest.raises(InputError, match=message):
+        Answers.load({**honest, **change})
+
+
+def test_the_same_seed_gives_the_same_instance():
+    """Starts are drawn from named axes."""
+    first, second = (worst_instance(case("pfl/theorem-3.11", **{**FEDAVG, "K": 2, "T": 2}), starts=2) for _ in range(2))
+    assert first.save() == second.save()
+
+
+def _more(array, entry, by):
+    changed = np.array(array, dtype=float)
+    changed[entry] += by
+    return changed
+
+
+BROKEN = {
+    "a gradient too large": (
+        lambda x: dataclasses.replace(x, gradients=(_more(x.gradients[0], (1, 0), 1e-2), *x.gradients[1:])),
+        "no L-smooth function 0 has these answers",
+    ),
+    "a height too low": (
+        lambda x: dataclasses.replace(x, heights=(_more(x.heights[0], 1, -1e-3), *x.heights[1:])),
+        "no L-smooth function 0 has these answers",
+    ),
+    "a gap too large": (
+        lambda x: dataclasses.replace(
+            x,
+            gradients=tuple(1.01 * each for each in x.gradients),
+            heights=tuple(1.01**2 * each for each in x.heights),
+            tilts=1.01 * x.tilts,
+        ),
+        r"f\(u\^0\) - inf f <= F_0",
+    ),
+    "tilts too large": (lambda x: dataclasses.replace(x, tilts=x.tilts + 50), None),
+    "too few answers": (
+        lambda x: dataclasses.replace(x, gradients=(x.gradients[0][:-1], *x.gradients[1:])),
+        "the run asks at more points",
+    ),
+    "too many answers": (
+        lambda x: dataclasses.replace(x, heights=(np.append(x.heights[0], 1.0), *x.heights[1:])),
+        "the run asks at",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize(("key", "constants"), [("pfl/theorem-3.11", FEDAVG), ("pfl/theorem-3.7", DISSIMILAR)])
+def test_a_false_instance_is_refused(how, key, constants):
+    """Planted errors: answers that no function of the statement gives."""
+    given = {**constants, "K": 2, "T": 2, "gamma": 0.5 / (2 * constants["L"])}
+    honest = worst_instance(case(key, **given), starts=1, dimensions=(2,))
+    change, message = BROKEN[how]
+    recheck(honest)
+    with pytest.raises(InputError, match=message):
+        recheck(change(honest))
+
+
+@pytest.mark.parametrize(
+    ("key", "constants", "smaller", "message"),
+    [
+        ("pfl/theorem-3.11", FEDAVG, {"B_0": 1.0}, r"sum_i \|\|grad f_i\(u\^0\)\|\|\^2 <= B_0"),
+        ("pfl/theorem-3.11", FEDAVG, {"F_0": 0.6}, r"f\(u\^0\) - inf f <= F_0"),
+        ("pfl/theorem-3.11", FEDAVG, {"L": 1.9}, "no L-smooth function"),
+        ("pfl/theorem-3.7", DISSIMILAR, {"b": 0.85}, r"\|\|grad f_i - grad f\|\|\^2 <= b\^2"),
+    ],
+)
+def test_every_assumption_is_checked(key, constants, smaller, message):
+    """Planted error: the same answers to the same run, under a smaller constant."""
+    given = {**constants, "K": 2, "T": 2, "gamma": 0.5 / (2 * constants["L"]), "eta_u": 3.0}
+    honest = worst_instance(case(key, **given), starts=1, dimensions=(2,))
+    with pytest.raises(InputError, match=message):
+        recheck(dataclasses.replace(honest, case=case(key, **{**given, **smaller})))
+
+
+# What has no worst case here.
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "message"),
+    [
+        ("pfl/theorem-3.7", {**DISSIMILAR, "m": 1, "K": 1, "T": 1}, 'm=1 breaks "m == n"'),
+        ("pfl/theorem-3.11", {**FEDAVG, "K": 1, "T": 1, "sigma_u": 0.1}, 'sigma_u=0.1 breaks "sigma_u == 0"'),
+        ("pfl/theorem-3.11", {"n": 2, "L": 1, "F_0": 1, "K": 1, "T": 1}, "give it as B_0=..."),
+        ("pfl/parallel-sgd", {"n": 2, "L": 1, "F_0": 1, "T": 1}, "no method with a shared variable"),
+        ("pfl/lemma-3.2", {"n": 2, "L": 1, "K": 1}, "no mean over the rounds"),
+        ("pfl/scaffold", {"n": 2, "L": 1, "F_0": 1, "K": 1, "T": 1}, "only up to a constant"),
+        ("fedsum/theorem-4.1", {"N": 2, "L": 1, "K": 1, "T": 1}, "no worst case here"),
+        ("simfbo/theorem-1", {}, "no worst case here"),
+        ("flame/theorem-1", {}, "no worst case here"),
+    ],
+)
+def test_what_has_no_worst_case_is_refused(key, given, message):
+    """Applicability is read off the statement and its numbers."""
+    with pytest.raises(InputError, match=message):
+        Case.of(bounds.get(key), given)
+
+
+def test_a_run_that_is_too_long_is_refused():
+    """Before the solver starts."""
+    with pytest.raises(InputError, match=r"82 <= 40 is false"):
+        worst_case(bounds.get("pfl/theorem-3.11"), {**FEDAVG, "K": 40, "T": 2})
+
+
+def test_steps_that_floats_cannot_resolve_are_refused():
+    """The margin that rounding needs would be larger than smoothness itself."""
+    tiny = case("pfl/theorem-3.11", **{**FEDAVG, "K": 2, "T": 2, "eta_u": 1e9})
+    with pytest.raises(InputError, match="too small for"):
+        interpolation.worst_instance(tiny, starts=1, dimensions=(1,))
+
+
+# What the model covers, on the textbook's statements.
+
+TEXTBOOK = {"n": 1, "K": 1, "T": 2, "L": 2.0, "F_0": 0.7, "b": 0.5}
+
+
+def textbook_case(key):
+    """A textbook statement at small numbers."""
+    statement = bounds.get(f"textbook/{key}")
+    given = {k: v for k, v in TEXTBOOK.items() if k not in statement.settings}
+    return Case.of(statement, given)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("proximal-point", "asks for minimisers"),
+        ("envelopes", "asks for minimisers"),
+        ("gradient-descent-moved", "du2 in its bound is measured along the run"),
+        ("total-descent", "no run records fall"),
+        ("self-bounding", "bounds no mean over the rounds"),
+        ("gradient-descent-any", "leaves gamma_u open: give gamma_u="),
+    ],
+)
+def test_what_is_not_modelled_is_refused(key, message):
+    """Answers that are no gradients, and bounds that are no numbers."""
+    with pytest.raises(InputError, match=message):
+        textbook_case(key)
+
+
+def test_symbols_that_mean_something_else_are_refused():
+    """A symbol of the basic setting that stands for another quantity, or in other units, is not that of the model."""
+    statement = bounds.get("textbook/gradient-descent")
+    for change, message in (
+        (lambda own: own.facts.update(F_0="B_0"), "F_0 is another quantity there"),
+        (lambda own: own.run.update(rounds="K", local_steps="T"), "local_steps are T there, not K"),
+        (lambda own: own.define("gamma_u", "g", "a", Domain.POSITIVE, Role.STEP_SIZE, 0, 0), "gamma_u is measured in"),
+    ):
+        own = Vocabulary(statement.vocabulary)
+        change(own)
+        with pytest.raises(InputError, match=message):
+            Case.of(dataclasses.replace(statement, vocabulary=own), TEXTBOOK)
+
+
+def test_open_caps_are_approached():
+    """Gamma < 1/L is asked about just inside, which is said; so is a product of step sizes."""
+    found = textbook_case("gradient-descent-open")
+    assert found.approached == {"gamma_u": 0.5}
+    assert 0.5 * (1 - 1e-8) < found.values["gamma_u"] < 0.5
+    assert textbook_case("gradient-descent").approached == {}
+    assert textbook_case("gradient-descent-outer").values["gamma"] == 0.5
+
+
+@needs_pepit
+def test_textbook_statements_are_not_accused_over_all_functions():
+    """Each that the model covers, the open caps among them; with a tenth less the tight one is."""
+    for key in ("gradient-descent", "gradient-descent-open", "gradient-descent-wide", "sgd-tuned", "scaffold-step"):
+        found = worst_case(bounds.get(f"textbook/{key}"), TEXTBOOK, starts=2)
+        assert not found.violated
+    assert worst_case(bounds.get("textbook/gradient-descent-false"), TEXTBOOK, starts=2).violated
+
+
+@needs_pepit
+def test_a_left_side_with_a_factor_is_in_its_own_units():
+    """gamma_u*G_u instead of G_u: both values are multiplied by gamma_u, whatever L and F_0."""
+    statement = bounds.get("textbook/gradient-descent")
+    (claim,) = statement.claims
+    gamma, G = (statement.vocabulary[name].symbol for name in ("gamma_u", "G_u"))
+    times = dataclasses.replace(
+        claim,
+        metric=dataclasses.replace(claim.metric, weights={G: gamma}),
+        terms={"gap": gamma * claim.bound},
+    )
+    plain, scaled = (
+        worst_case(each, TEXTBOOK, starts=2) for each in (statement, dataclasses.replace(statement, claims=(times,)))
+    )
+    assert scaled.upper.left == pytest.approx(plain.upper.left / 2, rel=1e-6)
+    assert scaled.lower.left == pytest.approx(plain.lower.left / 2, rel=1e-6)

@@ -1,0 +1,211 @@
+"""The documentation: its start page can be followed, its tables are complete, it builds without warnings."""
+
+import html
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bounds
+from bounds.ledger import steps
+from bounds.ledger.rate_table import tables
+from ratecheck import auditing as audit
+from ratecheck.algorithms import METHODS
+from ratecheck.complexity.tables import check_table
+from ratecheck.verification import instance
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+pytest.importorskip("sphinx")
+pytest.importorskip("sklearn")
+
+
+def load_generate():
+    """The generators, which are scripts beside the pages and no package."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["generate"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+generate = load_generate()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The built pages as HTML by name; a warning fails the build. A copy, so that everything is generated anew."""
+    docs = tmp_path_factory.mktemp("copy") / "docs"
+    shutil.copytree(DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "__pycache__"))
+    shutil.copytree(DOCS.parent / "benchmarks", docs.parent / "benchmarks", ignore=shutil.ignore_patterns("*.py"))
+    build = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
+        env={**os.environ, generate.QUICK: "1", "PYTHONPATH": str(DOCS.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert build.returncode == 0, build.stdout + build.stderr
+    return {page.stem: page.read_text() for page in (docs / "_build").glob("*.html")}
+
+
+def text(page):
+    """What a reader sees, with whitespace collapsed."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def typeset(plain):
+    """Plain text with the apostrophes and ellipses that the pages have, and whitespace collapsed."""
+    plain = plain.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}").replace("...", "\N{HORIZONTAL ELLIPSIS}")
+    return " ".join(plain.split())
+
+
+def test_start_page_commands_end_as_announced(tmp_path):
+    """Every block of the start page, in order, in one folder, except for the installation."""
+    examples = generate.examples(DOCS / "start.md")
+    assert sum(example.language == "bash" for example in examples) >= 8
+    assert {example.exit_code for example in examples} == {0, 2, 3}
+    for example in examples:
+        finished = generate.run(example, tmp_path)
+        assert finished.returncode == example.exit_code, example.code + finished.stdout
+        assert "Traceback" not in finished.stdout
+    assert (tmp_path / "theorem.png").stat().st_size > 10_000
+
+
+def test_installation_is_not_run():
+    """The page shows how to install, and that block is not an example."""
+    assert "pip install" in (DOCS / "start.md").read_text()
+    assert all("pip install" not in example.code for example in generate.examples(DOCS / "start.md"))
+
+
+def test_example_is_parsed_with_its_exit_code(tmp_path):
+    """Language, code, announced exit code and the line in which the block ends."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "text\n\n```bash\nfalse  # exit code 1\n```\n\n```text\nno example\n```\n\n```python\nprint(1)\n```\n"
+    )
+    first, second = generate.examples(page)
+    assert (first.language, first.exit_code, first.end) == ("bash", 1, 5)
+    assert (second.language, second.code, second.exit_code) == ("python", "print(1)\n", 0)
+
+
+def test_wrong_exit_code_fails_the_build(tmp_path, monkeypatch):
+    """An example that does not end as announced stops the build instead of being shown."""
+    monkeypatch.setattr(generate, "GENERATED", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("```bash\nexit 3\n```\n")
+    with pytest.raises(generate.ExtensionError, match="exit code 3 instead of 0"):
+        generate.run_page(page)
+
+
+def test_no_transcript_is_pasted():
+    """Outputs are generated: no page shows a verdict of its own making."""
+    for page in DOCS.glob("*.md"):
+        assert not re.search(r"slack \d", page.read_text()), page.name
+
+
+def test_every_page_is_in_the_map(pages):
+    """The map on the first page links every other page."""
+    links = set(re.findall(r'href="([a-z-]+)\.html"', pages["index"]))
+    assert {page.stem for page in DOCS.glob("*.md")} <= links | {"index"}
+
+
+def test_notation_lists_every_quantity(pages):
+    """Name, meaning and domain of every symbol of every paper."""
+    shown = text(pages["notation"])
+    quantities = [quantity for paper in bounds.PAPERS for quantity in bounds.vocabulary(paper)]
+    assert len(quantities) > 20
+    for quantity in quantities:
+        assert f'<span class="pre">{quantity.name}</span>' in pages["notation"], quantity.name
+        for part in (quantity.meaning, quantity.domain.value):
+            assert typeset(part) in shown, quantity.name
+
+
+def test_catalogue_lists_every_statement(pages):
+    """Key and anchor of every statement."""
+    for key in bounds.keys():
+        assert f'id="{generate.anchor(key)}"' in pages["catalogue"], key
+        assert f'<span class="pre">{key}</span>' in pages["catalogue"], key
+
+
+def test_what_is_left_out_is_listed_with_its_reason(pages):
+    """Number and reason of everything that is not in the catalogue, paper by paper."""
+    shown = text(pages["left-out"])
+    for paper in bounds.PAPERS:
+        assert typeset(bounds.title(paper)) in shown
+        for number, reason in bounds.left_out(paper):
+            assert typeset(number) in shown
+            assert typeset(" ".join(reason.split()[:4])) in shown
+
+
+def test_every_checked_table_is_shown(pages):
+    """Name, every row's label and statement, and the verdicts that the checks give, among them a refuted one."""
+    shown = text(pages["tables"])
+    verdicts = set()
+    for name, printed in tables().items():
+        report = check_table(printed)
+        assert name in shown
+        for checked in report.rows:
+            assert typeset(checked.row.label) in shown
+            assert f'<span class="pre">{checked.row.key}</span>' in pages["tables"]
+            verdicts.add(checked.outcome.value)
+            for finding in checked.findings:
+                assert typeset(finding.evidence) in shown
+    assert verdicts == {"HOLDS", "NOT_CHECKED", "VIOLATED"}
+
+
+def test_a_ledger_is_a_page(monkeypatch):
+    """Every step with its verdict and location, the conclusions and the errata, from an audit of some steps."""
+    found = tuple(audit.examine_step(step) for step in steps("flame")[20:32])
+    monkeypatch.setattr(generate, "_findings", lambda _: found)
+    page = generate.ledger("flame")
+    assert {finding.verdict.value for finding in found} >= {"PROVED"}
+    for finding in found:
+        assert f"`{finding.id}`" in page
+        assert generate.plain(finding.location) in page
+
+
+def test_a_quick_build_says_what_it_leaves_out(pages):
+    """The pages of the audits are there, without their tables."""
+    for name in ("audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo"):
+        assert "leaves out what takes minutes" in text(pages[name]), name
+
+
+def test_registry_lists_every_method(pages):
+    """Every name that can be simulated."""
+    for name in METHODS:
+        assert f'<span class="pre">{name}</span>' in pages["algorithms"], name
+
+
+def test_tightness_is_what_the_search_found(pages):
+    """The page has the kept ratios, and the instance of one of them still gives its ratio."""
+    kept = json.loads((DOCS / "tightness.json").read_text())
+    shown = text(pages["tightness"])
+    for found in kept["searches"]:
+        assert found["key"] in shown
+        assert found["verdict"] != "VIOLATED"
+    found = next(each for each in kept["searches"] if each["key"] == "pfl/theorem-3.7")
+    worst = instance.read(found["instance"]).verdict().worst
+    assert worst.left / worst.right == pytest.approx(found["tightness"], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("short", "short"),
+        ("  left    " + "word " * 30, "\n          word"),
+        ("ratecheck: " + "word " * 30, "\n    word"),
+    ],
+)
+def test_long_lines_are_broken_under_their_text(given, wanted):
+    """Only long lines are changed, and only by line breaks."""
+    broken = generate.wrap(given)
+    assert wanted in broken
+    assert broken.split() == given.split()
+    assert max(map(len, broken.splitlines())) <= 100
