@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from ratecheck.statistics.confidence import KURTOSIS, SPREAD, Kind, lower, upper, upper_by_spread
+from ratecheck.statistics.confidence import KURTOSIS, SPREAD, Validity, lower, upper, upper_by_spread
 from ratecheck.statistics.sequential_test import FIRST
 
 Array = NDArray[np.float64]
@@ -47,13 +47,13 @@ class Case:
     spread: float = math.inf
     kurtosis: float = math.inf
 
-    def moment(self, kind: Kind) -> float | None:
+    def moment(self, kind: Validity) -> float | None:
         """What a bound of this kind supposes to be at most a given number."""
-        return {Kind.SPREAD: self.spread, Kind.KURTOSIS: self.kurtosis}.get(kind)
+        return {Validity.SPREAD: self.spread, Validity.KURTOSIS: self.kurtosis}.get(kind)
 
-    def supposed(self, kind: Kind) -> bool:
+    def supposed(self, kind: Validity) -> bool:
         """Whether what a bound of this kind supposes is true."""
-        return (self.moment(kind) or 0.0) <= {Kind.SPREAD: SPREAD, Kind.KURTOSIS: KURTOSIS}.get(kind, 0.0)
+        return (self.moment(kind) or 0.0) <= {Validity.SPREAD: SPREAD, Validity.KURTOSIS: KURTOSIS}.get(kind, 0.0)
 
 
 def bernoulli(p: float) -> Case:
@@ -104,14 +104,14 @@ def without_end(bound: Bound) -> Bound:
     return lambda values, level, _: bound(values, level, end)
 
 
-def questions() -> list[tuple[Case, str, Bound, Kind]]:
+def questions() -> list[tuple[Case, str, Bound, Validity]]:
     """What is asked about: betting where there is an end, and what supposes a moment where there is none above."""
     ends = [(case, side, case.low if side == "lower" else case.high) for case in CASES for side in SIDES]
     open_above = [case for case in CASES if not math.isfinite(case.high)]
     return [
-        *((case, side, SIDES[side], Kind.RIGOROUS) for case, side, end in ends if math.isfinite(end)),
-        *((case, "upper", by_spread, Kind.SPREAD) for case in CASES if case.low == 0.0),
-        *((case, side, without_end(bound), Kind.KURTOSIS) for case in open_above for side, bound in SIDES.items()),
+        *((case, side, SIDES[side], Validity.RIGOROUS) for case, side, end in ends if math.isfinite(end)),
+        *((case, "upper", by_spread, Validity.SPREAD) for case in CASES if case.low == 0.0),
+        *((case, side, without_end(bound), Validity.KURTOSIS) for case in open_above for side, bound in SIDES.items()),
     ]
 
 

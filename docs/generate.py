@@ -43,7 +43,7 @@ import ratecheck
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
-from bounds.printing.markup import Blocks, Markdown
+from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page
 from bounds.printing.roots import shown
 from bounds.statement import Statement, number
@@ -424,7 +424,7 @@ def _false_by(share: Mapping[str, Any]) -> str:
 
 
 def _entry(statement: Statement) -> list[str]:
-    blocks = Blocks(page(statement))
+    blocks = MarkupBlocks(page(statement))
     head, body = Markdown(words=plain), Markdown(key=link, words=_linked)
     parts = [f"({anchor(statement.key)})=", *map(head.block, blocks.head), *map(body.block, blocks.body)]
     return [*parts, ""]
@@ -448,7 +448,7 @@ _LEFT_OUT = "This quick build of the pages leaves out what takes minutes: the co
 
 
 @functools.cache
-def _findings(paper: str) -> tuple[audit.Finding, ...]:
+def _findings(paper: str) -> tuple[audit.StepResult, ...]:
     """The verdict on every step of a paper's ledger; none where there is no ledger, or in a quick build."""
     if QUICK in os.environ or not audit.has_ledger(paper):
         return ()
@@ -473,7 +473,7 @@ def mutants() -> str:
     """What became of the mutants of every ledger, as kept in mutations.json, and what no check refutes."""
     kept = json.loads((HERE / "mutations.json").read_text())
     kinds = (("all", "all"), ("algebra", "by algebra"), ("instances", "on instances"))
-    fates = [fate.value for fate in audit.Fate]
+    fates = [fate.value for fate in audit.MutantStatus]
     rows = [
         (
             plain(each["paper"]),
@@ -494,7 +494,7 @@ def mutants() -> str:
         (code(row["id"]), plain(row["mutant"]), plain(row["reason"]))
         for each in kept
         for row in each["survivors"]
-        if row["reason"] != audit.Fate.HARMLESS.value
+        if row["reason"] != audit.MutantStatus.HARMLESS.value
     ]
     parts += ["### Survivors", "", "Those that were proved as well do no harm and are left out.", ""]
     parts.append(table(("step", "change", "why it survives"), survivors))
@@ -532,7 +532,7 @@ def _erratum(erratum: audit.Erratum) -> tuple[str, ...]:
     return code(f.id), plain(f.location), plain(f.claim), plain(f.evidence), repair, plain(erratum.consequence)
 
 
-def _step(f: audit.Finding) -> tuple[str, ...]:
+def _step(f: audit.StepResult) -> tuple[str, ...]:
     notes = [f.evidence]
     notes += [f"not needed: {name}" for name in f.unused]
     notes += [f"room: {each}" for each in f.loose]

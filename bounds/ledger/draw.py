@@ -1,6 +1,6 @@
 """Small random instances in rational numbers, and random variables whose expectations are exact.
 
-A `Draw` gives reproducible rational numbers, vectors and sizes. `Affine` is a random variable that is an affine
+A `Draw` gives reproducible rational numbers, vectors and sizes. `NoisyRational` is a random variable that is an affine
 function of independent noises with mean 0 and variance 1: with quadratic objectives every iterate of the methods is
 one, and the expectation of a product of two is a finite sum. `subsets` and `mean` enumerate what is sampled.
 """
@@ -87,54 +87,54 @@ def subsets(n: int, m: int) -> Iterator[tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class Affine:
+class NoisyRational:
     """``constant + sum_j noises[j] * xi_j`` with independent xi_j of mean 0 and variance 1."""
 
     constant: Fraction = Fraction(0)
     noises: Mapping[object, Fraction] = field(default_factory=dict)
 
-    def __add__(self, other: Affine | Rational) -> Affine:
-        if not isinstance(other, Affine):
-            return Affine(self.constant + other, self.noises)
+    def __add__(self, other: NoisyRational | Rational) -> NoisyRational:
+        if not isinstance(other, NoisyRational):
+            return NoisyRational(self.constant + other, self.noises)
         names = {**self.noises, **other.noises}
         zero = Fraction(0)
-        return Affine(
+        return NoisyRational(
             self.constant + other.constant,
             {k: self.noises.get(k, zero) + other.noises.get(k, zero) for k in names},
         )
 
     __radd__ = __add__
 
-    def __neg__(self) -> Affine:
+    def __neg__(self) -> NoisyRational:
         return -1 * self
 
-    def __sub__(self, other: Affine | Rational) -> Affine:
+    def __sub__(self, other: NoisyRational | Rational) -> NoisyRational:
         return self + -other
 
-    def __rsub__(self, other: Rational) -> Affine:
+    def __rsub__(self, other: Rational) -> NoisyRational:
         return -self + other
 
-    def __rmul__(self, scalar: Rational) -> Affine:
-        return Affine(self.constant * scalar, {k: c * scalar for k, c in self.noises.items()})
+    def __rmul__(self, scalar: Rational) -> NoisyRational:
+        return NoisyRational(self.constant * scalar, {k: c * scalar for k, c in self.noises.items()})
 
-    def __mul__(self, scalar: Rational) -> Affine:
+    def __mul__(self, scalar: Rational) -> NoisyRational:
         return scalar * self
 
-    def __truediv__(self, scalar: Rational) -> Affine:
+    def __truediv__(self, scalar: Rational) -> NoisyRational:
         return Fraction(1, 1) / Fraction(scalar) * self
 
-    def given(self, known: Iterable[object]) -> Affine:
+    def given(self, known: Iterable[object]) -> NoisyRational:
         """The conditional expectation given the noises named."""
         kept = set(known)
-        return Affine(self.constant, {k: c for k, c in self.noises.items() if k in kept})
+        return NoisyRational(self.constant, {k: c for k, c in self.noises.items() if k in kept})
 
 
-def noise(name: object, scale: Rational = 1) -> Affine:
+def noise(name: object, scale: Rational = 1) -> NoisyRational:
     """The noise of that name, times scale: the same name is the same random variable."""
-    return Affine(Fraction(0), {name: Fraction(scale)})
+    return NoisyRational(Fraction(0), {name: Fraction(scale)})
 
 
-def expect(one: Affine, other: Affine | None = None) -> Fraction:
+def expect(one: NoisyRational, other: NoisyRational | None = None) -> Fraction:
     """E[one], or E[one * other]."""
     if other is None:
         return one.constant
@@ -142,7 +142,7 @@ def expect(one: Affine, other: Affine | None = None) -> Fraction:
     return one.constant * other.constant + sum((one.noises[k] * other.noises[k] for k in shared), Fraction(0))
 
 
-def expect_square(vector: Affine | Sequence[Affine]) -> Fraction:
+def expect_square(vector: NoisyRational | Sequence[NoisyRational]) -> Fraction:
     """E||vector||^2, for a number or a sequence of coordinates."""
-    entries = [vector] if isinstance(vector, Affine) else vector
+    entries = [vector] if isinstance(vector, NoisyRational) else vector
     return sum((expect(entry, entry) for entry in entries), Fraction(0))

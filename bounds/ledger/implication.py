@@ -142,7 +142,7 @@ class Obligation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class ProofObligations:
     """What an implication comes down to: obligations under hypotheses.
 
     Where hypotheses were left out it is not ``complete``, and a counterexample would prove nothing.
@@ -158,7 +158,7 @@ def chosen_claim(statement: Statement, name: str | None) -> Claim:
     return next(claim for claim in statement.claims if name in (None, claim.name))
 
 
-def case(implication: Implication, conclusion: Statement | None = None) -> Case:
+def case(implication: Implication, conclusion: Statement | None = None) -> ProofObligations:
     """Hypotheses and obligations of an implication, for its conclusion or for a variant of it."""
     return _Derivation(implication, conclusion or bounds.get(implication.conclusion)).case()
 
@@ -203,7 +203,7 @@ class _Derivation:
         """The expression with everything put in that the conclusion fixes or prescribes."""
         return self._put(expr, self.local, self.fixed, self.rules)
 
-    def case(self) -> Case:
+    def case(self) -> ProofObligations:
         claim = chosen_claim(self.conclusion, self.implication.claim)
         if claim.metric.over in _EACH_ROUND and self._reached() is Over.MEAN_OF_ROUNDS:
             # A mean over the rounds says something of every round where there is one only.
@@ -225,7 +225,7 @@ class _Derivation:
         own = {condition.name for condition in self.conclusion.hypotheses}
         using = own if self.implication.using is None else self.implication.using
         needed = tuple(each for each in hypotheses if each.name not in own or each.name in using)
-        return Case(hypotheses=needed, obligations=tuple(left_over), complete=needed == hypotheses)
+        return ProofObligations(hypotheses=needed, obligations=tuple(left_over), complete=needed == hypotheses)
 
     def _at(self, used: Use) -> Substitution:
         """What stands for a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""

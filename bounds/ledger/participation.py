@@ -14,12 +14,12 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True)
-class Participation:
+class ParticipationMatrix:
     """A matrix of T rows (rounds) and N columns (clients) of True and False."""
 
     matrix: tuple[tuple[bool, ...], ...]
 
-    def again(self) -> Participation:
+    def again(self) -> ParticipationMatrix:
         """The same instance, which nothing has changed."""
         return self
 
@@ -69,8 +69,8 @@ class Participation:
         return Fraction(sum(self.delay(t) for t in range(self.T)), self.T)
 
 
-def every(N: int, T: int) -> Iterator[Participation]:  # the papers' symbols
+def every(N: int, T: int) -> Iterator[ParticipationMatrix]:  # the papers' symbols
     """All participation matrices of a size."""
     rows = list(itertools.product((False, True), repeat=N))
     for matrix in itertools.product(rows, repeat=T):
-        yield Participation(matrix)
+        yield ParticipationMatrix(matrix)

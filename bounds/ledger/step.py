@@ -20,7 +20,7 @@ from bounds.statement import Condition
 Number: TypeAlias = Fraction | int | sp.Expr
 
 
-class Kind(Enum):
+class StepKind(Enum):
     """How a step is checked."""
 
     IDENTITY = "identity"
@@ -38,7 +38,7 @@ class Identity:
 
     left: sp.Expr
     right: sp.Expr
-    kind: Kind = Kind.IDENTITY
+    kind: StepKind = StepKind.IDENTITY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Scalar:
     operator: str
     right: sp.Expr
     hypotheses: tuple[Condition, ...] = ()
-    kind: Kind = Kind.SCALAR
+    kind: StepKind = StepKind.SCALAR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Gram:
     right: sp.Expr
     hypotheses: tuple[Condition, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    kind: Kind = Kind.GRAM
+    kind: StepKind = StepKind.GRAM
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class Enumerated:
     one's own: the function takes them as arguments, so that the check of the check can change them.
     """
 
-    kind: Kind
+    kind: StepKind
     sides: Callable[..., Any]
     operator: str
     instances: Matrices | Draws
@@ -132,7 +132,7 @@ class Step:
     typo: bool = False
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> StepKind:
         """How the claim is checked."""
         return self.check.kind
 

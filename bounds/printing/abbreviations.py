@@ -14,7 +14,19 @@ from functools import cached_property
 
 import sympy as sp
 
-from bounds.printing.formula import ONE, Base, Factors, Order, Product, Reader, Sum, collect, flat, power, times
+from bounds.printing.formula import (
+    ONE,
+    Base,
+    Factors,
+    FormulaReader,
+    Order,
+    PrintedProduct,
+    Sum,
+    collect,
+    flat,
+    power,
+    times,
+)
 from bounds.statement import Claim, Over, Relation, Statement
 from bounds.symbols import Role
 
@@ -39,7 +51,7 @@ class Definition:
 
     name: str
     expr: sp.Expr
-    formula: Product
+    formula: PrintedProduct
 
     @cached_property
     def symbols(self) -> set[sp.Basic]:
@@ -48,7 +60,7 @@ class Definition:
         return found
 
     @cached_property
-    def total(self) -> tuple[dict[Factors, Fraction], Product] | None:
+    def total(self) -> tuple[dict[Factors, Fraction], PrintedProduct] | None:
         """The terms of the one sum in the formula, and what that sum is in terms of the symbol; None without one.
 
         From K = 5*(a + b)/c follows a + b = c*K/5, from s = sqrt(a + b) follows a + b = s^2.
@@ -57,8 +69,8 @@ class Definition:
         if len(sums) != 1:
             return None
         base, exponent = sums[0]
-        rest = Product(self.formula.number, self.formula.factors - {(base, exponent)})
-        value = power(times(Product.of(self.name), power(rest, -ONE)), 1 / exponent)
+        rest = PrintedProduct(self.formula.number, self.formula.factors - {(base, exponent)})
+        value = power(times(PrintedProduct.of(self.name), power(rest, -ONE)), 1 / exponent)
         return dict(base.terms), value
 
     @cached_property
@@ -70,7 +82,7 @@ class Definition:
     def _sums(self) -> list[tuple[Sum, Fraction]]:
         return [(b, e) for b, e in self.formula.factors if isinstance(b, Sum) and isinstance(e, Fraction)]
 
-    def in_product(self, product: Product) -> Product:
+    def in_product(self, product: PrintedProduct) -> PrintedProduct:
         """The product with the symbol for as high a power of the formula as all its factors have in it."""
         if not self.bases <= product.bases:
             return product
@@ -87,7 +99,7 @@ class Definition:
             ratio = found / exponent
         if ratio is None:
             return product
-        return times(product, power(self.formula, -ratio), power(Product.of(self.name), ratio))
+        return times(product, power(self.formula, -ratio), power(PrintedProduct.of(self.name), ratio))
 
     def in_terms(self, terms: dict[Factors, Fraction]) -> dict[Factors, Fraction] | None:
         """The terms of a sum with the symbol for those that are a multiple of the formula; None where not all are."""
@@ -110,7 +122,7 @@ class Abbreviations:
 
     def __init__(self, formulas: Iterable[tuple[str, sp.Expr]]) -> None:
         self._known: list[Definition] = []
-        self._readers: dict[frozenset[str], Reader] = {}
+        self._readers: dict[frozenset[str], FormulaReader] = {}
         # A definition may have those before it inside.
         for name, expr in sorted(formulas, key=lambda pair: _size(pair[1])):
             formula = self.read(expr)
@@ -118,21 +130,21 @@ class Abbreviations:
             if not formula.is_symbol:
                 self._known.append(Definition(name, expr, formula))
 
-    def read(self, expr: sp.Expr) -> Product:
+    def read(self, expr: sp.Expr) -> PrintedProduct:
         """The expression as a product, abbreviated by definitions whose symbols all occur in it."""
         # Else a + b would become K*c, with K = (a + b)/c and a c that was not there.
         symbols = expr.free_symbols
         usable = [known for known in self._known if known.symbols <= symbols]
         names = frozenset(known.name for known in usable)
         if names not in self._readers:
-            self._readers[names] = Reader(lambda product: _fold(product, usable))
+            self._readers[names] = FormulaReader(lambda product: _fold(product, usable))
         return self._readers[names].read(expr)
 
     def definition(self, name: str, expr: sp.Expr) -> Definition | None:
         """The definition of a symbol as that expression; None where there is none."""
         return next((known for known in self._known if known.name == name and known.expr == expr), None)
 
-    def used(self, formulas: Iterable[Product], order: Order) -> list[Definition]:
+    def used(self, formulas: Iterable[PrintedProduct], order: Order) -> list[Definition]:
         """The definitions of the symbols in the formulas, then of those in the definitions, each once."""
         by_name = {known.name: known for known in self._known}
         found: list[Definition] = []
@@ -145,7 +157,7 @@ class Abbreviations:
         return found
 
 
-def _fold(product: Product, usable: list[Definition]) -> Product:
+def _fold(product: PrintedProduct, usable: list[Definition]) -> PrintedProduct:
     """The product or sum with symbols for what they are defined as, as often as there is something to replace."""
     while True:
         folded = _folded(product, usable)
@@ -154,13 +166,13 @@ def _fold(product: Product, usable: list[Definition]) -> Product:
         product = folded
 
 
-def _folded(product: Product, usable: list[Definition]) -> Product:
+def _folded(product: PrintedProduct, usable: list[Definition]) -> PrintedProduct:
     # The largest first: a sum that is defined may be part of another.
     terms = dict(flat(product))
     if len(terms) > 1:
         for known in reversed(usable):
             terms = known.in_terms(terms) or terms
-        return collect(*(Product(number, factors) for factors, number in terms.items()))
+        return collect(*(PrintedProduct(number, factors) for factors, number in terms.items()))
     for known in reversed(usable):
         if known.total is None:
             product = known.in_product(product)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from bounds.printing.formula import Call, Exponent, Fractional, Item, Order, Power, Product, Root, Sum
+from bounds.printing.formula import Call, Exponent, Fractional, Item, Order, Power, PrintedProduct, Root, Sum
 from bounds.printing.plain import has_superscript, raised
 
 # Upper, middle and lower part of a tall bracket.
@@ -92,11 +92,11 @@ class Drawing:
     line: bool = False
     code: bool = False
 
-    def line_of(self, product: Product) -> str:
+    def line_of(self, product: PrintedProduct) -> str:
         """A product on one line."""
         return replace(self, line=True).product(product, _ENDLESS).lines[0]
 
-    def product(self, product: Product, columns: int, depth: int = 0) -> Box:
+    def product(self, product: PrintedProduct, columns: int, depth: int = 0) -> Box:
         """A product; where it is a sum, the sum without brackets."""
         terms = self.order.unbracketed(product)
         if terms:
@@ -104,7 +104,7 @@ class Drawing:
         box = self.unsigned(product, columns, depth)
         return beside(self._text(self._minus), box) if self.order.fraction(product).negative else box
 
-    def unsigned(self, product: Product, columns: int, depth: int = 0) -> Box:
+    def unsigned(self, product: PrintedProduct, columns: int, depth: int = 0) -> Box:
         """A product without its sign."""
         parts = self.order.fraction(product)
         if not parts.denominator:
@@ -135,7 +135,7 @@ class Drawing:
             below = self.bracketed(below)
         return beside(above, self._text("/"), below)
 
-    def sum(self, terms: Sequence[Product], columns: int, depth: int = 0) -> Box:
+    def sum(self, terms: Sequence[PrintedProduct], columns: int, depth: int = 0) -> Box:
         """Terms with their signs, in as many rows as it takes."""
         boxes = []
         for k, term in enumerate(terms):
@@ -188,7 +188,7 @@ class Drawing:
             return self.bracketed(self.sum(self.order.terms(base), columns - 2, depth))
         if isinstance(base, Call):
             return self._call(base, columns, depth)
-        assert isinstance(base, Product)
+        assert isinstance(base, PrintedProduct)
         return self.bracketed(self.product(base, columns - 2, depth))
 
     def _call(self, call: Call, columns: int, depth: int) -> Box:

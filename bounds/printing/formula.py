@@ -2,8 +2,9 @@
 
 SymPy's form is made for computing: it multiplies numbers into sums, -4*m + 4*n, splits roots, sqrt(n)/sqrt(m), and
 sorts by the alphabet. Here a number is taken out of every sum, 4*(n - m), what stands under roots is kept together,
-sqrt(n/m), and factors and terms have the order of the vocabulary. `Reader` turns a SymPy expression into a `Product`
-and puts the names of defined quantities for their formulas on the way (`bounds.printing.abbreviations`).
+sqrt(n/m), and factors and terms have the order of the vocabulary. `FormulaReader` turns a SymPy expression into a
+`PrintedProduct` and puts the names of defined quantities for their formulas on the way
+(`bounds.printing.abbreviations`).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ class Sum:
     @cached_property
     def text(self) -> str:
         """The same for equal sums, and for no others."""
-        return "+".join(sorted(Product(number, factors).text for factors, number in self.terms))
+        return "+".join(sorted(PrintedProduct(number, factors).text for factors, number in self.terms))
 
     @cached_property
     def symbols(self) -> frozenset[str]:
         """Names of all symbols in it."""
-        return frozenset().union(*(Product(number, factors).symbols for factors, number in self.terms))
+        return frozenset().union(*(PrintedProduct(number, factors).symbols for factors, number in self.terms))
 
     @property
     def balanced(self) -> bool:
@@ -52,18 +53,18 @@ class Call:
     """A function of formulas, such as a maximum."""
 
     name: str
-    arguments: tuple[Product, ...]
+    arguments: tuple[PrintedProduct, ...]
 
 
 @dataclass(frozen=True)
-class Product:
+class PrintedProduct:
     """A number times powers: symbols by name, whole numbers under a root, sums, calls; a group is a product."""
 
     number: Fraction
     factors: Factors
 
     @classmethod
-    def of(cls, name: str) -> Product:
+    def of(cls, name: str) -> PrintedProduct:
         """A symbol by its name."""
         return cls(ONE, frozenset({(name, ONE)}))
 
@@ -90,35 +91,35 @@ class Product:
         found: set[str] = set()
         for base, exponent in self.factors:
             found |= {base} if isinstance(base, str) else base_symbols(base)
-            if isinstance(exponent, Product):
+            if isinstance(exponent, PrintedProduct):
                 found |= exponent.symbols
         return frozenset(found)
 
 
-Base = str | int | Sum | Call | Product
-Exponent = Fraction | Product
+Base = str | int | Sum | Call | PrintedProduct
+Exponent = Fraction | PrintedProduct
 Factors = frozenset[tuple[Base, Exponent]]
 
-UNIT = Product(ONE, frozenset())
+UNIT = PrintedProduct(ONE, frozenset())
 
 
 def base_text(base: Base) -> str:
     """The same for equal bases, and for no others."""
     if isinstance(base, Call):
         return f"{base.name}({','.join(argument.text for argument in base.arguments)})"
-    return f"({base.text})" if isinstance(base, (Sum, Product)) else str(base)
+    return f"({base.text})" if isinstance(base, (Sum, PrintedProduct)) else str(base)
 
 
 def base_symbols(base: Base) -> frozenset[str]:
     """Names of all symbols in a base."""
     if isinstance(base, Call):
         return frozenset().union(*(argument.symbols for argument in base.arguments))
-    if isinstance(base, (Sum, Product)):
+    if isinstance(base, (Sum, PrintedProduct)):
         return base.symbols
     return frozenset({base} if isinstance(base, str) else ())
 
 
-def times(*products: Product) -> Product:
+def times(*products: PrintedProduct) -> PrintedProduct:
     """The product."""
     number, powers = ONE, dict[Base, Exponent]()
     for product in products:
@@ -134,8 +135,8 @@ def times(*products: Product) -> Product:
         if exponent != whole:
             powers[base] = exponent - whole
     if number == 0:
-        return Product(number, frozenset())
-    return Product(number, frozenset((base, exponent) for base, exponent in powers.items() if exponent != 0))
+        return PrintedProduct(number, frozenset())
+    return PrintedProduct(number, frozenset((base, exponent) for base, exponent in powers.items() if exponent != 0))
 
 
 def _added(one: Exponent, other: Exponent) -> Exponent:
@@ -145,11 +146,11 @@ def _added(one: Exponent, other: Exponent) -> Exponent:
     return total.number if not total.factors else total
 
 
-def _as_product(exponent: Exponent) -> Product:
-    return exponent if isinstance(exponent, Product) else Product(exponent, frozenset())
+def _as_product(exponent: Exponent) -> PrintedProduct:
+    return exponent if isinstance(exponent, PrintedProduct) else PrintedProduct(exponent, frozenset())
 
 
-def collect(*products: Product) -> Product:
+def collect(*products: PrintedProduct) -> PrintedProduct:
     """The sum, with the common divisor of the numbers before it; its sign is that of most terms."""
     terms: dict[Factors, Fraction] = {}
     for product in products:
@@ -158,7 +159,7 @@ def collect(*products: Product) -> Product:
     return of_terms(terms)
 
 
-def flat(product: Product) -> Iterable[tuple[Factors, Fraction]]:
+def flat(product: PrintedProduct) -> Iterable[tuple[Factors, Fraction]]:
     """The terms of a sum with a number before it; any other product is its own only term."""
     if len(product.factors) == 1:
         ((base, exponent),) = product.factors
@@ -167,20 +168,20 @@ def flat(product: Product) -> Iterable[tuple[Factors, Fraction]]:
     return [(product.factors, product.number)]
 
 
-def of_terms(terms: Mapping[Factors, Fraction]) -> Product:
+def of_terms(terms: Mapping[Factors, Fraction]) -> PrintedProduct:
     """The sum of the terms as a number times a sum without common divisor."""
     kept = {factors: number for factors, number in terms.items() if number != 0}
     if not kept:
-        return Product(Fraction(0), frozenset())
+        return PrintedProduct(Fraction(0), frozenset())
     if len(kept) == 1:
         ((factors, number),) = kept.items()
-        return Product(number, factors)
+        return PrintedProduct(number, factors)
     numerator = math.gcd(*(number.numerator for number in kept.values()))
     content = Fraction(numerator, math.lcm(*(number.denominator for number in kept.values())))
     if _mostly_negative(kept):
         content = -content
     total = Sum(frozenset((factors, number / content) for factors, number in kept.items()))
-    return Product(content, frozenset({(total, ONE)}))
+    return PrintedProduct(content, frozenset({(total, ONE)}))
 
 
 def _mostly_negative(terms: Mapping[Factors, Fraction]) -> bool:
@@ -188,31 +189,31 @@ def _mostly_negative(terms: Mapping[Factors, Fraction]) -> bool:
     if 2 * negative != len(terms):
         return 2 * negative > len(terms)
     # A tie, such as n - m: either sign would do, but the same for both.
-    return terms[min(terms, key=lambda factors: Product(ONE, factors).text)] < 0
+    return terms[min(terms, key=lambda factors: PrintedProduct(ONE, factors).text)] < 0
 
 
-def power(product: Product, exponent: Exponent) -> Product:
+def power(product: PrintedProduct, exponent: Exponent) -> PrintedProduct:
     """The product to a power; for a broken exponent the caller answers for the signs."""
     if not isinstance(exponent, Fraction):
-        return Product(ONE, frozenset({(_base(product), exponent)}))
+        return PrintedProduct(ONE, frozenset({(_base(product), exponent)}))
     if product.number < 0 and exponent.denominator > 1:
         product = _turned(product)
     raised = []
     for base, own in product.factors:
-        total = own * exponent if isinstance(own, Fraction) else times(own, Product(exponent, frozenset()))
-        raised.append(Product(ONE, frozenset({(base, total)})))
+        total = own * exponent if isinstance(own, Fraction) else times(own, PrintedProduct(exponent, frozenset()))
+        raised.append(PrintedProduct(ONE, frozenset({(base, total)})))
     return times(_number_power(product.number, exponent), *raised)
 
 
-def _turned(product: Product) -> Product:
+def _turned(product: PrintedProduct) -> PrintedProduct:
     """-(m - n) as n - m: a root has no sign to spare."""
     for base, exponent in product.factors:
         if isinstance(base, Sum) and isinstance(exponent, Fraction) and exponent % 2 == 1:
-            return Product(-product.number, product.factors - {(base, exponent)} | {(base.opposite, exponent)})
+            return PrintedProduct(-product.number, product.factors - {(base, exponent)} | {(base.opposite, exponent)})
     return product
 
 
-def _base(product: Product) -> Base:
+def _base(product: PrintedProduct) -> Base:
     if product.number == 1 and len(product.factors) == 1:
         ((base, exponent),) = product.factors
         if exponent == 1:
@@ -220,45 +221,45 @@ def _base(product: Product) -> Base:
     return product
 
 
-def _number_power(number: Fraction, exponent: Fraction) -> Product:
+def _number_power(number: Fraction, exponent: Fraction) -> PrintedProduct:
     if exponent.denominator == 1:
-        return Product(number**exponent.numerator, frozenset())
+        return PrintedProduct(number**exponent.numerator, frozenset())
     if number < 0:
-        return Product(ONE, frozenset({(Product(number, frozenset()), exponent)}))
+        return PrintedProduct(ONE, frozenset({(PrintedProduct(number, frozenset()), exponent)}))
     parts = []
     for base, sign in ((number.numerator, 1), (number.denominator, -1)):
         for prime, count in sp.factorint(base).items():
-            parts.append(times(Product(ONE, frozenset({(int(prime), sign * count * exponent)}))))
+            parts.append(times(PrintedProduct(ONE, frozenset({(int(prime), sign * count * exponent)}))))
     return times(*parts) if parts else UNIT
 
 
-Fold = Callable[[Product], Product]
+Fold = Callable[[PrintedProduct], PrintedProduct]
 
 
-class Reader:
+class FormulaReader:
     """Reads SymPy expressions; ``fold`` may put another form for every product and sum that is read."""
 
     def __init__(self, fold: Fold | None = None) -> None:
         self._fold: Fold = fold or (lambda product: product)
-        self._known: dict[sp.Basic, Product] = {}
+        self._known: dict[sp.Basic, PrintedProduct] = {}
         self._signed: set[str] = set()
 
-    def read(self, expr: sp.Basic) -> Product:
+    def read(self, expr: sp.Basic) -> PrintedProduct:
         """The expression as a product."""
         found = self._known.get(expr)
         if found is None:
             found = self._known[expr] = self._fold(self._read(expr))
         return found
 
-    def _read(self, expr: sp.Basic) -> Product:  # noqa: PLR0911  # one for each kind of expression
+    def _read(self, expr: sp.Basic) -> PrintedProduct:  # noqa: PLR0911  # one for each kind of expression
         if isinstance(expr, sp.Symbol):
             if not expr.is_nonnegative:
                 self._signed.add(expr.name)
-            return Product.of(expr.name)
+            return PrintedProduct.of(expr.name)
         if isinstance(expr, sp.Rational):
-            return Product(Fraction(int(expr.p), int(expr.q)), frozenset())
+            return PrintedProduct(Fraction(int(expr.p), int(expr.q)), frozenset())
         if isinstance(expr, sp.Float):
-            return Product(Fraction(str(expr)), frozenset())
+            return PrintedProduct(Fraction(str(expr)), frozenset())
         if isinstance(expr, sp.Add):
             return collect(*map(self.read, expr.args))
         if isinstance(expr, sp.Mul):
@@ -266,15 +267,15 @@ class Reader:
         if isinstance(expr, sp.Pow):
             return self._power(self.read(expr.base), self.read(expr.exp))
         if expr.args and all(isinstance(argument, sp.Expr) for argument in expr.args):
-            return Product(ONE, frozenset({(Call(type(expr).__name__, tuple(map(self.read, expr.args))), ONE)}))
-        return Product.of(str(expr))
+            return PrintedProduct(ONE, frozenset({(Call(type(expr).__name__, tuple(map(self.read, expr.args))), ONE)}))
+        return PrintedProduct.of(str(expr))
 
-    def _power(self, base: Product, exponent: Product) -> Product:
+    def _power(self, base: PrintedProduct, exponent: PrintedProduct) -> PrintedProduct:
         if exponent.factors:
             return power(base, exponent)
         if exponent.number.denominator > 1 and any(self._squared(*factor) for factor in base.factors):
             # The root of (a - b)^2 is |a - b|, not a - b.
-            return Product(ONE, frozenset({(base, exponent.number)}))
+            return PrintedProduct(ONE, frozenset({(base, exponent.number)}))
         return power(base, exponent.number)
 
     def _squared(self, base: Base, exponent: Exponent) -> bool:
@@ -296,7 +297,7 @@ class Reader:
 class Root:
     """The square root of a product."""
 
-    inside: Product
+    inside: PrintedProduct
 
 
 @dataclass(frozen=True)
@@ -332,7 +333,7 @@ class Order:
     settings: frozenset[str]
     measured: frozenset[str]
 
-    def fraction(self, product: Product) -> Fractional:
+    def fraction(self, product: PrintedProduct) -> Fractional:
         """The halves of the fraction as which a product is set, their factors in order."""
         product = _distributed(self._oriented(product))
         number = abs(product.number)
@@ -349,7 +350,9 @@ class Order:
                     rooted = _inside(rooted, base, (2 * exponent).numerator)
                 continue
             below_bar = exponent < 0 if isinstance(exponent, Fraction) else exponent.number < 0
-            opposite = -exponent if isinstance(exponent, Fraction) else times(Product(-ONE, frozenset()), exponent)
+            opposite = (
+                -exponent if isinstance(exponent, Fraction) else times(PrintedProduct(-ONE, frozenset()), exponent)
+            )
             halves[below_bar].append(Power(base, opposite if below_bar else exponent))
         sides: list[list[Item]] = []
         for whole, half in zip((above, below), halves, strict=True):
@@ -362,7 +365,7 @@ class Order:
             after = ()
         return Fractional(product.number < 0, numerator[: len(numerator) - len(after)], denominator, after)
 
-    def _oriented(self, product: Product) -> Product:
+    def _oriented(self, product: PrintedProduct) -> PrintedProduct:
         """(P - n)/(1 - n) as (n - P)/(n - 1), and -(n - m) as m - n: either sign of a balanced sum would do."""
         number, others, turning = product.number, set(product.factors), list[tuple[Sum, Fraction]]()
         for base, exponent in product.factors:
@@ -378,18 +381,18 @@ class Order:
                     turning[k] = (base.opposite, exponent)
                     number = -number
                     break
-        return Product(number, frozenset({*others, *turning}))
+        return PrintedProduct(number, frozenset({*others, *turning}))
 
     def _natural(self, total: Sum) -> bool:
         """Whether a balanced sum has the sign in which it is usually met: n - 1, n - m, 1 - x."""
-        terms = sorted((Product(number, factors) for factors, number in total.terms), key=self._first_key)
+        terms = sorted((PrintedProduct(number, factors) for factors, number in total.terms), key=self._first_key)
         return terms[0].number > 0
 
-    def _first_key(self, product: Product) -> tuple[object, ...]:
+    def _first_key(self, product: PrintedProduct) -> tuple[object, ...]:
         kind = 1 if not product.factors else 0 if product.symbols <= self.settings else 2
         return (kind, *self._ranks(product.symbols)[::-1], product.text)
 
-    def _place_root(self, rooted: Product, numerator: list[Item], denominator: list[Item]) -> None:
+    def _place_root(self, rooted: PrintedProduct, numerator: list[Item], denominator: list[Item]) -> None:
         if not rooted.factors and rooted.number == 1:
             return
         inside = self.fraction(rooted)
@@ -420,7 +423,7 @@ class Order:
         own = sorted(self._rank(name) for name in names if name not in self.settings)
         return tuple(own), tuple(sorted(self._rank(name) for name in names if name in self.settings))
 
-    def unbracketed(self, product: Product) -> list[Product]:
+    def unbracketed(self, product: PrintedProduct) -> list[PrintedProduct]:
         """The terms of a product that is set as a sum: nothing stands before it."""
         product = _distributed(product)
         if len(product.factors) != 1 or product.number != 1:
@@ -428,35 +431,37 @@ class Order:
         ((base, exponent),) = product.factors
         return self.terms(base) if isinstance(base, Sum) and exponent == 1 else []
 
-    def terms(self, total: Sum) -> list[Product]:
+    def terms(self, total: Sum) -> list[PrintedProduct]:
         """The terms of a sum in order: a positive one first, a number before what is added to it."""
-        products = [Product(number, factors) for factors, number in total.terms]
+        products = [PrintedProduct(number, factors) for factors, number in total.terms]
         return sorted(products, key=self._term_key)
 
-    def _term_key(self, product: Product) -> tuple[object, ...]:
+    def _term_key(self, product: PrintedProduct) -> tuple[object, ...]:
         # 1 + x, but n - 1; else the simple before the involved.
         constant = not product.factors
         place = -1 if constant and product.number > 0 else int(constant)
         own, settings = self._ranks(product.symbols)
         return (product.number < 0, place, len(own), own, settings, product.text)
 
-    def arguments(self, call: Call) -> list[Product]:
+    def arguments(self, call: Call) -> list[PrintedProduct]:
         """The arguments of a call; those of a maximum or minimum in the order of terms."""
         if call.name not in {"Max", "Min"}:
             return list(call.arguments)
         return sorted(call.arguments, key=self._term_key)
 
 
-def _distributed(product: Product) -> Product:
+def _distributed(product: PrintedProduct) -> PrintedProduct:
     """(a + b/2) x for (2 a + b) x/2: the sum takes a divisor that one of its numbers has."""
     divisor = product.number.denominator
     for base, exponent in product.factors if divisor > 1 else ():
         if isinstance(base, Sum) and exponent == 1 and any(number % divisor == 0 for _, number in base.terms):
             divided = Sum(frozenset((factors, number / divisor) for factors, number in base.terms))
-            return Product(product.number * divisor, product.factors - {(base, exponent)} | {(divided, exponent)})
+            return PrintedProduct(
+                product.number * divisor, product.factors - {(base, exponent)} | {(divided, exponent)}
+            )
     return product
 
 
-def _inside(rooted: Product, base: Base, exponent: int) -> Product:
+def _inside(rooted: PrintedProduct, base: Base, exponent: int) -> PrintedProduct:
     """What is under the root times a power; numbers are kept as they are."""
-    return times(rooted, power(Product(ONE, frozenset({(base, ONE)})), Fraction(exponent)))
+    return times(rooted, power(PrintedProduct(ONE, frozenset({(base, ONE)})), Fraction(exponent)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bounds.printing.page import OVER, OVER_OF, Inequality, Line, Page, place, quantity_domain
+from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.tex import Tex, length
 from bounds.statement import Over, Relation
 
@@ -72,17 +72,17 @@ class Display:
 
 
 @dataclass(frozen=True)
-class Table:
+class MarkupTable:
     """The symbols: as printed, as typed, meaning and domain."""
 
     rows: tuple[tuple[Inline, Inline, Inline, Inline], ...]
 
 
-Block = Heading | Paragraph | Display | Table
+Block = Heading | Paragraph | Display | MarkupTable
 
 
 @dataclass(frozen=True)
-class Blocks:
+class MarkupBlocks:
     """The parts of a page in order."""
 
     page: Page
@@ -137,16 +137,16 @@ class Blocks:
             yield Paragraph(label, ((Words(". ".join(page.partner_words)),),))
 
     @property
-    def symbols(self) -> Table:
+    def symbols(self) -> MarkupTable:
         """The table of symbols."""
-        return Table(
+        return MarkupTable(
             tuple(
                 (Formula(q.latex), Key(q.name, statement=False), Words(q.meaning), Words(quantity_domain(q)))
                 for q in self.page.symbols
             )
         )
 
-    def _introduced(self, inequality: Inequality) -> Iterator[Inline]:
+    def _introduced(self, inequality: PrintedInequality) -> Iterator[Inline]:
         claim = inequality.claim
         name = f" {claim.name}" if len(self.page.statement.claims) > 1 else ""
         if claim.relation is Relation.EQUAL and claim.metric.over is Over.NO_RUN:
@@ -168,7 +168,7 @@ class Blocks:
     def _noted(self, line: Line, note: str) -> tuple[Inline, ...]:
         return (Formula(r"\displaystyle " + self.line(line)), *([Words(f" ({note})")] if note else []))
 
-    def claim(self, inequality: Inequality, *, named: bool = True) -> tuple[str, ...]:
+    def claim(self, inequality: PrintedInequality, *, named: bool = True) -> tuple[str, ...]:
         """A claim in rows; with ``named``, the name of every term under it."""
         claim = inequality.claim
         several = named and len(inequality.terms) > 1
@@ -288,7 +288,7 @@ class Markdown:
 
 def markdown(page: Page) -> str:
     """The page as Markdown with formulas between dollar signs."""
-    blocks = Blocks(page)
+    blocks = MarkupBlocks(page)
     return "\n".join(map(Markdown().block, [*blocks.head, *blocks.body, blocks.symbols]))
 
 
@@ -297,7 +297,7 @@ def markdown(page: Page) -> str:
 
 def latex(page: Page) -> str:
     """The page as LaTeX; needs ``amsmath`` and ``amssymb``."""
-    blocks = Blocks(page)
+    blocks = MarkupBlocks(page)
     return "\n".join(map(_latex_block, [*blocks.head, *blocks.body, blocks.symbols]))
 
 
@@ -331,7 +331,7 @@ def _latex_block(block: Block) -> str:
 
 def as_html(page: Page) -> str:
     """The page as HTML with formulas between dollar signs, which a notebook sets."""
-    blocks = Blocks(page)
+    blocks = MarkupBlocks(page)
     return "\n".join(map(_html_block, [*blocks.head, *blocks.body, blocks.symbols]))
 
 

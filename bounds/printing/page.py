@@ -9,7 +9,7 @@ import sympy as sp
 
 import bounds
 from bounds.printing.abbreviations import Abbreviations, Definition, chosen, definitions
-from bounds.printing.formula import Order, Product, collect, times
+from bounds.printing.formula import Order, PrintedProduct, collect, times
 from bounds.statement import Claim, Over, Statement
 from bounds.symbols import Domain, Quantity, Role
 
@@ -21,9 +21,9 @@ class Line:
     """A hypothesis or a step rule: ``left <operator> right``, and its name."""
 
     name: str
-    left: Product
+    left: PrintedProduct
     operator: str
-    right: Product
+    right: PrintedProduct
 
     @property
     def note(self) -> str:
@@ -32,18 +32,18 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Inequality:
+class PrintedInequality:
     """A claim; ``terms`` are the named parts of its right side, ``metric`` the left side in quantities of a round.
 
     ``metric`` is None where the paper's left side is one of the vocabulary's quantities.
     """
 
     claim: Claim
-    metric: Product | None
-    terms: tuple[tuple[str, Product], ...]
+    metric: PrintedProduct | None
+    terms: tuple[tuple[str, PrintedProduct], ...]
 
     @property
-    def right(self) -> Product:
+    def right(self) -> PrintedProduct:
         """The whole right side."""
         return collect(*(term for _, term in self.terms))
 
@@ -81,11 +81,11 @@ class Page:
         return chosen(self.statement, self.paper, self._expressions)
 
     @cached_property
-    def claims(self) -> tuple[Inequality, ...]:
+    def claims(self) -> tuple[PrintedInequality, ...]:
         """The claims."""
         return tuple(map(self._inequality, self.statement.claims))
 
-    def _inequality(self, claim: Claim) -> Inequality:
+    def _inequality(self, claim: Claim) -> PrintedInequality:
         read = self._abbreviations.read
         own = self._abbreviations.definition(next(iter(claim.metric.weights)).name, claim.bound)
         terms = {label: read(expr) for label, expr in claim.terms.items()}
@@ -96,8 +96,8 @@ class Page:
         plain = len(weights) == 1 and all(
             weight == 1 and claim.metric.latex.endswith(self._latex(symbol.name)) for symbol, weight in weights.items()
         )
-        metric = collect(*(times(read(weight), Product.of(symbol.name)) for symbol, weight in weights.items()))
-        return Inequality(claim, None if plain else metric, tuple(terms.items()))
+        metric = collect(*(times(read(weight), PrintedProduct.of(symbol.name)) for symbol, weight in weights.items()))
+        return PrintedInequality(claim, None if plain else metric, tuple(terms.items()))
 
     def _latex(self, name: str) -> str:
         return self.statement.vocabulary[name].latex if name in self.statement.vocabulary else name
@@ -116,7 +116,7 @@ class Page:
             kind = "default" if rule.free else "at least" if rule.at_least else "prescribed"
             name = rule.symbol.name
             operator = ">=" if rule.at_least else "=="
-            lines.append((kind, Line(name, Product.of(name), operator, self._abbreviations.read(rule.value))))
+            lines.append((kind, Line(name, PrintedProduct.of(name), operator, self._abbreviations.read(rule.value))))
         return tuple(lines)
 
     @cached_property
@@ -125,9 +125,9 @@ class Page:
         return tuple(
             Line(
                 p.product.name,
-                Product.of(p.product.name),
+                PrintedProduct.of(p.product.name),
                 "==",
-                times(Product.of(p.local.name), Product.of(p.outer.name)),
+                times(PrintedProduct.of(p.local.name), PrintedProduct.of(p.outer.name)),
             )
             for p in self.statement.step_products
         )
@@ -136,7 +136,9 @@ class Page:
     def settings(self) -> tuple[Line, ...]:
         """What the statement itself fixes."""
         fixed = self.statement.settings.items()
-        return tuple(Line(name, Product.of(name), "==", self._abbreviations.read(sp.sympify(v))) for name, v in fixed)
+        return tuple(
+            Line(name, PrintedProduct.of(name), "==", self._abbreviations.read(sp.sympify(v))) for name, v in fixed
+        )
 
     @cached_property
     def abbreviations(self) -> tuple[Definition, ...]:

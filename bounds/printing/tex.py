@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bounds.printing.formula import Call, Exponent, Item, Order, Power, Product, Root, Sum
+from bounds.printing.formula import Call, Exponent, Item, Order, Power, PrintedProduct, Root, Sum
 
 # The arguments of a maximum stand one below the other where they are longer.
 _LONGEST = 64
@@ -21,7 +21,7 @@ class Tex:
     order: Order
     name: Callable[[str], str]
 
-    def product(self, product: Product) -> str:
+    def product(self, product: PrintedProduct) -> str:
         """A product; where it is a sum, the sum without brackets."""
         terms = self.order.unbracketed(product)
         if terms:
@@ -29,7 +29,7 @@ class Tex:
         sign = "-" if self.order.fraction(product).negative else ""
         return sign + self.unsigned(product)
 
-    def unsigned(self, product: Product) -> str:
+    def unsigned(self, product: PrintedProduct) -> str:
         """A product without its sign."""
         parts = self.order.fraction(product)
         if not parts.denominator:
@@ -37,16 +37,16 @@ class Tex:
         fraction = rf"\frac{{{self._half(parts.numerator)}}}{{{self._half(parts.denominator)}}}"
         return " ".join([fraction, self._items(parts.after)]) if parts.after else fraction
 
-    def split(self, product: Product) -> list[str]:
+    def split(self, product: PrintedProduct) -> list[str]:
         """A product in pieces between which a line may break; the first may begin with a minus sign."""
         terms = self.order.unbracketed(product)
         return self._pieces(terms) if terms else [self.product(product)]
 
-    def sum(self, terms: Sequence[Product]) -> str:
+    def sum(self, terms: Sequence[PrintedProduct]) -> str:
         """Terms with their signs."""
         return "".join(self._pieces(terms))
 
-    def _pieces(self, terms: Sequence[Product]) -> list[str]:
+    def _pieces(self, terms: Sequence[PrintedProduct]) -> list[str]:
         pieces = []
         for k, term in enumerate(terms):
             negative = self.order.fraction(term).negative
@@ -82,7 +82,7 @@ class Tex:
             text = self._call(item.base)
             text = text if item.exponent == 1 else bracketed(text)
         else:
-            assert isinstance(item.base, Product)
+            assert isinstance(item.base, PrintedProduct)
             text = bracketed(self.product(item.base))
         return text if item.exponent == 1 else text + self._raised(item.exponent)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bounds.printing.box import Box, Drawing, beside, in_rows, stacked, width
-from bounds.printing.formula import Product
-from bounds.printing.page import OVER, OVER_OF, Inequality, Line, Page, place, quantity_domain
+from bounds.printing.formula import PrintedProduct
+from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.plain import plain
 from bounds.statement import Over, Relation
 
@@ -56,7 +56,7 @@ class _Text:
         if self.page.abbreviations:
             lines += ["", "where"]
             for definition in self.page.abbreviations:
-                left = self._line(Product.of(definition.name))
+                left = self._line(PrintedProduct.of(definition.name))
                 lines += self._formula(f"{left} = ", definition.formula, "    ")
         lines.append("")
         for label, entries in self._entries():
@@ -94,7 +94,7 @@ class _Text:
 
     # Claims.
 
-    def _claim(self, inequality: Inequality) -> list[str]:
+    def _claim(self, inequality: PrintedInequality) -> list[str]:
         claim = inequality.claim
         named = f"[{claim.name}]  " if len(self.page.statement.claims) > 1 else ""
         left = plain(claim.metric.latex, unicode=self.unicode)
@@ -111,7 +111,7 @@ class _Text:
         box = self._labelled_terms(inequality, self.columns - width(head) - 2)
         return lines + self._hung(head, self._draw.bracketed(box) if claim.relation is Relation.ORDER else box)
 
-    def _labelled_terms(self, inequality: Inequality, room: int) -> Box:
+    def _labelled_terms(self, inequality: PrintedInequality, room: int) -> Box:
         """The right side as a sum, the name of every term under it."""
         boxes = []
         for k, (label, term) in enumerate(inequality.terms):
@@ -129,13 +129,13 @@ class _Text:
 
     # Formulas in a line or more.
 
-    def _line(self, product: Product) -> str:
+    def _line(self, product: PrintedProduct) -> str:
         return self._draw.line_of(product)
 
     def _sign(self, operator: str) -> str:
         return _SIGNS[operator] if self.unicode else operator.replace("==", "=")
 
-    def _formula(self, head: str, product: Product, indent: str) -> list[str]:
+    def _formula(self, head: str, product: PrintedProduct, indent: str) -> list[str]:
         """``head`` and the formula after it: on one line if it fits and is simple."""
         room = self.columns - len(indent) - width(head)
         return self._hung(indent + head, self._draw.product(product, room))

@@ -46,7 +46,7 @@ class _Place:
         return {s for expr in (*self.lows, *self.highs, *self.values) for s in expr.free_symbols}
 
 
-class Region:
+class SearchRegion:
     """All points with ``hypotheses`` in the given ``symbols`` and those of the hypotheses."""
 
     def __init__(self, hypotheses: Sequence[Condition], symbols: Iterable[sp.Symbol], seed: int = 0) -> None:

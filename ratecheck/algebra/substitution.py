@@ -5,7 +5,7 @@ coefficient it says x >= C with C = -B/A, so x = C + x' with a new x' >= 0. Wher
 with C = -A/B, so x = 1/(C + x'). Where C is a monomial, C*(1 + x') stands for C + x' (they differ where C = 0, a
 limit). Where -A has none and B = 0 it says x = 0. If in the end neither the goal's numerator nor its
 denominator has a negative coefficient, the goal is nonnegative (where a denominator vanishes, by continuity).
-`Search` finds such substitutions; `Certificate.check` replays them without it.
+`Search` finds such substitutions; `SubstitutionCertificate.check` replays them without it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DRAWS, _DRAWS_KEPT, _ZEROS, _ZERO = 4000, 12, 0.5, -300.0
 Point = Mapping[sp.Symbol, int]
 
 
-class Kind(Enum):
+class HypothesisKind(Enum):
     """What a hypothesis says about a symbol."""
 
     AT_LEAST = "x = C + x'"
@@ -48,7 +48,7 @@ class Kind(Enum):
     ZERO = "x = 0"
 
 
-Key = tuple[tuple[int, str, Kind], ...]
+Key = tuple[tuple[int, str, HypothesisKind], ...]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Pivot:
 
     hypothesis: int
     symbol: sp.Symbol
-    kind: Kind
+    kind: HypothesisKind
     slope: PolyElement
     rest: PolyElement
     denominator: PolyElement
@@ -96,9 +96,9 @@ class Pivot:
     def justified(self) -> bool:
         """Whether the signs are those that its kind needs."""
         signs = {
-            Kind.AT_LEAST: (self.slope, -self.rest),
-            Kind.AT_MOST: (-self.slope, self.rest),
-            Kind.ZERO: (-self.slope, -self.rest, self.rest),
+            HypothesisKind.AT_LEAST: (self.slope, -self.rest),
+            HypothesisKind.AT_MOST: (-self.slope, self.rest),
+            HypothesisKind.ZERO: (-self.slope, -self.rest, self.rest),
         }[self.kind]
         return all(map(definite, (*signs, self.denominator))) and bool(self.slope)
 
@@ -114,21 +114,21 @@ class Pivot:
         """The old symbols' values at values of the new ones."""
         slope, rest, x = _value(self.slope, point), _value(self.rest, point), point[self.symbol]
         value = 0
-        if self.kind is Kind.AT_LEAST:
+        if self.kind is HypothesisKind.AT_LEAST:
             value = self._above(-rest * _inverse(slope), x)
-        elif self.kind is Kind.AT_MOST:
+        elif self.kind is HypothesisKind.AT_MOST:
             value = _inverse(self._above(-slope * _inverse(rest), x))
         return {**point, self.symbol: value % _PRIME}
 
 
 @dataclass(frozen=True)
-class Certificate:
+class SubstitutionCertificate:
     """Why ``system.goal`` is nonnegative: after the ``pivots`` it is ``goal``, which has no negative coefficient."""
 
     system: System
     pivots: tuple[Pivot, ...]
     goal: Ratio
-    at_zero: Mapping[sp.Symbol, Certificate | None] = dataclasses.field(default_factory=dict)
+    at_zero: Mapping[sp.Symbol, SubstitutionCertificate | None] = dataclasses.field(default_factory=dict)
 
     @property
     def borders(self) -> set[sp.Symbol] | None:
@@ -140,7 +140,7 @@ class Certificate:
         found: set[sp.Symbol] = set()
         replaced: set[sp.Symbol] = set()
         for pivot in self.pivots:
-            if pivot.kind is Kind.AT_MOST:
+            if pivot.kind is HypothesisKind.AT_MOST:
                 terms = [{pivot.symbol}]
             else:
                 terms = [{s for s, e in zip(self.symbols, m, strict=True) if e} for m in pivot.slope.itermonoms()]
@@ -153,12 +153,12 @@ class Certificate:
             replaced.add(pivot.symbol)
         return found
 
-    def completed(self) -> Certificate | None:
+    def completed(self) -> SubstitutionCertificate | None:
         """With certificates for the cases in which a symbol at a border is 0; None where one of them was not found."""
         borders = self.borders
         if borders is None:
             return None
-        cases: dict[sp.Symbol, Certificate | None] = {}
+        cases: dict[sp.Symbol, SubstitutionCertificate | None] = {}
         for symbol in sorted(borders, key=str):
             case = self.system.put({symbol: ZERO})
             if _void(case):
@@ -327,7 +327,7 @@ def _void(case: System) -> bool:
     return bool(case.goal.has(sp.zoo, sp.nan) or (case.goal == 0 and not case.strict))
 
 
-def first_certificate(system: System, hints: Sequence[Key] = ()) -> Certificate | None:
+def first_certificate(system: System, hints: Sequence[Key] = ()) -> SubstitutionCertificate | None:
     """The first certificate that is found, the cases at its borders included; None where there is none."""
     for found in Search(system).run(hints=hints):
         return found.completed()
@@ -383,7 +383,7 @@ class Search:
             part = numerator.as_expr() / self.goal.denominator.as_expr()
             yield monomial, Search(dataclasses.replace(self.system, goal=part), self.parameter)
 
-    def run(self, value: Fraction | None = None, hints: Sequence[Key] = ()) -> Iterator[Certificate]:
+    def run(self, value: Fraction | None = None, hints: Sequence[Key] = ()) -> Iterator[SubstitutionCertificate]:
         """Without a parameter the first certificate, if one is found; with one, a candidate for each way (`threshold`).
 
         Ways that worked elsewhere (``hints``) come first, then small sets of hypotheses, which make small polynomials.
@@ -401,7 +401,7 @@ class Search:
             for step in path:
                 goal = goal.put(step.x, step.above, step.below)
             if self.parameter is not None or goal.definite:
-                yield Certificate(self.system, tuple(step.pivot for step in path), goal)
+                yield SubstitutionCertificate(self.system, tuple(step.pivot for step in path), goal)
                 if self.parameter is None:
                     return
 
@@ -509,11 +509,11 @@ class Search:
             if symbol == self.parameter or not set(parts) <= {0, 1} or 1 not in parts:
                 continue
             slope, rest, own = parts[1], parts.get(0, self.ring.zero), self.ring.gens[x]
-            for kind in Kind:
+            for kind in HypothesisKind:
                 pivot = Pivot(index, symbol, kind, slope, rest, hypothesis.denominator)
-                if pivot.justified and (kind is not Kind.AT_MOST or rest):
+                if pivot.justified and (kind is not HypothesisKind.AT_MOST or rest):
                     choices.append(_Step(pivot, x, *_put_in(pivot, own)))
-        return sorted(choices, key=lambda step: (step.pivot.kind is Kind.AT_MOST, -step.x))
+        return sorted(choices, key=lambda step: (step.pivot.kind is HypothesisKind.AT_MOST, -step.x))
 
 
 @dataclass(frozen=True)
@@ -557,15 +557,15 @@ def _log_value(poly: PolyElement, logs: NDArray[np.float64]) -> NDArray[np.float
 
 def _put_in(pivot: Pivot, own: PolyElement) -> tuple[PolyElement, PolyElement]:
     """Numerator and denominator of what stands for the symbol."""
-    if pivot.kind is Kind.ZERO:
+    if pivot.kind is HypothesisKind.ZERO:
         return own.ring.zero, own.ring.one
-    least = pivot.kind is Kind.AT_LEAST
+    least = pivot.kind is HypothesisKind.AT_LEAST
     above, below = (-pivot.rest).cancel(pivot.slope) if least else (-pivot.slope).cancel(pivot.rest)
     top = above * (1 + own) if pivot.scaled else above + below * own
     return (top, below) if least else (below, top)
 
 
-def threshold(certificate: Certificate, parameter: sp.Symbol) -> sp.Expr:
+def threshold(certificate: SubstitutionCertificate, parameter: sp.Symbol) -> sp.Expr:
     """The least value of the parameter from which on no coefficient is negative; infinite where there is none."""
     found = set()
     for poly in (certificate.goal.numerator, certificate.goal.denominator):

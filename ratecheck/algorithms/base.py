@@ -31,7 +31,7 @@ U, V = "u", "v"
 RECORDS = ("G_u", "G_v", "B")
 
 
-class Over(IntEnum):
+class TermOver(IntEnum):
     """How a recorded term is taken over the clients."""
 
     CLIENTS = 0
@@ -46,7 +46,7 @@ class Over(IntEnum):
 class Term:
     """A summand of a recorded quantity: ``factor`` times the product of two linear functions of the state."""
 
-    over: Over
+    over: TermOver
     factor: float = 1.0
     left: Any = None
     right: Any = None
@@ -54,22 +54,22 @@ class Term:
 
 def square(vector: Any, factor: float = 1.0) -> Term:
     """(1/n) sum_i ||vector_i||^2."""
-    return Term(Over.CLIENTS, factor, vector, vector)
+    return Term(TermOver.CLIENTS, factor, vector, vector)
 
 
 def square_of_mean(vector: Any, factor: float = 1.0) -> Term:
     """||(1/n) sum_i vector_i||^2."""
-    return Term(Over.MEANS, factor, vector, vector)
+    return Term(TermOver.MEANS, factor, vector, vector)
 
 
 def inner(left: Any, right: Any, factor: float = 1.0) -> Term:
     """(1/n) sum_i <left_i, right_i>."""
-    return Term(Over.CLIENTS, factor, left, right)
+    return Term(TermOver.CLIENTS, factor, left, right)
 
 
 def value(factor: float = 1.0) -> Term:
     """(1/n) sum_i f_i at the recorded point."""
-    return Term(Over.VALUES, factor)
+    return Term(TermOver.VALUES, factor)
 
 
 def by_work(shares: Array, work: Array) -> Array:
@@ -270,7 +270,7 @@ class LinearMaps:
         for name in names:
             result[name] = []
             for term, check in zip(units[name], probed[name], strict=True):
-                if term.over is Over.VALUES:
+                if term.over is TermOver.VALUES:
                     none = np.zeros(reader.width)
                     result[name].append(TermMap(term.over, term.factor, 0, none, none))
                     continue
@@ -320,7 +320,7 @@ class LinearMaps:
 class TermMap:
     """A `Term` with coefficients on the slots (server, client, gradient) of one block."""
 
-    over: Over
+    over: TermOver
     factor: float
     block: int
     left: Array

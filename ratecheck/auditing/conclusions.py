@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bounds.ledger.step import Kind
+from bounds.ledger.step import StepKind
 from bounds.statement import Statement
-from ratecheck.auditing.finding import Finding, StepVerdict
+from ratecheck.auditing.finding import StepResult, StepVerdict
 
 
 class Standing(Enum):
@@ -39,7 +39,7 @@ class Conclusion:
         return self.standing.value + (f": {'; '.join(self.reasons)}" if self.reasons else "")
 
 
-def conclude(findings: Sequence[Finding], statements: Sequence[Statement]) -> dict[str, Conclusion]:
+def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) -> dict[str, Conclusion]:
     """The standing of every statement that has steps, in the order of the steps.
 
     A statement is false where an end-to-end step is; it holds with repair where every false step of its proof, or of
@@ -47,7 +47,7 @@ def conclude(findings: Sequence[Finding], statements: Sequence[Statement]) -> di
     A repaired step is one whose repaired form is proved; that the steps after it use no more is for the ledger to say.
     """
     follows = {statement.key: statement.follows_from for statement in statements}
-    own: dict[str, list[Finding]] = {}
+    own: dict[str, list[StepResult]] = {}
     for finding in findings:
         own.setdefault(finding.of, []).append(finding)
     found: dict[str, Conclusion] = {}
@@ -66,7 +66,7 @@ def conclude(findings: Sequence[Finding], statements: Sequence[Statement]) -> di
     return {key: found[key] for key in own}
 
 
-def _judge(key: str, steps: Sequence[Finding], premises: Sequence[Conclusion], missing: Sequence[str]) -> Conclusion:
+def _judge(key: str, steps: Sequence[StepResult], premises: Sequence[Conclusion], missing: Sequence[str]) -> Conclusion:
     found = [(*_of_step(step), step) for step in steps]
     marks = [(standing, reason) for standing, reason, _ in found]
     marks += map(_of_premise, premises)
@@ -79,13 +79,13 @@ def _judge(key: str, steps: Sequence[Finding], premises: Sequence[Conclusion], m
     return Conclusion(key, standing, tuple(shown), tuple(step.id for step in deciding), mended)
 
 
-def _of_step(step: Finding) -> tuple[Standing, str]:
+def _of_step(step: StepResult) -> tuple[Standing, str]:
     """What one step makes of its statement, and why."""
     if step.verdict is StepVerdict.UNKNOWN:
         return Standing.UNDECIDED, f"{step.location} is {'vacuous' if step.vacuous else 'not decided'}"
     if step.verdict is not StepVerdict.FALSE:
         return Standing.HOLDS, ""
-    if step.kind == Kind.END_TO_END.value:
+    if step.kind == StepKind.END_TO_END.value:
         repaired = f"; repaired: {step.repair}" if step.mended else ""
         return Standing.FALSE, f"{step.location}, {step.evidence}{repaired}"
     if step.mended:
@@ -112,13 +112,13 @@ def _verb(standing: Standing) -> str:
 class Erratum:
     """A printed claim that does not hold, with how much it matters."""
 
-    finding: Finding
+    finding: StepResult
     consequence: str
     rank: tuple[int, int]
 
 
 def errata(
-    findings: Sequence[Finding], conclusions: Mapping[str, Conclusion], statements: Sequence[Statement]
+    findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion], statements: Sequence[Statement]
 ) -> list[Erratum]:
     """Everything that is false, vacuous or misprinted: what breaks a statement first, typing errors last."""
     dependants = _dependants(statements)
@@ -130,7 +130,7 @@ def errata(
     return sorted(found, key=lambda each: each.rank)
 
 
-def _consequence(finding: Finding, conclusions: Mapping[str, Conclusion]) -> tuple[int | None, str]:
+def _consequence(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tuple[int | None, str]:
     """How much a finding matters, 0 the most, and what it does to its statement; None where nothing is wrong."""
     key = finding.of
     standing = conclusions[key].standing if key in conclusions else Standing.UNDECIDED
@@ -138,7 +138,7 @@ def _consequence(finding: Finding, conclusions: Mapping[str, Conclusion]) -> tup
     cases = (
         (finding.vacuous, 1, f"nothing was shown; {key}: {standing.value}"),
         (finding.verdict is StepVerdict.TYPO, 3, "a misprint: nothing depends on it"),
-        (false and finding.kind == Kind.END_TO_END.value, 0, f"{key} is false as printed"),
+        (false and finding.kind == StepKind.END_TO_END.value, 0, f"{key} is false as printed"),
         (false and finding.mended and standing is Standing.FALSE, 1, f"{key} is false as printed, see there"),
         (false and finding.mended, 2, f"{key} {standing.value}"),
         (false, 1, f"no repair is proved; {key}: {standing.value}"),

@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import NoReturn, TypeAlias
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.participation import Participation
+from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Enumerated, Matrices, Number
 from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_text
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.instances import instance_text, instances, pairs
 
-Instance: TypeAlias = Participation | Draw
+Instance: TypeAlias = ParticipationMatrix | Draw
 Pairs: TypeAlias = list[tuple[Value, Value]]
 
 
@@ -78,7 +78,7 @@ def _fraction(number: Number) -> Fraction:
     return Fraction(number) if isinstance(number, (int, Fraction)) else Fraction(int(number.p), int(number.q))
 
 
-class Family:
+class EnumeratedInstances:
     """The instances of a claim, kept as they are evaluated: its mutants need no evaluation of their own."""
 
     def __init__(self, claim: Enumerated) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from bounds.ledger.step import Check, Kind, Step
+from bounds.ledger.step import Check, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutants import decide
@@ -30,7 +30,7 @@ class StepVerdict(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class StepResult:
     """A step's verdict.
 
     ``basis`` is "certificate", "solver" or "instances" for what is proved. ``vacuous`` says that the hypotheses cannot
@@ -75,7 +75,7 @@ class Finding:
         return {**dataclasses.asdict(self), "verdict": self.verdict.value}
 
     @classmethod
-    def read(cls, fields: dict[str, Any]) -> Finding:
+    def read(cls, fields: dict[str, Any]) -> StepResult:
         """The inverse of `fields`."""
         lists = {name: tuple(fields[name]) for name in ("unused", "loose")}
         return cls(**{**fields, **lists, "verdict": StepVerdict(fields["verdict"])})
@@ -84,7 +84,7 @@ class Finding:
 _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=True)
 
 
-def examine_step(step: Step) -> Finding:
+def examine_step(step: Step) -> StepResult:
     """The verdict on a step."""
     started = time.process_time()
     probe = Probe(step.check)
@@ -97,7 +97,7 @@ def examine_step(step: Step) -> Finding:
     evidence = decision.evidence
     if vacuous and decision.true:
         evidence = "vacuous: the hypotheses contradict each other"
-    return Finding(
+    return StepResult(
         id=step.id,
         location=step.location,
         claim=step.claim,
@@ -158,4 +158,4 @@ def _verdict(step: Step, decision: Decision, repaired: Decision | None, vacuous:
     if decision.false:
         typo = step.typo and repaired is not None and repaired.true
         return StepVerdict.TYPO if typo else StepVerdict.FALSE
-    return StepVerdict.STANDARD if step.kind is Kind.STANDARD else StepVerdict.PROVED
+    return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else StepVerdict.PROVED

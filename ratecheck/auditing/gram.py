@@ -21,7 +21,7 @@ from bounds.ledger.step import Gram, Scalar
 from bounds.ledger.vectors import product_symbol
 from bounds.printing.roots import shown
 from bounds.statement import Condition
-from ratecheck.algebra.counterexample import Counterexample, Region, confirmed, refutes
+from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.handelman import combine
 from ratecheck.algebra.polynomial import systems
 from ratecheck.algebra.time_limit import OutOfTime, limit
@@ -261,7 +261,7 @@ class _Form:
             sides = [side for c in self.claim.conditions for side in (c.left, c.right)]
             expressions = (self.goal, *self.hypotheses, *sides)
             scalars = {s for e in expressions for s in sp.sympify(e).free_symbols} - set(self.products)
-            region = Region(self.claim.conditions, scalars)
+            region = SearchRegion(self.claim.conditions, scalars)
             sampled = region.sample()[:, :_POINTS]
             self._points = [dict(zip(region.symbols, column, strict=True)) for column in sampled.T]
         return self._points

@@ -12,12 +12,12 @@ from fractions import Fraction
 import sympy as sp
 
 import bounds
-from bounds.ledger.implication import Case, Implication, Obligation, case, chosen_claim
+from bounds.ledger.implication import Implication, Obligation, ProofObligations, case, chosen_claim
 from bounds.statement import Condition, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algebra.polynomial import System, pairs, systems
 from ratecheck.algebra.refutation import refute
-from ratecheck.algebra.substitution import Certificate, Key, Search, key_of, threshold
+from ratecheck.algebra.substitution import Key, Search, SubstitutionCertificate, key_of, threshold
 
 # A constant smaller than the sharpest by this share is refuted by a counterexample.
 SHARE = sp.Rational(1, 1000)
@@ -28,7 +28,7 @@ _TINY = sp.Rational(1, 10**30)
 ONE = sp.Integer(1)
 
 
-class Verdict(enum.Enum):
+class ImplicationVerdict(enum.Enum):
     """The three possible answers."""
 
     PROVED = "PROVED"
@@ -45,7 +45,7 @@ class How(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class ImplicationCounterexample:
     """Admissible parameters at which an obligation fails: ``left <operator> right`` is false."""
 
     obligation: Obligation
@@ -55,7 +55,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Constant:
+class ImpliedConstant:
     """A numeric constant of the conclusion as printed, and the least with which the same argument works.
 
     ``place`` is the term or condition in which it stands. ``refuted`` is a constant, smaller by `SHARE`, that a
@@ -66,20 +66,20 @@ class Constant:
     place: str
     printed: sp.Expr
     sharpest: sp.Expr | None
-    refuted: Counterexample | None
+    refuted: ImplicationCounterexample | None
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedImplication:
     """The answer for one implication."""
 
     implication: Implication
-    verdict: Verdict
+    verdict: ImplicationVerdict
     how: How | None
-    certificates: tuple[Certificate, ...]
-    counterexample: Counterexample | None
+    certificates: tuple[SubstitutionCertificate, ...]
+    counterexample: ImplicationCounterexample | None
     open: tuple[str, ...]
-    constants: tuple[Constant, ...]
+    constants: tuple[ImpliedConstant, ...]
 
 
 def check(
@@ -89,14 +89,14 @@ def check(
     sharpest: bool = True,
     solver: bool = True,
     granted: Sequence[Obligation] = (),
-) -> Checked:
+) -> CheckedImplication:
     """Decide an implication, for its conclusion or a variant of it; find the sharpest constants where wanted.
 
     Obligations that are ``granted`` are not decided again. Without ``solver`` no word of z3's counts as a proof.
     """
     statement = conclusion or bounds.get(implication.conclusion)
     problem = case(implication, statement)
-    certificates: list[Certificate] = []
+    certificates: list[SubstitutionCertificate] = []
     hints: list[Key] = []
     how, unknown = How.IDENTITY, []
     for obligation in problem.obligations:
@@ -105,7 +105,9 @@ def check(
             if proof is None:
                 found = counterexample(problem, obligation, system)
                 if found is not None:
-                    return Checked(implication, Verdict.FALSE, None, tuple(certificates), found, (), ())
+                    return CheckedImplication(
+                        implication, ImplicationVerdict.FALSE, None, tuple(certificates), found, (), ()
+                    )
                 unknown.append(obligation.name)
             elif isinstance(proof, How):
                 how = proof
@@ -113,13 +115,15 @@ def check(
                 certificates += proof
                 how = How.CERTIFICATE if how is How.IDENTITY and proof else how
     if unknown:
-        return Checked(implication, Verdict.UNKNOWN, None, tuple(certificates), None, tuple(unknown), ())
+        return CheckedImplication(
+            implication, ImplicationVerdict.UNKNOWN, None, tuple(certificates), None, tuple(unknown), ()
+        )
     # Where no certificate was found there is none to sharpen.
     constants = tuple(_constants(implication, statement, hints)) if sharpest and how is not How.SOLVER else ()
-    return Checked(implication, Verdict.PROVED, how, tuple(certificates), None, (), constants)
+    return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), None, (), constants)
 
 
-def _prove(system: System, hints: list[Key], *, solver: bool) -> list[Certificate] | How | None:
+def _prove(system: System, hints: list[Key], *, solver: bool) -> list[SubstitutionCertificate] | How | None:
     """Certificates for the parts of a goal (none are needed for an identity), z3's word, or nothing."""
     search = Search(system)
     if not search.goal.numerator and not system.strict:
@@ -144,8 +148,8 @@ def _prove(system: System, hints: list[Key], *, solver: bool) -> list[Certificat
 
 
 def counterexample(
-    problem: Case, obligation: Obligation, system: System, monomial: sp.Expr = ONE
-) -> Counterexample | None:
+    problem: ProofObligations, obligation: Obligation, system: System, monomial: sp.Expr = ONE
+) -> ImplicationCounterexample | None:
     """Admissible parameters at which the obligation fails, confirmed in 60 digits; None where none was found.
 
     The system's goal may be the part of the obligation's that stands before a ``monomial``.
@@ -179,7 +183,9 @@ def _candidates(system: System, monomial: sp.Expr) -> Iterator[_Values]:
         yield values
 
 
-def confirmed(problem: Case, obligation: Obligation, values: Mapping[sp.Symbol, sp.Expr]) -> Counterexample | None:
+def confirmed(
+    problem: ProofObligations, obligation: Obligation, values: Mapping[sp.Symbol, sp.Expr]
+) -> ImplicationCounterexample | None:
     """The counterexample, if whole numbers are whole, every hypothesis holds, and the obligation does not."""
     conditions = [obligation.goal, *problem.hypotheses]
     symbols = set().union(*(side.free_symbols for c in conditions for side in (c.left, c.right)))
@@ -195,7 +201,9 @@ def confirmed(problem: Case, obligation: Obligation, values: Mapping[sp.Symbol, 
         return None
     goal = obligation.goal
     left, right = (sp.sympify(side).evalf(15, subs=dict(values)) for side in (goal.left, goal.right))
-    return Counterexample(obligation, dict(sorted(values.items(), key=lambda item: item[0].name)), left, right)
+    return ImplicationCounterexample(
+        obligation, dict(sorted(values.items(), key=lambda item: item[0].name)), left, right
+    )
 
 
 def _holds(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
@@ -214,7 +222,7 @@ def _holds(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> bool | 
 # --- Sharpest constants ---
 
 
-def _constants(implication: Implication, statement: Statement, hints: Sequence[Key]) -> Iterator[Constant]:
+def _constants(implication: Implication, statement: Statement, hints: Sequence[Key]) -> Iterator[ImpliedConstant]:
     """Each numeric factor of the conclusion's right side, and of its upper limits on step sizes."""
     parameter = sp.Dummy("c", positive=True)
     for place, printed, variant in variants(implication, statement, parameter):
@@ -253,7 +261,7 @@ def _sharpest(
     printed: sp.Expr,
     parameter: sp.Symbol,
     hints: Sequence[Key],
-) -> Constant:
+) -> ImpliedConstant:
     problem = case(implication, variant)
     sharpest, deciding = sp.Integer(0), None
     everywhere = any(_has(condition, parameter) for condition in problem.hypotheses)
@@ -266,14 +274,14 @@ def _sharpest(
                 if least > sharpest:
                     sharpest, deciding = least, (obligation, part.system, monomial)
     if deciding is None or sharpest == sp.oo:
-        return Constant(place, printed, None if deciding else sharpest, None)
+        return ImpliedConstant(place, printed, None if deciding else sharpest, None)
     smaller = {parameter: _rational(sharpest * (1 - SHARE))}
     obligation, system, monomial = deciding
     refuted = Obligation(name=obligation.name, goal=_put(obligation.goal, smaller))
     at = dataclasses.replace(
         problem, hypotheses=tuple(_put(each, smaller) for each in problem.hypotheses), obligations=(refuted,)
     )
-    return Constant(place, printed, sharpest, counterexample(at, refuted, system.put(smaller), monomial))
+    return ImpliedConstant(place, printed, sharpest, counterexample(at, refuted, system.put(smaller), monomial))
 
 
 def _least(part: Search, printed: sp.Expr, hints: Sequence[Key], known: sp.Expr) -> sp.Expr:

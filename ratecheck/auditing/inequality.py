@@ -19,12 +19,19 @@ from bounds.ledger.step import Scalar
 from bounds.printing.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.chain import Chain, chain
-from ratecheck.algebra.counterexample import Counterexample, Region, confirmed, refutes
+from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import point_text, sides_text
 from ratecheck.algebra.handelman import Combination, combine, polynomial
 from ratecheck.algebra.polynomial import System, systems
 from ratecheck.algebra.smt import decide as ask_solver
-from ratecheck.algebra.substitution import Certificate, Kind, Pivot, Search, all_hypotheses, first_certificate
+from ratecheck.algebra.substitution import (
+    HypothesisKind,
+    Pivot,
+    Search,
+    SubstitutionCertificate,
+    all_hypotheses,
+    first_certificate,
+)
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
 
@@ -32,11 +39,11 @@ _SIGN_SPLITS = 3
 _SEARCH_SECONDS = 1.5
 ZERO = sp.Integer(0)
 
-Part: TypeAlias = Certificate | Combination | Chain
+Part: TypeAlias = SubstitutionCertificate | Combination | Chain
 
 
 @dataclass(frozen=True)
-class Proof:
+class InequalityProof:
     """Certificates that together prove a claim."""
 
     parts: tuple[Part, ...]
@@ -46,10 +53,10 @@ class Proof:
         return all(part.check() for part in self.parts)
 
 
-def decide(claim: Scalar, effort: Effort = FULL, region: Region | None = None) -> Decision:
+def decide(claim: Scalar, effort: Effort = FULL, region: SearchRegion | None = None) -> Decision:
     """Whether a scalar claim holds wherever its hypotheses do."""
     symbols = claim.left.free_symbols | claim.right.free_symbols
-    region = region or Region(claim.hypotheses, symbols)
+    region = region or SearchRegion(claim.hypotheses, symbols)
     found = searched(claim, effort.generations, region)
     if found is not None:
         return refuted(claim, found)
@@ -66,9 +73,9 @@ def decide(claim: Scalar, effort: Effort = FULL, region: Region | None = None) -
     return _by_solver(claim, effort)
 
 
-def searched(claim: Scalar, generations: int, region: Region | None = None) -> Counterexample | None:
+def searched(claim: Scalar, generations: int, region: SearchRegion | None = None) -> Counterexample | None:
     """A confirmed counterexample, if one is found in so many generations."""
-    region = region or Region(claim.hypotheses, claim.left.free_symbols | claim.right.free_symbols)
+    region = region or SearchRegion(claim.hypotheses, claim.left.free_symbols | claim.right.free_symbols)
     try:
         found = region.counterexample(claim.left, claim.operator, claim.right, generations)
     except (TypeError, NameError, AttributeError):
@@ -219,9 +226,9 @@ def _has_root(expr: sp.Expr) -> bool:
     return any(power.exp.is_Rational and not power.exp.is_Integer for power in expr.atoms(sp.Pow))
 
 
-def _certified(claim: Scalar) -> Proof | None:
+def _certified(claim: Scalar) -> InequalityProof | None:
     if claim.operator in ("==", "<=", ">=") and vanishes(claim.left - claim.right):
-        return Proof(())
+        return InequalityProof(())
     parts: list[Part] = []
     try:
         cases = split(claim)
@@ -232,7 +239,7 @@ def _certified(claim: Scalar) -> Proof | None:
         if part is None:
             return None
         parts += part
-    proof = Proof(tuple(parts))
+    proof = InequalityProof(tuple(parts))
     return proof if proof.check() else None
 
 
@@ -394,7 +401,7 @@ def _substituted(system: System) -> list[Part] | None:
     return None if found is None else [found]
 
 
-def accepted(certificate: Certificate) -> bool:
+def accepted(certificate: SubstitutionCertificate) -> bool:
     """Whether a certificate checks and, for a strict goal, shows more than nonnegativity."""
     try:
         if not certificate.check():
@@ -412,10 +419,14 @@ def _has_positive_term(expr: sp.Expr, not_positive: set[sp.Symbol]) -> bool:
     return any(term != 0 and all(s.is_positive and s not in not_positive for s in term.free_symbols) for term in terms)
 
 
-def describe(proof: Proof) -> str:
+def describe(proof: InequalityProof) -> str:
     """What kind of certificate it is, in a line."""
-    pivots = {_put(p) for part in proof.parts if isinstance(part, Certificate) for p in part.pivots}
-    sums = [part.last if isinstance(part, Chain) else part for part in proof.parts if not isinstance(part, Certificate)]
+    pivots = {_put(p) for part in proof.parts if isinstance(part, SubstitutionCertificate) for p in part.pivots}
+    sums = [
+        part.last if isinstance(part, Chain) else part
+        for part in proof.parts
+        if not isinstance(part, SubstitutionCertificate)
+    ]
     pivots |= {text for part in proof.parts if isinstance(part, Chain) for text in part.texts}
     texts = []
     if not proof.parts:
@@ -434,9 +445,9 @@ def _put(pivot: Pivot) -> str:
     new = sp.Symbol(f"{pivot.symbol.name}'")
     slope, rest = pivot.slope.as_expr(), pivot.rest.as_expr()
     value = {
-        Kind.AT_LEAST: lambda: new + sp.factor(-rest / slope),
-        Kind.AT_MOST: lambda: 1 / (new + sp.factor(-slope / rest)),
-        Kind.ZERO: lambda: sp.Integer(0),
+        HypothesisKind.AT_LEAST: lambda: new + sp.factor(-rest / slope),
+        HypothesisKind.AT_MOST: lambda: 1 / (new + sp.factor(-slope / rest)),
+        HypothesisKind.ZERO: lambda: sp.Integer(0),
     }[pivot.kind]()
     return f"{pivot.symbol.name} = {shown(value)}"
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.participation import Participation, every
+from bounds.ledger.participation import ParticipationMatrix, every
 from bounds.ledger.step import Draws, Enumerated, Matrices
 from ratecheck.algebra.evaluate import as_value
 
 
-def instances(claim: Enumerated) -> Iterator[Participation | Draw]:
+def instances(claim: Enumerated) -> Iterator[ParticipationMatrix | Draw]:
     """All instances of a claim, in a fixed order."""
     if isinstance(claim.instances, Matrices):
         for clients, rounds in itertools.product(claim.instances.clients, claim.instances.rounds):
@@ -43,9 +43,9 @@ def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any,
     return [(value(left), value(right)) for left, right in listed]
 
 
-def instance_text(instance: Participation | Draw) -> str:
+def instance_text(instance: ParticipationMatrix | Draw) -> str:
     """An instance as evidence shows it: the rows of a matrix with a 1 for who takes part, or the number of a draw."""
-    if isinstance(instance, Participation):
+    if isinstance(instance, ParticipationMatrix):
         rows = ["".join("1" if there else "0" for there in row) for row in instance.matrix]
         return f"the {instance.T} x {instance.N} matrix {'/'.join(rows)}"
     return f"draw {instance.index}"

@@ -23,7 +23,7 @@ from ratecheck.workers import share
 
 if TYPE_CHECKING:
     from bounds.ledger.step import Step
-    from ratecheck.auditing.finding import Finding
+    from ratecheck.auditing.finding import StepResult
     from ratecheck.auditing.mutation import Tested
 
 
@@ -48,7 +48,7 @@ def load(module: str) -> tuple[Step, ...]:
     return steps
 
 
-class Store:
+class ResultStore:
     """Findings by key, one small file each; what cannot be read or written, or is not as written, is found anew.
 
     An entry names its key and how many findings it has, beside its checksum.
@@ -87,11 +87,11 @@ def position(step: str, ids: Sequence[str]) -> int:
     return ids.index(step)
 
 
-def audit(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[Finding]:
+def audit(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[StepResult]:
     """The findings on every step of some ledgers, in printed order."""
-    from ratecheck.auditing.finding import Finding
+    from ratecheck.auditing.finding import StepResult
 
-    return [Finding.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
+    return [StepResult.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
 
 
 def mutate(
@@ -104,7 +104,7 @@ def mutate(
         return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
     [module] = modules
     place = position(only, [step.id for step in load(module)])
-    store = Store().folder
+    store = ResultStore().folder
     return [Tested.read(work_on("mutants", module, place, None if store is None else str(store))[0])]
 
 
@@ -114,7 +114,7 @@ def _over_steps(
     """What some work yields for every step of some ledgers; a ledger whose sources are known is not even imported."""
     from ratecheck.auditing.cache_key import sources_digest
 
-    store = Store()
+    store = ResultStore()
     keys = {module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in modules}
     found = {module: store.get(key) for module, key in keys.items()}
     missing = [module for module, fields in found.items() if fields is None]
@@ -132,7 +132,7 @@ Task = tuple[str, str, int]
 
 
 def _run(
-    tasks: Sequence[Task], store: Store, progress: Progress, workers: int
+    tasks: Sequence[Task], store: ResultStore, progress: Progress, workers: int
 ) -> dict[Task, tuple[dict[str, Any], bool]]:
     results: dict[Task, tuple[dict[str, Any], bool]] = {}
 
@@ -155,7 +155,7 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
     from ratecheck.auditing.finding import examine_step
     from ratecheck.auditing.mutation import test_step
 
-    store = Store(None if folder is None else Path(folder))
+    store = ResultStore(None if folder is None else Path(folder))
     step = importlib.import_module(module).STEPS[position]
     key = f"{work}-{checker_digest()}-{step_digest(step)}"
     kept = store.get(key)

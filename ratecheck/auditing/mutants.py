@@ -18,7 +18,7 @@ from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
 from ratecheck.auditing import gram as quadratic
 from ratecheck.auditing import identity, inequality
 from ratecheck.auditing.decision import FULL, Decision, Effort
-from ratecheck.auditing.enumerated import Family
+from ratecheck.auditing.enumerated import EnumeratedInstances
 
 Path: TypeAlias = tuple[int, ...]
 
@@ -34,11 +34,11 @@ def decide(check: Check, effort: Effort = FULL) -> Decision:
         return inequality.decide(check, effort)
     if isinstance(check, Gram):
         return quadratic.decide(check, effort)
-    return Family(check).decide(check)
+    return EnumeratedInstances(check).decide(check)
 
 
 @dataclass(frozen=True)
-class Constant:
+class PrintedConstant:
     """A number in one side of a claim, or a named constant of a claim on instances."""
 
     side: str
@@ -58,27 +58,28 @@ class Constant:
         return f"{'exponent ' if self.exponent else ''}{self.value} on the {self.side}"
 
 
-def constants(check: Check) -> list[Constant]:
+def constants(check: Check) -> list[PrintedConstant]:
     """The printed numbers of a claim: coefficients, summands and exponents, but for factors 1 and -1."""
     if isinstance(check, Enumerated):
         return [
-            Constant("", (), sp.sympify(value), exponent=False, name=name) for name, value in check.constants.items()
+            PrintedConstant("", (), sp.sympify(value), exponent=False, name=name)
+            for name, value in check.constants.items()
         ]
     # The two in ||x + y||^2 = ... + 2<x, y> is printed nowhere: of a claim about vectors a whole side is changed too.
     whole = [factor_of(check)] if isinstance(check, Gram) else []
     return whole + [
-        Constant(side, path, value, exponent)
+        PrintedConstant(side, path, value, exponent)
         for side in ("left", "right")
         for path, value, exponent in _numbers(sp.sympify(getattr(check, side)), ())
     ]
 
 
-def factor_of(check: Gram) -> Constant:
+def factor_of(check: Gram) -> PrintedConstant:
     """The factor 1 before the side that is larger, or the other where that is 0."""
     side = "right" if check.operator in ("<=", "==") else "left"
     if sp.sympify(getattr(check, side)) == 0:
         side = "left" if side == "right" else "right"
-    return Constant(side, (), sp.Integer(1), exponent=False, factor=True)
+    return PrintedConstant(side, (), sp.Integer(1), exponent=False, factor=True)
 
 
 def _numbers(expr: sp.Expr, path: Path) -> Iterator[tuple[Path, sp.Rational, bool]]:
@@ -106,7 +107,7 @@ def replaced(expr: sp.Expr, path: Path, value: sp.Expr) -> sp.Expr:
     return expr.func(*arguments)
 
 
-def changed(check: Check, constant: Constant, value: sp.Expr) -> Check:
+def changed(check: Check, constant: PrintedConstant, value: sp.Expr) -> Check:
     """The claim with another value of a constant."""
     if isinstance(check, Enumerated):
         number = Fraction(int(value.p), int(value.q)) if value.is_Rational else value
@@ -118,7 +119,7 @@ def changed(check: Check, constant: Constant, value: sp.Expr) -> Check:
     return dataclasses.replace(check, **{constant.side: side})
 
 
-def strengthened(check: Check, constant: Constant, by: sp.Rational, sign: int) -> Check:
+def strengthened(check: Check, constant: PrintedConstant, by: sp.Rational, sign: int) -> Check:
     """The claim with a constant changed by a share in the direction that makes it stronger."""
     factor = 1 - by if (sign < 0) == (constant.value > 0) else 1 / (1 - by)
     return changed(check, constant, constant.value * factor)

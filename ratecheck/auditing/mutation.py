@@ -27,7 +27,7 @@ SECONDS = 90.0
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100), sp.Rational(999, 1000))
 
 
-class Fate(Enum):
+class MutantStatus(Enum):
     """What became of a mutant."""
 
     REFUTED = "refuted"
@@ -37,12 +37,12 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True)
-class Mutated:
+class ChangedStep:
     """A mutant: ``change`` is what was changed, ``by`` how, such as "-50%"; ``why`` is the evidence if it survives."""
 
     change: str
     by: str
-    fate: Fate
+    fate: MutantStatus
     why: str
 
     @property
@@ -53,7 +53,7 @@ class Mutated:
     @property
     def reason(self) -> str:
         """Why it survives."""
-        return self.fate.value if self.fate is Fate.HARMLESS else f"{self.fate.value}: {self.why}"
+        return self.fate.value if self.fate is MutantStatus.HARMLESS else f"{self.fate.value}: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Tested:
 
     id: str
     on_instances: bool
-    mutants: tuple[Mutated, ...]
+    mutants: tuple[ChangedStep, ...]
 
     @property
     def paper(self) -> str:
@@ -77,7 +77,7 @@ class Tested:
     @classmethod
     def read(cls, fields: dict[str, Any]) -> Tested:
         """The inverse of `fields`."""
-        listed = (Mutated(change, by, Fate[fate], why) for change, by, fate, why in fields["mutants"])
+        listed = (ChangedStep(change, by, MutantStatus[fate], why) for change, by, fate, why in fields["mutants"])
         return cls(fields["id"], fields["on_instances"], tuple(listed))
 
 
@@ -94,7 +94,7 @@ def test_step(step: Step) -> Tested:
     return Tested(step.id, isinstance(step.check, Enumerated), found)
 
 
-def _mutants(probe: Probe, end: float) -> Iterator[Mutated]:
+def _mutants(probe: Probe, end: float) -> Iterator[ChangedStep]:
     check = probe.check
     for constant in mutants.constants(check):
         if constant.exponent:
@@ -110,25 +110,29 @@ def _mutants(probe: Probe, end: float) -> Iterator[Mutated]:
         yield _mutated(probe, turned, ("inequality", "turned round"), end)
 
 
-def _worst(probe: Probe, constant: mutants.Constant, sign: int, end: float) -> Mutated:
+def _worst(probe: Probe, constant: mutants.PrintedConstant, sign: int, end: float) -> ChangedStep:
     """The smallest change of a constant that is refuted, or what became of the largest."""
     found = None
     for share in _SHARES:
         by = f"{'-' if sign < 0 else '+'}{float(100 * share):g}%"
         found = _mutated(probe, mutants.strengthened(probe.check, constant, share, sign), (constant.text, by), end)
-        if found.fate in (Fate.REFUTED, Fate.OPEN):
+        if found.fate in (MutantStatus.REFUTED, MutantStatus.OPEN):
             break
     assert found is not None
     return found
 
 
-def _mutated(probe: Probe, mutant: Check, name: tuple[str, str], end: float) -> Mutated:
+def _mutated(probe: Probe, mutant: Check, name: tuple[str, str], end: float) -> ChangedStep:
     decision = _decision(probe, mutant, end)
     if decision.false:
-        return Mutated(*name, Fate.REFUTED, "")
+        return ChangedStep(*name, MutantStatus.REFUTED, "")
     if isinstance(mutant, Enumerated):
-        return Mutated(*name, Fate.UNSEEN, decision.evidence)
-    return Mutated(*name, Fate.HARMLESS, "") if decision.true else Mutated(*name, Fate.OPEN, decision.evidence)
+        return ChangedStep(*name, MutantStatus.UNSEEN, decision.evidence)
+    return (
+        ChangedStep(*name, MutantStatus.HARMLESS, "")
+        if decision.true
+        else ChangedStep(*name, MutantStatus.OPEN, decision.evidence)
+    )
 
 
 def _decision(probe: Probe, mutant: Check, end: float) -> Decision:
@@ -158,7 +162,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Summary:
+class MutationSummary:
     """The mutants of some steps: all, those of claims decided by algebra, and those of claims checked on instances.
 
     ``noticed`` says by how much constants of the latter had to be changed until an instance refuted the claim.
@@ -179,22 +183,24 @@ class Summary:
         return {"paper": self.name, "steps": self.steps, **shares, "noticed": self.noticed, "survivors": survivors}
 
 
-def summarise(tested: Sequence[Tested], name: str = "") -> Summary:
+def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:
     """All mutants together."""
     by_instances = [m for each in tested if each.on_instances for m in each.mutants]
-    noticed = Counter(m.by.lstrip("+-") for m in by_instances if m.fate is Fate.REFUTED and m.by.endswith("%"))
-    return Summary(
+    noticed = Counter(m.by.lstrip("+-") for m in by_instances if m.fate is MutantStatus.REFUTED and m.by.endswith("%"))
+    return MutationSummary(
         name,
         len(tested),
         _share([m for each in tested for m in each.mutants]),
         _share([m for each in tested if not each.on_instances for m in each.mutants]),
         _share(by_instances),
         {by: noticed[by] for by in (f"{float(100 * share):g}%" for share in _SHARES)},
-        tuple((each.id, m.text, m.reason) for each in tested for m in each.mutants if m.fate is not Fate.REFUTED),
+        tuple(
+            (each.id, m.text, m.reason) for each in tested for m in each.mutants if m.fate is not MutantStatus.REFUTED
+        ),
     )
 
 
-def _share(found: Sequence[Mutated]) -> Share:
-    counts = {fate.value: sum(m.fate is fate for m in found) for fate in Fate}
-    harmful = len(found) - counts[Fate.HARMLESS.value]
-    return Share(counts, counts[Fate.REFUTED.value] / harmful if harmful else 1.0)
+def _share(found: Sequence[ChangedStep]) -> Share:
+    counts = {fate.value: sum(m.fate is fate for m in found) for fate in MutantStatus}
+    harmful = len(found) - counts[MutantStatus.HARMLESS.value]
+    return Share(counts, counts[MutantStatus.REFUTED.value] / harmful if harmful else 1.0)

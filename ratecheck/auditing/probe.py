@@ -14,15 +14,15 @@ from typing import TypeAlias
 import numpy as np
 
 from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
-from ratecheck.algebra.counterexample import Counterexample, Region, confirmed, refutes
+from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import Point, Undefined
 from ratecheck.aliases import Array
 from ratecheck.auditing import mutants
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decision import QUICK, Decision
-from ratecheck.auditing.enumerated import Family
+from ratecheck.auditing.enumerated import EnumeratedInstances
 from ratecheck.auditing.inequality import refuted
-from ratecheck.auditing.mutants import TWO_PERCENT, Constant
+from ratecheck.auditing.mutants import TWO_PERCENT, PrintedConstant
 
 Algebraic: TypeAlias = Identity | Scalar | Gram
 
@@ -38,7 +38,7 @@ class Probe:
 
     def __init__(self, check: Check) -> None:
         self.check = check
-        self._family = Family(check) if isinstance(check, Enumerated) else None
+        self._family = EnumeratedInstances(check) if isinstance(check, Enumerated) else None
 
     @functools.cached_property
     def _points(self) -> _Points:
@@ -59,7 +59,7 @@ class Probe:
             return refuted(self._points.written(mutant), found)
         return mutants.decide(mutant, QUICK)
 
-    def direction(self, constant: Constant) -> int:
+    def direction(self, constant: PrintedConstant) -> int:
         """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""
         try:
             moved = [
@@ -103,7 +103,7 @@ class _Points:
         self._check = check
         self._coordinates = Coordinates(scalar.left, scalar.right, *sides)
         written = self.written(check)
-        self._region = Region(written.hypotheses, written.left.free_symbols | written.right.free_symbols)
+        self._region = SearchRegion(written.hypotheses, written.left.free_symbols | written.right.free_symbols)
         self._fractions: dict[tuple[int, int], Point | None] = {}
 
     def written(self, check: Algebraic) -> Scalar:

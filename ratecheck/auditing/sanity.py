@@ -11,14 +11,14 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
-from ratecheck.algebra.counterexample import Region
+from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.evaluate import number_text, point_text
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing import mutants
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decision import QUICK, Decision
 from ratecheck.auditing.inequality import prove
-from ratecheck.auditing.mutants import TWO_PERCENT, Constant
+from ratecheck.auditing.mutants import TWO_PERCENT, PrintedConstant
 from ratecheck.auditing.probe import Probe
 
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
@@ -72,7 +72,7 @@ def examine(probe: Probe, seconds: float) -> Hygiene:
     return Hygiene(satisfiable, witness, tuple(unused), tuple(loose), complete)
 
 
-def _judged(check: Check) -> list[Constant]:
+def _judged(check: Check) -> list[PrintedConstant]:
     """The constants whose room is worth a remark, those of the bound first."""
     if isinstance(check, Gram):
         return [mutants.factor_of(check)]
@@ -89,7 +89,7 @@ def satisfied(check: Check) -> tuple[bool | None, str]:
         return True, ""
     scalar = Scalar(left=sp.Integer(1), operator="<=", right=sp.Integer(0), hypotheses=conditions)
     written = Coordinates(*(side for h in conditions for side in (h.left, h.right))).scalar(scalar, 1)
-    point = Region(written.hypotheses, ()).witness()
+    point = SearchRegion(written.hypotheses, ()).witness()
     if point is not None:
         return True, point_text(point)
     contradiction = prove(scalar, QUICK)
@@ -107,7 +107,7 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
     return found
 
 
-def room(probe: Probe, constant: Constant, end: float) -> Loose | None:
+def room(probe: Probe, constant: PrintedConstant, end: float) -> Loose | None:
     """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
     check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
@@ -160,7 +160,7 @@ def _bisected(
     return proved, refuted
 
 
-def _value(constant: Constant, share: sp.Rational, sign: int) -> str:
+def _value(constant: PrintedConstant, share: sp.Rational, sign: int) -> str:
     factor = 1 - share if (sign < 0) == (constant.value > 0) else 1 / (1 - share)
     value = constant.value * factor
     return number_text(Fraction(int(value.p), int(value.q))) if value.is_Rational else str(value.evalf(8))

@@ -32,7 +32,7 @@ LOWER = work.LOWER | {"mu_g", "inner_convexity", "delta", "selection_skew", "joi
 
 
 @dataclass(frozen=True)
-class Case:
+class CertifiedCase:
     """What a statement is asked about: a problem, who takes part, and what the caller sets.
 
     ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
@@ -94,7 +94,7 @@ def _renamed(name: str, constant: Constant, value: float, reason: str | None = N
     return Constant(name, value, constant.certificate, constant.reason if reason is None else reason)
 
 
-def _total_noise(case: Case) -> Constant | None:
+def _total_noise(case: CertifiedCase) -> Constant | None:
     """The noise of the only block."""
     problem = case.single
     if problem.d_u and problem.d_v:
@@ -103,13 +103,13 @@ def _total_noise(case: Case) -> Constant | None:
     return _renamed("sigma", found, found.value)
 
 
-def _mean_gradients(case: Case) -> Constant:
+def _mean_gradients(case: CertifiedCase) -> Constant:
     """(1/n) sum_i ||grad f_i||^2 at the start."""
     total = case._of_problem["B_0"]  # noqa: SLF001  # part of this file
     return _renamed("mean_B_0", total, total.value / case.problem.n)
 
 
-def _steepest(case: Case) -> Constant | None:
+def _steepest(case: CertifiedCase) -> Constant | None:
     """L_f; that of the clients' samples has no bound where Gaussian noise is added."""
     if not isinstance(case.problem, Bilevel):
         return None
@@ -121,8 +121,8 @@ def _steepest(case: Case) -> Constant | None:
 
 def _delay(
     name: str, fixed: Callable[[NDArray[np.bool_], int], float], position: int
-) -> Callable[[Case], Constant | None]:
-    def find(case: Case) -> Constant | None:
+) -> Callable[[CertifiedCase], Constant | None]:
+    def find(case: CertifiedCase) -> Constant | None:
         if case.participation is None or case.T is None:
             return None
         if case.participation.rate == 1.0:
@@ -135,7 +135,7 @@ def _delay(
     return find
 
 
-def expected_delay(case: Case, position: int) -> tuple[float, float] | None:
+def expected_delay(case: CertifiedCase, position: int) -> tuple[float, float] | None:
     """E[tau_max] (position 0) or E[tau_avg] (1) of a random pattern, and its error; None where it needs a run."""
     assert case.participation is not None
     assert case.T is not None
@@ -148,7 +148,7 @@ def expected_delay(case: Case, position: int) -> tuple[float, float] | None:
     return float(drawn.mean[position]), _ERRORS * float(drawn.standard_error[position])
 
 
-def _expected_delay(name: str, case: Case, position: int) -> Constant | None:
+def _expected_delay(name: str, case: CertifiedCase, position: int) -> Constant | None:
     found = expected_delay(case, position)
     if found is None:
         return None
@@ -164,14 +164,14 @@ def _expected_delay(name: str, case: Case, position: int) -> Constant | None:
 _DRAWS, _ERRORS, _ROUNDING = 4000, 5, 1e-10
 
 
-def _least_probability(case: Case) -> Constant | None:
+def _least_probability(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
     if isinstance(pattern, Independent):
         return Constant("delta", pattern.delta, Certificate.EXACT, "smallest probability of a client in a round")
     return None
 
 
-def _inner_convexity(case: Case) -> Constant | None:
+def _inner_convexity(case: CertifiedCase) -> Constant | None:
     if "lambda_" not in case.parameters:
         return None
     lambda_ = float(np.asarray(case.parameters["lambda_"]))
@@ -183,12 +183,12 @@ def _inner_convexity(case: Case) -> Constant | None:
     return Constant("inner_convexity", least, kind, "smallest alpha_i times lambda minus the modulus of weak convexity")
 
 
-def _inner_error(case: Case) -> Constant:
+def _inner_error(case: CertifiedCase) -> Constant:
     del case  # the run solves them so, whatever the problem
     return Constant("inner_error", 0.0, Certificate.EXACT, "inner problems are solved exactly")
 
 
-def _skew(case: Case) -> Constant | None:
+def _skew(case: CertifiedCase) -> Constant | None:
     """The least relative skew: 1 where the selected clients are those with the largest gradients, or all."""
     pattern = case.participation
     if pattern is None:
@@ -200,7 +200,7 @@ def _skew(case: Case) -> Constant | None:
     return None
 
 
-def _weights(case: Case) -> Array:
+def _weights(case: CertifiedCase) -> Array:
     """The clients' weights alpha_i."""
     n = case.problem.n
     given = case.parameters.get("alpha")
@@ -208,7 +208,7 @@ def _weights(case: Case) -> Array:
     return np.asarray(weights, dtype=float)
 
 
-def _joint_minimum(case: Case) -> Constant | None:
+def _joint_minimum(case: CertifiedCase) -> Constant | None:
     """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2): that of the weighted envelopes."""
     if "lambda_" not in case.parameters:
         return None
@@ -230,7 +230,7 @@ def _joint_minimum(case: Case) -> Constant | None:
     return Constant("joint_minimum", float(value), found.certificate, "lower bound of the envelopes")
 
 
-def _lagrangian_gap(case: Case) -> Constant | None:
+def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
     """L^0 - F^* at a start with theta_i = w_i = w and pi = 0, where the Lagrangian is sum_i alpha_i f_i."""
     lowest = _joint_minimum(case)
     if lowest is None or lowest.certificate is Certificate.ABSENT:
@@ -246,7 +246,7 @@ def _lagrangian_gap(case: Case) -> Constant | None:
     return Constant("lagrangian_gap", max(start - lowest.value, 0.0), certificate, "L^0 less the joint minimum")
 
 
-_FACTS: dict[str, Callable[[Case], Constant | None]] = {
+_FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
     "L_f": _steepest,

@@ -34,7 +34,7 @@ _FIRST, _MOVES = Fraction(1, 2**50), 24
 
 @dataclass(frozen=True)
 class Proved:
-    """The case of `ratecheck.certification.certified_constants.Case` in exact numbers.
+    """The case of `ratecheck.certification.certified_constants.CertifiedCase` in exact numbers.
 
     ``noise`` has the noise level by fact, ``weights`` the alpha_i.
     """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import Case
+from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
@@ -21,7 +21,7 @@ from ratecheck.problems import Bilevel
 
 
 @dataclass(frozen=True)
-class Trail:
+class Trajectory:
     """A run: its ``setup``, its ``records`` (mean over replicates, or expectation), ``seed`` and ``replicates``.
 
     ``samples``: the constant has to hold for what the oracles answer, noise included.
@@ -41,12 +41,12 @@ class Measure:
     ``sampled`` says in words what the number lacks where the run is random.
     """
 
-    start: Callable[[Case], float]
-    largest: Callable[[Trail], float | None]
+    start: Callable[[CertifiedCase], float]
+    largest: Callable[[Trajectory], float | None]
     sampled: str
 
 
-def _dissimilarity(trail: Trail) -> float | None:
+def _dissimilarity(trail: Trajectory) -> float | None:
     """Square root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2, if recorded."""
     if not {"B", "G_u"} <= trail.records.keys():
         return None
@@ -54,7 +54,7 @@ def _dissimilarity(trail: Trail) -> float | None:
     return math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
 
 
-def _steepest(trail: Trail) -> float:
+def _steepest(trail: Trajectory) -> float:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
     problem = trail.setup.problem
     assert isinstance(problem, Bilevel)
@@ -71,7 +71,7 @@ def _steepest(trail: Trail) -> float:
     return math.sqrt(largest)
 
 
-def _steepest_at_start(case: Case) -> float:
+def _steepest_at_start(case: CertifiedCase) -> float:
     """Largest ||grad f_i|| at the start or, where all are 0 there, at the lower level's solution."""
     problem = case.problem
     assert isinstance(problem, Bilevel)

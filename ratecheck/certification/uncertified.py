@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from bounds.statement import Assumption, Over, Statement
 from ratecheck.algorithms import METHODS
-from ratecheck.certification.certified_constants import Case
+from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.participation import Participation
 from ratecheck.problems import Bilevel, Certificate, Problem
 
@@ -88,7 +88,7 @@ def _named(assumptions: set[Assumption]) -> str:
     return "; ".join(sorted(assumption.value for assumption in assumptions))
 
 
-def lacking(statement: Statement, case: Case) -> tuple[str, ...]:
+def lacking(statement: Statement, case: CertifiedCase) -> tuple[str, ...]:
     """Constants of the assumptions that the vocabulary has no symbol for, and that do not exist on the case."""
     facts = statement.vocabulary.facts
     names = [name for assumption in statement.assumptions for name in assumption.constants]

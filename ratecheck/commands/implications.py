@@ -12,7 +12,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.implication import Implication
 from bounds.ledger.implications import implications, of
-from ratecheck.auditing.implications import Checked, Constant, Verdict, check
+from ratecheck.auditing.implications import CheckedImplication, ImplicationVerdict, ImpliedConstant, check
 from ratecheck.commands.arguments import json_option, print_json, say
 from ratecheck.views.progress import progress
 from ratecheck.workers import share
@@ -36,10 +36,10 @@ def command(scope: str | None, sharpest: bool, as_json: bool) -> int:
     else:
         say("\n".join(line(answer) for answer in answers))
     verdicts = {answer.verdict for answer in answers}
-    return 1 if Verdict.FALSE in verdicts else 3 if Verdict.UNKNOWN in verdicts else 0
+    return 1 if ImplicationVerdict.FALSE in verdicts else 3 if ImplicationVerdict.UNKNOWN in verdicts else 0
 
 
-def checked(scope: str | None, *, sharpest: bool) -> list[Checked]:
+def checked(scope: str | None, *, sharpest: bool) -> list[CheckedImplication]:
     """The answers for one paper, one conclusion, or everything, on all cores."""
     papers = (scope,) if scope in bounds.PAPERS else bounds.PAPERS
     if scope is not None and "/" not in scope and scope not in bounds.PAPERS:
@@ -48,15 +48,15 @@ def checked(scope: str | None, *, sharpest: bool) -> list[Checked]:
     return run(wanted, sharpest=sharpest)
 
 
-def run(wanted: Sequence[Implication], *, sharpest: bool) -> list[Checked]:
+def run(wanted: Sequence[Implication], *, sharpest: bool) -> list[CheckedImplication]:
     """The answers in order, computed side by side."""
     if len(wanted) <= 1:
         with progress("checking implications"):
             return [check(each, sharpest=sharpest) for each in wanted]
-    answers: dict[int, Checked] = {}
+    answers: dict[int, CheckedImplication] = {}
     with progress("checking implications") as report:
 
-        def done(number: int, answer: Checked) -> None:
+        def done(number: int, answer: CheckedImplication) -> None:
             answers[number] = answer
             report(len(answers) / len(wanted))
 
@@ -64,12 +64,12 @@ def run(wanted: Sequence[Implication], *, sharpest: bool) -> list[Checked]:
     return [answers[number] for number in range(len(wanted))]
 
 
-def _answer(implication: Implication, sharpest: bool) -> Checked:
+def _answer(implication: Implication, sharpest: bool) -> CheckedImplication:
     """The answer without its certificates, which are large to send between processes."""
     return dataclasses.replace(check(implication, sharpest=sharpest), certificates=())
 
 
-def line(answer: Checked) -> str:
+def line(answer: CheckedImplication) -> str:
     """Conclusion <- premises, verdict, how, constants."""
     implication = answer.implication
     text = f"{answer.verdict.value:8} {implication.conclusion} <- {', '.join(implication.premises)}"
@@ -87,7 +87,7 @@ def line(answer: Checked) -> str:
     return text
 
 
-def constant_text(constant: Constant) -> str:
+def constant_text(constant: ImpliedConstant) -> str:
     """A constant as printed and as sharp as it gets."""
     if constant.sharpest is None:
         return f"{constant.place}: {shown(constant.printed)} -> ?"
@@ -102,7 +102,7 @@ def shown(value: sp.Expr) -> str:
     return exact if value.is_Rational and len(exact) <= 9 else f"{float(value):.6g}"
 
 
-def fields(answer: Checked) -> dict[str, object]:
+def fields(answer: CheckedImplication) -> dict[str, object]:
     """The answer as JSON."""
     found = answer.counterexample
     return {

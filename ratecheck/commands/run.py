@@ -10,9 +10,9 @@ import click
 
 from ratecheck import files
 from ratecheck.commands.arguments import json_option, note, print_json, say, threads_option
-from ratecheck.studies import ClaimResult, Findings, Store, Study, judge, load, run_study
-from ratecheck.studies.claims import Comparison, Side
-from ratecheck.studies.estimate import Interval
+from ratecheck.studies import ClaimResult, Findings, RunStore, Study, judge, load, run_study
+from ratecheck.studies.claims import ClaimComparison, Side
+from ratecheck.studies.estimate import ConfidenceInterval
 from ratecheck.studies.report import fields
 from ratecheck.views.figures import check_labels, draw
 from ratecheck.views.progress import progress
@@ -46,7 +46,7 @@ def command(
     check_labels(study)
     folder = out or Path("results") / (study.name + ("-quick" if quick else ""))
     with progress(f"running {study.name}") as report:
-        outcome = run_study(study, Store(folder / "cells"), threads=threads, progress=report)
+        outcome = run_study(study, RunStore(folder / "cells"), threads=threads, progress=report)
     with progress(f"judging {study.name}"):
         findings = judge(study, outcome.records)
     if not as_json:
@@ -106,7 +106,7 @@ def _claim(result: ClaimResult, findings: Findings) -> list[str]:
     return [*lines, *([f"    too noisy to tell whether steady: {', '.join(noisy)}"] if noisy else []), ""]
 
 
-def _comparison(comparison: Comparison) -> str:
+def _comparison(comparison: ClaimComparison) -> str:
     first, second = comparison.first, comparison.second
     names = f"{first.title} : {second.title}" if first.figure != second.figure else f"{first.name} : {second.name}"
     at = "" if comparison.level is None else f" at {comparison.level:g}"
@@ -115,5 +115,5 @@ def _comparison(comparison: Comparison) -> str:
     return f"{names}{at}   ratio {' '.join(_interval(comparison.ratio))}   {comparison.side.value}"
 
 
-def _interval(interval: Interval) -> tuple[str, str]:
+def _interval(interval: ConfidenceInterval) -> tuple[str, str]:
     return number(interval.value), f"[{number(interval.low)}, {number(interval.high)}]"

@@ -15,7 +15,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.selftesting.kept import Kept
 from ratecheck.selftesting.mutants import sound
-from ratecheck.selftesting.run import Plan, Report, selftest
+from ratecheck.selftesting.run import Report, SelfTestPlan, selftest
 from ratecheck.selftesting.survey import searchable
 from ratecheck.views.progress import progress
 from ratecheck.views.selftest import report_fields, report_text
@@ -56,7 +56,7 @@ def command(
     of all kinds, with false twins, which have to be caught; it is part of the default.
     Exit code 1 where a share is missed or there is a false alarm.
     """
-    plan = Plan(
+    plan = SelfTestPlan(
         mutants=None if mutants == _ALL else whole("mutants", mutants, 0),
         instances=whole("instances", instances, 0),
         planted=whole("planted", planted, 0),

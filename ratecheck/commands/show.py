@@ -52,7 +52,7 @@ def _writable(text: str) -> bool:
 
 def latex_lines(shown: Page) -> list[str]:
     """Every claim, then every condition, each as one formula."""
-    blocks = markup.Blocks(shown)
+    blocks = markup.MarkupBlocks(shown)
     claims = ("".join(blocks.claim(claim, named=False)).replace("{}&", " ").replace("&", "") for claim in shown.claims)
     rules = (line for kind, line in shown.rules if kind != "default")
     return [*claims, *map(blocks.line, (*shown.conditions, *rules))]

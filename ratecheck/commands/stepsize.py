@@ -17,7 +17,7 @@ from ratecheck.stepsizes.admissible import StepSizes, step_sizes
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.nearest import Nearest, nearest
 from ratecheck.stepsizes.region import Region, choose_axes, free_constants, region
-from ratecheck.verification.negative_bounds import Impossible, of_evaluation
+from ratecheck.verification.negative_bounds import NegativeBound, of_evaluation
 from ratecheck.views.progress import progress
 from ratecheck.views.text import region_text, step_sizes_text
 
@@ -63,7 +63,7 @@ def command(key: str, assignments: tuple[str, ...], axes: str | None, as_json: b
     return (1 if negative else 0) if answer.feasible else 3
 
 
-def _negative(statement: Statement, given: dict[str, Any], answer: StepSizes) -> tuple[Impossible, ...]:
+def _negative(statement: Statement, given: dict[str, Any], answer: StepSizes) -> tuple[NegativeBound, ...]:
     """Bounds that are negative at the step sizes that minimise the first one, near them, or at those prescribed."""
     if not answer.feasible or statement.order_only:
         return ()
@@ -94,7 +94,7 @@ def _towards(end: float, interval: Interval, share: float) -> float:
     return end + share * (other - end)
 
 
-def fields(answer: StepSizes, closest: Nearest | None, negative: tuple[Impossible, ...] = ()) -> dict[str, Any]:
+def fields(answer: StepSizes, closest: Nearest | None, negative: tuple[NegativeBound, ...] = ()) -> dict[str, Any]:
     """The answer as JSON data."""
     admissible = answer.admissible if answer.feasible else {}
     return {

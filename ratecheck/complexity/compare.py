@@ -63,7 +63,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BoundComparison:
     """The answer of ``compare``.
 
     ``values`` has shape (statements, points of the first axis, points of the second), 1 for an axis that is not there;
@@ -88,7 +88,7 @@ def compare(
     axes: Sequence[Axis] = (),
     *,
     progress: Progress | None = None,
-) -> Comparison:
+) -> BoundComparison:
     """Compare the right sides of the statements' first claims.
 
     ``axes`` are at most two, as `read_axes` makes them. Raises `InputError` for fewer than two statements, for two with
@@ -113,7 +113,7 @@ def compare(
         if progress is not None:
             progress((done + 1) / values[0].size)
     smallest = np.apply_along_axis(evaluate.smallest, 0, values)
-    return Comparison(
+    return BoundComparison(
         statements=tuple(statements),
         given=given,
         axes=tuple(axes),

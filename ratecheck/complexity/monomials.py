@@ -149,7 +149,7 @@ def differences(expr: sp.Expr) -> Iterator[sp.Expr]:
 
 
 @dataclass(frozen=True)
-class Reader:
+class MonomialReader:
     """Reads expressions as quotients.
 
     ``differences`` has the larger and the smaller part of each difference by name, such as ``n-m``; the larger one is

@@ -21,7 +21,16 @@ import sympy as sp
 from bounds.statement import Condition
 from bounds.symbols import Domain, Vocabulary
 from ratecheck.complexity.farkas import Ray, Weights, decide
-from ratecheck.complexity.monomials import ONE, Monomial, Reader, differences, is_mixed, is_negative, power, times
+from ratecheck.complexity.monomials import (
+    ONE,
+    Monomial,
+    MonomialReader,
+    differences,
+    is_mixed,
+    is_negative,
+    power,
+    times,
+)
 from ratecheck.errors import InputError
 
 # Values of x at which a quotient is shown along a direction.
@@ -139,12 +148,12 @@ class _Problem:
         simplest = min(directions, key=lambda direction: direction.complexity, default=None)
         return Domination(tuple(certificates) if simplest is None else (), simplest)
 
-    def _cases(self) -> Iterator[tuple[Reader, list[Monomial]]]:
+    def _cases(self) -> Iterator[tuple[MonomialReader, list[Monomial]]]:
         """Every choice of the differences that are 0, and for each every way to meet the conditions, up to factors."""
         known = self._differences()
         for count in range(len(known) + 1):
             for zero in itertools.combinations(known, count):
-                reader = Reader(known, frozenset(zero), self.fixed, self.hide_logarithms)
+                reader = MonomialReader(known, frozenset(zero), self.fixed, self.hide_logarithms)
                 yield from ((reader, facts) for facts in self._facts(reader))
 
     def _differences(self) -> dict[str, tuple[sp.Symbol, sp.Expr]]:
@@ -176,7 +185,7 @@ class _Problem:
             return False
         return bool(smaller == 1 or (smaller.is_integer and (str(smaller), str(larger)) in self.vocabulary.ordered))
 
-    def _facts(self, reader: Reader) -> Iterator[list[Monomial]]:
+    def _facts(self, reader: MonomialReader) -> Iterator[list[Monomial]]:
         """Monomials that are at most 1: one list for each way in which every condition can hold, up to factors."""
         exprs = [*self.sides, *(side for condition in self.conditions for side in (condition.left, condition.right))]
         names = sorted({symbol.name for expr in exprs for symbol in expr.free_symbols})
@@ -199,14 +208,16 @@ class _Problem:
         for choice in itertools.product(*choices):
             yield [fact for fact in dict.fromkeys([*sure, *choice]) if fact != ONE]
 
-    def _at_least_one(self, names: Sequence[str], reader: Reader) -> list[str]:
+    def _at_least_one(self, names: Sequence[str], reader: MonomialReader) -> list[str]:
         """Whole numbers among the quantities that are left, and the differences that are not 0."""
         gone = self.fixed | {larger.name for larger, _ in reader.differences.values()}
         whole = [name for name in names if self.vocabulary[name].domain is Domain.POSITIVE_INTEGER and name not in gone]
         return [*whole, *(name for name in reader.differences if name not in reader.zero)]
 
 
-def _decided(left: sp.Expr, right: sp.Expr, reader: Reader, facts: Sequence[Monomial]) -> Iterator[Weights | Ray]:
+def _decided(
+    left: sp.Expr, right: sp.Expr, reader: MonomialReader, facts: Sequence[Monomial]
+) -> Iterator[Weights | Ray]:
     """What decides whether left = O(right), monomial by monomial."""
     other = reader.quotient(right)
     # Taken one by one, the terms of a sum need no common denominator.
@@ -216,7 +227,7 @@ def _decided(left: sp.Expr, right: sp.Expr, reader: Reader, facts: Sequence[Mono
             yield decide(goal, sorted(terms), facts)
 
 
-def _direction(ray: Ray, left: sp.Expr, right: sp.Expr, reader: Reader) -> Direction:
+def _direction(ray: Ray, left: sp.Expr, right: sp.Expr, reader: MonomialReader) -> Direction:
     """The ray in whole exponents, with the quotient of the two sides along it."""
     scale = math.lcm(*(exponent.denominator for exponent in ray.powers.values()))
     powers = {name: int(exponent * scale) for name, exponent in ray.powers.items()}

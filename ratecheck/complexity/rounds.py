@@ -24,7 +24,7 @@ _FLAT = 0.01
 
 
 @dataclass(frozen=True)
-class Budget:
+class RunCost:
     """What a run of T rounds costs.
 
     ``received`` and ``sent`` are vectors per block of coordinates, over all participants and rounds where the number of
@@ -52,8 +52,8 @@ class Horizon:
     statement: Statement
     eps: float | None
     rounds: int | None
-    point: curve.Point | None
-    budget: Budget | None
+    point: curve.CurvePoint | None
+    budget: RunCost | None
     vacuous_until: int | None
     trivial: float | None
     why: str
@@ -79,7 +79,7 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
 
     memory: Memory = {}
 
-    def bound(rounds: int) -> curve.Point:
+    def bound(rounds: int) -> curve.CurvePoint:
         return curve.at(statement, {**given, T: float(rounds)}, best=best, memory=memory)
 
     points = _Memory(bound)
@@ -98,11 +98,11 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
 class _Memory:
     """Points by rounds, each computed once."""
 
-    def __init__(self, bound: Callable[[int], curve.Point]) -> None:
+    def __init__(self, bound: Callable[[int], curve.CurvePoint]) -> None:
         self._bound = bound
-        self._known: dict[int, curve.Point] = {}
+        self._known: dict[int, curve.CurvePoint] = {}
 
-    def __call__(self, rounds: int) -> curve.Point:
+    def __call__(self, rounds: int) -> curve.CurvePoint:
         if rounds not in self._known:
             self._known[rounds] = self._bound(rounds)
         return self._known[rounds]
@@ -113,11 +113,11 @@ class _Memory:
         return min(point.value for point in self._known.values() if point.value is not None)
 
 
-def _reached(point: curve.Point, eps: float) -> bool:
+def _reached(point: curve.CurvePoint, eps: float) -> bool:
     return point.value is not None and point.value <= eps
 
 
-def _below(point: curve.Point, trivial: float | None) -> bool:
+def _below(point: curve.CurvePoint, trivial: float | None) -> bool:
     return point.value is not None and trivial is not None and point.value < trivial
 
 
@@ -146,7 +146,7 @@ def _why(points: _Memory, eps: float) -> str:
     return f"more than 2^53 rounds: there the bound is {last.value:.4g}, above {eps:.4g}"
 
 
-def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> Budget | None:
+def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> RunCost | None:
     """What ``rounds`` rounds of the statement's algorithm cost; None for a statement about no algorithm."""
     if statement.algorithm not in METHODS:
         return None
@@ -165,7 +165,7 @@ def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> Bud
     if per_round.oracle != "prox" and steps is not None:
         first = 0.0 if not per_round.at_start else (1.0 if participants is None else clients or 0.0)
         calls = (all_rounds + first) * steps
-    return Budget(
+    return RunCost(
         participants=participants,
         received={block: count * all_rounds for block, count in per_round.received.items()},
         sent={block: count * all_rounds for block, count in per_round.sent.items()},

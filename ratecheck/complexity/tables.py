@@ -27,7 +27,7 @@ from ratecheck.outcome import Outcome
 
 
 @dataclass(frozen=True)
-class Finding:
+class RowResult:
     """One check: ``says`` is what was checked, ``evidence`` what decided it, ``ordering`` the orders behind it.
 
     ``fixed`` names the constants that have to be held fixed for the claim (none where it holds for all their values),
@@ -54,7 +54,7 @@ class RowReport:
     """A row and its checks."""
 
     row: Row
-    findings: tuple[Finding, ...]
+    findings: tuple[RowResult, ...]
 
     @property
     def outcome(self) -> Outcome:
@@ -77,7 +77,7 @@ class TableReport:
 
     table: RateTable
     rows: tuple[RowReport, ...]
-    reductions: tuple[Finding, ...]
+    reductions: tuple[RowResult, ...]
 
     @property
     def outcome(self) -> Outcome:
@@ -122,7 +122,7 @@ def _worst(outcomes: list[Outcome]) -> Outcome:
 Case = Mapping[sp.Symbol, sp.Expr]
 
 
-def _own(table: RateTable, row: OwnRow) -> dict[str, Finding]:
+def _own(table: RateTable, row: OwnRow) -> dict[str, RowResult]:
     """The checks of an own row by case."""
     return {_named(case): _follows(table, row, case) for case in row.cases}
 
@@ -132,12 +132,12 @@ def _named(case: Case) -> str:
     return ", ".join(f"{symbol} = {value}" for symbol, value in case.items())
 
 
-def _unprinted(claim: Unprinted) -> Finding:
+def _unprinted(claim: Unprinted) -> RowResult:
     evidence = f"not checked: no rate printed; {claim.key} has the own rate in its place"
-    return Finding(claim.said, Outcome.NOT_CHECKED, evidence, None)
+    return RowResult(claim.said, Outcome.NOT_CHECKED, evidence, None)
 
 
-def _follows(table: RateTable, row: OwnRow, case: Case) -> Finding:
+def _follows(table: RateTable, row: OwnRow, case: Case) -> RowResult:
     """An own row against its theorem, in one case."""
     where = f"at {_named(case)} " if case else ""
     bound = _bound(row, row.put_in, case)
@@ -152,7 +152,7 @@ def _follows(table: RateTable, row: OwnRow, case: Case) -> Finding:
         holds = ordering.forward.holds
     if holds:
         hidden = ", up to logarithms" if row.hides_logarithms else ""
-        return Finding(says, Outcome.HOLDS, f"{ordering.text}{hidden}; {_certified(ordering)}", ordering)
+        return RowResult(says, Outcome.HOLDS, f"{ordering.text}{hidden}; {_certified(ordering)}", ordering)
     parts = []
     if not ordering.forward.holds:
         parts.append(f"the bound exceeds it {_along(ordering.forward)}")
@@ -160,17 +160,17 @@ def _follows(table: RateTable, row: OwnRow, case: Case) -> Finding:
         parts.append(f"the bound is below it {_along(ordering.backward)}")
     for symbol in row.free.values():
         other = _other_value(table, row, case, symbol, target.xreplace(dict(case)))
-        if isinstance(other, Finding):
+        if isinstance(other, RowResult):
             return other
         parts.append(other)
-    return Finding(says, Outcome.VIOLATED, "; ".join([*parts, *([row.remark] if row.remark else [])]), ordering)
+    return RowResult(says, Outcome.VIOLATED, "; ".join([*parts, *([row.remark] if row.remark else [])]), ordering)
 
 
 def _bound(row: OwnRow, put_in: Case, case: Case) -> sp.Expr:
     return closed_bound(bounds.get(row.key)).xreplace(dict(put_in)).xreplace(dict(case))
 
 
-def _other_value(table: RateTable, row: OwnRow, case: Case, symbol: sp.Symbol, target: sp.Expr) -> Finding | str:
+def _other_value(table: RateTable, row: OwnRow, case: Case, symbol: sp.Symbol, target: sp.Expr) -> RowResult | str:
     """Whether another value of a parameter that the columns leave open reaches the accuracy; else why none does.
 
     A term of the bound at the value 1 that no value of at least 1 makes smaller, up to constants, and that exceeds the
@@ -194,7 +194,7 @@ def _other_value(table: RateTable, row: OwnRow, case: Case, symbol: sp.Symbol, t
         if ordering.forward.holds:
             put_in = ", ".join(f"{name} = {each}" for name, each in {**rest, symbol: value}.items())
             says = f"{row.key} reaches O({row.reaches}) with {put_in}"
-            return Finding(says, Outcome.HOLDS, f"{ordering.text}; {_certified(ordering)}", ordering)
+            return RowResult(says, Outcome.HOLDS, f"{ordering.text}; {_certified(ordering)}", ordering)
     return f"no power of {', '.join(map(str, _scales(row, symbol)))} that was tried for {symbol} reaches it"
 
 
@@ -217,7 +217,7 @@ def _powers(table: RateTable, row: OwnRow, symbol: sp.Symbol) -> Iterator[sp.Exp
             yield value
 
 
-def _confined(table: RateTable, row: QuotedRow, versus: Versus, own: Mapping[str, Finding]) -> Finding:
+def _confined(table: RateTable, row: QuotedRow, versus: Versus, own: Mapping[str, RowResult]) -> RowResult:
     """What the paper says about a row of other work, confined to the cases in which the own row is not refuted."""
     found = _claimed(table, row, versus, {})
     refuted = own.get("")
@@ -236,7 +236,7 @@ def _confined(table: RateTable, row: QuotedRow, versus: Versus, own: Mapping[str
     return replace(found, evidence=evidence, only=tuple(kept))
 
 
-def _claimed(table: RateTable, row: QuotedRow, versus: Versus, case: Case) -> Finding:
+def _claimed(table: RateTable, row: QuotedRow, versus: Versus, case: Case) -> RowResult:
     """What the paper says about a row of other work, in one case."""
     own, other = versus.own.order(versus.column), versus.factor * row.order(versus.column)
     own, other = own.xreplace(dict(case)), other.xreplace(dict(case))
@@ -246,32 +246,32 @@ def _claimed(table: RateTable, row: QuotedRow, versus: Versus, case: Case) -> Fi
     says = f"{versus.said}; {versus.own.label} against {factor}{row.label}, {relation}{columns}"
     uniform = _compare(table, own, other, case)
     if _agrees(uniform, versus):
-        return Finding(says, Outcome.HOLDS, f"{_strict(uniform)}; {_certified(uniform)}", uniform)
+        return RowResult(says, Outcome.HOLDS, f"{_strict(uniform)}; {_certified(uniform)}", uniform)
     failing = uniform.forward if not uniform.forward.holds else uniform.backward
     fails = f"fails for all values at once {_along(failing)}"
     symbols = own.free_symbols | other.free_symbols
     constants = tuple(q.name for q in table.vocabulary if q.role is Role.CONSTANT and q.symbol in symbols)
     pointwise = _compare(table, own, other, case, fixed=constants) if constants else uniform
     if not _agrees(pointwise, versus):
-        return Finding(says, Outcome.VIOLATED, fails, uniform)
+        return RowResult(says, Outcome.VIOLATED, fails, uniform)
     evidence = f"for fixed positive {', '.join(constants)}: {_strict(pointwise)}; {fails}"
-    return Finding(says, Outcome.HOLDS, evidence, pointwise, constants)
+    return RowResult(says, Outcome.HOLDS, evidence, pointwise, constants)
 
 
 def _agrees(ordering: Ordering, versus: Versus) -> bool:
     return ordering.same if versus.same else ordering.forward.holds
 
 
-def _reduces(table: RateTable, reduction: Reduction) -> Finding:
+def _reduces(table: RateTable, reduction: Reduction) -> RowResult:
     general, special = reduction.general, reduction.special
     put_in = ", ".join(f"{symbol} = {value}" for symbol, value in reduction.settings.items())
     says = f"{general.label} ({general.key}) at {put_in} is {special.label} ({special.key})"
     left = general.order(reduction.column).xreplace(dict(reduction.settings))
     ordering = _compare(table, left, special.order(reduction.column), reduction.settings)
     if ordering.same:
-        return Finding(says, Outcome.HOLDS, f"{ordering.text}; {_certified(ordering)}", ordering)
+        return RowResult(says, Outcome.HOLDS, f"{ordering.text}; {_certified(ordering)}", ordering)
     failing = ordering.forward if not ordering.forward.holds else ordering.backward
-    return Finding(says, Outcome.VIOLATED, f"{ordering.text} {_along(failing)}", ordering)
+    return RowResult(says, Outcome.VIOLATED, f"{ordering.text} {_along(failing)}", ordering)
 
 
 def _compare(

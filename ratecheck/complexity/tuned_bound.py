@@ -18,7 +18,7 @@ from ratecheck.stepsizes.feasible_set import Memory
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """The right side of the first claim at one setting.
 
     ``value`` is None where no step sizes are admissible; ``broken`` says then which conditions stand in the way.
@@ -32,7 +32,9 @@ class Point:
     broken: tuple[str, ...]
 
 
-def at(statement: Statement, given: Mapping[str, float], *, best: bool = False, memory: Memory | None = None) -> Point:
+def at(
+    statement: Statement, given: Mapping[str, float], *, best: bool = False, memory: Memory | None = None
+) -> CurvePoint:
     """The bound at the given numbers; a statement that is known only up to a constant has the constant 1 here.
 
     With ``best`` every step size for which the statement leaves a choice takes its best value, also where there is a
@@ -45,14 +47,14 @@ def at(statement: Statement, given: Mapping[str, float], *, best: bool = False, 
     if statement.order_only:
         if missing:
             raise InputError(f"{statement.key} needs a value for {_named(statement, missing)}")
-        return Point(number(statement.claims[0].bound, values), {}, (), None, ())
+        return CurvePoint(number(statement.claims[0].bound, values), {}, (), None, ())
     open_steps = tuple(name for name in missing if roles[name] is Role.STEP_SIZE)
     chosen: dict[str, float] = {}
     if open_steps or (best and _leaves_a_choice(statement, given)):
         ruled = {} if best else {k: v for k, v in values.items() if roles[k] is Role.STEP_SIZE}
         answer = step_sizes(statement, {**given, **ruled}, memory=memory)
         if not answer.feasible:
-            return Point(None, {}, (), None, answer.conflict)
+            return CurvePoint(None, {}, (), None, answer.conflict)
         if answer.missing:
             raise InputError(f"{statement.key} needs a value for {_named(statement, answer.missing)}")
         if open_steps and not answer.optimal:
@@ -67,7 +69,7 @@ def at(statement: Statement, given: Mapping[str, float], *, best: bool = False, 
     evaluation = statement.evaluate(**{**given, **chosen})
     steps = {k: v for k, v in evaluation.values.items() if roles[k] is Role.STEP_SIZE}
     broken = tuple(check.broken for check in evaluation.broken)
-    return Point(None if broken else evaluation.value, steps, tuple(chosen), evaluation.trivial, broken)
+    return CurvePoint(None if broken else evaluation.value, steps, tuple(chosen), evaluation.trivial, broken)
 
 
 def _leaves_a_choice(statement: Statement, given: Mapping[str, float]) -> bool:

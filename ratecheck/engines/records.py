@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.base import Over, TermMap, by_work
+from ratecheck.algorithms.base import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
@@ -49,7 +49,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RecordPlan:
     """All records of a run.
 
     ``groups`` and ``slots`` say for each block where the recorded point is: in the server's state (0) or the client's
@@ -77,7 +77,7 @@ def weighted(records: Mapping[str, Array], weights: Mapping[str, float]) -> Arra
     return np.asarray(sum(weight * records[name] for name, weight in weights.items()))
 
 
-def plan(setup: Setup) -> Plan:
+def plan(setup: Setup) -> RecordPlan:
     """The plan of a setup; raises `InputError` for a quantity that the method or the problem does not have."""
     own = _own(setup)
     problem_records = _of_problem(setup)
@@ -92,7 +92,7 @@ def plan(setup: Setup) -> Plan:
     for name in setup.records:
         record = problem_records[name]() if name in problem_records else _terms(setup, name)
         records.append(_on_server(setup, record, groups, slots))
-    return Plan(tuple(records), groups, slots, *_anchor(setup))
+    return RecordPlan(tuple(records), groups, slots, *_anchor(setup))
 
 
 def _own(setup: Setup) -> list[str]:
@@ -234,7 +234,7 @@ def _function_gap(setup: Setup, problem: Quadratic) -> Record:
         root, point = _root(H / 2), _solved(H, g)
         return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, _solution_error(H, g, point)[1]))
     slots = setup.maps.server.slots + setup.maps.client.slots + 2
-    term = TermMap(Over.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
+    term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
     none = np.zeros((0, problem.d))
     # The infimum is made of a solution x of Hx = g and products with it: -g'x/2.
     joint, slope = problem.joint()
@@ -250,7 +250,7 @@ def _distance(setup: Setup) -> Record:
     """||u - u*||^2 + (1/n) sum_i ||v_i - v_i*||^2, to the minimiser of least norm."""
     slots = setup.maps.server.slots + setup.maps.client.slots + 2
     away = np.eye(slots)[-1]
-    terms = [TermMap(Over.CLIENTS, 1.0, block, away, away) for block in range(len(setup.algorithm.blocks))]
+    terms = [TermMap(TermOver.CLIENTS, 1.0, block, away, away) for block in range(len(setup.algorithm.blocks))]
     none = np.zeros((0, setup.problem.d))
     return Record("distance2", none, np.zeros(0), tuple((term,) * setup.problem.n for term in terms))
 
@@ -290,7 +290,7 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
         for i, map_ in enumerate(term):
             state = np.delete(map_.left[: servers + clients], slots[block])
             same = np.array_equal(map_.left, map_.right)
-            if map_.over is Over.VALUES or not same or map_.factor < 0 or state.any():
+            if map_.over is TermOver.VALUES or not same or map_.factor < 0 or state.any():
                 return record
             on_point, on_gradient, on_displacement = map_.left[slots[block]], map_.left[-2], map_.left[-1]
             root = math.sqrt(map_.factor)
@@ -300,7 +300,7 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
             by_point = abs(on_gradient) * np.abs(M[i, here]) + (abs(on_point) + abs(on_displacement)) * identity
             apart = abs(on_displacement) * (np.abs(anchor[i, here]) + away[i, here])
             sizes.append(root * np.column_stack([by_point, abs(on_gradient) * np.abs(c[i, here]) + apart]))
-        if term[0].over is Over.MEANS:
+        if term[0].over is TermOver.MEANS:
             parts.append(np.column_stack([np.mean(rows, axis=0), np.mean(offsets, axis=0)]))
             large.append(np.mean(sizes, axis=0))
         else:

@@ -54,7 +54,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One setting to be verified: the parameter's ``value`` and all that is asked with it."""
 
     value: float
@@ -64,12 +64,12 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """A sweep to be run, ``at`` among the values; ``held`` are the step sizes that keep their value."""
 
     parameter: Parameter
     at: float
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     held: tuple[str, ...]
 
 
@@ -175,7 +175,7 @@ def participation(statement: Statement, problem: Problem, given: Mapping[str, fl
 
 def plan(
     statement: Statement, problem: Problem, given: Mapping[str, float], verdict: Verdict, parameter: Parameter
-) -> Plan | str:
+) -> SweepPlan | str:
     """The sweep around the setting of a verdict, or the reason for which the parameter cannot be varied."""
     symbol = parameter.symbol
     if reason := _fixed(statement, verdict, parameter):
@@ -195,12 +195,12 @@ def plan(
     at, points = found
     if len(points) < 2:
         return f"no other value than {at:g} is admissible"
-    return Plan(parameter, at, points, tuple(sorted(held)))
+    return SweepPlan(parameter, at, points, tuple(sorted(held)))
 
 
 def point(
     statement: Statement, problem: Problem, given: Mapping[str, float], verdict: Verdict, symbol: str, value: float
-) -> Point:
+) -> SweepPoint:
     """A single further point of a sweep over a number that is simply put in."""
     asked = _asked(statement, given, held_steps(statement, given, verdict.values, symbol))
     return _put_in(statement, problem, asked, symbol, value)
@@ -212,9 +212,11 @@ def _asked(statement: Statement, given: Mapping[str, float], held: Mapping[str, 
     return {**{k: v for k, v in given.items() if k not in steps}, **held}
 
 
-def _put_in(statement: Statement, problem: Problem, asked: Mapping[str, float], symbol: str, value: float) -> Point:
+def _put_in(
+    statement: Statement, problem: Problem, asked: Mapping[str, float], symbol: str, value: float
+) -> SweepPoint:
     setting = {**asked, symbol: value}
-    return Point(value, setting, problem, participation(statement, problem, setting))
+    return SweepPoint(value, setting, problem, participation(statement, problem, setting))
 
 
 def _fixed(statement: Statement, verdict: Verdict, parameter: Parameter) -> str | None:
@@ -231,7 +233,7 @@ def _fixed(statement: Statement, verdict: Verdict, parameter: Parameter) -> str 
     return None
 
 
-Points = tuple[float, tuple[Point, ...]]
+Points = tuple[float, tuple[SweepPoint, ...]]
 
 
 def _values(
@@ -277,7 +279,7 @@ def _delays(statement: Statement, problem: Problem, asked: Mapping[str, float], 
     at = min(map(float, values), key=lambda value: abs(value - own)) if math.isfinite(own) else float(values[0])
     away = {s for s, fact in vocabulary.facts.items() if fact in DELAYS} | {vocabulary.run.get(PARTICIPANTS)}
     rest = {k: v for k, v in asked.items() if k not in away}
-    points = tuple(Point(float(tau), rest, problem, returning(problem.n, tau, T)) for tau in values)
+    points = tuple(SweepPoint(float(tau), rest, problem, returning(problem.n, tau, T)) for tau in values)
     return at, points
 
 
@@ -303,7 +305,7 @@ def _copies(statement: Statement, problem: Problem, asked: Mapping[str, float]) 
         larger = Quadratic(H, g, problem.d_u)
         scaled = {run[role]: count * asked[run[role]] for role in (CLIENTS, PARTICIPANTS) if run.get(role) in asked}
         setting = {**asked, **scaled}
-        points.append(Point(float(larger.n), setting, larger, participation(statement, larger, setting)))
+        points.append(SweepPoint(float(larger.n), setting, larger, participation(statement, larger, setting)))
     return float(problem.n), tuple(points)
 
 

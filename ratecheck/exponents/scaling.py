@@ -19,7 +19,7 @@ from bounds.statement import Statement
 from ratecheck.aliases import Progress
 from ratecheck.errors import InputError
 from ratecheck.exponents import parameters as varied
-from ratecheck.exponents.sweep import DEFAULTS, Survey, Sweep, check_measurable, survey
+from ratecheck.exponents.sweep import DEFAULTS, Sweep, SweepSurvey, check_measurable, survey
 from ratecheck.problems import Problem
 from ratecheck.statistics.exponent_fit import fit
 from ratecheck.verification.setting import Options
@@ -72,7 +72,7 @@ class Exponent:
 class Scaling:
     """The exponents of one statement on one problem, and the survey that they come from."""
 
-    survey: Survey
+    survey: SweepSurvey
     exponents: tuple[Exponent, ...]
 
     @property
@@ -116,7 +116,7 @@ def scaling(
     return Scaling(found, tuple(exponents))
 
 
-def _look(statement: Statement, at: varied.Point, options: Options) -> Comparison | None:
+def _look(statement: Statement, at: varied.SweepPoint, options: Options) -> Comparison | None:
     """Both sides at a point; None where the engines cannot go there."""
     try:
         verdict = verify(statement, at.problem, at.given, options, participation=at.participation)

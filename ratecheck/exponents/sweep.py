@@ -24,7 +24,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.errors import InputError
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.local_exponent import local_exponent
-from ratecheck.exponents.parameters import Plan, Point
+from ratecheck.exponents.parameters import SweepPlan, SweepPoint
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Bilevel, Problem
 from ratecheck.statistics.confidence import radius
@@ -105,7 +105,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Survey:
+class SweepSurvey:
     """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied.
 
     ``rounds`` is None where it was not asked for, and where the statement is about the mean over participations, which
@@ -151,7 +151,7 @@ def survey(
     curves: bool = True,
     name: str = "",
     progress: Progress | None = None,
-) -> Survey:
+) -> SweepSurvey:
     """Measure a statement at the given setting and with each parameter in ``vary`` varied alone.
 
     ``given`` and ``options`` are those of `verify`; ``vary`` are names as `varied.parameter` takes them, by default
@@ -170,7 +170,7 @@ def survey(
         varied.parameters(statement, DRAWN) if vary is None else [varied.parameter(statement, word) for word in vary]
     )
     runner = _Runner(statement, options, name, progress, total=1 + _EXPECTED * len(chosen))
-    centre = Point(math.nan, given, problem, varied.participation(statement, problem, given))
+    centre = SweepPoint(math.nan, given, problem, varied.participation(statement, problem, given))
     verdict, seen = runner.run(centre, curves=curves)
     _check_measured(verdict)
     # The points of a figure need no verdict beyond rounding, nor from which T on a bound says something.
@@ -181,7 +181,7 @@ def survey(
     if verdict.engine in ("exact", "step"):
         runner.options = replace(runner.options, engine=verdict.engine)
     plans = {each.symbol: varied.plan(statement, problem, given, verdict, each) for each in chosen}
-    runner.total = 1 + sum(len(plan.points) for plan in plans.values() if isinstance(plan, Plan))
+    runner.total = 1 + sum(len(plan.points) for plan in plans.values() if isinstance(plan, SweepPlan))
     sweeps = {k: plan if isinstance(plan, str) else _sweep(runner, plan) for k, plan in plans.items()}
     fixed = {symbol: reason for symbol, reason in sweeps.items() if isinstance(reason, str)}
     if vary is not None and len(vary) == 1 and fixed:
@@ -189,18 +189,18 @@ def survey(
         raise InputError(f"{symbol} cannot be varied: {fixed[symbol]}")
     held = varied.held_steps(statement, given, verdict.values)
     rounds = _over_rounds(statement, held, verdict.values, seen[-1]) if seen else None
-    return Survey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
+    return SweepSurvey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
 
 
-def _by_entries(runner: _Runner, problem: Problem, given: Mapping[str, float]) -> Survey:
+def _by_entries(runner: _Runner, problem: Problem, given: Mapping[str, float]) -> SweepSurvey:
     """Every claim of a statement that is not about a mean over rounds, entry by entry."""
     statement = runner.statement
-    verdict, seen = runner.run(Point(math.nan, given, problem, None), curves=True, every=True)
+    verdict, seen = runner.run(SweepPoint(math.nan, given, problem, None), curves=True, every=True)
     _check_measured(verdict)
     if not seen:
         raise InputError(f"nothing to draw for {statement.key}: its sides are numbers that no run shows")
     drawn = [each for claim in statement.claims for each in courses(claim, [sides[claim.name] for sides in seen])]
-    return Survey(verdict, None, (), {}, tuple(drawn))
+    return SweepSurvey(verdict, None, (), {}, tuple(drawn))
 
 
 def _check_measured(verdict: Verdict) -> None:
@@ -246,7 +246,7 @@ class _Runner:
     total: int
     done: int = 0
 
-    def run(self, point: Point, *, curves: bool, every: bool = False) -> tuple[Verdict, list[Seen]]:
+    def run(self, point: SweepPoint, *, curves: bool, every: bool = False) -> tuple[Verdict, list[Seen]]:
         """The verdict and both sides by entry, where there are any and ``curves``: the last, or with ``every`` all.
 
         Several are those of several participations, or of constants that were tried along the trajectory.
@@ -283,7 +283,7 @@ class _Measured:
         return self.verdict.comparisons[0].left if self.samples is None else float(self.samples.mean())
 
 
-def _sweep(runner: _Runner, plan: Plan) -> Sweep | str:
+def _sweep(runner: _Runner, plan: SweepPlan) -> Sweep | str:
     """The sweep, or the reason for which there is none."""
     points: list[_Measured] = []
     left_out: list[str] = []
@@ -327,7 +327,7 @@ def _together(columns: Sequence[Array | None]) -> Array | None:
     return np.array([np.broadcast_to(column, most) if len(column) == 1 else column for column in known])
 
 
-def _measure(runner: _Runner, point: Point) -> _Measured | str:
+def _measure(runner: _Runner, point: SweepPoint) -> _Measured | str:
     """What `verify` says at a point, or why there is no number."""
     try:
         verdict, seen = runner.run(point, curves=runner.options.engine == "step")
@@ -357,7 +357,7 @@ def _unfit(found: _Measured) -> str | None:
     return None
 
 
-def _predicted(statement: Statement, plan: Plan, points: Sequence[_Measured], at: float) -> float:
+def _predicted(statement: Statement, plan: SweepPlan, points: Sequence[_Measured], at: float) -> float:
     """Local exponent of the bound at ``at``: the sum over all symbols that move of theirs times how fast they move.
 
     With the parameter itself may move what depends on who takes part: delays and the number of participants.

@@ -1,7 +1,8 @@
 """A statement about a run without noise and with every client in every round, as a run on vectors of any kind.
 
-Such a run is decided by the answers of the oracle alone. `Case.run` evaluates the algorithm's own functions on whatever
-can be added and scaled: points of a performance-estimation problem, coefficients of unknown vectors, exact rationals.
+Such a run is decided by the answers of the oracle alone. `DeterministicCase.run` evaluates the algorithm's own
+functions on whatever can be added and scaled: points of a performance-estimation problem, coefficients of unknown
+vectors, exact rationals.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bounds.statement import Assumption, Given, Over, Relation, Statement, numbe
 from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Algorithm, Term, U, V, Variables
-from ratecheck.algorithms.base import Over as Clients
+from ratecheck.algorithms.base import TermOver as Clients
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.stepsizes.admissible import step_sizes
@@ -88,7 +89,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Case:
+class DeterministicCase:
     """A statement at numbers at which its run is deterministic; ``values`` has all of its parameters.
 
     The variables are shared: personal ones, where the method has them, are absent. ``approached`` maps step sizes that
@@ -100,7 +101,7 @@ class Case:
     approached: Mapping[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def of(statement: Statement, given: Given, *, anyway: bool = False) -> Case:
+    def of(statement: Statement, given: Given, *, anyway: bool = False) -> DeterministicCase:
         """Complete the numbers; a step size that the statement leaves open takes its largest admissible value.
 
         Where that end is open the value is just inside. Raises `InputError` where the statement is about anything but a
@@ -114,7 +115,7 @@ class Case:
         values, _ = statement.complete({**silent, **everyone, **given})
         values, approached = _with_open_steps(statement, values)
         _check_values(statement, values, anyway=anyway)
-        return Case(statement, values, approached)
+        return DeterministicCase(statement, values, approached)
 
     @property
     def method(self) -> Method:
@@ -173,9 +174,9 @@ class Case:
         return self.values["F_0"] * self.values["L"]
 
     @cached_property
-    def scaled(self) -> Case:
+    def scaled(self) -> DeterministicCase:
         """The same in units in which F_0 = 1 and L = 1."""
-        return Case(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
+        return DeterministicCase(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
 
     def run(self, zero: Vector, oracle: Oracle, convert: Convert = float) -> tuple[Snapshot, ...]:
         """What is recorded before each of the T rounds, from the start 0.

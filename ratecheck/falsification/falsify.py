@@ -19,7 +19,7 @@ from bounds.statement import Relation, Statement
 from ratecheck import ending
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.instance_families import Family, Shape, shapes
+from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.verification.applicability import foreign
@@ -69,7 +69,7 @@ class Falsified:
     statement: Statement
     instance: Instance | None
     verdict: Verdict | None
-    shape: Shape | None
+    shape: InstanceShape | None
     evaluations: int
     applicable: int
     seconds: float
@@ -112,16 +112,16 @@ class _Search:
     begun: float
     spent: int = 0
     applicable: int = 0
-    best: tuple[float, Instance, Verdict, Shape] | None = None
+    best: tuple[float, Instance, Verdict, InstanceShape] | None = None
     reasons: dict[str, int] = field(default_factory=dict)
-    points: list[tuple[float, Family, Array]] = field(default_factory=list)
+    points: list[tuple[float, InstanceFamily, Array]] = field(default_factory=list)
 
     @property
     def late(self) -> bool:
         """Whether the time that the user set is over."""
         return self.budget.seconds is not None and time.monotonic() - self.begun > self.budget.seconds
 
-    def room(self, family: Family, point: Array) -> float:
+    def room(self, family: InstanceFamily, point: Array) -> float:
         """(right - left)/(|right| + |left|) of the claim with the least room: negative where it fails; 2 for nothing.
 
         Raises `_Over` at an instance that fails and at the end of the budget.
@@ -172,7 +172,7 @@ class _Search:
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
 
-    def look(self, families: list[Family], rng: np.random.Generator) -> None:
+    def look(self, families: list[InstanceFamily], rng: np.random.Generator) -> None:
         """Corners and random points of all shapes in turn, until something is known."""
         end = self.spent + _LOOK * self.budget.evaluations
         streams = [_points(family, np.random.default_rng(rng.integers(2**63))) for family in families]
@@ -238,7 +238,7 @@ def falsify(
     if reasons := foreign(statement):
         return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
     whole("seed", seed, 0)
-    families = [Family(statement, shape) for shape in shapes(statement)]
+    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
     search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     stopped = ""
     rng = np.random.default_rng(seed)
@@ -270,7 +270,7 @@ def _best_text(room: float) -> str:
     return "violated" if room <= 0 else f"tightness {(1 - room) / (1 + room):.4g}"
 
 
-def _points(family: Family, rng: np.random.Generator) -> Iterator[Array]:
+def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]:
     """Corners of the cube, and points whose dials are at an end one time in three, in turn."""
     kinds = [dial.partition(" ")[0] for dial in family.dials]
     # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.

@@ -1,8 +1,8 @@
 """Families of instances: points of a unit cube decoded into problems, participations, settings and step sizes.
 
-A `Shape` fixes what is discrete (sizes, who takes part); a point of the cube gives the rest: spectra, alignment of the
-clients' gradients, noise, how many rounds and local steps, where in the admissible region the step sizes lie, and
-constants that are claimed larger than they are. Every decoded instance meets the statement's assumptions by
+A `InstanceShape` fixes what is discrete (sizes, who takes part); a point of the cube gives the rest: spectra, alignment
+of the clients' gradients, noise, how many rounds and local steps, where in the admissible region the step sizes lie,
+and constants that are claimed larger than they are. Every decoded instance meets the statement's assumptions by
 construction; its conditions are met as far as step sizes inside their intervals do.
 """
 
@@ -26,7 +26,7 @@ from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
 from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
-from ratecheck.stepsizes.feasible_set import Problem as Region
+from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification import pointwise as points
@@ -48,7 +48,7 @@ _WIDE = 1e3
 
 
 @dataclass(frozen=True)
-class Shape:
+class InstanceShape:
     """What is discrete: clients, coordinates of the two blocks, participants, and a trace's kind ("" for a pattern)."""
 
     n: int
@@ -83,12 +83,12 @@ def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
     return np.asarray(clients == rounds * n // T)
 
 
-def shapes(statement: Statement, most: int = 3) -> list[Shape]:
+def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
     """The shapes that a statement can be asked about, small ones first."""
     method = method_of(statement)
     if is_bilevel(statement):
         # Where everybody takes part and nothing is random the constants along a run are those of one run.
-        return [Shape(n, 1, 1, n) for n in (1, 2)]
+        return [InstanceShape(n, 1, 1, n) for n in (1, 2)]
     if method is None:
         blocks: list[tuple[int, int]] = [(1, 0), (2, 0)]
     else:
@@ -99,13 +99,13 @@ def shapes(statement: Statement, most: int = 3) -> list[Shape]:
     for n, (d_u, d_v) in itertools.product(range(1, most + 1), blocks):
         for size in _participants(statement, n):
             kinds = TRACES if every_participation(statement) and n > 1 else ()
-            found.append(Shape(n, d_u, d_v, size))
+            found.append(InstanceShape(n, d_u, d_v, size))
             if size == 1:
-                found += [Shape(n, d_u, d_v, size, kind) for kind in kinds]
+                found += [InstanceShape(n, d_u, d_v, size, kind) for kind in kinds]
     if method is None:
         # Without a run many clients cost little, and delays grow with their number.
         found += [
-            Shape(n, *blocks[0], size)
+            InstanceShape(n, *blocks[0], size)
             for n in _MANY
             for size in sorted({*_participants(statement, n)} & {1, n // 2, n})
         ]
@@ -129,10 +129,10 @@ def _participants(statement: Statement, n: int) -> Sequence[int]:
     return range(1, n + 1)
 
 
-class Family:
+class InstanceFamily:
     """All instances of a statement with one shape; ``dials`` names the coordinates of the cube in order."""
 
-    def __init__(self, statement: Statement, shape: Shape) -> None:
+    def __init__(self, statement: Statement, shape: InstanceShape) -> None:
         self.statement, self.shape = statement, shape
         self.dials = tuple(self._names())
 

@@ -35,7 +35,7 @@ import bounds
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import Case, Vector, mean, total
+from ratecheck.falsification.deterministic import DeterministicCase, Vector, mean, total
 from ratecheck.inputs import floats, whole
 
 # The adversary keeps this share below the smoothness that is allowed, and a trifle below the other limits, so that
@@ -53,7 +53,7 @@ class Answers:
     for all. ``tilts`` (n - 1, d) are c_1 ... c_{n-1}; the last client's is minus their sum.
     """
 
-    case: Case
+    case: DeterministicCase
     gradients: tuple[Array, ...]
     heights: tuple[Array, ...]
     tilts: Array
@@ -84,7 +84,7 @@ class Answers:
             if not isinstance(saved.get(name), kind):
                 raise InputError(f"the instance has no {name!r} that could be used: needed are {', '.join(kinds)}")
         named = statement or bounds.from_data(saved["key"], "the instance")
-        case = Case.of(named, saved["values"], anyway=anyway)
+        case = DeterministicCase.of(named, saved["values"], anyway=anyway)
         gradients = tuple(_finite(f"gradients[{k}]", each, 2) for k, each in enumerate(saved["gradients"]))
         heights = tuple(_finite(f"heights[{k}]", each, 1) for k, each in enumerate(saved["heights"]))
         count = 1 if case.dissimilar else case.n
@@ -101,7 +101,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Checked:
+class VerifiedInstance:
     """Both sides at an instance that `recheck` accepted; ``left`` is exact but for one rounding."""
 
     left: float
@@ -113,7 +113,7 @@ class Checked:
         return self.left / self.right if self.right > 0 else math.inf
 
 
-def recheck(instance: Answers) -> Checked:
+def recheck(instance: Answers) -> VerifiedInstance:
     """Both sides at an instance, once every assumption has been checked in exact rational arithmetic.
 
     Follows the run anew from the stored answers, with the algorithm's functions on rational numbers. Raises
@@ -153,7 +153,7 @@ def recheck(instance: Answers) -> Checked:
         _check_limit(
             "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
         )
-    return Checked(left=float(case.left(run, _dot, Fraction)), right=case.right)
+    return VerifiedInstance(left=float(case.left(run, _dot, Fraction)), right=case.right)
 
 
 def _finite(name: str, values: Any, dimensions: int) -> Array:
@@ -193,7 +193,9 @@ def _check_limit(text: str, found: Fraction, limit: Fraction) -> None:
         raise InputError(f'the instance breaks "{text}": {float(found):.17g} <= {float(limit):.17g} is false')
 
 
-def worst_instance(case: Case, *, starts: int = 8, dimensions: tuple[int, ...] = (1, 2, 3), seed: int = 0) -> Answers:
+def worst_instance(
+    case: DeterministicCase, *, starts: int = 8, dimensions: tuple[int, ...] = (1, 2, 3), seed: int = 0
+) -> Answers:
     """The instance with the largest left side that is found and that `recheck` accepts.
 
     Local search (SLSQP) from ``starts`` random starts per dimension; the same seed gives the same instance. Raises
@@ -227,7 +229,7 @@ class _Adversary:
     order 1.
     """
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: DeterministicCase) -> None:
         self.case = case
         scaled = case.scaled
         self._record(scaled)
@@ -235,7 +237,7 @@ class _Adversary:
         self.margin = max(_MARGIN, _ROUNDING / self.distances[self.distances > 0].min(initial=1.0) ** 2)
         self._limit(scaled)
 
-    def _record(self, case: Case) -> None:
+    def _record(self, case: DeterministicCase) -> None:
         """Run on coefficients: every vector is a row of numbers on the unknown vectors."""
         n = case.n
         # Without dissimilarity there is nothing to choose.
@@ -282,7 +284,7 @@ class _Adversary:
             step = _form((self.gradients[p] + self.gradients[j]) / 2, self.points[j] - self.points[p])
             self.trapezoids[j] = self.trapezoids[p] + step
 
-    def _limit(self, case: Case) -> None:
+    def _limit(self, case: DeterministicCase) -> None:
         """The limits as ``const``, ``line`` and ``form``, and the left side, in w and omega."""
         J, L = len(self.points), 1 - self.margin
         const, line, form = [], [], []
@@ -311,7 +313,7 @@ class _Adversary:
         self.form = self.increments.T @ np.array(form) @ self.increments
         self.goal = self.increments.T @ self.left @ self.increments
 
-    def _caps(self, case: Case) -> list[tuple[str, Array, int]]:
+    def _caps(self, case: DeterministicCase) -> list[tuple[str, Array, int]]:
         """Limits on the gradients alone: constant, quadratic form, power of the constant."""
         caps = [("B_0", self.squares, 1)] if "B_0" in case.values else []
         return [*caps, ("b", self.dissimilarity, 2)] if case.dissimilar and self.tilts else caps

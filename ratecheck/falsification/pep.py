@@ -18,9 +18,9 @@ below.
 
 The solver is not trusted either. Whatever multipliers lambda >= 0 it returns for the conditions e_c <= 0, the left side
 is (left side - sum_c lambda_c e_c) + sum_c lambda_c e_c, of which the second part is not positive, and the first is a
-constant plus small multiples of unknowns whose size is known beforehand (`Sizes`). What the solver got wrong is thus
-added to the value. It takes a limit on the clients' gradients at the start, which some statements with several clients
-do not have: there the value is numeric, the dual objective of a solver that says it has converged.
+constant plus small multiples of unknowns whose size is known beforehand (`UnknownLimits`). What the solver got wrong is
+thus added to the value. It takes a limit on the clients' gradients at the start, which some statements with several
+clients do not have: there the value is numeric, the dual objective of a solver that says it has converged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import Case, Snapshot, mean
+from ratecheck.falsification.deterministic import DeterministicCase, Snapshot, mean
 
 # SCS, which is PEPit's choice unless told otherwise, returns values below the true worst case.
 _SOLVER = "CLARABEL"
@@ -46,7 +46,7 @@ _HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
 
 
 @dataclass(frozen=True)
-class Upper:
+class PepBound:
     """No run has a larger left side than ``left``; ``solver`` is the dual objective.
 
     ``safe`` says that what the solver got wrong has been added, so that only the rounding of floats is left.
@@ -58,7 +58,7 @@ class Upper:
 
 
 @dataclass
-class Sizes:
+class UnknownLimits:
     """Limits on the unknowns of every instance of the statement, at F_0 = L = 1.
 
     ``vectors`` on norms, by PEPit's points; ``numbers`` on absolute values, by PEPit's expressions.
@@ -80,7 +80,7 @@ class Formulation:
     problem: Any
     run: tuple[Snapshot, ...]
     functions: tuple[Any, ...]
-    sizes: Sizes
+    sizes: UnknownLimits
 
     def solve(self, **settings: float) -> tuple[float, str]:
         """The dual objective, and in what way the solver has not converged, empty where it has.
@@ -125,7 +125,7 @@ class Formulation:
         return float(constant + max(largest, 0.0) * len(A) + abs(a) @ F)
 
 
-def formulate(case: Case) -> Formulation:
+def formulate(case: DeterministicCase) -> Formulation:
     """The problem of a case; raises `InputError` where PEPit or Clarabel is not installed."""
     for package in ("PEPit", "clarabel"):
         if importlib.util.find_spec(package) is None:
@@ -133,7 +133,7 @@ def formulate(case: Case) -> Formulation:
     from PEPit import PEP, Expression, null_point
 
     scaled, problem = case.scaled, PEP()
-    sizes = Sizes(_largest_start(scaled))
+    sizes = UnknownLimits(_largest_start(scaled))
     function = _smooth_function()
     functions = tuple(problem.declare_function(function, L=1.0, sizes=sizes) for _ in range(case.n))
     run = scaled.run(null_point, lambda i, x: functions[i].answer(x)[1])
@@ -155,7 +155,7 @@ def formulate(case: Case) -> Formulation:
     return Formulation(problem, run, functions, sizes)
 
 
-def _largest_start(scaled: Case) -> float:
+def _largest_start(scaled: DeterministicCase) -> float:
     """A limit on ||grad f_i(u^0)||, infinite where the statement has none.
 
     ||grad f(u^0)||^2 <= 2 L F_0, and ||grad f_i - grad f||^2 <= n b^2.
@@ -182,7 +182,7 @@ def _smooth_function() -> Any:
     from PEPit.functions import SmoothFunction
 
     class Smooth(SmoothFunction):
-        def __init__(self, sizes: Sizes, **options: Any) -> None:
+        def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
             super().__init__(**options)
             self.sizes = sizes
 
@@ -227,7 +227,7 @@ def inner(a: Any, b: Any) -> Any:
     return a * b
 
 
-def upper_bound(case: Case, **settings: float) -> Upper:
+def upper_bound(case: DeterministicCase, **settings: float) -> PepBound:
     """The largest left side of the case over all functions and dimensions, or a little more.
 
     ``settings`` go to the solver. Raises `InputError` where PEPit or Clarabel is not installed, where the solver
@@ -241,4 +241,4 @@ def upper_bound(case: Case, **settings: float) -> Upper:
     if complaint and not safe:
         raise InputError(f"{_SOLVER} has not converged: {complaint}; {_HINT}")
     value = formulation.safe(left) if safe else found
-    return Upper(left=value * case.left_unit, solver=found * case.left_unit, safe=safe)
+    return PepBound(left=value * case.left_unit, solver=found * case.left_unit, safe=safe)

@@ -8,9 +8,9 @@ from typing import Any
 
 from bounds.statement import Given, Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import Case
-from ratecheck.falsification.interpolation import Answers, Checked, recheck, worst_instance
-from ratecheck.falsification.pep import Upper, upper_bound
+from ratecheck.falsification.deterministic import DeterministicCase
+from ratecheck.falsification.interpolation import Answers, VerifiedInstance, recheck, worst_instance
+from ratecheck.falsification.pep import PepBound, upper_bound
 
 # Step sizes at their caps are so up to the rounding of floats.
 _ROUNDING = 1e-9
@@ -25,9 +25,9 @@ class WorstCase:
     ``instance`` reaches the lower value. ``seconds`` is what each of the two took, upper first.
     """
 
-    case: Case
-    upper: Upper
-    lower: Checked
+    case: DeterministicCase
+    upper: PepBound
+    lower: VerifiedInstance
     instance: Answers
     seconds: tuple[float, float]
 
@@ -80,9 +80,10 @@ def worst_case(
 ) -> WorstCase:
     """Both values at the given numbers, step sizes prescribed or largest admissible where they are not given.
 
-    Raises `InputError` as `Case.of`, `upper_bound` and `worst_instance` do, and for runs that are too long.
+    Raises `InputError` as `DeterministicCase.of`, `upper_bound` and `worst_instance` do, and for runs that are too
+    long.
     """
-    case = Case.of(statement, given, anyway=anyway)
+    case = DeterministicCase.of(statement, given, anyway=anyway)
     n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
     if (asked := n * (K * (T - 1) + 1)) > _LARGEST:
         raise InputError(

@@ -203,7 +203,7 @@ class Rows:
         self.builder.store(value, pointer, align=8)
 
 
-class Table:
+class LaneTable:
     """A matrix of doubles without lanes, while LLVM code is being written; a formula's argument annotated as such."""
 
     def __init__(self, builder, start, stride, rows, columns):
@@ -249,9 +249,9 @@ def lanewise(formula: Function) -> Function:
     """Turn a formula into a function for kernels, with the number of lanes as further argument.
 
     The formula's arguments are numbers (for it: LLVM values), arrays of doubles or 64-bit integers (for it: `Rows`) and
-    arrays of doubles that have no lanes (for it: `Table`, and annotated so). All axes but the last one count as rows.
-    It is compiled as a function of its own: Numba does not remove the counting of references around code with many
-    branches, which costs more than a small formula.
+    arrays of doubles that have no lanes (for it: `LaneTable`, and annotated so). All axes but the last one count as
+    rows. It is compiled as a function of its own: Numba does not remove the counting of references around code with
+    many branches, which costs more than a small formula.
     """
 
     def compiled(typing, *kinds):  # noqa: ARG001  # Numba prescribes the first argument
@@ -263,7 +263,7 @@ def lanewise(formula: Function) -> Function:
 
     # Numba needs to see each argument.
     parameters = inspect.signature(formula).parameters
-    tables = [parameter.annotation is Table for parameter in parameters.values()]
+    tables = [parameter.annotation is LaneTable for parameter in parameters.values()]
     names = ["typing", *parameters, "lanes"]
     named = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
     compiled.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
@@ -311,7 +311,7 @@ def _routine(module, name, formula, kinds, tables, value_kinds):
     rest, operands = iter(values), []
     for kind, table in zip(kinds, tables, strict=True):
         if table:
-            operands.append(Table(builder, next(rest), next(rest), next(rest), next(rest)))
+            operands.append(LaneTable(builder, next(rest), next(rest), next(rest), next(rest)))
         elif isinstance(kind, types.Array):
             element = DOUBLE if isinstance(kind.dtype, types.Float) else INDEX
             operands.append(Rows(builder, element, next(rest), next(rest), next(rest)))

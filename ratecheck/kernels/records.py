@@ -6,12 +6,12 @@ import numpy as np
 from numba.core import cgutils
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import Table, lanewise, total
+from ratecheck.kernels.lanes import LaneTable, lanewise, total
 from ratecheck.kernels.oracle import exact_gradient, values
 from ratecheck.kernels.product import affine
 from ratecheck.kernels.variables import ADD, SET, add_multiple, clear
 
-# How a term is taken over the clients: see `ratecheck.algorithms.base.Over`.
+# How a term is taken over the clients: see `ratecheck.algorithms.base.TermOver`.
 MEANS = 1
 VALUES = 2
 
@@ -42,7 +42,7 @@ class Records(NamedTuple):
 
 
 @lanewise
-def add_displacement(factor, x, anchor: Table, i, out, first, count):
+def add_displacement(factor, x, anchor: LaneTable, i, out, first, count):
     """Add factor times x - anchor[i] to rows first ... first+count-1 of out (d, B), for anchor (n, d)."""
     builder = out.builder
     with cgutils.for_range(builder, count) as loop:

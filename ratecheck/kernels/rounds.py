@@ -30,7 +30,7 @@ from ratecheck.kernels.variables import (
 )
 
 
-class Method(NamedTuple):
+class MethodArrays(NamedTuple):
     """An algorithm's coefficients, of client i on the first axis.
 
     ``starts`` (blocks + 1,), ``counts`` (4, blocks) the numbers of server, client, local and message variables, ``K``

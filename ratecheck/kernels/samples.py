@@ -14,7 +14,7 @@ from ratecheck.kernels.lanes import (
     INDEX,
     WIDTH,
     Lanes,
-    Table,
+    LaneTable,
     add_multiples,
     lanewise,
     multiply_add,
@@ -70,7 +70,7 @@ def _each_sample(batch, counter, keys, words, A, use):
 
 
 @lanewise
-def _short_rows(factor, batch, k, t, tag, keys, words, A: Table, x, sample, out):
+def _short_rows(factor, batch, k, t, tag, keys, words, A: LaneTable, x, sample, out):
     """Add the gradients to out, entry by entry; ``sample`` (d, B) is scratch."""
     builder, none, d = x.builder, INDEX(0), A.columns
 
@@ -88,7 +88,7 @@ def _short_rows(factor, batch, k, t, tag, keys, words, A: Table, x, sample, out)
 
 
 @lanewise
-def _long_rows(factor, batch, k, t, tag, keys, words, A: Table, x, work: Table, out):
+def _long_rows(factor, batch, k, t, tag, keys, words, A: LaneTable, x, work: LaneTable, out):
     """Fill out with the gradients; ``work`` (2 * pieces, 64) is scratch for the points and the gradients of 8 lanes.
 
     Samples are cut into pieces of one vector; where d is no multiple of its length, the last piece overlaps the one

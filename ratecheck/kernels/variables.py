@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import DOUBLE, INDEX, Lanes, Table, lanewise
+from ratecheck.kernels.lanes import DOUBLE, INDEX, Lanes, LaneTable, lanewise
 
 # The largest number of local variables in a block: for each there is code that keeps them in registers.
 SLOTS = 4
@@ -132,7 +132,7 @@ def aggregate_round(aggregate, starts, places, participants, server, total, new,
 
 
 @lanewise
-def advance(slots, steps, table: Table, table_row, stride, drive, drive_row, local, row, count, d):
+def advance(slots, steps, table: LaneTable, table_row, stride, drive, drive_row, local, row, count, d):
     """Make ``steps`` > 0 steps of the local variables (slots, d, B) in ``count`` coordinates from ``row`` on.
 
     Each coordinate is for itself. Its coefficients for (local, drive, 1), output by output, are in one row of

@@ -78,7 +78,7 @@ def _call(function: Callable[..., Problem], options: Options, name: str, *argume
     return function(*arguments, **options)
 
 
-def _from_table(load: Callable[[], datasets.Table], options: Options, name: str) -> Problem:
+def _from_table(load: Callable[[], datasets.DataTable], options: Options, name: str) -> Problem:
     return _call(Logistic.from_table, options, name, load())
 
 

@@ -1,8 +1,8 @@
 """Tables of binary classification data, and their split over clients.
 
-A :class:`Table` is what every data set becomes: features, labels in {-1, +1}, and the groups along which :func:`split`
-makes clients heterogeneous. Nothing is downloaded: :func:`digits` and :func:`breast_cancer` come with scikit-learn,
-:func:`libsvm` reads a file that the user names, :func:`synthetic` needs no file at all.
+A :class:`DataTable` is what every data set becomes: features, labels in {-1, +1}, and the groups along which
+:func:`split` makes clients heterogeneous. Nothing is downloaded: :func:`digits` and :func:`breast_cancer` come with
+scikit-learn, :func:`libsvm` reads a file that the user names, :func:`synthetic` needs no file at all.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LARGEST_DENSE = 2**29  # numbers in a dense table: 4 GiB
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DataTable:
     """A binary classification data set of ``M`` rows.
 
     ``name`` is what messages call it; ``features`` has shape (M, d); ``labels`` has shape (M,), values -1 and +1;
@@ -64,7 +64,7 @@ class Table:
             object.__setattr__(self, "groups", _groups(self.name, self.groups, len(labels)))
 
 
-def digits(classes: tuple[Collection[int], Collection[int]] = EVEN_AGAINST_ODD) -> Table:
+def digits(classes: tuple[Collection[int], Collection[int]] = EVEN_AGAINST_ODD) -> DataTable:
     """The 1,797 images of 8 x 8 pixels of handwritten digits bundled with scikit-learn; pixels scaled to [0, 1].
 
     ``classes`` = (digits labelled -1, digits labelled +1), even against odd by default; digits in neither are left out.
@@ -80,10 +80,10 @@ def digits(classes: tuple[Collection[int], Collection[int]] = EVEN_AGAINST_ODD) 
     digit = np.asarray(bunch.target, dtype=np.int64)
     kept = np.isin(digit, sorted(negative | positive))
     labels = np.where(np.isin(digit, sorted(positive)), 1.0, -1.0)
-    return Table("digits", np.asarray(bunch.data, dtype=np.float64)[kept] / 16.0, labels[kept], digit[kept])
+    return DataTable("digits", np.asarray(bunch.data, dtype=np.float64)[kept] / 16.0, labels[kept], digit[kept])
 
 
-def breast_cancer() -> Table:
+def breast_cancer() -> DataTable:
     """The 569 tumours with 30 measurements bundled with scikit-learn: malignant -1, benign +1.
 
     Every feature is standardised (mean 0, variance 1 over the 569 rows): in the units of the file the largest feature
@@ -94,10 +94,10 @@ def breast_cancer() -> Table:
     bunch = _sklearn_datasets().load_breast_cancer()
     raw = np.asarray(bunch.data, dtype=np.float64)
     labels = np.where(np.asarray(bunch.target) == 1, 1.0, -1.0)
-    return Table("breast_cancer", (raw - raw.mean(axis=0)) / raw.std(axis=0), labels)
+    return DataTable("breast_cancer", (raw - raw.mean(axis=0)) / raw.std(axis=0), labels)
 
 
-def libsvm(path: str | os.PathLike[str]) -> Table:
+def libsvm(path: str | os.PathLike[str]) -> DataTable:
     """The table in a LIBSVM / SVMlight file: one ``label index:value index:value ...`` per line, as it is, unscaled.
 
     Files that end in ``.gz`` or ``.bz2`` are decompressed. The two distinct labels that the file must hold become
@@ -128,10 +128,10 @@ def libsvm(path: str | os.PathLike[str]) -> Table:
     except Exception as error:  # noqa: BLE001  # the reader reports bad text by whatever its parser meets first
         raise InputError(f"{shown}: {_first_bad_line(file, error)}; needed lines such as '+1 1:0.5 3:-2'") from None
     _require_finite(shown, features)
-    return Table(_one_line(file.name), features, _binary_labels(shown, np.asarray(raw, dtype=np.float64)))
+    return DataTable(_one_line(file.name), features, _binary_labels(shown, np.asarray(raw, dtype=np.float64)))
 
 
-def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, heterogeneity: float = 1.0) -> Table:
+def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, heterogeneity: float = 1.0) -> DataTable:
     """A seeded table of ``groups`` related tasks with ``d`` features; row ``j`` is of task ``j % groups``.
 
     Task ``k`` draws rows ``a ~ N(h * mu_k, I) / sqrt(d)`` with ``h = heterogeneity``, and labels them +1 with
@@ -151,11 +151,11 @@ def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, hetero
     features = (generator.standard_normal((n_samples, d)) + h * shifts[group]) / math.sqrt(d)
     margin = 4.0 * np.einsum("jk,jk->j", features, tasks[group])
     positive = generator.random(n_samples) < np.exp(-np.logaddexp(0.0, -margin))
-    return Table("synthetic", features, np.where(positive, 1.0, -1.0), group)
+    return DataTable("synthetic", features, np.where(positive, 1.0, -1.0), group)
 
 
 def split(
-    table: Table,
+    table: DataTable,
     n: int,
     how: Literal["label", "iid", "dirichlet"] = "label",
     seed: int = 0,

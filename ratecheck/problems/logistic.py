@@ -17,7 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.datasets import Table, split, synthetic
+from ratecheck.problems.datasets import DataTable, split, synthetic
 
 LARGEST = 1e60  # beyond it products of four inputs, which the constants contain, could leave the range of a float
 
@@ -64,7 +64,7 @@ class Logistic:
     @classmethod
     def from_table(
         cls,
-        table: Table,
+        table: DataTable,
         n: int = 10,
         *,
         shared: int | None = None,

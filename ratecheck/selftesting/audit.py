@@ -17,14 +17,14 @@ import numpy as np
 import sympy as sp
 
 import bounds
-from bounds.ledger.implication import Case, Implication, Obligation, Use, case, chosen_claim
+from bounds.ledger.implication import Implication, Obligation, ProofObligations, Use, case, chosen_claim
 from bounds.ledger.implications import PAPERS, implications
 from bounds.printing.roots import shown
 from bounds.statement import Assumption, Statement
-from ratecheck.algebra.counterexample import Region
+from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.aliases import Array
-from ratecheck.auditing.implications import Counterexample, Verdict, check, confirmed
+from ratecheck.auditing.implications import ImplicationCounterexample, ImplicationVerdict, check, confirmed
 from ratecheck.selftesting.mutants import Mutant
 
 # Computing time for one mutant and one implication.
@@ -35,7 +35,7 @@ _GENERATIONS, _CANDIDATES, _VISIBLE, _OFF = 15, 3, 1e-9, 1e-9
 Function: TypeAlias = Callable[..., Any]
 
 
-class Fate(Enum):
+class AuditStatus(Enum):
     """What the audit says of a mutant."""
 
     CAUGHT = "caught"
@@ -56,7 +56,7 @@ class Caught:
 class Audited:
     """What the audit says of a mutant, and why."""
 
-    fate: Fate
+    fate: AuditStatus
     how: str = ""
     evidence: str = ""
 
@@ -64,7 +64,7 @@ class Audited:
 def audit_catches(mutant: Mutant, seconds: float = SECONDS) -> Caught | None:
     """How the audit tells the mutant from its original; None where it does not."""
     answer = audited(mutant, seconds)
-    return Caught(answer.how, answer.evidence) if answer.fate is Fate.CAUGHT else None
+    return Caught(answer.how, answer.evidence) if answer.fate is AuditStatus.CAUGHT else None
 
 
 def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
@@ -76,14 +76,14 @@ def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
     """
     answers = [_under(mutant, place, seconds) for place in range(len(_ending_in(mutant.original.key)))]
     if mutant.kind.of_hypotheses and not mutant.weaker and answers and (without := _unargued(mutant.original)):
-        answers.append(Audited(Fate.OPEN, evidence=f"no argument gives {', '.join(without)}"))
-    caught = next((answer for answer in answers if answer.fate is Fate.CAUGHT), None)
+        answers.append(Audited(AuditStatus.OPEN, evidence=f"no argument gives {', '.join(without)}"))
+    caught = next((answer for answer in answers if answer.fate is AuditStatus.CAUGHT), None)
     if caught is not None:
         return caught
-    told = [answer for answer in answers if answer.fate is not Fate.UNTOUCHED]
+    told = [answer for answer in answers if answer.fate is not AuditStatus.UNTOUCHED]
     if not told:
-        return Audited(Fate.UNTOUCHED)
-    return next((answer for answer in told if answer.fate is Fate.OPEN), told[0])
+        return Audited(AuditStatus.UNTOUCHED)
+    return next((answer for answer in told if answer.fate is AuditStatus.OPEN), told[0])
 
 
 @functools.cache
@@ -104,11 +104,11 @@ def _unargued(original: Statement) -> list[str]:
 @functools.cache
 def _proved_itself(conclusion: str, place: int) -> bool:
     """Whether the implication at a place is proved for the original, whose obligations are then granted to mutants."""
-    return check(_ending_in(conclusion)[place], sharpest=False).verdict is Verdict.PROVED
+    return check(_ending_in(conclusion)[place], sharpest=False).verdict is ImplicationVerdict.PROVED
 
 
 @functools.cache
-def _original(conclusion: str, place: int) -> Case:
+def _original(conclusion: str, place: int) -> ProofObligations:
     """What the implication at a place comes down to for the original."""
     return case(_ending_in(conclusion)[place])
 
@@ -117,47 +117,47 @@ def _under(mutant: Mutant, place: int, seconds: float) -> Audited:
     """What the implication at a place among those that end in the original says of the mutant."""
     implication = _ending_in(mutant.original.key)[place]
     for premise, assumption in _unassumed(mutant, implication):
-        return Audited(Fate.CAUGHT, "assumption", f"rests on {premise}, which assumes {assumption.value}")
+        return Audited(AuditStatus.CAUGHT, "assumption", f"rests on {premise}, which assumes {assumption.value}")
     for symbol in _unfixed(mutant) & _put_in(implication):
-        return Audited(Fate.CAUGHT, "setting", f"rests on {symbol} = {mutant.original.settings[symbol]}")
+        return Audited(AuditStatus.CAUGHT, "setting", f"rests on {symbol} = {mutant.original.settings[symbol]}")
     try:
         with limit(seconds):
             answer = _decided(mutant, implication, _original(mutant.original.key, place))
     except OutOfTime:
-        return Audited(Fate.OPEN, evidence=f"no answer in {seconds:g} s of computing")
+        return Audited(AuditStatus.OPEN, evidence=f"no answer in {seconds:g} s of computing")
     except ValueError as error:
         # The argument has no form for it, such as a quantity that no longer stands linearly.
-        return Audited(Fate.OPEN, evidence=str(error))
-    if answer.fate is Fate.HARMLESS and not mutant.weaker and not _proved_itself(mutant.original.key, place):
-        return Audited(Fate.OPEN, evidence="that the original follows is not proved either")
+        return Audited(AuditStatus.OPEN, evidence=str(error))
+    if answer.fate is AuditStatus.HARMLESS and not mutant.weaker and not _proved_itself(mutant.original.key, place):
+        return Audited(AuditStatus.OPEN, evidence="that the original follows is not proved either")
     return answer
 
 
-def _decided(mutant: Mutant, implication: Implication, original: Case) -> Audited:
+def _decided(mutant: Mutant, implication: Implication, original: ProofObligations) -> Audited:
     """A search refutes most wrong mutants in no time; what is left is for the certificates."""
     changed = case(implication, mutant.statement)
     if changed == original:
         # Another claim was changed, or a hypothesis that the algebra does not need.
-        return _proved(mutant, implication) if mutant.kind.of_hypotheses else Audited(Fate.UNTOUCHED)
+        return _proved(mutant, implication) if mutant.kind.of_hypotheses else Audited(AuditStatus.UNTOUCHED)
     granted = original.obligations if changed.hypotheses == original.hypotheses else ()
-    found, verdict, unknown = _searched(changed, granted), Verdict.PROVED, ""
+    found, verdict, unknown = _searched(changed, granted), ImplicationVerdict.PROVED, ""
     if found is None and not mutant.weaker:
         answer = check(implication, mutant.statement, sharpest=False, solver=False, granted=granted)
         found, verdict, unknown = answer.counterexample, answer.verdict, ", ".join(answer.open)
     if found is not None:
-        return Audited(Fate.CAUGHT, "counterexample", _text(implication, found))
-    if verdict is Verdict.UNKNOWN:
-        return Audited(Fate.OPEN, evidence=f"undecided: {unknown}")
+        return Audited(AuditStatus.CAUGHT, "counterexample", _text(implication, found))
+    if verdict is ImplicationVerdict.UNKNOWN:
+        return Audited(AuditStatus.OPEN, evidence=f"undecided: {unknown}")
     return _proved(mutant, implication)
 
 
-def _searched(problem: Case, granted: Sequence[Obligation]) -> Counterexample | None:
+def _searched(problem: ProofObligations, granted: Sequence[Obligation]) -> ImplicationCounterexample | None:
     """A counterexample found by a search in floating point; it counts where 60 digits confirm it."""
     for obligation in problem.obligations if problem.complete else ():
         if obligation in granted:
             continue
         goal = obligation.goal
-        region = Region(problem.hypotheses, goal.left.free_symbols | goal.right.free_symbols)
+        region = SearchRegion(problem.hypotheses, goal.left.free_symbols | goal.right.free_symbols)
         left, right = region.function(goal.left), region.function(goal.right)
         sign = -1 if goal.operator in (">=", ">") else 1
         for z in region.descend(functools.partial(_room, left, right, sign), _GENERATIONS):
@@ -179,7 +179,7 @@ def _room(left: Function, right: Function, sign: int, points: Array) -> Array:
     return sign * (large - small) / (np.abs(small) + np.abs(large) + 1e-300)
 
 
-def _inside(region: Region, z: Array) -> Array:
+def _inside(region: SearchRegion, z: Array) -> Array:
     """Coordinates off the ends of what the hypotheses allow, where rounding would break them."""
     bounded = np.array([bool(place.lows or place.highs) for place in region.places])[:, None]
     return np.where(bounded, np.clip(z, _OFF, 1 - _OFF), z)
@@ -215,13 +215,15 @@ def _unfixed(mutant: Mutant) -> set[str]:
 
 def _proved(mutant: Mutant, implication: Implication) -> Audited:
     if mutant.weaker:
-        return Audited(Fate.HARMLESS, evidence="follows from the original")
+        return Audited(AuditStatus.HARMLESS, evidence="follows from the original")
     if mutant.kind.of_hypotheses:
         needy = [fact.location for fact in implication.facts]
         needy += [given.name for given in implication.given if given.symbols & _changed(mutant)]
         if needy:
-            return Audited(Fate.OPEN, evidence=f"the algebra holds, but {', '.join(needy)} may need what was changed")
-    return Audited(Fate.HARMLESS, evidence=f"follows from {', '.join(implication.premises)} as well")
+            return Audited(
+                AuditStatus.OPEN, evidence=f"the algebra holds, but {', '.join(needy)} may need what was changed"
+            )
+    return Audited(AuditStatus.HARMLESS, evidence=f"follows from {', '.join(implication.premises)} as well")
 
 
 def _changed(mutant: Mutant) -> set[str]:
@@ -230,7 +232,7 @@ def _changed(mutant: Mutant) -> set[str]:
     return {name for condition in before ^ after for name in condition.symbols}
 
 
-def _text(implication: Implication, found: Counterexample) -> str:
+def _text(implication: Implication, found: ImplicationCounterexample) -> str:
     goal = found.obligation.goal
     at = ", ".join(f"{symbol}={shown(value)}" for symbol, value in found.values.items())
     sides = f"{float(found.left):.6g} {goal.operator} {float(found.right):.6g}"

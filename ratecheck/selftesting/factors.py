@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Known:
+class EvaluatedInstances:
     """An instance as data, all numbers of the statement there, and left sides with their errors by claim."""
 
     instance: dict[str, Any]
@@ -34,7 +34,7 @@ class Known:
     errors: dict[str, float]
 
     @staticmethod
-    def of(instance: Instance, verdict: Verdict) -> Known:
+    def of(instance: Instance, verdict: Verdict) -> EvaluatedInstances:
         """What a verdict on the instance says; of several participations the one with the least room."""
         worst: dict[str, Comparison] = {}
         for comparison in verdict.comparisons:
@@ -42,7 +42,7 @@ class Known:
                 worst[comparison.claim] = comparison
         lefts = {name: comparison.left for name, comparison in worst.items()}
         errors = {name: comparison.error for name, comparison in worst.items()}
-        return Known(instance.fields(), dict(verdict.values), lefts, errors)
+        return EvaluatedInstances(instance.fields(), dict(verdict.values), lefts, errors)
 
 
 def _room(comparison: Comparison) -> float:
@@ -76,7 +76,9 @@ def from_numbers(statement: Statement) -> bool:
     return all(statement.vocabulary[symbol.name].role is not Role.MEASURED for symbol in symbols)
 
 
-def largest(statement: Statement, pool: Sequence[Known], options: Options) -> tuple[float, Known | None]:
+def largest(
+    statement: Statement, pool: Sequence[EvaluatedInstances], options: Options
+) -> tuple[float, EvaluatedInstances | None]:
     """The largest factor by which a statement is false on a pool of its original, whose left sides it shares.
 
     Where right sides contain what a run measures, some of the instances are asked about again.
@@ -88,7 +90,7 @@ def largest(statement: Statement, pool: Sequence[Known], options: Options) -> tu
     return found[best], pool[-len(found) :][best] if found[best] > 0 else None
 
 
-def _formulas(statement: Statement, pool: Sequence[Known]) -> list[float]:
+def _formulas(statement: Statement, pool: Sequence[EvaluatedInstances]) -> list[float]:
     found = np.zeros(len(pool))
     for claim in statement.claims:
         right = right_sides(claim, [known.values for known in pool])
@@ -99,7 +101,7 @@ def _formulas(statement: Statement, pool: Sequence[Known]) -> list[float]:
     return [float(x) for x in found]
 
 
-def tightest(statement: Statement, pool: Sequence[Known]) -> float:
+def tightest(statement: Statement, pool: Sequence[EvaluatedInstances]) -> float:
     """The largest left side / right side on a pool, where right sides are positive formulas in numbers; 0 elsewhere."""
     ratios = [0.0]
     for claim in statement.claims if from_numbers(statement) else ():
@@ -120,7 +122,7 @@ def right_sides(claim: Claim, values: Sequence[Mapping[str, float]]) -> np.ndarr
         return np.broadcast_to(np.asarray(compiled(claim.bound)(**columns), dtype=float), (len(values),))
 
 
-def _asked(statement: Statement, pool: Sequence[Known], options: Options) -> list[float]:
+def _asked(statement: Statement, pool: Sequence[EvaluatedInstances], options: Options) -> list[float]:
     found = []
     for known in pool:
         try:

@@ -12,7 +12,7 @@ import sympy as sp
 from bounds.statement import Over, Relation, Statement
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
-from ratecheck.falsification.instance_families import Family, shapes
+from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.factors import from_numbers
 from ratecheck.selftesting.seeds import seed_of
@@ -32,7 +32,7 @@ _UNLIKELY = 1e-3
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedTruth:
     """Monte Carlo verdicts on planted equalities.
 
     ``accused`` of ``verdicts`` called left <= left violated; ``passed`` called left <= (1 - 1e-9)*left, which is false,
@@ -65,10 +65,10 @@ def noisy(statement: Statement) -> bool:
     return noise and means and from_numbers(statement) and len(statement.claims) == 1
 
 
-def planted(key: str, statement: Statement, verdicts: int, seed: int) -> Planted:
+def planted(key: str, statement: Statement, verdicts: int, seed: int) -> PlantedTruth:
     """So many verdicts on a random instance each, with fresh noise each."""
     rng = np.random.default_rng(seed_of(seed, key, "planted"))
-    families = [Family(statement, shape) for shape in shapes(statement)]
+    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
     done = accused = passed = misses = 0
     while done < verdicts and misses < _TRIES:
         family = families[rng.integers(len(families))]
@@ -85,10 +85,10 @@ def planted(key: str, statement: Statement, verdicts: int, seed: int) -> Planted
         done += 1
         accused += equal.outcome is Outcome.VIOLATED
         passed += less.outcome is Outcome.HOLDS
-    return Planted(key, done, accused, passed)
+    return PlantedTruth(key, done, accused, passed)
 
 
-def _equality(family: Family, point: np.ndarray, seed: int) -> tuple[Instance, float] | None:
+def _equality(family: InstanceFamily, point: np.ndarray, seed: int) -> tuple[Instance, float] | None:
     """A short run with noise and its exact left side; None where the point has none.
 
     The seed says which participation is drawn where a statement is about any.

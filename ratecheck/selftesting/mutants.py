@@ -33,7 +33,7 @@ ONE = sp.Integer(1)
 Path = tuple[int, ...]
 
 
-class Kind(Enum):
+class MutationKind(Enum):
     """What of the statement was changed."""
 
     CONSTANT = "constant"
@@ -49,20 +49,25 @@ class Kind(Enum):
     @property
     def of_right_side(self) -> bool:
         """Whether right sides alone are changed, so that every instance of the original is one of the mutant."""
-        return self in (Kind.CONSTANT, Kind.SCALED_TERM, Kind.EXPONENT, Kind.DROPPED_TERM)
+        return self in (
+            MutationKind.CONSTANT,
+            MutationKind.SCALED_TERM,
+            MutationKind.EXPONENT,
+            MutationKind.DROPPED_TERM,
+        )
 
     @property
     def of_hypotheses(self) -> bool:
         """Whether the hypotheses are changed, not the claims alone."""
         return self in (
-            Kind.RELAXED_CONDITION,
-            Kind.DROPPED_CONDITION,
-            Kind.STEP_RULE,
-            Kind.DROPPED_ASSUMPTION,
+            MutationKind.RELAXED_CONDITION,
+            MutationKind.DROPPED_CONDITION,
+            MutationKind.STEP_RULE,
+            MutationKind.DROPPED_ASSUMPTION,
         )
 
 
-class Direction(Enum):
+class Strength(Enum):
     """What algebra alone says about a mutant and its original."""
 
     WEAKER = "follows from the original"
@@ -76,22 +81,22 @@ class Mutant:
 
     statement: Statement
     original: Statement
-    kind: Kind
+    kind: MutationKind
     text: str
-    direction: Direction
+    direction: Strength
 
     @property
     def weaker(self) -> bool:
         """Whether it follows from the original, so that it must not be accused."""
-        return self.direction is Direction.WEAKER
+        return self.direction is Strength.WEAKER
 
 
 # What a change comes to: the parts of the statement that are replaced, in words, and the direction.
-_Change = tuple[dict[str, Any], str, Direction]
+_Change = tuple[dict[str, Any], str, Strength]
 
 
 def mutants(statement: Statement) -> list[Mutant]:
-    """Every mutant of a statement whose right sides are more than orders; in the order of `Kind`."""
+    """Every mutant of a statement whose right sides are more than orders; in the order of `MutationKind`."""
     if statement.order_only:
         return []
     found = []
@@ -193,11 +198,11 @@ def _sign_of(expr: sp.Expr) -> int | None:
     return 1 if expr.is_nonnegative else -1 if expr.is_nonpositive else None
 
 
-def _larger_is_weaker(claim: Claim, growth: int | None) -> Direction:
+def _larger_is_weaker(claim: Claim, growth: int | None) -> Strength:
     """The direction of a right side that grows (1), falls (-1), or does what is not known."""
     if growth is None or claim.relation is not Relation.AT_MOST:
-        return Direction.OPEN
-    return Direction.WEAKER if growth > 0 else Direction.STRONGER
+        return Strength.OPEN
+    return Strength.WEAKER if growth > 0 else Strength.STRONGER
 
 
 # --- Right sides ---
@@ -327,7 +332,7 @@ def _relaxed_conditions(statement: Statement) -> Iterator[_Change]:
             yield (
                 {"conditions": _exchanged(statement.conditions, condition, relaxed)},
                 f"{condition.text}: right side times {by}",
-                Direction.STRONGER,
+                Strength.STRONGER,
             )
 
 
@@ -349,9 +354,9 @@ def _rule_text(rule: StepRule) -> str:
 def _step_rules(statement: Statement) -> Iterator[_Change]:
     for rule in _rules(statement):
         for factor in BOTH_WAYS:
-            direction = Direction.OPEN
+            direction = Strength.OPEN
             if rule.at_least:
-                direction = Direction.WEAKER if factor > 1 else Direction.STRONGER
+                direction = Strength.WEAKER if factor > 1 else Strength.STRONGER
             scaled = dataclasses.replace(rule, value=factor * rule.value)
             yield (
                 {"step_rules": _exchanged(statement.step_rules, rule, scaled)},
@@ -363,10 +368,10 @@ def _step_rules(statement: Statement) -> Iterator[_Change]:
 def _dropped_conditions(statement: Statement) -> Iterator[_Change]:
     for condition in statement.conditions:
         parts = {"conditions": _exchanged(statement.conditions, condition, None)}
-        yield parts, f"{condition.text}: dropped", Direction.STRONGER
+        yield parts, f"{condition.text}: dropped", Strength.STRONGER
     for rule in _rules(statement):
         parts = {"step_rules": _exchanged(statement.step_rules, rule, None)}
-        yield parts, f"{_rule_text(rule)}: dropped", Direction.STRONGER
+        yield parts, f"{_rule_text(rule)}: dropped", Strength.STRONGER
 
 
 def _dropped_assumptions(statement: Statement) -> Iterator[_Change]:
@@ -388,7 +393,7 @@ def _dropped_assumptions(statement: Statement) -> Iterator[_Change]:
             participants = statement.vocabulary.run["participants"]
             parts["settings"] = {name: x for name, x in statement.settings.items() if name != participants}
             parts["assumptions"] = _exchanged(statement.assumptions, assumption, Assumption.UNIFORM_SAMPLING)
-        yield parts, text, Direction.OPEN if vanishing else Direction.STRONGER
+        yield parts, text, Strength.OPEN if vanishing else Strength.STRONGER
 
 
 def _at(statement: Statement, values: Mapping[sp.Symbol, sp.Expr]) -> dict[str, Any] | None:
@@ -434,7 +439,7 @@ def _wrong_metrics(statement: Statement) -> Iterator[_Change]:
             yield _with_metric(statement, claim, weights=weights), among + text, _if_at_most(claim, growth)
 
 
-def _if_at_most(claim: Claim, growth: int | None) -> Direction:
+def _if_at_most(claim: Claim, growth: int | None) -> Strength:
     """The direction of a left side that grows, falls, or does what is not known."""
     return _larger_is_weaker(claim, None if growth is None else -growth)
 
@@ -499,14 +504,14 @@ def _measured_alike(vocabulary: Vocabulary, over: Over) -> tuple[sp.Symbol, ...]
     return tuple(q.symbol for q in vocabulary if q.role is Role.MEASURED and q.symbol in left)
 
 
-_CHANGES: dict[Kind, Callable[[Statement], Iterator[_Change]]] = {
-    Kind.CONSTANT: _constants,
-    Kind.SCALED_TERM: _scaled_terms,
-    Kind.EXPONENT: _exponents,
-    Kind.DROPPED_TERM: _dropped_terms,
-    Kind.RELAXED_CONDITION: _relaxed_conditions,
-    Kind.DROPPED_CONDITION: _dropped_conditions,
-    Kind.STEP_RULE: _step_rules,
-    Kind.DROPPED_ASSUMPTION: _dropped_assumptions,
-    Kind.WRONG_METRIC: _wrong_metrics,
+_CHANGES: dict[MutationKind, Callable[[Statement], Iterator[_Change]]] = {
+    MutationKind.CONSTANT: _constants,
+    MutationKind.SCALED_TERM: _scaled_terms,
+    MutationKind.EXPONENT: _exponents,
+    MutationKind.DROPPED_TERM: _dropped_terms,
+    MutationKind.RELAXED_CONDITION: _relaxed_conditions,
+    MutationKind.DROPPED_CONDITION: _dropped_conditions,
+    MutationKind.STEP_RULE: _step_rules,
+    MutationKind.DROPPED_ASSUMPTION: _dropped_assumptions,
+    MutationKind.WRONG_METRIC: _wrong_metrics,
 }

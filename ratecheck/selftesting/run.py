@@ -19,8 +19,8 @@ import bounds
 from ratecheck.falsification.falsify import Budget
 from ratecheck.selftesting.data import Result
 from ratecheck.selftesting.kept import Kept
-from ratecheck.selftesting.montecarlo import LEVEL, Planted, limit, noisy, planted
-from ratecheck.selftesting.mutants import Kind, Mutant, mutants
+from ratecheck.selftesting.montecarlo import LEVEL, PlantedTruth, limit, noisy, planted
+from ratecheck.selftesting.mutants import Mutant, MutationKind, mutants
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import Alarm, Survey, survey
 from ratecheck.selftesting.textbook import OverFunctions, Twin, over_functions, twin
@@ -40,7 +40,7 @@ MUCH_SHARE, SOME_SHARE = 1.0, 0.8
 
 
 @dataclass(frozen=True)
-class Plan:
+class SelfTestPlan:
     """How much to try.
 
     ``mutants`` (None: all) and ``instances`` are divided among the statements, ``planted`` verdicts by Monte Carlo too;
@@ -73,10 +73,10 @@ class Plan:
 class Report:
     """Everything that was seen, in the order of the statements and their mutants."""
 
-    plan: Plan
+    plan: SelfTestPlan
     surveys: tuple[Survey, ...]
     trials: tuple[Trial, ...]
-    planted: tuple[Planted, ...]
+    planted: tuple[PlantedTruth, ...]
     twins: tuple[Twin, ...] = ()
     functions: tuple[OverFunctions, ...] = ()
 
@@ -149,7 +149,11 @@ class Report:
 
 
 def selftest(
-    keys: Sequence[str], plan: Plan, workers: int = 1, progress: Progress | None = None, kept: Kept | None = None
+    keys: Sequence[str],
+    plan: SelfTestPlan,
+    workers: int = 1,
+    progress: Progress | None = None,
+    kept: Kept | None = None,
 ) -> Report:
     """Survey every statement, then try a sample of their mutants, then Monte Carlo; parts that are ``kept`` are not.
 
@@ -177,9 +181,9 @@ def selftest(
         for key, number in sample(catalogue, plan.mutants, plan.seed)
     }
     trials: list[Trial] = _all(_try, Trial, tries, workers, work, lambda done: report(0.3 + 0.6 * done, "mutants"))
-    plants: list[Planted] = _all(
+    plants: list[PlantedTruth] = _all(
         _plant,
-        Planted,
+        PlantedTruth,
         {f"Monte Carlo {key}": (key, verdicts, plan.seed) for key in random},
         workers,
         work,
@@ -208,7 +212,7 @@ def selftest(
 def sample(keys: Sequence[str], most: int | None, seed: int) -> list[tuple[str, int]]:
     """Mutants that are not weaker, by key and number: from every kind of every statement in turn, in random order."""
     rng = np.random.default_rng(seed_of(seed, "sample"))
-    groups: dict[tuple[str, Kind], list[int]] = {}
+    groups: dict[tuple[str, MutationKind], list[int]] = {}
     for key in keys:
         for number, mutant in enumerate(_mutants(key)):
             if not mutant.weaker:
@@ -229,15 +233,15 @@ def _mutants(key: str) -> list[Mutant]:
     return mutants(bounds.get(key))
 
 
-def _survey(key: str, instances: int, plan: Plan) -> Survey:
+def _survey(key: str, instances: int, plan: SelfTestPlan) -> Survey:
     return survey(key, bounds.get(key), instances, plan.longer, plan.seed)
 
 
-def _try(key: str, number: int, seen: Survey, plan: Plan) -> Trial:
+def _try(key: str, number: int, seen: Survey, plan: SelfTestPlan) -> Trial:
     return tried(_mutants(key)[number], seen, plan.budget, plan.seed)
 
 
-def _twin(key: str, plan: Plan) -> Twin:
+def _twin(key: str, plan: SelfTestPlan) -> Twin:
     return twin(bounds.get(key), plan.budget, plan.seed)
 
 
@@ -245,7 +249,7 @@ def _over_functions(key: str, seed: int) -> OverFunctions:
     return over_functions(bounds.get(key), seed)
 
 
-def _plant(key: str, verdicts: int, seed: int) -> Planted:
+def _plant(key: str, verdicts: int, seed: int) -> PlantedTruth:
     return planted(key, bounds.get(key), verdicts, seed)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import INTERRUPTED, SEARCHED, Budget, falsify
-from ratecheck.falsification.instance_families import Family, shapes
+from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.outcome import Outcome
-from ratecheck.selftesting.factors import Known, tightest
+from ratecheck.selftesting.factors import EvaluatedInstances, tightest
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.verification.applicability import foreign
 from ratecheck.verification.defaults import completed
@@ -60,8 +60,8 @@ class Survey:
     undecided: int
     alarms: tuple[Alarm, ...]
     tightness: float | None
-    pool: tuple[Known, ...]
-    default: Known | None
+    pool: tuple[EvaluatedInstances, ...]
+    default: EvaluatedInstances | None
     clocked: bool = False
     causes: dict[str, int] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
     engines: dict[str, int] = {}
     causes: Counter[str] = Counter()
     alarms, pool, diverged, undecided, tried, spent = [], [], 0, 0, 0, 0
-    families = [Family(statement, shape) for shape in shapes(statement)]
+    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
     rng = np.random.default_rng(seed_of(seed, key, "instances"))
     while spent < instances and tried < _TRIES * instances:
         tried += 1
@@ -100,14 +100,14 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         spent += verdict.engine == "exact"
         if verdict.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, instance, verdict))
-        pool.append(Known.of(instance, verdict))
+        pool.append(EvaluatedInstances.of(instance, verdict))
     found = falsify(statement, budget, seed=seed_of(seed, key, "search"))
     if found.stopped == INTERRUPTED:  # of all, not of this search
         raise KeyboardInterrupt
     if found.instance is not None and found.verdict is not None:
         if found.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, found.instance, found.verdict))
-        pool.append(Known.of(found.instance, found.verdict))
+        pool.append(EvaluatedInstances.of(found.instance, found.verdict))
     default = _default(statement)
     # What is sampled may err, with the probability that its level allows.
     if default is not None and default[1].outcome is Outcome.VIOLATED and default[1].engine == "exact":
@@ -122,13 +122,13 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         alarms=tuple(alarms),
         tightness=tight,
         pool=tuple(pool),
-        default=None if default is None else Known.of(*default),
+        default=None if default is None else EvaluatedInstances.of(*default),
         clocked=found.clocked,
         causes=dict(causes),
     )
 
 
-def _ask(family: Family, point: np.ndarray) -> tuple[Instance, Verdict] | None:
+def _ask(family: InstanceFamily, point: np.ndarray) -> tuple[Instance, Verdict] | None:
     """The instance at a point and what the statement says there; None for nothing."""
     try:
         instance = family.decode(point)

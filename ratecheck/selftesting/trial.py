@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import INTERRUPTED, SEARCHED, Budget, falsify
 from ratecheck.outcome import Outcome
-from ratecheck.selftesting.audit import Audited, Fate, audited
+from ratecheck.selftesting.audit import Audited, AuditStatus, audited
 from ratecheck.selftesting.factors import from_numbers, largest, verdict_factor
-from ratecheck.selftesting.mutants import Kind, Mutant
+from ratecheck.selftesting.mutants import Mutant, MutationKind
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import DEFAULT, Survey, default_instance
 
@@ -29,9 +29,9 @@ class Trial:
 
     key: str
     original: str
-    kind: Kind
+    kind: MutationKind
     text: str
-    audit: Fate
+    audit: AuditStatus
     evidence: str
     searched: Outcome
     found_factor: float
@@ -46,7 +46,7 @@ class Trial:
     @property
     def by_audit(self) -> bool:
         """Whether an argument between statements no longer gives it."""
-        return self.audit is Fate.CAUGHT
+        return self.audit is AuditStatus.CAUGHT
 
     @property
     def by_search(self) -> bool:
@@ -66,7 +66,7 @@ class Trial:
     @property
     def contradictory(self) -> bool:
         """Whether the audit says that it follows, and an instance violates it: one of the two is wrong."""
-        return self.audit is Fate.HARMLESS and (self.by_search or self.by_verify or self.factor > 1)
+        return self.audit is AuditStatus.HARMLESS and (self.by_search or self.by_verify or self.factor > 1)
 
     @property
     def factor(self) -> float:

@@ -20,7 +20,7 @@ from ratecheck.auditing.refuted import refuted
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import SEARCHED
-from ratecheck.falsification.instance_families import TRACES, Family, Shape, is_bilevel, shapes
+from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, is_bilevel, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Bilevel, Problem, Quadratic
@@ -43,10 +43,10 @@ _GROWTH = 60
 ASKED = replace(SEARCHED, rigorous=True, replicates=256, level=1e-4)
 
 
-class Wide(Family):
+class Wide(InstanceFamily):
     """A family in other units: Hessians times ``curvature``, gradients at 0 times ``slope``."""
 
-    def __init__(self, statement: Statement, shape: Shape, curvature: float, slope: float) -> None:
+    def __init__(self, statement: Statement, shape: InstanceShape, curvature: float, slope: float) -> None:
         super().__init__(statement, shape)
         length = slope / curvature
         self._units = curvature * length**2, length

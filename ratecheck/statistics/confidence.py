@@ -32,7 +32,7 @@ OF_NORMAL = 3.0
 KURTOSIS = 2 * SPREAD - 3
 
 
-class Kind(enum.Enum):
+class Validity(enum.Enum):
     """What a confidence bound rests on; the value is the sentence in a verdict."""
 
     RIGOROUS = "valid at every number of replicates, whatever the distribution"
@@ -44,8 +44,8 @@ class Kind(enum.Enum):
     def supposes(self) -> str:
         """What the bound takes for granted of moments that nobody knows; empty where it is nothing."""
         return {
-            Kind.SPREAD: f"E X^2 <= {SPREAD:g} (E X)^2 for the left side X",
-            Kind.KURTOSIS: f"the kurtosis of left minus right is at most {KURTOSIS:g}",
+            Validity.SPREAD: f"E X^2 <= {SPREAD:g} (E X)^2 for the left side X",
+            Validity.KURTOSIS: f"the kurtosis of left minus right is at most {KURTOSIS:g}",
         }.get(self, "")
 
 

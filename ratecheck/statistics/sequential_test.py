@@ -11,14 +11,14 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.outcome import Outcome
-from ratecheck.statistics.confidence import OF_NORMAL, Kind, lower, upper, upper_by_spread
+from ratecheck.statistics.confidence import OF_NORMAL, Validity, lower, upper, upper_by_spread
 
 # Left and right sides, (replicates, checks) each, of the replicates in a range.
 Draw = Callable[[range], tuple[Array, Array]]
 # What rounding does to the mean of either side per check, over so many replicates.
 Tie = Callable[[int], tuple[Array, Array]]
 # Upper confidence bounds for left - right per check, and what they rest on, at a level.
-Above = Callable[[Array, Array, float], tuple[Array, Kind]]
+Above = Callable[[Array, Array, float], tuple[Array, Validity]]
 
 # Fewer decide nothing but with a known end of the range, and then only what is clear.
 FIRST = 32
@@ -30,7 +30,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True)
-class Decision:
+class SequentialDecision:
     """What the replicates say of one claim.
 
     ``worst`` is the check (a round, for a claim about every round) with the least room. Of it are the sample means of
@@ -60,7 +60,7 @@ class Decision:
 def decide(
     draw: Draw, level: float, most: int, *, nonnegative: bool, equal: bool = False, normal: bool = False,
     largest: float = math.inf, share: float | None = None, first: int = FIRST, tie: Tie | None = None,
-) -> Decision:  # fmt: skip
+) -> SequentialDecision:  # fmt: skip
     """Whether the mean of left - right is at most 0 in every check; with ``equal``, whether it is 0.
 
     ``draw(range(a, b))`` gives both sides of replicates a ... b-1, independent and of one distribution; their number
@@ -104,7 +104,7 @@ def _rounding(left: Array, right: Array, tie: Tie | None) -> Array:
         return least if tie is None else np.maximum(least, sum(tie(len(left))))
 
 
-def of_every_run(draw: Draw, most: int, tie: Tie | None = None) -> Decision:
+def of_every_run(draw: Draw, most: int, tie: Tie | None = None) -> SequentialDecision:
     """Whether left is at most right in every check of every run, where a claim is about each and not about a mean.
 
     One run refutes it. That it holds in those that were drawn does not say that it does in all that may happen.
@@ -125,7 +125,9 @@ def of_every_run(draw: Draw, most: int, tie: Tie | None = None) -> Decision:
     )
     outcome = Outcome.VIOLATED if violated else Outcome.HOLDS
     supposes = "" if violated else "runs that were not drawn are like those that were"
-    return Decision(outcome, int(worst), *sides, sides[0] - sides[1], sides[0] - sides[1], len(left), caveat, supposes)
+    return SequentialDecision(
+        outcome, int(worst), *sides, sides[0] - sides[1], sides[0] - sides[1], len(left), caveat, supposes
+    )
 
 
 def _judged(
@@ -138,7 +140,7 @@ def _judged(
     *,
     nonnegative: bool,
     equal: bool,
-) -> Decision:
+) -> SequentialDecision:
     with np.errstate(all="ignore"):
         excess = left - right
     finite = np.isfinite(excess).all(axis=0)
@@ -158,7 +160,7 @@ def _judged(
         outcome, room = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))
     worst = int(np.argmax(room))
     if outcome is Outcome.VIOLATED:
-        rests_on = Kind.RIGOROUS if nonnegative and above[worst] else rests_on
+        rests_on = Validity.RIGOROUS if nonnegative and above[worst] else rests_on
     supposes = "" if outcome is Outcome.INCONCLUSIVE else rests_on.supposes
     bounds = float(low[worst]), float(high[worst])
     return _decision(outcome, worst, left, right, bounds, _caveat(outcome, rests_on), supposes)
@@ -166,16 +168,16 @@ def _judged(
 
 def _above(
     left: Array, right: Array, level: float, *, nonnegative: bool, normal: bool, largest: float
-) -> tuple[Array, Kind]:
+) -> tuple[Array, Validity]:
     """Upper confidence bounds for left - right, each wrong with probability at most ``level``, and their kind."""
     if not nonnegative:
-        return upper(left - right, level), Kind.NORMAL if normal else Kind.KURTOSIS
+        return upper(left - right, level), Validity.NORMAL if normal else Validity.KURTOSIS
     if normal:
-        return upper_by_spread(left, level, OF_NORMAL) - right[0], Kind.NORMAL
+        return upper_by_spread(left, level, OF_NORMAL) - right[0], Validity.NORMAL
     if not math.isfinite(largest):
-        return upper_by_spread(left, level) - right[0], Kind.SPREAD
+        return upper_by_spread(left, level) - right[0], Validity.SPREAD
     ranged, spread = upper(left, level / 2, largest) - right[0], upper_by_spread(left, level / 2) - right[0]
-    return np.minimum(ranged, spread), Kind.RIGOROUS if (ranged <= 0).all() else Kind.SPREAD
+    return np.minimum(ranged, spread), Validity.RIGOROUS if (ranged <= 0).all() else Validity.SPREAD
 
 
 def _decision(
@@ -186,12 +188,12 @@ def _decision(
     bounds: tuple[float, float],
     caveat: str,
     supposes: str = "",
-) -> Decision:
+) -> SequentialDecision:
     sides = float(left[:, worst].mean()), float(right[:, worst].mean())
-    return Decision(outcome, worst, *sides, *bounds, len(left), caveat, supposes)
+    return SequentialDecision(outcome, worst, *sides, *bounds, len(left), caveat, supposes)
 
 
-def _caveat(outcome: Outcome, rests_on: Kind) -> str:
+def _caveat(outcome: Outcome, rests_on: Validity) -> str:
     if outcome is Outcome.INCONCLUSIVE:
         return "the confidence bounds for left minus right lie on both sides of zero"
     return f"{outcome.value} by a confidence bound that is {rests_on.value}"

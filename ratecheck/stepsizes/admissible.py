@@ -13,7 +13,7 @@ from bounds.statement import Condition, Relation, Statement, names_in, number
 from bounds.symbols import Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.constraints import Restriction
-from ratecheck.stepsizes.feasible_set import Memory, Problem
+from ratecheck.stepsizes.feasible_set import FeasibleSet, Memory
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.optimum import minimise
 from ratecheck.stepsizes.projection import conflict, is_empty
@@ -33,7 +33,7 @@ class StepSizes:
     found because the conditions tie the step sizes together.
     """
 
-    problem: Problem
+    problem: FeasibleSet
     admissible: dict[str, Interval]
     prescribed: dict[str, float]
     defaults: dict[str, float] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def step_sizes(
     numbers leave the range of floating point. ``memory`` keeps regions from one call to the next, for one statement and
     one choice of ``free``.
     """
-    problem = Problem.of(statement.at(given), given, free, memory)
+    problem = FeasibleSet.of(statement.at(given), given, free, memory)
     intervals = problem.admissible()
     fixed = {rule.symbol: rule.value for rule in problem.fixed}
     prescribed, defaults = _ruled(statement, {**problem.values, **fixed}, problem.values)

@@ -270,7 +270,7 @@ class Restriction:
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class ProductRule:
     """``product == local * outer``, by interval arithmetic."""
 
     product: str
@@ -349,7 +349,7 @@ class Fixed:
         intervals[self.symbol] = intervals[self.symbol].cut(self.value, self.value, frozenset({self}))
 
 
-Rule = Restriction | Product | Fixed
+Rule = Restriction | ProductRule | Fixed
 
 
 def short_name(rule: Rule) -> str:

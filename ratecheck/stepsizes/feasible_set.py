@@ -9,7 +9,7 @@ from typing import Any
 from bounds.statement import Condition, Statement, as_float
 from bounds.symbols import Role
 from ratecheck.errors import InputError
-from ratecheck.stepsizes.constraints import Fixed, Intervals, Product, Restriction, Rule, out_of_range
+from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Restriction, Rule, out_of_range
 from ratecheck.stepsizes.interval import HUGE, TINY
 from ratecheck.stepsizes.projection import feasible, is_empty, narrow, project, unrestricted
 
@@ -18,7 +18,7 @@ Memory = dict[tuple[object, ...], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Problem:
+class FeasibleSet:
     """What restricts the step sizes ``names`` of a statement at given constants, and constants left free like them.
 
     ``rules`` are its conditions and products there, ``fixed`` the step sizes that the caller has fixed; ``broken``
@@ -37,7 +37,7 @@ class Problem:
     @staticmethod
     def of(
         statement: Statement, given: Mapping[str, float], free: tuple[str, ...] = (), memory: Memory | None = None
-    ) -> Problem:
+    ) -> FeasibleSet:
         """At the given numbers, the constants in ``free`` being open; raises `InputError` as `step_sizes` does.
 
         ``memory`` is that of one statement with the same step sizes left open.
@@ -57,7 +57,7 @@ class Problem:
         if "rules" not in kept:
             kept["rules"] = tuple(_rules(statement, values, names))
         checks = statement.check_conditions(values)
-        return Problem(
+        return FeasibleSet(
             statement=statement,
             names=names,
             values=values,
@@ -110,7 +110,7 @@ def _rules(statement: Statement, values: Mapping[str, float], names: tuple[str, 
         if condition.symbols & inside:
             yield Restriction.of(condition, values, inside)
     for p in statement.step_products:
-        yield Product(p.product.name, p.local.name, p.outer.name)
+        yield ProductRule(p.product.name, p.local.name, p.outer.name)
 
 
 def step_names(statement: Statement) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.stepsizes.constraints import Intervals, Product, Restriction
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.constraints import Intervals, ProductRule, Restriction
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import HUGE, TINY, Interval
 from ratecheck.stepsizes.logarithmic import Logarithm, logarithm
 from ratecheck.stepsizes.projection import is_empty, project
@@ -53,14 +53,14 @@ class _Gap:
         return (_FAR if small.sign > large.sign else -_FAR), np.zeros_like(slope)
 
 
-class Shape:
+class LogRegion:
     """The region in the logarithms: the step sizes that equations leave free, and inequalities between them.
 
     A prescribed value, a product and any other equation between products of powers is linear there; the points that
     meet all of them are ``origin + basis @ free``.
     """
 
-    def __init__(self, problem: Problem, admissible: Intervals, start: Mapping[str, float]) -> None:
+    def __init__(self, problem: FeasibleSet, admissible: Intervals, start: Mapping[str, float]) -> None:
         self.problem, self.names = problem, sorted(start)
         self.place = {name: k for k, name in enumerate(self.names)}
         self.low, self.high = np.log(np.array([admissible[name].box for name in self.names])).T
@@ -72,7 +72,7 @@ class Shape:
         rows += [
             self._unit(r.product) - self._unit(r.local) - self._unit(r.outer)
             for r in problem.rules
-            if isinstance(r, Product)
+            if isinstance(r, ProductRule)
         ]
         for rule in problem.rules:
             if isinstance(rule, Restriction) and not all(admissible[name].single for name in rule.symbols):
@@ -133,11 +133,11 @@ def _null_space(rows: Array, size: int) -> Array:
     return np.asarray(directions[rank:].T)
 
 
-def settled(problem: Problem, point: Mapping[str, float], single: Mapping[str, float]) -> Point:
+def settled(problem: FeasibleSet, point: Mapping[str, float], single: Mapping[str, float]) -> Point:
     """The point with prescribed values and products put in to the last digit."""
     found, done = {**point, **single}, {*single}
     for rule in problem.rules:
-        if not isinstance(rule, Product):
+        if not isinstance(rule, ProductRule):
             continue
         product, local, outer = rule.product, rule.local, rule.outer
         free = next((name for name in (product, outer, local) if name not in done), None)
@@ -149,7 +149,9 @@ def settled(problem: Problem, point: Mapping[str, float], single: Mapping[str, f
     return found
 
 
-def descend(problem: Problem, admissible: Intervals, objective: Callable[[Sequence[str]], Objective]) -> Point | None:
+def descend(
+    problem: FeasibleSet, admissible: Intervals, objective: Callable[[Sequence[str]], Objective]
+) -> Point | None:
     """The admissible step sizes with the least value; None where the region is empty or none was found.
 
     ``objective`` makes the function of the logarithms of the named step sizes, with its gradient. Sequential quadratic
@@ -160,8 +162,8 @@ def descend(problem: Problem, admissible: Intervals, objective: Callable[[Sequen
     if not inside:
         return None
     if "shape" not in problem.kept:
-        problem.kept["shape"] = Shape(problem, admissible, inside[0])
-    shape: Shape = problem.kept["shape"]
+        problem.kept["shape"] = LogRegion(problem, admissible, inside[0])
+    shape: LogRegion = problem.kept["shape"]
     value = objective(shape.names)
     best: tuple[float, Point] | None = None
     for start in inside:
@@ -177,7 +179,7 @@ def _value(found: tuple[float, Point]) -> float:
     return found[0]
 
 
-def _inner_points(problem: Problem, admissible: Intervals) -> list[Point]:
+def _inner_points(problem: FeasibleSet, admissible: Intervals) -> list[Point]:
     if "inside" not in problem.kept:
         found = (inner_point(problem, admissible, fraction) for fraction in (0.5, 0.1, 0.9))
         problem.kept["inside"] = [point for point in found if point is not None]
@@ -185,7 +187,7 @@ def _inner_points(problem: Problem, admissible: Intervals) -> list[Point]:
     return points
 
 
-def _descended(shape: Shape, value: Objective, start: Mapping[str, float]) -> tuple[float, Point] | None:
+def _descended(shape: LogRegion, value: Objective, start: Mapping[str, float]) -> tuple[float, Point] | None:
     """Where a descent from one point ends, and the value there."""
     from scipy.optimize import minimize
 
@@ -207,12 +209,12 @@ def _descended(shape: Shape, value: Objective, start: Mapping[str, float]) -> tu
     return best
 
 
-def _along(value: Objective, shape: Shape, z: Array) -> tuple[float, Array]:
+def _along(value: Objective, shape: LogRegion, z: Array) -> tuple[float, Array]:
     at, slope = value(shape.origin + shape.basis @ z)
     return at, slope @ shape.basis
 
 
-def inner_point(problem: Problem, admissible: Intervals, fraction: float = 0.5) -> Point | None:
+def inner_point(problem: FeasibleSet, admissible: Intervals, fraction: float = 0.5) -> Point | None:
     """An admissible point: one step size after the other is put at this fraction of what the others leave it."""
     box, point = admissible, {}
     for name in sorted(admissible, key=lambda name: -sum(name in rule.symbols for rule in problem.rules)):
@@ -236,7 +238,7 @@ def _within(interval: Interval, fraction: float) -> float:
     return low if high <= low else math.exp(math.log(low) + fraction * math.log(high / low))
 
 
-def _drawn(shape: Shape, logs: Array, inside: Array) -> Point | None:
+def _drawn(shape: LogRegion, logs: Array, inside: Array) -> Point | None:
     """The first point on the way, straight in the logarithms, from a point to an admissible one that is admissible."""
     for equal in (0.0, _EQUAL):
         share = 0.0
@@ -249,7 +251,7 @@ def _drawn(shape: Shape, logs: Array, inside: Array) -> Point | None:
     return point if meets(shape.problem, point, _EQUAL) else None
 
 
-def meets(problem: Problem, point: Point, equal: float = 0.0) -> bool:
+def meets(problem: FeasibleSet, point: Point, equal: float = 0.0) -> bool:
     """Whether values of all step sizes meet every condition, and every product and fixed value up to rounding."""
     for rule in problem.all_rules:
         limit = _ROUNDING

@@ -14,7 +14,7 @@ from bounds.symbols import Domain, Role
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.constraints import Intervals
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.minimise import Objective, descend
 from ratecheck.stepsizes.projection import is_empty
 from ratecheck.stepsizes.typable import rounded, triples
@@ -51,7 +51,7 @@ class Nearest:
     as_given: bool = False
 
 
-def nearest(problem: Problem, given: Mapping[str, float], core: Sequence[Condition]) -> Nearest:
+def nearest(problem: FeasibleSet, given: Mapping[str, float], core: Sequence[Condition]) -> Nearest:
     """The nearest admissible step sizes and constants; ``core`` are the conditions in the conflict."""
     free = replace(problem, fixed=(), kept={})
     admissible = {} if problem.broken else free.admissible()
@@ -73,7 +73,7 @@ def nearest(problem: Problem, given: Mapping[str, float], core: Sequence[Conditi
     return Nearest(steps, limits, as_given=would_do)
 
 
-def _nearest_steps(problem: Problem, free: Problem, admissible: Intervals) -> dict[str, float]:
+def _nearest_steps(problem: FeasibleSet, free: FeasibleSet, admissible: Intervals) -> dict[str, float]:
     given = {rule.symbol: rule.value for rule in problem.fixed}
     if len(given) == 1:
         ((name, value),) = given.items()
@@ -99,7 +99,7 @@ def _distance(given: Mapping[str, float], names: Sequence[str]) -> Objective:
     return at
 
 
-def _rounded(problem: Problem, steps: dict[str, float], given: Mapping[str, float]) -> dict[str, float]:
+def _rounded(problem: FeasibleSet, steps: dict[str, float], given: Mapping[str, float]) -> dict[str, float]:
     """With few digits where that is admissible; what was admissible as given stays."""
     kept = {name: given[name] for name, x in steps.items() if math.isclose(x, given[name], rel_tol=1e-9)}
     point = {**steps, **kept} if problem.admits({**steps, **kept}) else steps
@@ -115,7 +115,7 @@ def _neighbours(x: float) -> tuple[float, ...]:
     return tuple(sorted(values, key=lambda value: abs(value - x)))
 
 
-def _candidates(problem: Problem, given: Mapping[str, float], core: Sequence[Condition]) -> dict[str, float]:
+def _candidates(problem: FeasibleSet, given: Mapping[str, float], core: Sequence[Condition]) -> dict[str, float]:
     """The constants and settings in the conflict that were given, each by the name it was given by."""
     vocabulary = problem.statement.vocabulary
     inside = {name for condition in core for name in condition.symbols}
@@ -148,7 +148,7 @@ def _limit(statement: Statement, given: Mapping[str, float], name: str, start: f
 def _admits(statement: Statement, given: Mapping[str, float], name: str, value: float) -> bool:
     """Whether something is admissible with another value of one constant."""
     try:
-        return Problem.of(statement, {**given, name: value}).admits({})
+        return FeasibleSet.of(statement, {**given, name: value}).admits({})
     except InputError:
         # Outside its domain, or against another constant.
         return False

@@ -14,7 +14,7 @@ from bounds import formula
 from bounds.statement import names_in, number
 from ratecheck.aliases import Array
 from ratecheck.stepsizes.constraints import Intervals, crossing, out_of_range
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import HUGE, TINY, TOLERANCE, point
 from ratecheck.stepsizes.logarithmic import convex, logarithm
 from ratecheck.stepsizes.minimise import Objective, descend
@@ -56,7 +56,7 @@ class Optimum:
 _NO_LOG = 700.0
 
 
-def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum | None:
+def minimise(problem: FeasibleSet, admissible: Intervals, bound: sp.Expr) -> Optimum | None:
     """Minimise over the step sizes that occur in the bound; None where no admissible minimiser is found.
 
     First over the product of the intervals, which contains the region; where its minimiser is not admissible because
@@ -85,7 +85,7 @@ def minimise(problem: Problem, admissible: Intervals, bound: sp.Expr) -> Optimum
     return _completed(found, derived, admissible)
 
 
-def _check_inside(problem: Problem, bound: sp.Expr, lowest: Mapping[str, float], found: Optimum) -> None:
+def _check_inside(problem: FeasibleSet, bound: sp.Expr, lowest: Mapping[str, float], found: Optimum) -> None:
     """Raise `InputError` where the bound falls up to where step sizes are no longer looked at, and rises beyond."""
     names = sorted(found.approached.keys() & lowest.keys())
     if not names:
@@ -115,7 +115,7 @@ def _logarithm(bound: sp.Expr, values: Mapping[str, float], names: Sequence[str]
     return at
 
 
-def _function(bound: sp.Expr, names: list[str], problem: Problem) -> Value:
+def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> Value:
     try:
         function = formula.function(bound, names, problem.values)
     except formula.RangeError:
@@ -142,7 +142,7 @@ def _completed(found: Optimum, derived: Mapping[str, tuple[sp.Expr, str]], admis
 
 
 def _with_fixed_products(
-    problem: Problem, admissible: Intervals, bound: sp.Expr
+    problem: FeasibleSet, admissible: Intervals, bound: sp.Expr
 ) -> tuple[sp.Expr, dict[str, tuple[sp.Expr, str]]]:
     """The bound with one factor of a product put as the product over the other where one of the three is fixed.
 

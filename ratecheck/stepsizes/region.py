@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.stepsizes.constraints import Fixed, Intervals, Product, Rule, short_name
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Rule, short_name
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import TINY, Interval
 from ratecheck.stepsizes.projection import is_empty, project
 
@@ -83,7 +83,7 @@ def _names(statement: Statement, wanted: str) -> list[str]:
     return [aliases[name][0] if len(aliases.get(name, ())) == 1 else name for name in names]
 
 
-def choose_axes(problem: Problem, admissible: Intervals, wanted: str | None) -> tuple[str, str]:
+def choose_axes(problem: FeasibleSet, admissible: Intervals, wanted: str | None) -> tuple[str, str]:
     """The two step sizes to be shown: those asked for as ``x,y``, or the free ones that conditions tie most.
 
     Raises `InputError` for names that are no free step sizes, and where fewer than two are free.
@@ -109,7 +109,7 @@ def choose_axes(problem: Problem, admissible: Intervals, wanted: str | None) -> 
     return max(itertools.combinations(free, 2), key=lambda pair: _interest(problem, admissible, pair))
 
 
-def _interest(problem: Problem, admissible: Intervals, axes: tuple[str, str]) -> tuple[bool, bool, int, int]:
+def _interest(problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str]) -> tuple[bool, bool, int, int]:
     """More where the interval of one step size depends on the other, and not by the definition of a product alone."""
     section = _Section(problem, admissible, axes)
     low, high = _frame(admissible[axes[0]], [])
@@ -118,12 +118,12 @@ def _interest(problem: Problem, admissible: Intervals, axes: tuple[str, str]) ->
     found = [interval for interval in map(section.at, values) if interval is not None]
     ends = [{f"{end:.6e}" for end in side} for side in zip(*((i.low, i.high) for i in found), strict=True)]
     together = [rule for rule in problem.rules if {*axes} <= rule.symbols]
-    tied = any(isinstance(rule, Product) for rule in together)
+    tied = any(isinstance(rule, ProductRule) for rule in together)
     bound = {symbol.name for symbol in problem.statement.claims[0].bound.free_symbols}
     return any(len(side) > 1 for side in ends), not tied, len(together), len({*axes} & bound)
 
 
-def region(problem: Problem, admissible: Intervals, axes: tuple[str, str], *marks: Mapping[str, float]) -> Region:
+def region(problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str], *marks: Mapping[str, float]) -> Region:
     """The region of two step sizes, by exact intervals of the second at values of the first.
 
     Between two values at which different conditions make the boundary the corner is located, so that the polygon is
@@ -185,7 +185,7 @@ def _frame(interval: Interval, marks: list[float]) -> tuple[float, float]:
 class _Section:
     """Intervals of the second step size at values of the first, and why they end there."""
 
-    def __init__(self, problem: Problem, admissible: Intervals, axes: tuple[str, str]) -> None:
+    def __init__(self, problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str]) -> None:
         self.problem, self.admissible, self.axes = problem, admissible, axes
         self._found: dict[float, Interval | None] = {}
 
@@ -205,7 +205,7 @@ class _Section:
     def _named(self, rules: Iterable[Rule]) -> tuple[str, ...]:
         made = [rule for rule in self.problem.all_rules if rule in {*rules}]
         # What a product passes on is made by the conditions on its factors, if there are any.
-        made = [rule for rule in made if not isinstance(rule, Product)] or made
+        made = [rule for rule in made if not isinstance(rule, ProductRule)] or made
         return tuple(map(short_name, made))
 
     def corners(self, left: float, right: float, side: int) -> dict[float, Interval]:

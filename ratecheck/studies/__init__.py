@@ -1,19 +1,19 @@
 """Studies: files that say what to run and what is claimed about it, a store of results, checks of the claims."""
 
-from ratecheck.studies.claims import ClaimResult, Findings, Verdict, judge
+from ratecheck.studies.claims import ClaimResult, ClaimVerdict, Findings, judge
 from ratecheck.studies.execute import run_study
-from ratecheck.studies.store import Store
-from ratecheck.studies.study import Claim, Curve, Figure, Study, load
+from ratecheck.studies.store import RunStore
+from ratecheck.studies.study import Curve, Figure, Study, StudyClaim, load
 
 __all__ = [
-    "Claim",
     "ClaimResult",
+    "ClaimVerdict",
     "Curve",
     "Figure",
     "Findings",
-    "Store",
+    "RunStore",
     "Study",
-    "Verdict",
+    "StudyClaim",
     "judge",
     "load",
     "run_study",

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.studies.estimate import Interval, Steadiness, Summary, ratio_interval, summarise
+from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary, Steadiness, ratio_interval, summarise
 from ratecheck.studies.store import Records
-from ratecheck.studies.study import Claim, Curve, Effect, Kind, Study, pairs
+from ratecheck.studies.study import ClaimKind, Curve, Effect, Study, StudyClaim, pairs
 
 
-class Verdict(enum.Enum):
+class ClaimVerdict(enum.Enum):
     """What is found about a claim; the values are printed.
 
     ``CONFIRMED``: every comparison goes the claimed way, significantly. ``REFUTED``: more than half go significantly
@@ -39,7 +39,7 @@ class Side(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClaimComparison:
     """Two curves compared: ``ratio`` is the quantity of ``second`` divided by that of ``first``.
 
     The quantity is the steady-state mean, or with a ``level`` the number of rounds down to it. ``reason`` says why
@@ -49,7 +49,7 @@ class Comparison:
     first: Curve
     second: Curve
     level: float | None
-    ratio: Interval | None
+    ratio: ConfidenceInterval | None
     side: Side
     reason: str = ""
 
@@ -58,9 +58,9 @@ class Comparison:
 class ClaimResult:
     """A claim, its verdict and the comparisons behind it."""
 
-    claim: Claim
-    verdict: Verdict
-    comparisons: tuple[Comparison, ...]
+    claim: StudyClaim
+    verdict: ClaimVerdict
+    comparisons: tuple[ClaimComparison, ...]
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,17 @@ class Findings:
 
     study: Study
     claims: tuple[ClaimResult, ...]
-    summaries: Mapping[str, Summary]
+    summaries: Mapping[str, EstimateSummary]
     error: float
 
     @property
     def all_confirmed(self) -> bool:
         """Whether no claim is refuted or mixed."""
-        return all(result.verdict is Verdict.CONFIRMED for result in self.claims)
+        return all(result.verdict is ClaimVerdict.CONFIRMED for result in self.claims)
 
-    def unresolved(self, claim: Claim) -> list[Curve]:
+    def unresolved(self, claim: StudyClaim) -> list[Curve]:
         """The curves whose steady state a claim is about although noise hides whether it is one."""
-        if claim.kind is Kind.SPEED:
+        if claim.kind is ClaimKind.SPEED:
             return []
         curves = {curve.title: curve for pair in pairs(claim, self.study) for curve in pair}
         return [c for title, c in curves.items() if self.summaries[title].steadiness is Steadiness.UNRESOLVED]
@@ -113,7 +113,7 @@ def _levels(study: Study, figure: str) -> tuple[float, ...]:
     return tuple(sorted(asked, reverse=True))
 
 
-def _judge(claim: Claim, study: Study, summaries: Mapping[str, Summary], error: float) -> ClaimResult:
+def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSummary], error: float) -> ClaimResult:
     levels: tuple[float | None, ...] = claim.levels or (None,)
     comparisons = tuple(
         _compare(claim, first, second, level, summaries, error)
@@ -122,38 +122,43 @@ def _judge(claim: Claim, study: Study, summaries: Mapping[str, Summary], error: 
     )
     sides = [comparison.side for comparison in comparisons]
     if all(side is Side.AGREES for side in sides):
-        verdict = Verdict.CONFIRMED
+        verdict = ClaimVerdict.CONFIRMED
     elif 2 * sides.count(Side.OPPOSES) > len(sides):
-        verdict = Verdict.REFUTED
+        verdict = ClaimVerdict.REFUTED
     else:
-        verdict = Verdict.MIXED
+        verdict = ClaimVerdict.MIXED
     return ClaimResult(claim, verdict, comparisons)
 
 
 def _compare(
-    claim: Claim, first: Curve, second: Curve, level: float | None, summaries: Mapping[str, Summary], error: float
-) -> Comparison:
+    claim: StudyClaim,
+    first: Curve,
+    second: Curve,
+    level: float | None,
+    summaries: Mapping[str, EstimateSummary],
+    error: float,
+) -> ClaimComparison:
     reason = "; ".join(filter(None, (_unusable(curve, summaries[curve.title], level) for curve in (first, second))))
     if reason:
-        return Comparison(first, second, level, None, Side.UNDECIDED, reason)
+        return ClaimComparison(first, second, level, None, Side.UNDECIDED, reason)
     lower, upper = (
         summaries[curve.title].samples if level is None else summaries[curve.title].passages[level]
         for curve in (first, second)
     )
     ratio = ratio_interval(upper, lower, error)
-    return Comparison(first, second, level, ratio, _side(claim, ratio))
+    return ClaimComparison(first, second, level, ratio, _side(claim, ratio))
 
 
-def _side(claim: Claim, ratio: Interval) -> Side:
+def _side(claim: StudyClaim, ratio: ConfidenceInterval) -> Side:
     """Where the ratio of the curve with the larger value to that with the smaller one lies (of upper to lower)."""
     if claim.effect is Effect.NONE:
         low, high = 1 / (1 + claim.margin), 1 + claim.margin
         if ratio.within(low, high):
             return Side.AGREES
         return Side.OPPOSES if ratio.high < low or ratio.low > high else Side.UNDECIDED
-    up = claim.kind is Kind.BELOW or claim.effect is Effect.RISES
+    up = claim.kind is ClaimKind.BELOW or claim.effect is Effect.RISES
     # The faster a curve, the fewer rounds it takes.
-    up = up is not (claim.kind is Kind.SPEED)
+    up = up is not (claim.kind is ClaimKind.SPEED)
     if ratio.low > 1:
         return Side.AGREES if up else Side.OPPOSES
     if ratio.high < 1:
@@ -161,7 +166,7 @@ def _side(claim: Claim, ratio: Interval) -> Side:
     return Side.UNDECIDED
 
 
-def _unusable(curve: Curve, summary: Summary, level: float | None) -> str:
+def _unusable(curve: Curve, summary: EstimateSummary, level: float | None) -> str:
     """Why a curve cannot be compared; empty where it can."""
     if summary.diverged:
         return f"{curve.title} diverged in {summary.diverged} of {len(summary.samples)} replicates"

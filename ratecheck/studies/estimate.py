@@ -18,7 +18,7 @@ from ratecheck.aliases import Array
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """An estimate with its confidence limits."""
 
     value: float
@@ -43,7 +43,7 @@ class Steadiness(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class EstimateSummary:
     """One curve in numbers.
 
     ``samples`` (replicates,) are means over the window, ``steady`` their mean; ``drift`` is the mean over the second
@@ -53,8 +53,8 @@ class Summary:
     """
 
     samples: Array
-    steady: Interval
-    drift: Interval
+    steady: ConfidenceInterval
+    drift: ConfidenceInterval
     steadiness: Steadiness
     passages: Mapping[float, Array]
     first_round: int
@@ -62,7 +62,9 @@ class Summary:
     diverged: int = 0
 
 
-def summarise(metric: Array, *, window: float, tolerance: float, levels: Sequence[float], error: float) -> Summary:
+def summarise(
+    metric: Array, *, window: float, tolerance: float, levels: Sequence[float], error: float
+) -> EstimateSummary:
     """Summarise a metric (replicates, T); each interval fails with probability ``error``."""
     T = metric.shape[1]
     # An even number of rounds, so that the halves are equal; all of them where there are too few.
@@ -70,14 +72,14 @@ def summarise(metric: Array, *, window: float, tolerance: float, levels: Sequenc
     first = T - 2 * half if T > 1 else 0
     diverged = int(np.count_nonzero(~np.isfinite(metric).all(axis=1)))
     if diverged:
-        nothing, nan = Interval(math.nan, math.nan, math.nan), np.full(len(metric), math.nan)
+        nothing, nan = ConfidenceInterval(math.nan, math.nan, math.nan), np.full(len(metric), math.nan)
         never = dict.fromkeys(levels, nan)
-        return Summary(nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged)
+        return EstimateSummary(nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged)
     samples, before, after = (
         metric[:, part].mean(axis=1) for part in (slice(first, T), slice(first, first + half), slice(T - half, T))
     )
     drift = ratio_interval(after, before, error, paired=True)
-    return Summary(
+    return EstimateSummary(
         samples=samples,
         steady=mean_interval(samples, error),
         drift=drift,
@@ -88,7 +90,7 @@ def summarise(metric: Array, *, window: float, tolerance: float, levels: Sequenc
     )
 
 
-def _steadiness(drift: Interval, tolerance: float) -> Steadiness:
+def _steadiness(drift: ConfidenceInterval, tolerance: float) -> Steadiness:
     low, high = 1 / (1 + tolerance), 1 + tolerance
     if drift.within(low, high):
         return Steadiness.STEADY
@@ -109,29 +111,29 @@ def passage(metric: Array, level: float) -> Array:
     return np.where(reached, t - 1 + share, math.nan)
 
 
-def mean_interval(values: Array, error: float) -> Interval:
+def mean_interval(values: Array, error: float) -> ConfidenceInterval:
     """Student's interval for a mean."""
     mean, radius = float(np.mean(values)), _quantile(len(values), error) * _standard_error(values)
-    return Interval(mean, mean - radius, mean + radius)
+    return ConfidenceInterval(mean, mean - radius, mean + radius)
 
 
-def ratio_interval(a: Array, b: Array, error: float, *, paired: bool = False) -> Interval:
+def ratio_interval(a: Array, b: Array, error: float, *, paired: bool = False) -> ConfidenceInterval:
     """Fieller's interval for mean(a) / mean(b) of positive quantities; unbounded where mean(b) may be 0.
 
     Unpaired samples take the smaller number of degrees of freedom, which is on the safe side of Welch's.
     """
     mean_a, mean_b = float(np.mean(a)), float(np.mean(b))
     if mean_b <= 0:
-        return Interval(math.nan, 0.0, math.inf)
+        return ConfidenceInterval(math.nan, 0.0, math.inf)
     t = _quantile(min(len(a), len(b)), error)
     var_a, var_b = (t * _standard_error(a)) ** 2, (t * _standard_error(b)) ** 2
     both = t * t * float(np.cov(a, b)[0, 1]) / len(a) if paired and len(a) > 1 else 0.0
     # The ratios r with (mean_a - r*mean_b)^2 <= var_a - 2*r*both + r^2*var_b.
     square, cross, constant = mean_b**2 - var_b, mean_a * mean_b - both, mean_a**2 - var_a
     if not square > 0 or math.isinf(constant):
-        return Interval(mean_a / mean_b, 0.0, math.inf)
+        return ConfidenceInterval(mean_a / mean_b, 0.0, math.inf)
     root = math.sqrt(max(cross**2 - square * constant, 0.0))
-    return Interval(mean_a / mean_b, max((cross - root) / square, 0.0), (cross + root) / square)
+    return ConfidenceInterval(mean_a / mean_b, max((cross - root) / square, 0.0), (cross + root) / square)
 
 
 def _standard_error(values: Array) -> float:

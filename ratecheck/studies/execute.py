@@ -18,7 +18,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.problems import Problem
 from ratecheck.problems.build import build
-from ratecheck.studies.store import Records, Store, cell_key, merged
+from ratecheck.studies.store import Records, RunStore, cell_key, merged
 from ratecheck.studies.study import Curve, Study
 
 # Seconds between looks at the cells in progress.
@@ -41,7 +41,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyResult:
     """Records of every curve by its title, and how many cells were computed and how many found in the store."""
 
     records: dict[str, Records]
@@ -49,7 +49,9 @@ class Outcome:
     reused: int
 
 
-def run_study(study: Study, store: Store, *, threads: int | None = None, progress: Progress | None = None) -> Outcome:
+def run_study(
+    study: Study, store: RunStore, *, threads: int | None = None, progress: Progress | None = None
+) -> StudyResult:
     """Run what the store lacks and return everything; what is done is in the store even if this is interrupted.
 
     The records do not depend on ``threads``, on the order of cells or on the other cells. Raises `InputError` before
@@ -65,7 +67,7 @@ def run_study(study: Study, store: Store, *, threads: int | None = None, progres
         if found is None or _lacking(cell, found):
             raise InputError(f"{store.path(cell.key)} vanished or was damaged while the study ran; run it again")
         records[cell.curve.title] = found
-    return Outcome(records, computed=len(missing), reused=len(have) - len(missing))
+    return StudyResult(records, computed=len(missing), reused=len(have) - len(missing))
 
 
 def cells_of(study: Study) -> list[Cell]:
@@ -114,7 +116,7 @@ class _StoppedError(Exception):
     """Ends a cell in progress when the study is interrupted."""
 
 
-def _run_all(cells: Iterable[Cell], store: Store, threads: int | None, progress: Progress | None) -> None:
+def _run_all(cells: Iterable[Cell], store: RunStore, threads: int | None, progress: Progress | None) -> None:
     """Run the cells, the longest first; on an error or interrupt, the others stop within a few rounds."""
     cells, stop = list(cells), threading.Event()
     done = dict.fromkeys((cell.key for cell in cells), 0.0)
@@ -149,7 +151,7 @@ def _collect(waiting: set[Future[None]]) -> set[Future[None]]:
     return left
 
 
-def _run_cell(cell: Cell, store: Store, report: Progress) -> None:
+def _run_cell(cell: Cell, store: RunStore, report: Progress) -> None:
     """Compute the replicates that the store lacks and store all of them."""
     wanted, found = cell.curve.replicates, store.load(cell.key, cell.curve.replicates)
     first = 0 if found is None else len(found[RECORDS[0]])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ratecheck.studies.claims import ClaimResult, Comparison, Findings
-from ratecheck.studies.estimate import Interval, Summary
+from ratecheck.studies.claims import ClaimComparison, ClaimResult, Findings
+from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary
 from ratecheck.studies.study import Curve
 
 
@@ -41,7 +41,7 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
     }
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison(comparison: ClaimComparison) -> dict[str, Any]:
     return {
         "first": comparison.first.title,
         "second": comparison.second.title,
@@ -52,7 +52,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _curve(curve: Curve, summary: Summary) -> dict[str, Any]:
+def _curve(curve: Curve, summary: EstimateSummary) -> dict[str, Any]:
     return {
         "figure": curve.figure,
         "curve": curve.name,
@@ -69,7 +69,7 @@ def _curve(curve: Curve, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _interval(interval: Interval | None) -> dict[str, float | None] | None:
+def _interval(interval: ConfidenceInterval | None) -> dict[str, float | None] | None:
     if interval is None:
         return None
     return {"value": _finite(interval.value), "low": _finite(interval.low), "high": _finite(interval.high)}

@@ -76,7 +76,7 @@ def _feed(digest: Any, name: str, value: object) -> None:
                 _feed(digest, f"{name}.{attribute}", inner)
 
 
-class Store:
+class RunStore:
     """A folder of cells; raises `InputError` where the folder cannot be written."""
 
     def __init__(self, folder: Path) -> None:

@@ -40,7 +40,7 @@ _LEAST_ROUNDS = 20
 TOGETHER = "all"
 
 
-class Kind(Enum):
+class ClaimKind(Enum):
     """What a claim compares; the values are those of the study file.
 
     ``ERROR``: the steady-state mean of the metric. ``SPEED``: how soon the metric falls to given shares of its start.
@@ -99,19 +99,19 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class StudyClaim:
     """One sentence about a figure that can come out true or false.
 
-    ``effect`` is that on the error, or on the speed, as the figure's varied quantity grows (None for `Kind.BELOW`);
-    ``margin`` is the relative change that still counts as `Effect.NONE`; ``levels`` are shares of the metric's start;
-    ``than`` is the figure whose curves lie above.
+    ``effect`` is that on the error, or on the speed, as the figure's varied quantity grows (None for
+    `ClaimKind.BELOW`); ``margin`` is the relative change that still counts as `Effect.NONE`; ``levels`` are shares of
+    the metric's start; ``than`` is the figure whose curves lie above.
     """
 
     name: str
     figure: str
     says: str
     source: str
-    kind: Kind
+    kind: ClaimKind
     effect: Effect | None
     margin: float
     levels: tuple[float, ...]
@@ -144,7 +144,7 @@ class Study:
     quick_rounds: float
     quick_replicates: int
     figures: tuple[Figure, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[StudyClaim, ...]
     intervals: int = 1
     quick: bool = False
 
@@ -218,10 +218,10 @@ def load(path: Path) -> Study:
     return study
 
 
-def pairs(claim: Claim, study: Study) -> list[tuple[Curve, Curve]]:
+def pairs(claim: StudyClaim, study: Study) -> list[tuple[Curve, Curve]]:
     """Every pair of curves that the claim implies a comparison of.
 
-    For an effect (curve of the smaller value, curve of the larger), all pairs; for `Kind.BELOW` (lower, upper).
+    For an effect (curve of the smaller value, curve of the larger), all pairs; for `ClaimKind.BELOW` (lower, upper).
     """
     curves = study.figure(claim.figure).curves
     if claim.than is not None:
@@ -348,11 +348,11 @@ def _step_sizes(run: Fields, algorithm: str) -> dict[str, float]:
     return {**method.fixed, **sizes}
 
 
-def _claim(fields: Fields, study: Study) -> Claim:
-    kind = Kind(fields.word("kind", [kind.value for kind in Kind]))
-    below = kind is Kind.BELOW
+def _claim(fields: Fields, study: Study) -> StudyClaim:
+    kind = ClaimKind(fields.word("kind", [kind.value for kind in ClaimKind]))
+    below = kind is ClaimKind.BELOW
     effect = None if below else Effect(fields.word("effect", [effect.value for effect in Effect]))
-    claim = Claim(
+    claim = StudyClaim(
         name=fields.text("name"),
         figure=_known_figure(fields, "figure", study),
         says=fields.text("says"),
@@ -360,7 +360,7 @@ def _claim(fields: Fields, study: Study) -> Claim:
         kind=kind,
         effect=effect,
         margin=fields.number("margin", 0.1, above=0) if effect is Effect.NONE else 0.0,
-        levels=fields.shares("levels", [0.01]) if kind is Kind.SPEED else (),
+        levels=fields.shares("levels", [0.01]) if kind is ClaimKind.SPEED else (),
         than=_known_figure(fields, "than", study) if below else None,
     )
     fields.finish()
@@ -372,7 +372,7 @@ def _known_figure(fields: Fields, key: str, study: Study) -> str:
     return fields.word(key, [figure.name for figure in study.figures])
 
 
-def _check_values(fields: Fields, claim: Claim, study: Study) -> None:
+def _check_values(fields: Fields, claim: StudyClaim, study: Study) -> None:
     values = [curve.value for curve in study.figure(claim.figure).curves]
     if claim.than is None and any(isinstance(value, str) for value in values):
         raise fields.error("figure", f"figure {claim.figure!r} varies words, which have no order to rise or fall along")

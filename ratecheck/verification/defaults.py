@@ -27,7 +27,7 @@ _OTHERS = {"delta": 0.5, "lambda_": 3.0}
 
 
 @dataclass(frozen=True)
-class Completed:
+class DefaultedInputs:
     """A problem, by the name and with the dials that it was asked for, and what goes with it in `verify`."""
 
     problem: Problem
@@ -38,7 +38,7 @@ class Completed:
 
 def completed(
     statement: Statement, problem_name: str | None = None, given: Mapping[str, Any] | None = None
-) -> Completed:
+) -> DefaultedInputs:
     """The problem and the statement's values with defaults; ``given`` are values and dials of the problem.
 
     Without a name the problem is the synthetic one of the kind that the statement's method is about. Raises
@@ -60,7 +60,7 @@ def completed(
     values = _defaults(statement, problem)
     values = {k: v for k, v in values.items() if k not in statement.settings and not _decided(vocabulary, k, given)}
     values |= mine
-    return Completed(problem, {**values, **inside(statement, problem, values, given)}, problem_name, chosen)
+    return DefaultedInputs(problem, {**values, **inside(statement, problem, values, given)}, problem_name, chosen)
 
 
 def kind_of(statement: Statement) -> str:

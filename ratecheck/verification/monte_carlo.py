@@ -16,7 +16,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import step
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.confidence import shares
-from ratecheck.statistics.sequential_test import Decision, Tie, decide, of_every_run
+from ratecheck.statistics.sequential_test import SequentialDecision, Tie, decide, of_every_run
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.negative_bounds import nonnegative, not_random
 from ratecheck.verification.verdict import Comparison
@@ -76,7 +76,7 @@ def judge(
     every_run: frozenset[str],
     ranges: Mapping[str, Array],
     given: Collection[str] = (),
-) -> tuple[list[Decision], list[Comparison]]:
+) -> tuple[list[SequentialDecision], list[Comparison]]:
     """A decision and a comparison for every claim; see `decide`.
 
     ``share`` is the part of the level that VIOLATED may use; see `decide`. ``every_run`` are symbols of quantities that
@@ -211,7 +211,12 @@ def _by_check(
 
 
 def _compared(
-    claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], records: Records, decision: Decision, tie: Tie
+    claim: Claim,
+    vocabulary: Vocabulary,
+    values: Mapping[str, float],
+    records: Records,
+    decision: SequentialDecision,
+    tie: Tie,
 ) -> Comparison:
     """A claim's two sides where there is the least room, over the replicates that decided it."""
     mine = {name: array[: decision.replicates] for name, array in records.items()}

@@ -22,7 +22,7 @@ _OFF = 1e-11
 
 
 @dataclass(frozen=True)
-class Impossible:
+class NegativeBound:
     """A claim whose right side is negative although its left side, ``left`` in symbols, never is."""
 
     claim: str
@@ -42,13 +42,13 @@ class Impossible:
         return {"claim": self.claim, "right": self.right, "left": self.left, "text": self.text}
 
 
-def impossible(statement: Statement, values: Mapping[str, float]) -> tuple[Impossible, ...]:
+def impossible(statement: Statement, values: Mapping[str, float]) -> tuple[NegativeBound, ...]:
     """The claims that no run can meet at completed values; conditions are not looked at."""
     found = (_of_claim(claim, statement.vocabulary, values) for claim in statement.claims)
     return tuple(each for each in found if each is not None)
 
 
-def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[Impossible, ...]:
+def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[NegativeBound, ...]:
     """Those of a bound at given numbers, where all conditions are decided and hold."""
     if any(check.holds is not True for check in evaluation.conditions):
         return ()
@@ -66,7 +66,7 @@ def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float
     return Domain.REAL not in domains and all(number(w, values) >= 0 for w in claim.metric.weights.values())
 
 
-def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> Impossible | None:
+def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> NegativeBound | None:
     names = {symbol.name for symbol in claim.bound.free_symbols}
     weights = {symbol.name for weight in claim.metric.weights.values() for symbol in weight.free_symbols}
     if claim.relation is Relation.ORDER or not names | weights <= values.keys():
@@ -74,7 +74,7 @@ def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float])
     if not not_random(claim, vocabulary) or not nonnegative(claim, vocabulary, values):
         return None
     right = _robustly_negative(claim.bound, {name: values[name] for name in names})
-    return None if right is None else Impossible(claim.name, right, str(claim.metric.expr))
+    return None if right is None else NegativeBound(claim.name, right, str(claim.metric.expr))
 
 
 def _robustly_negative(expr: sp.Expr, values: Mapping[str, float]) -> float | None:

@@ -24,7 +24,7 @@ from ratecheck.algebra.linear_algebra import Entries, semidefinite
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.exact_constants import Proved, participations
 from ratecheck.certification.uncertified import unmet
-from ratecheck.engines.rigorous.moments import Run, vectors
+from ratecheck.engines.rigorous.moments import RigorousRun, vectors
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
@@ -258,7 +258,7 @@ class _Subject:
         facts = self.statement.vocabulary.facts
         return {symbol: facts[symbol] for symbol in sorted(sides.measured(self.statement))}
 
-    def _run(self, values: Numbers, trace: Participation) -> Run:
+    def _run(self, values: Numbers, trace: Participation) -> RigorousRun:
         method = method_of(self.statement)
         assert method is not None
         proved = self._proved(trace)
@@ -273,7 +273,7 @@ class _Subject:
         }
         silent = [name for name in method.step_sizes if name not in sizes and name not in method.algorithm.optional]
         sizes |= {name: self._silent(name, proved) for name in silent}
-        return Run.of(
+        return RigorousRun.of(
             method, self.problem, trace, K=int(self.settings.get("local_steps", 1)), T=self.rounds, noise=noise,
             step_sizes=sizes, start=self.start,
         )  # fmt: skip

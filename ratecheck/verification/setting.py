@@ -14,7 +14,7 @@ from bounds.symbols import Role
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.aliases import Array, Progress
-from ratecheck.certification.certified_constants import LOWER, NOISE, Case
+from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
 from ratecheck.certification.local_work import ALONE, Work
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines import setup
@@ -337,11 +337,13 @@ class Asked:
         return self.statement.vocabulary.facts[symbol]
 
     @property
-    def case(self) -> Case:
+    def case(self) -> CertifiedCase:
         """What facts are asked of."""
         T = self._setting("rounds") or None
         samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
-        return Case(self.problem, self.trace, T, self.noise, self.parameters, self.start, self._work(), samples)
+        return CertifiedCase(
+            self.problem, self.trace, T, self.noise, self.parameters, self.start, self._work(), samples
+        )
 
     def _work(self) -> Work:
         shares = self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)

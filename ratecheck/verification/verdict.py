@@ -11,7 +11,7 @@ from ratecheck.outcome import Outcome
 
 if TYPE_CHECKING:
     from ratecheck.problems.constants import Constant
-    from ratecheck.verification.negative_bounds import Impossible
+    from ratecheck.verification.negative_bounds import NegativeBound
 
 
 def lost(value: float, error: float) -> bool:
@@ -103,7 +103,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     supposes: tuple[str, ...] = ()
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
-    impossible: tuple[Impossible, ...] = ()
+    impossible: tuple[NegativeBound, ...] = ()
 
     @property
     def slack(self) -> float | None:

@@ -15,7 +15,7 @@ from bounds.statement import Assumption, Given, Over, Statement, number
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.certified_constants import expected_delay
-from ratecheck.certification.trajectory_constants import MEASURES, Measure, Trail
+from ratecheck.certification.trajectory_constants import MEASURES, Measure, Trajectory
 from ratecheck.certification.uncertified import lacking, unmet
 from ratecheck.engines import setup
 from ratecheck.engines.moments import averages, exact, lemmas, quantities
@@ -447,7 +447,7 @@ class _Check(Asked):
     def _measure(self, ready: setup.Setup, records: Mapping[str, Array], replicates: int) -> None:
         """What the run shows of the constants that are looked for along it."""
         samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
-        trail = Trail(ready, records, self.options.seed, replicates, samples)
+        trail = Trajectory(ready, records, self.options.seed, replicates, samples)
         for symbol in self.measured:
             largest = MEASURES[self._fact(symbol)].largest(trail)
             self.measured[symbol] = math.inf if largest is None else largest

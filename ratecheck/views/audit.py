@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ratecheck.auditing import Conclusion, Erratum, Finding, StepVerdict, Summary
+from ratecheck.auditing import Conclusion, Erratum, MutationSummary, StepResult, StepVerdict
 from ratecheck.views.width import table
 
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}
 
 
-def findings_fields(findings: Sequence[Finding], conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
+def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
     """What ``--json`` prints: one object per step."""
     return [
         {
@@ -36,7 +36,7 @@ def findings_fields(findings: Sequence[Finding], conclusions: Mapping[str, Concl
     ]
 
 
-def ledger_text(findings: Sequence[Finding], conclusions: Mapping[str, Conclusion], wrong: Sequence[Erratum]) -> str:
+def ledger_text(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion], wrong: Sequence[Erratum]) -> str:
     """A table of steps per statement, the conclusions, the errata, and the counts."""
     parts = []
     for key in conclusions:
@@ -52,7 +52,7 @@ def ledger_text(findings: Sequence[Finding], conclusions: Mapping[str, Conclusio
     return "\n".join(parts)
 
 
-def _row(finding: Finding) -> list[str]:
+def _row(finding: StepResult) -> list[str]:
     step = finding.id.partition("/")[2]
     by = _BASIS.get(finding.basis, "repaired form holds" if finding.mended else "")
     return [f"  {step}", finding.location, finding.kind, finding.verdict.value, by]
@@ -70,7 +70,7 @@ def _erratum(position: int, erratum: Erratum) -> str:
     return "\n".join([*lines, f"     so       {erratum.consequence}"])
 
 
-def step_text(finding: Finding, conclusion: Conclusion) -> str:
+def step_text(finding: StepResult, conclusion: Conclusion) -> str:
     """Everything about one step."""
     rows = [
         ["claim", finding.claim],
@@ -87,7 +87,7 @@ def step_text(finding: Finding, conclusion: Conclusion) -> str:
     return "\n".join([head, *(f"  {label:9}  {text}" for label, text in rows if text)])
 
 
-def counts_text(findings: Sequence[Finding]) -> str:
+def counts_text(findings: Sequence[StepResult]) -> str:
     """How many steps of each verdict, and on what the proofs rest."""
     lines = []
     for paper in dict.fromkeys(f.paper for f in findings):
@@ -103,7 +103,7 @@ def counts_text(findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def mutation_text(summaries: Sequence[Summary]) -> str:
+def mutation_text(summaries: Sequence[MutationSummary]) -> str:
     """How many mutants are refuted, of claims decided by algebra and of those checked on instances; which are not."""
     rows = [["", "claims", *summaries[0].all.counts, "of those that may do harm"]]
     for each in summaries:

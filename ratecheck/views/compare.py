@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounds.statement import Statement
-from ratecheck.complexity.compare import TIE, Axis, Comparison
+from ratecheck.complexity.compare import TIE, Axis, BoundComparison
 from ratecheck.errors import InputError
 from ratecheck.views import style
 from ratecheck.views.fitting import fit_panels
@@ -27,7 +27,7 @@ _ROWS, _MAP = 11, (33, 17)
 _SHADE = 0.5
 
 
-def comparison_text(found: Comparison) -> str:
+def comparison_text(found: BoundComparison) -> str:
     """A table of values, a map of letters for two axes, where the smallest bound changes, and what to know."""
     lines = [f"{_letter(k)}  {s.key}   {s.title}" for k, s in enumerate(found.statements)]
     if len(found.axes) == 2:
@@ -44,7 +44,7 @@ def _letter(index: int) -> str:
     return {-1: "?", TIE: "="}.get(index) or chr(ord("A") + index)
 
 
-def _rows(found: Comparison) -> Iterable[list[str]]:
+def _rows(found: BoundComparison) -> Iterable[list[str]]:
     head = [found.axes[0].label] if found.axes else []
     yield [*head, *(_head(k, s) for k, s in enumerate(found.statements)), "smallest"]
     count = found.values.shape[1]
@@ -58,7 +58,7 @@ def _head(index: int, statement: Statement) -> str:
     return f"{_letter(index)} (up to a constant)" if statement.order_only else _letter(index)
 
 
-def _map(found: Comparison) -> list[str]:
+def _map(found: BoundComparison) -> list[str]:
     """The second axis upwards, the first to the right."""
     first, second = found.axes
     columns, rows = (
@@ -76,7 +76,7 @@ def _map(found: Comparison) -> list[str]:
     return [*lines, " " * (width + 2) + low + gap + high]
 
 
-def _changes(found: Comparison) -> Iterable[str]:
+def _changes(found: BoundComparison) -> Iterable[str]:
     """One line per change along the last axis; for a map at every fourth value of the first, which draws its border."""
     if not found.axes:
         return
@@ -92,7 +92,7 @@ def _changes(found: Comparison) -> Iterable[str]:
         yield f"{other}from {_letter(crossing.before)} to {_letter(crossing.after)} {where}"
 
 
-def comparison_fields(found: Comparison) -> dict[str, Any]:
+def comparison_fields(found: BoundComparison) -> dict[str, Any]:
     """The comparison as JSON data: values by key, as a number, a list or a list of lists (first axis first)."""
 
     def shaped(values: Any) -> Any:
@@ -122,7 +122,7 @@ def comparison_fields(found: Comparison) -> dict[str, Any]:
     }
 
 
-def write_comparison(found: Comparison, path: Path) -> None:
+def write_comparison(found: BoundComparison, path: Path) -> None:
     """Draw curves for one axis or a map for two; raises `InputError` where there is no axis to draw along."""
     if not found.axes:
         raise InputError("nothing to draw at a single setting: give an axis, such as --over K=1:1000")
@@ -144,7 +144,7 @@ def _scale(ax: Axes, which: str, axis: Axis) -> None:
     set_label(axis.label)
 
 
-def _draw_curves(_: Figure, ax: Axes, found: Comparison) -> None:
+def _draw_curves(_: Figure, ax: Axes, found: BoundComparison) -> None:
     first = found.axes[0]
     for look, statement, values in zip(style.looks(), found.statements, found.values[:, :, 0], strict=False):
         label = statement.key + (" (up to a constant)" if statement.order_only else "")
@@ -158,7 +158,7 @@ def _draw_curves(_: Figure, ax: Axes, found: Comparison) -> None:
     ax.legend(fontsize="small")
 
 
-def _draw_map(_: Figure, ax: Axes, found: Comparison) -> None:
+def _draw_map(_: Figure, ax: Axes, found: BoundComparison) -> None:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -188,7 +188,7 @@ def _draw_map(_: Figure, ax: Axes, found: Comparison) -> None:
     ax.grid(visible=False)
 
 
-def _ratio_lines(ax: Axes, found: Comparison, one: int, other: int) -> None:
+def _ratio_lines(ax: Axes, found: BoundComparison, one: int, other: int) -> None:
     """Lines of equal ratio of the two bounds, thick where they are equal."""
     from matplotlib.ticker import FuncFormatter
 

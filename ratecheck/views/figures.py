@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
-from ratecheck.studies.execute import Outcome
+from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.study import TOGETHER, Curve, Figure, Study
 from ratecheck.views.fitting import fit_panels
 from ratecheck.views.style import looks, save, styled
@@ -29,7 +29,7 @@ _COLUMNS = 4
 _SUFFIXES = (".png", ".svg")
 
 
-def draw(findings: Findings, outcome: Outcome, folder: Path, *, together: bool = True) -> list[Path]:
+def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bool = True) -> list[Path]:
     """One PNG and one SVG per figure, and with ``together`` one of each with all of them; returns the paths.
 
     Lines are means over replicates, bands pointwise 95% intervals of that mean; a black line marks the window taken for
@@ -75,7 +75,7 @@ def check_labels(study: Study) -> None:
                 ) from None
 
 
-def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: Outcome) -> None:
+def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: StudyResult) -> None:
     last = max(curve.T for curve in figure.curves)
     for look, curve in zip(looks(), figure.curves, strict=False):
         _curve(ax, curve, look, last, findings, outcome)
@@ -86,7 +86,7 @@ def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: Outcome) -> No
     ax.legend(fontsize="small")
 
 
-def _curve(ax: Axes, curve: Curve, look: dict[str, Any], last: int, findings: Findings, outcome: Outcome) -> None:
+def _curve(ax: Axes, curve: Curve, look: dict[str, Any], last: int, findings: Findings, outcome: StudyResult) -> None:
     values, summary = metric(findings.study, outcome.records[curve.title]), findings.summaries[curve.title]
     if summary.diverged:
         ax.plot([], [], label=f"{curve.label} (diverged)", **look)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.complexity.rounds import Budget, Horizon
+from ratecheck.complexity.rounds import Horizon, RunCost
 from ratecheck.stepsizes.typable import steps_text
 from ratecheck.views.text import number
 from ratecheck.views.width import table
@@ -39,7 +39,7 @@ def _vacuity(answer: Horizon) -> str:
     return f"not vacuous from T = {answer.vacuous_until}: below {number(answer.trivial)}, which smoothness alone gives"
 
 
-def _budget(budget: Budget) -> list[str]:
+def _budget(budget: RunCost) -> list[str]:
     who = (
         "by one client that takes part in every round"
         if budget.participants is None

@@ -16,7 +16,7 @@ from ratecheck.aliases import Array
 from ratecheck.auditing.refuted import refuted
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.exponents import parameters as varied
-from ratecheck.exponents.sweep import Rounds, Survey, Sweep
+from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.verification.entries import PAIR, RUN, Course
 from ratecheck.views import style
@@ -41,7 +41,7 @@ _MORE, _NARROW, _APART = 1 + 1e-9, 0.3, 1.2
 _LAST = "T\N{MINUS SIGN}1"
 
 
-def draw(plt: Any, found: Survey) -> Figure:
+def draw(plt: Any, found: SweepSurvey) -> Figure:
     """The figure of a survey."""
     panels = len(found.sweeps) + (found.rounds is not None) + len(found.courses)
     mosaic = _mosaic(panels, rounds=found.rounds is not None)
@@ -68,7 +68,7 @@ def draw(plt: Any, found: Survey) -> Figure:
     return figure
 
 
-def title(found: Survey) -> str:
+def title(found: SweepSurvey) -> str:
     """The statement, what is known about it, the problem and every number that went in."""
     verdict, values = found.verdict, found.verdict.values
     vocabulary = verdict.statement.vocabulary
@@ -89,7 +89,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def engine(found: Survey) -> str:
+def engine(found: SweepSurvey) -> str:
     """Where the left sides come from."""
     if found.verdict.engine == "exact":
         return "exact expectations"
@@ -111,7 +111,7 @@ def _has_band(width: Array) -> bool:
     return bool(np.any((width > 0) & np.isfinite(width)))
 
 
-def _widths(found: Survey) -> Iterator[Array]:
+def _widths(found: SweepSurvey) -> Iterator[Array]:
     """The half widths of all bands."""
     if found.rounds is not None:
         yield from (found.rounds.metric_error, found.rounds.mean_error)
@@ -119,7 +119,7 @@ def _widths(found: Survey) -> Iterator[Array]:
     yield from (width for course in found.courses for width in (course.left_error, course.right_error))
 
 
-def steps_of(found: Survey) -> dict[str, str]:
+def steps_of(found: SweepSurvey) -> dict[str, str]:
     """Where each step size comes from, but for the local ones, which follow from the others, and unused ones."""
     statement = found.verdict.statement
     hidden = {product.local.name for product in statement.step_products}
@@ -127,7 +127,7 @@ def steps_of(found: Survey) -> dict[str, str]:
     return {name: origin for name, origin in found.verdict.chosen.items() if name not in hidden}
 
 
-def settings_of(found: Survey) -> list[str]:
+def settings_of(found: SweepSurvey) -> list[str]:
     """Settings of the run, noise, then all other constants that went in."""
     statement, values = found.verdict.statement, found.verdict.values
     vocabulary = statement.vocabulary
@@ -234,7 +234,7 @@ def _draw_rounds(axes: Axes, rounds: Rounds, left: str, widest: float) -> None:
     _legend(axes, "over rounds", widest)
 
 
-def _draw_sweep(axes: Axes, found: Survey, sweep: Sweep, left: str, widest: float) -> None:
+def _draw_sweep(axes: Axes, found: SweepSurvey, sweep: Sweep, left: str, widest: float) -> None:
     mean, bound, _ = _looks()
     statement = found.verdict.statement
     vocabulary = statement.vocabulary
@@ -294,7 +294,7 @@ def _draw_guide(axes: Axes, sweep: Sweep, latex: str, at: float) -> None:
 _ALONG = {PAIR: "pairs of points, by the size of the right side", RUN: "participations that were drawn"}
 
 
-def _draw_course(axes: Axes, course: Course, left: str, found: Survey, widest: float) -> None:
+def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, widest: float) -> None:
     mean, bound, _ = _looks()
     values = np.concatenate([course.left, course.right])
     values = values[np.isfinite(values)]

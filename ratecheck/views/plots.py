@@ -9,7 +9,7 @@ from typing import Any
 
 from ratecheck import files
 from ratecheck.auditing.refuted import refuted
-from ratecheck.exponents.sweep import Rounds, Survey, Sweep
+from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.problems import Certificate
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.verification.entries import Course
@@ -25,13 +25,13 @@ def check_target(path: Path) -> None:
     files.check_target(path)
 
 
-def write_figure(found: Survey, path: Path) -> None:
+def write_figure(found: SweepSurvey, path: Path) -> None:
     """Draw the survey and write it; raises `InputError` where the file cannot be written."""
     with style.styled() as plt:
         style.save(draw(plt, found), path)
 
 
-def survey_text(found: Survey) -> str:
+def survey_text(found: SweepSurvey) -> str:
     """The exponents as a table, and what was left out."""
     verdict = found.verdict
     slack = "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
@@ -48,7 +48,7 @@ def survey_text(found: Survey) -> str:
     return "\n".join(lines)
 
 
-def _entries_lines(found: Survey) -> list[str]:
+def _entries_lines(found: SweepSurvey) -> list[str]:
     """The claims of a statement that is not about a mean over rounds, where each has the least room."""
     if not found.courses:
         return []
@@ -60,7 +60,7 @@ def _entries_lines(found: Survey) -> list[str]:
     return [table(rows)]
 
 
-def survey_fields(found: Survey) -> dict[str, Any]:
+def survey_fields(found: SweepSurvey) -> dict[str, Any]:
     """The survey as JSON data."""
     verdict = found.verdict
     return {
@@ -105,7 +105,7 @@ def _rounds_fields(rounds: Rounds) -> dict[str, Any]:
     }
 
 
-def sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
+def sweep_fields(found: SweepSurvey, sweep: Sweep) -> dict[str, Any]:
     """One parameter's numbers as JSON data."""
     return {
         "at": sweep.at,
@@ -125,7 +125,7 @@ def sweep_fields(found: Survey, sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def remarks(found: Survey, sweep: Sweep) -> Iterator[str]:
+def remarks(found: SweepSurvey, sweep: Sweep) -> Iterator[str]:
     """What a reader has to know before comparing the two exponents."""
     for constant in found.verdict.constants.values():
         if constant.certificate is Certificate.TRAJECTORY:
@@ -154,7 +154,7 @@ def _points(sweep: Sweep) -> str:
     return f"{points}, {', '.join(sweep.held)} fixed" if sweep.held else points
 
 
-def settings_text(found: Survey) -> str:
+def settings_text(found: SweepSurvey) -> str:
     """Every number that went in, on one line."""
     values = found.verdict.values
     return " ".join(f"{name}={values[name]:.4g}" for name in (*settings_of(found), *steps_of(found)) if name in values)

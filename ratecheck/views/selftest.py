@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from bounds import TEXTBOOK
-from ratecheck.selftesting.audit import Fate
+from ratecheck.selftesting.audit import AuditStatus
 from ratecheck.selftesting.montecarlo import LEVEL
-from ratecheck.selftesting.mutants import Kind
+from ratecheck.selftesting.mutants import MutationKind
 from ratecheck.selftesting.run import MUCH, SOME, TIGHT, Report
 from ratecheck.selftesting.survey import Alarm
 from ratecheck.selftesting.trial import Trial
@@ -136,7 +136,8 @@ def report_fields(report: Report) -> dict[str, Any]:
         "plan": asdict(report.plan),
         "all": counted(report.trials),
         "kinds": [
-            {"kind": kind.value, **counted([each for each in report.trials if each.kind is kind])} for kind in Kind
+            {"kind": kind.value, **counted([each for each in report.trials if each.kind is kind])}
+            for kind in MutationKind
         ],
         "statements": [
             {
@@ -190,7 +191,7 @@ def counted(trials: Iterable[Trial]) -> dict[str, int]:
         "falsify": sum(each.by_search for each in trials),
         "verify": sum(each.by_verify for each in trials),
         "any": sum(each.caught for each in trials),
-        "harmless": sum(each.audit is Fate.HARMLESS and not each.caught for each in trials),
+        "harmless": sum(each.audit is AuditStatus.HARMLESS and not each.caught for each in trials),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bounds.ledger.rate_table import Row
 from bounds.printing.roots import shown
 from ratecheck.complexity.orders import Domination
-from ratecheck.complexity.tables import Finding, TableReport
+from ratecheck.complexity.tables import RowResult, TableReport
 from ratecheck.views.width import table_rows
 
 
@@ -40,7 +40,7 @@ def table_text(report: TableReport) -> str:
     return "\n".join(lines)
 
 
-def _finding(finding: Finding) -> list[str]:
+def _finding(finding: RowResult) -> list[str]:
     limits = "".join(f" ({limit})" for limit in finding.limits)
     return [f"    {finding.outcome.value:8}  {finding.says}{limits}", f"              {finding.evidence}"]
 
@@ -74,7 +74,7 @@ def table_fields(report: TableReport) -> dict[str, object]:
     }
 
 
-def _finding_fields(finding: Finding) -> dict[str, object]:
+def _finding_fields(finding: RowResult) -> dict[str, object]:
     return {
         "says": finding.says,
         "verdict": finding.outcome.value,

@@ -20,17 +20,17 @@ import sympy as sp
 
 import bounds
 import bounds.ledger
-from bounds.ledger.draw import Affine, expect_square, mean, noise, subsets
-from bounds.ledger.participation import Participation
+from bounds.ledger.draw import NoisyRational, expect_square, mean, noise, subsets
+from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import (
     Draws,
     Enumerated,
     Gram,
     Identity,
-    Kind,
     Matrices,
     Scalar,
     Step,
+    StepKind,
     above,
     below,
     equal,
@@ -40,7 +40,7 @@ from bounds.ledger.vectors import dot, square, vectors
 from ratecheck import auditing as audit
 from ratecheck.algebra import chain
 from ratecheck.algebra import handelman as combination
-from ratecheck.algebra.counterexample import Region, confirmed
+from ratecheck.algebra.counterexample import SearchRegion, confirmed
 from ratecheck.algebra.evaluate import Undefined, evaluate, holds, satisfied
 from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.smt import Solver
@@ -388,7 +388,7 @@ def sampled(draw, factor=1):
 def averaged_noise(draw, power=1):
     """E||mean of n noises||^2 = sigma^2/n."""
     count, sigma = draw.whole(1, 4), draw.positive()
-    total = sum((noise(i, sigma) for i in range(count)), Affine()) / count
+    total = sum((noise(i, sigma) for i in range(count)), NoisyRational()) / count
     return expect_square(total), sigma**2 / Fraction(count) ** power
 
 
@@ -402,7 +402,7 @@ def rooted(draw, factor=1):
     return sp.sqrt(sp.Rational(value) ** 2 + 1), factor * (sp.Rational(value) + 1)
 
 
-def enumerated(sides, operator, instances=None, kind=Kind.EXPECTATION, **constants):
+def enumerated(sides, operator, instances=None, kind=StepKind.EXPECTATION, **constants):
     """A claim on instances."""
     return Enumerated(kind=kind, sides=sides, operator=operator, instances=instances or Draws(), constants=constants)
 
@@ -410,8 +410,8 @@ def enumerated(sides, operator, instances=None, kind=Kind.EXPECTATION, **constan
 @pytest.mark.parametrize(
     ("claim", "answer"),
     [
-        (enumerated(delays, "<=", Matrices(), Kind.COUNTING, factor=1), Answer.TRUE),
-        (enumerated(delays, "<=", Matrices(), Kind.COUNTING, factor=Fraction(9, 10)), Answer.FALSE),
+        (enumerated(delays, "<=", Matrices(), StepKind.COUNTING, factor=1), Answer.TRUE),
+        (enumerated(delays, "<=", Matrices(), StepKind.COUNTING, factor=Fraction(9, 10)), Answer.FALSE),
         (enumerated(sampled, "==", factor=1), Answer.TRUE),
         (enumerated(sampled, "==", factor=Fraction(99, 100)), Answer.FALSE),
         (enumerated(averaged_noise, "==", power=1), Answer.TRUE),
@@ -425,7 +425,7 @@ def test_claims_on_instances(claim, answer):
     decision = mutants.decide(claim)
     assert decision.answer is answer
     assert decision.certified == ("instances" if answer is Answer.TRUE else "")
-    assert ("matrix" if claim.kind is Kind.COUNTING else "draw") in decision.evidence or answer is Answer.TRUE
+    assert ("matrix" if claim.kind is StepKind.COUNTING else "draw") in decision.evidence or answer is Answer.TRUE
 
 
 def test_a_claim_whose_instances_are_all_passed_over_is_vacuous():
@@ -437,10 +437,10 @@ def test_a_claim_whose_instances_are_all_passed_over_is_vacuous():
 
 def test_counterexample_matrix_can_be_read_back():
     """The evidence is the instance: put in again, the claim fails there."""
-    claim = enumerated(delays, "<=", Matrices(), Kind.COUNTING, factor=Fraction(1, 2))
+    claim = enumerated(delays, "<=", Matrices(), StepKind.COUNTING, factor=Fraction(1, 2))
     text = mutants.decide(claim).evidence
     rows = text.split(" matrix ")[1].split(":")[0].split("/")
-    matrix = Participation(tuple(tuple(sign == "1" for sign in row) for row in rows))
+    matrix = ParticipationMatrix(tuple(tuple(sign == "1" for sign in row) for row in rows))
     assert any(left > right for left, right in delays(matrix, Fraction(1, 2)))
 
 
@@ -462,7 +462,7 @@ def test_contradicting_hypotheses_are_found():
 def test_witness_satisfies_the_hypotheses():
     """Evaluated by fractions."""
     hypotheses = (below(gamma, 1 / (32 * L * K)), above(n, 3 * m), equal(A * L, 2), below(x**2, A))
-    point = Region(hypotheses, ()).witness()
+    point = SearchRegion(hypotheses, ()).witness()
     assert all(satisfied(hypothesis, point) for hypothesis in hypotheses)
 
 
@@ -491,7 +491,7 @@ def test_every_mutant_of_sharp_claims_is_refuted():
         "a step size": TRUE["a step size"],
         "whole": TRUE["whole numbers"],
         "sampled": enumerated(sampled, "==", factor=1),
-        "delays": enumerated(delays, "<=", Matrices(), Kind.COUNTING, factor=1),
+        "delays": enumerated(delays, "<=", Matrices(), StepKind.COUNTING, factor=1),
         "Young": VECTORS_TRUE["Young with 1/4"],
     }
     for name, claim in claims.items():
@@ -499,8 +499,8 @@ def test_every_mutant_of_sharp_claims_is_refuted():
         assert len(tested.mutants) >= 2, name
         # An exponent may be changed for the better: x**3 for x**2 where x <= 1.
         harmful = {m.fate for m in tested.mutants if not m.change.startswith("exponent")}
-        assert harmful == {audit.Fate.REFUTED}, tested
-        assert {m.fate for m in tested.mutants} <= {audit.Fate.REFUTED, audit.Fate.HARMLESS}, tested
+        assert harmful == {audit.MutantStatus.REFUTED}, tested
+        assert {m.fate for m in tested.mutants} <= {audit.MutantStatus.REFUTED, audit.MutantStatus.HARMLESS}, tested
     summary = audit.summarise([tested])
     assert (summary.all.share, summary.survivors) == (1.0, ())
 
@@ -508,7 +508,7 @@ def test_every_mutant_of_sharp_claims_is_refuted():
 def test_mutants_of_a_loose_claim_survive_with_a_reason():
     """A share of 1 is less than 50, and even less than 1/20."""
     tested = mutations.test_step(step("toy/loose-1", scalar(x / (1 + x), "<=", 5000)))
-    assert audit.Fate.HARMLESS in {m.fate for m in tested.mutants}
+    assert audit.MutantStatus.HARMLESS in {m.fate for m in tested.mutants}
     summary = audit.summarise([tested])
     assert ("toy/loose-1", "5000 on the right, -99.9%", "proved as well") in summary.survivors
 
@@ -522,9 +522,9 @@ def test_a_constant_that_no_instance_tells_counts_against_the_check():
 
     tested = mutations.test_step(step("toy/blind-1", enumerated(sides, "<=", tight=1, loose=30, idle=1)))
     changes = {m.change: (m.by, m.fate) for m in tested.mutants}
-    assert changes["tight=1"] == ("-2%", audit.Fate.REFUTED)
-    assert changes["loose=30"] == ("-99%", audit.Fate.REFUTED)
-    assert changes["idle=1"] == ("-99.9%", audit.Fate.UNSEEN)
+    assert changes["tight=1"] == ("-2%", audit.MutantStatus.REFUTED)
+    assert changes["loose=30"] == ("-99%", audit.MutantStatus.REFUTED)
+    assert changes["idle=1"] == ("-99.9%", audit.MutantStatus.UNSEEN)
     summary = audit.summarise([tested])
     assert summary.instances.share == 3 / 4
     assert {by: count for by, count in summary.noticed.items() if count} == {"2%": 1, "99%": 1}
@@ -565,7 +565,7 @@ def test_verdicts():
     wrong, right = FALSE["AM-GM, too strong"], TRUE["AM-GM"]
     cases = [
         (step("toy/a-1", right), verdict.PROVED, ""),
-        (step("toy/a-2", dataclasses.replace(right, kind=Kind.STANDARD)), verdict.STANDARD, ""),
+        (step("toy/a-2", dataclasses.replace(right, kind=StepKind.STANDARD)), verdict.STANDARD, ""),
         (step("toy/a-3", wrong, repaired=right, repair="1"), verdict.FALSE, "PROVED"),
         (step("toy/a-4", wrong, repaired=right, repair="1", typo=True), verdict.TYPO, "PROVED"),
         (step("toy/a-5", wrong, repaired=wrong, typo=True), verdict.FALSE, "FALSE"),
@@ -575,7 +575,7 @@ def test_verdicts():
     for case, wanted, repaired in cases:
         found = audit.examine_step(case)
         assert (found.verdict, found.repaired) == (wanted, repaired), case.id
-        assert audit.Finding.read(json.loads(json.dumps(found.fields()))) == found
+        assert audit.StepResult.read(json.loads(json.dumps(found.fields()))) == found
 
 
 def test_a_faulty_step_is_reported_and_hides_nothing():
@@ -589,7 +589,7 @@ def made(id_, verdict, of, kind="scalar", repaired=""):
     """A finding with nothing but what conclusions read."""
     fields = dict.fromkeys(("location", "claim", "basis", "evidence", "repair", "repaired_evidence"), "text")
     rest = {"vacuous": False, "witness": "", "unused": (), "loose": (), "remark": "", "seconds": 0.0}
-    return audit.Finding(id=id_, kind=kind, of=of, verdict=verdict, repaired=repaired, **fields, **rest)
+    return audit.StepResult(id=id_, kind=kind, of=of, verdict=verdict, repaired=repaired, **fields, **rest)
 
 
 def test_conclusions_follow_from_steps_and_premises():
@@ -731,7 +731,7 @@ def test_broken_cache_files_are_ignored(tmp_path):
 def test_workers_agree_with_one_process():
     """Verdicts and evidence do not depend on where a step is examined."""
     alone = audit.audit(["toy_ledger"], workers=1)
-    for file in ledger.Store().folder.iterdir():
+    for file in ledger.ResultStore().folder.iterdir():
         file.unlink()
     together = audit.audit(["toy_ledger"], workers=2)
     assert [(f.verdict, f.evidence) for f in together] == [(f.verdict, f.evidence) for f in alone]
@@ -869,7 +869,7 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
     assert [each["paper"] for each in KEPT] == [*papers, "all papers"]
     for each in KEPT:
         assert each["all"]["share"] >= 0.95, each["paper"]
-    fates = [fate.value for fate in audit.Fate]
+    fates = [fate.value for fate in audit.MutantStatus]
     for paper, each in zip(papers, KEPT, strict=False):
         ids = {one.id for one in bounds.ledger.steps(paper)}
         assert each["steps"] <= len(ids)
@@ -887,7 +887,7 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
 def test_kept_survivors_are_those_of_the_checker(key):
     """For some steps that are quick."""
     [one] = [each for each in bounds.ledger.steps(key.partition("/")[0]) if each.id == key]
-    found = {(m.text, m.reason) for m in mutations.test_step(one).mutants if m.fate is not audit.Fate.REFUTED}
+    found = {(m.text, m.reason) for m in mutations.test_step(one).mutants if m.fate is not audit.MutantStatus.REFUTED}
     kept = {(row["mutant"], row["reason"]) for each in KEPT for row in each["survivors"] if row["id"] == key}
     assert found == kept
 

@@ -19,7 +19,7 @@ from bounds.statement import Condition
 from ratecheck.algebra.polynomial import systems
 from ratecheck.algebra.refutation import refute
 from ratecheck.algebra.substitution import Search
-from ratecheck.auditing.implications import SHARE, Verdict, check, variants
+from ratecheck.auditing.implications import SHARE, ImplicationVerdict, check, variants
 from ratecheck.commands.implications import fields, line
 
 PFL = implications("pfl")
@@ -39,18 +39,18 @@ def named(implication):
 def test_every_implication_of_the_first_paper_is_proved(implication):
     """By certificates that replay, or as an identity."""
     answer = check(implication, sharpest=False)
-    assert answer.verdict is Verdict.PROVED, line(answer)
+    assert answer.verdict is ImplicationVerdict.PROVED, line(answer)
     assert all(certificate.check(interior=True) for certificate in answer.certificates)
 
 
 @pytest.mark.parametrize(
     ("key", "verdict"),
     [
-        ("flame/theorem-2-unbiased", Verdict.FALSE),
-        ("flame/theorem-2-unbiased-repaired", Verdict.PROVED),
-        ("flame/theorem-2-biased", Verdict.FALSE),
-        ("flame/theorem-2-biased-repaired", Verdict.PROVED),
-        ("flame/theorem-2-biased-wide-repaired", Verdict.PROVED),
+        ("flame/theorem-2-unbiased", ImplicationVerdict.FALSE),
+        ("flame/theorem-2-unbiased-repaired", ImplicationVerdict.PROVED),
+        ("flame/theorem-2-biased", ImplicationVerdict.FALSE),
+        ("flame/theorem-2-biased-repaired", ImplicationVerdict.PROVED),
+        ("flame/theorem-2-biased-wide-repaired", ImplicationVerdict.PROVED),
     ],
 )
 def test_theorem_2_of_flame_follows_where_repaired(key, verdict):
@@ -58,7 +58,7 @@ def test_theorem_2_of_flame_follows_where_repaired(key, verdict):
     (implication,) = of(key)
     answer = check(implication, sharpest=False)
     assert answer.verdict is verdict
-    if verdict is Verdict.FALSE:
+    if verdict is ImplicationVerdict.FALSE:
         found = answer.counterexample
         assert found.left > found.right
         for condition in case(implication).hypotheses:
@@ -109,10 +109,10 @@ def test_sharpest_constants_are_bracketed(key):
     assert {each.place: each.sharpest for each in answer.constants} == QUICK[key]
     for constant in answer.constants:
         at = with_constant(implication, constant.place, constant.sharpest)
-        assert check(implication, at, sharpest=False).verdict is Verdict.PROVED
+        assert check(implication, at, sharpest=False).verdict is ImplicationVerdict.PROVED
         below = with_constant(implication, constant.place, constant.sharpest * (1 - SHARE))
         refuted = check(implication, below, sharpest=False)
-        assert refuted.verdict is Verdict.FALSE
+        assert refuted.verdict is ImplicationVerdict.FALSE
         values = {symbol.name: float(value) for symbol, value in refuted.counterexample.values.items()}
         values |= {name: 1.0 for name in ("eta_u", "eta_v") if name not in values}
         known = {name: value for name, value in values.items() if name != "gamma"}
@@ -177,7 +177,7 @@ def test_a_dropped_condition_is_refuted():
     (implication,) = of("pfl/theorem-3.7")
     statement = bounds.get("pfl/theorem-3.7")
     answer = check(implication, dataclasses.replace(statement, conditions=()), sharpest=False)
-    assert answer.verdict is Verdict.FALSE
+    assert answer.verdict is ImplicationVerdict.FALSE
     values = {symbol.name: float(value) for symbol, value in answer.counterexample.values.items()}
     assert values["gamma"] > 1 / (32 * values["L"] * values["K"])
 
@@ -185,7 +185,7 @@ def test_a_dropped_condition_is_refuted():
 def test_a_wrong_premise_is_refuted():
     """Corollary 4.6 does not follow from Theorem 3.7, which speaks of b."""
     wrong = Implication(conclusion="pfl/corollary-4.6", start=Use(key="pfl/theorem-3.7"), location="nowhere")
-    assert check(wrong, sharpest=False).verdict is Verdict.FALSE
+    assert check(wrong, sharpest=False).verdict is ImplicationVerdict.FALSE
 
 
 def test_a_tampered_certificate_is_rejected():

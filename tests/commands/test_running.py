@@ -326,8 +326,8 @@ def test_no_cache_costs_speed_alone(tmp_path, monkeypatch, place):
         monkeypatch.setattr(Path, "expanduser", _no_home)
         monkeypatch.delenv("RATECHECK_CACHE", raising=False)
         assert caching.cache_root() is None
-        assert ledger.Store().get("x") is None
-        ledger.Store().put("x", [1])
+        assert ledger.ResultStore().get("x") is None
+        ledger.ResultStore().put("x", [1])
         return
     code = "from ratecheck.kernels.random import counter_tag; print(counter_tag(1, 2) > 0)"
     done = subprocess.run(
@@ -444,7 +444,7 @@ def test_imports_inside_functions_count(tmp_path, monkeypatch):
 @pytest.mark.parametrize("change", ["[]", "{}", "value", "count", "key", ""])
 def test_an_edited_verdict_is_not_believed(tmp_path, change):
     """Neither an empty list nor another verdict, count or key."""
-    store = ledger.Store(tmp_path)
+    store = ledger.ResultStore(tmp_path)
     store.put("key", [{"verdict": "FALSE"}])
     assert store.get("key") == [{"verdict": "FALSE"}]
     assert store.get("other") is None
@@ -656,7 +656,7 @@ def test_an_interrupted_self_test_goes_on(tmp_path, monkeypatch):
     def finished(kept):
         return run._all(square, int, {f"part {k}": (k,) for k in range(5)}, 1, kept, lambda _: None)
 
-    plan = run.Plan(mutants=1)
+    plan = run.SelfTestPlan(mutants=1)
     with pytest.raises(KeyboardInterrupt):
         finished(Kept.of(["pfl/theorem-3.7"], plan))
     assert done == [0, 1, 2]
@@ -668,7 +668,7 @@ def test_an_interrupted_self_test_goes_on(tmp_path, monkeypatch):
     assert finished(kept) == [0, 1, 4, 9, 16]
     assert done == [0, 1, 2, None, 1, 3, 4]
     # Other arguments, another seed, other code, another file of the user's: nothing is taken up.
-    assert Kept.of(["pfl/theorem-3.7"], run.Plan(mutants=2)).found == 0
+    assert Kept.of(["pfl/theorem-3.7"], run.SelfTestPlan(mutants=2)).found == 0
     assert Kept.of(["pfl/theorem-4.5"], plan).found == 0
     assert bounds.get("pfl/theorem-3.7").key
     kept.clear()

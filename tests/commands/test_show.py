@@ -19,7 +19,7 @@ import bounds
 from bounds.printing import markup
 from bounds.printing.abbreviations import definitions
 from bounds.printing.box import Drawing, width
-from bounds.printing.formula import Order, Reader
+from bounds.printing.formula import FormulaReader, Order
 from bounds.printing.page import REPAIRED, Page, page
 from bounds.printing.plain import plain
 from bounds.printing.text import drawing, statement_text
@@ -112,7 +112,7 @@ def as_unicode(shown):
 
 def as_latex(shown):
     """Reads the LaTeX form."""
-    tex = markup.Blocks(shown).tex
+    tex = markup.MarkupBlocks(shown).tex
     names = {quantity.latex: quantity.name for quantity in shown.statement.vocabulary}
 
     def read(formula, values):
@@ -201,7 +201,7 @@ def test_latex_is_balanced(key):
     assert _unbalanced(text) == []
     assert Counter(re.findall(r"\\begin\{(\w+)\}", text)) == Counter(re.findall(r"\\end\{(\w+)\}", text))
     assert text.count("\\[") == text.count("\\]")
-    for block in markup.Blocks(shown).body:
+    for block in markup.MarkupBlocks(shown).body:
         for row in block.rows if isinstance(block, markup.Display) else ():
             assert _unbalanced(row) == [], row
     assert all(_unbalanced(line) == [] for line in latex_lines(shown))
@@ -417,7 +417,7 @@ def test_usual_forms(expr):
     """The form in which a formula is usually written."""
     order = Order({"n": 0, "m": 1, "a": 2, "b": 3, "x": 4}, frozenset({"n", "m"}), frozenset())
     draw = Drawing(order, lambda name: name, unicode=False, line=True, code=True)
-    assert draw.line_of(Reader().read(expr)) == FORMS[expr]
+    assert draw.line_of(FormulaReader().read(expr)) == FORMS[expr]
 
 
 def test_plain_text_of_notation():

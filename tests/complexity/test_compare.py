@@ -223,7 +223,7 @@ def test_curves_that_cross_on_a_point_of_the_axis_change_once(monkeypatch):
     statements = [bounds.get("fedsum/theorem-4.1"), bounds.get("fedsum/theorem-4.1-repaired")]
 
     def line(statement, given, **_):
-        return curve.Point(given["L"] if statement is statements[0] else 10.0, {}, (), None, ())
+        return curve.CurvePoint(given["L"] if statement is statements[0] else 10.0, {}, (), None, ())
 
     monkeypatch.setattr(curve, "at", line)
     given = {name: value for name, value in FEDSUM.items() if name != "L"} | {"T": 10}

@@ -22,7 +22,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.certification.exact_constants import Proved, participations
 from ratecheck.commands import verify
 from ratecheck.engines import exact_moments
-from ratecheck.engines.rigorous.moments import Run
+from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Cyclic, Trace, Uniform
 from ratecheck.problems import Quadratic
@@ -61,7 +61,7 @@ def numbers(name, T, trace, seed=1):
     K = 1 if name == "flame-exact" else 3
     noise = {} if method.algorithm.oracle == "prox" else {"sigma_u": 0.3, "sigma_v": 0.2 if method.personal else 0.0}
     start = {"x0": rng.standard_normal(shared)}
-    run = Run.of(method, problem, trace, K=K, T=T, noise=noise, step_sizes=SIZES[name], start=start)
+    run = RigorousRun.of(method, problem, trace, K=K, T=T, noise=noise, step_sizes=SIZES[name], start=start)
     return run, lambda: exact_moments(name, problem, trace, K=K, T=T, **start, **noise, **SIZES[name])
 
 
@@ -106,7 +106,7 @@ def test_encloses_brute_force_in_rationals():
         count += 1
     exact = total / count / T
     sizes = {"gamma_u": gamma, "eta_u": eta}
-    run = Run.of(
+    run = RigorousRun.of(
         METHODS["fedavg"], problem, Uniform(3, 2), K=K, T=T, noise={}, step_sizes=sizes, start={"x0": [0.5]}
     )  # fmt: skip
     found = run.averages(["G_u"], BITS)["G_u"]
@@ -123,7 +123,7 @@ def test_encloses_noise_and_bernoulli_in_rationals():
     # Two rounds from x = 0 with gradient x - 1 and K = 1: G_u = 1, then E(x_1 - 1)^2 with x_1 = a(1 + noise) or 0.
     second = p * ((a - 1) ** 2 + a * a * sigma * sigma) + (1 - p)
     sizes = {"eta_g": 1, "eta_l": a}
-    run = Run.of(
+    run = RigorousRun.of(
         METHODS["fedsum-b"], problem, Bernoulli([float(p)]), K=1, T=2, noise={"sigma_u": sigma}, step_sizes=sizes,
         start={},
     )  # fmt: skip

@@ -15,7 +15,7 @@ import bounds
 from ratecheck.commands.falsify import fields
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.instance_families import TRACES, Family, Shape, _matrix, shapes
+from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.problems import Logistic, Quadratic
@@ -145,7 +145,7 @@ def test_decoded_instances_meet_what_the_statement_assumes(key):
     rng = np.random.default_rng(5)
     compared = 0
     for shape in shapes(statement)[::3]:
-        family = Family(statement, shape)
+        family = InstanceFamily(statement, shape)
         try:
             verdict = family.decode(rng.random(family.size)).verdict(Options(engine="auto", traces=1, vacuity=False))
         except InputError:
@@ -228,7 +228,7 @@ def damaged(data, path, value):
 def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
     """Each value of a file in turn is replaced by what does not belong there: an `InputError`, or it is an instance."""
     statement, rng = bounds.get(key), np.random.default_rng(0)
-    families = [Family(statement, shape) for shape in shapes(statement)]
+    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
     while True:
         try:
             instance = families[0].decode(families[0].drawn(rng))
@@ -251,4 +251,4 @@ def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
 
 def test_shape_in_words():
     """What the report prints."""
-    assert str(Shape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"
+    assert str(InstanceShape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"

@@ -17,7 +17,7 @@ import ratecheck as rc
 from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.errors import InputError
 from ratecheck.falsification import interpolation, pep
-from ratecheck.falsification.deterministic import Case
+from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.falsification.interpolation import Answers, recheck, worst_instance
 from ratecheck.falsification.worst_case import worst_case
 
@@ -38,7 +38,7 @@ def pepit():
 
 def case(key, anyway=True, **given):
     """The statement at these numbers, whether or not its conditions hold."""
-    return Case.of(bounds.get(key), given, anyway=anyway)
+    return DeterministicCase.of(bounds.get(key), given, anyway=anyway)
 
 
 # The two sides together.
@@ -416,7 +416,7 @@ def test_every_assumption_is_checked(key, constants, smaller, message):
 def test_what_has_no_worst_case_is_refused(key, given, message):
     """Applicability is read off the statement and its numbers."""
     with pytest.raises(InputError, match=message):
-        Case.of(bounds.get(key), given)
+        DeterministicCase.of(bounds.get(key), given)
 
 
 def test_a_run_that_is_too_long_is_refused():
@@ -441,7 +441,7 @@ def textbook_case(key):
     """A textbook statement at small numbers."""
     statement = bounds.get(f"textbook/{key}")
     given = {k: v for k, v in TEXTBOOK.items() if k not in statement.settings}
-    return Case.of(statement, given)
+    return DeterministicCase.of(statement, given)
 
 
 @pytest.mark.parametrize(
@@ -472,7 +472,7 @@ def test_symbols_that_mean_something_else_are_refused():
         own = Vocabulary(statement.vocabulary)
         change(own)
         with pytest.raises(InputError, match=message):
-            Case.of(dataclasses.replace(statement, vocabulary=own), TEXTBOOK)
+            DeterministicCase.of(dataclasses.replace(statement, vocabulary=own), TEXTBOOK)
 
 
 def test_open_caps_are_approached():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_digits
 
 from ratecheck.errors import InputError
-from ratecheck.problems.datasets import Table, breast_cancer, digits, libsvm, split, synthetic
+from ratecheck.problems.datasets import DataTable, breast_cancer, digits, libsvm, split, synthetic
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -30,10 +30,10 @@ def refused(call: Callable[[], Any], *fragments: str) -> None:
     assert [f for f in fragments if f not in message] == [], message
 
 
-def plain(rows: int = 12, groups: int = 3) -> Table:
+def plain(rows: int = 12, groups: int = 3) -> DataTable:
     """A table whose only feature is the row number and whose groups take turns."""
     number = np.arange(rows, dtype=np.int64)
-    return Table("plain", number[:, None] * 1.0, np.where(number % 2 == 0, -1.0, 1.0), number % groups)
+    return DataTable("plain", number[:, None] * 1.0, np.where(number % 2 == 0, -1.0, 1.0), number % groups)
 
 
 def test_digits_are_pixels_in_the_unit_interval_labelled_by_parity() -> None:
@@ -72,7 +72,7 @@ def test_breast_cancer_is_standardised() -> None:
 
 
 @pytest.mark.parametrize("load", [digits, breast_cancer, lambda: libsvm("any")])
-def test_without_scikit_learn_the_message_names_the_extra(load: Callable[[], Table], monkeypatch: Any) -> None:
+def test_without_scikit_learn_the_message_names_the_extra(load: Callable[[], DataTable], monkeypatch: Any) -> None:
     """A missing scikit-learn is an InputError that says what to install."""
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     refused(load, 'pip install "ratecheck[data]"')
@@ -157,7 +157,7 @@ def test_libsvm_refuses_what_cannot_be_read(tmp_path: Path) -> None:
 )
 def test_a_table_refuses_arrays_that_do_not_fit(features: Any, labels: Any, groups: Any, fragments: list[str]) -> None:
     """Shapes, labels and values are checked wherever a table comes from."""
-    refused(lambda: Table("mine", features, labels, groups), "mine", *fragments)
+    refused(lambda: DataTable("mine", features, labels, groups), "mine", *fragments)
 
 
 @given(
@@ -190,7 +190,7 @@ def test_split_by_label_sorts_by_group_and_by_label_without_groups() -> None:
     table = plain(12, 3)
     assert table.groups is not None
     assert [set(table.groups[c]) for c in split(table, 3, "label")] == [{0}, {1}, {2}]
-    bare = Table("bare", table.features, table.labels)
+    bare = DataTable("bare", table.features, table.labels)
     assert [set(bare.labels[c]) for c in split(bare, 2, "label")] == [{-1.0}, {1.0}]
 
 

@@ -17,12 +17,12 @@ from ratecheck.cli import _run
 from ratecheck.falsification.falsify import Budget
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import trial, wide
-from ratecheck.selftesting.audit import Audited, Fate, audited
-from ratecheck.selftesting.factors import Known, factor, largest
+from ratecheck.selftesting.audit import Audited, AuditStatus, audited
+from ratecheck.selftesting.factors import EvaluatedInstances, factor, largest
 from ratecheck.selftesting.kept import Kept
 from ratecheck.selftesting.montecarlo import LEVEL, limit, noisy, planted
-from ratecheck.selftesting.mutants import Direction, Kind, Mutant, mutants, sound
-from ratecheck.selftesting.run import Plan, Report, sample, selftest
+from ratecheck.selftesting.mutants import Mutant, MutationKind, Strength, mutants, sound
+from ratecheck.selftesting.run import Report, SelfTestPlan, sample, selftest
 from ratecheck.selftesting.survey import DEFAULT, Survey, cause, searchable, survey
 from ratecheck.selftesting.textbook import OverFunctions, Twin
 from ratecheck.selftesting.trial import tried
@@ -51,7 +51,7 @@ NEARLY_EQUAL = {
 # A mutant of Theorem 3.7 that follows by the same argument.
 RELAXED = "eta_u >= sqrt(m): right side times 1/2"
 KEY = "fedsum/theorem-d.1-repaired"
-SMALL = Plan(mutants=4, instances=6, planted=4, evaluations=8)
+SMALL = SelfTestPlan(mutants=4, instances=6, planted=4, evaluations=8)
 OWN = """
 import dataclasses
 import bounds
@@ -115,7 +115,7 @@ def test_no_alarm_for_a_sound_statement(surveyed):
     assert 0.1 < surveyed.tightness < 1
 
 
-def _numbers(known: Known) -> dict[str, float]:
+def _numbers(known: EvaluatedInstances) -> dict[str, float]:
     """What a statement is evaluated at."""
     statement = bounds.get(KEY)
     return {name: x for name, x in known.values.items() if name in statement.parameters}
@@ -140,7 +140,7 @@ def divided(by: float) -> Mutant:
     (claim,) = original.claims
     terms = {label: term / by for label, term in claim.terms.items()}
     statement = dataclasses.replace(original, key=f"{KEY}~planted", claims=(dataclasses.replace(claim, terms=terms),))
-    return Mutant(statement, original, Kind.CONSTANT, f"divided by {by}", Direction.STRONGER)
+    return Mutant(statement, original, MutationKind.CONSTANT, f"divided by {by}", Strength.STRONGER)
 
 
 def test_a_mutant_false_by_ten_is_caught(surveyed):
@@ -155,7 +155,9 @@ def test_a_mutant_false_by_ten_is_caught(surveyed):
 
 def test_audit_and_search_may_not_contradict_each_other(monkeypatch, capsys):
     """An audit that says of everything that it follows as well is listed where the search violates it; exit code 1."""
-    monkeypatch.setattr(trial, "audited", lambda *_: Audited(Fate.HARMLESS, evidence="follows from planted as well"))
+    monkeypatch.setattr(
+        trial, "audited", lambda *_: Audited(AuditStatus.HARMLESS, evidence="follows from planted as well")
+    )
     plan = ["--mutants", "6", "--instances", "1", "--planted", "0", "--evaluations", "40", "--workers", "1"]
     assert _run(["selftest", KEY, *plan, "--json"]) == 1
     data = json.loads(capsys.readouterr().out)
@@ -185,15 +187,15 @@ def test_audit_and_search_may_not_contradict_each_other(monkeypatch, capsys):
 def test_what_the_search_violates_does_not_follow(key):
     """A step size of which nothing is said any longer is free, and a lost condition is not given to the argument."""
     (mutant,) = [each for each in mutants(bounds.get(key.partition("~")[0])) if each.statement.key == key]
-    assert audited(mutant).fate is Fate.CAUGHT
+    assert audited(mutant).fate is AuditStatus.CAUGHT
 
 
 def test_what_is_not_proved_for_the_original_is_not_for_mutants(monkeypatch):
     """Obligations are granted from an original whose implication is proved; else its mutants are undecided."""
     (mutant,) = [m for m in mutants(bounds.get("pfl/theorem-3.7")) if m.text.startswith(RELAXED)]
-    assert audited(mutant).fate is Fate.HARMLESS
+    assert audited(mutant).fate is AuditStatus.HARMLESS
     monkeypatch.setattr("ratecheck.selftesting.audit._proved_itself", lambda *_: False)
-    assert audited(mutant).fate is Fate.OPEN
+    assert audited(mutant).fate is AuditStatus.OPEN
 
 
 def test_a_claim_without_an_argument_leaves_hypotheses_undecided():
@@ -205,7 +207,7 @@ def test_a_claim_without_an_argument_leaves_hypotheses_undecided():
     two = dataclasses.replace(original, claims=(*original.claims, extra))
     changed = dataclasses.replace(mutant.statement, claims=two.claims)
     found = audited(dataclasses.replace(mutant, statement=changed, original=two))
-    assert found.fate is Fate.OPEN
+    assert found.fate is AuditStatus.OPEN
     assert found.evidence == "no argument gives more"
 
 
@@ -314,7 +316,7 @@ def test_the_claims_of_a_large_run():
     """Nothing that has to be is missed, on all sound statements of three papers."""
     keys = [each.key for paper in ("pfl", "fedsum", "flame") for each in sound(bounds.statements(paper))]
     keys = [key for key in keys if searchable(bounds.get(key))]
-    found: Report = selftest(keys, Plan(mutants=600, instances=10_000, planted=2000), workers=2)
+    found: Report = selftest(keys, SelfTestPlan(mutants=600, instances=10_000, planted=2000), workers=2)
     assert found.failures == []
 
 
@@ -331,9 +333,9 @@ def test_what_is_left_open_has_its_cause(capsys):
         assert sum(row["causes"].values()) == row["diverged"] + row["undecided"]
     assert [each["key"] for each in data["twins"]] == [each.key for each in bounds.twins()]
     assert [each["accused"] for each in data["over_functions"]] == [False]
-    report = Report(Plan(), (), (), (), twins=(Twin("textbook/x-false", caught=False, evaluations=5),))
+    report = Report(SelfTestPlan(), (), (), (), twins=(Twin("textbook/x-false", caught=False, evaluations=5),))
     assert report.failures == ["false twins that the search does not catch: textbook/x-false"]
-    accused = Report(Plan(), (), (), (), functions=(OverFunctions("textbook/x", accused=True),))
+    accused = Report(SelfTestPlan(), (), (), (), functions=(OverFunctions("textbook/x", accused=True),))
     assert accused.failures == ["true statements that are accused over all functions: textbook/x"]
     assert "true statements that are accused" in report_text(accused)
 
@@ -341,7 +343,9 @@ def test_what_is_left_open_has_its_cause(capsys):
 def test_a_run_that_diverges_within_the_conditions_fails(surveyed):
     """A sound statement says something of every admissible run; causes do not depend on the numbers."""
     wrong = dataclasses.replace(surveyed, diverged=1, causes={"DIVERGED: the left side leaves the range": 1})
-    assert Report(Plan(), (wrong,), (), ()).failures == ["1 runs of sound statements diverged within the conditions"]
+    assert Report(SelfTestPlan(), (wrong,), (), ()).failures == [
+        "1 runs of sound statements diverged within the conditions"
+    ]
     verdict = read(surveyed.pool[0].instance, statement=bounds.get(KEY)).verdict(DEFAULT)
     reasons = {
         "x: the sides are equal, with a rounding error of up to 3e-9": "the sides differ by less than their rounding",

@@ -14,12 +14,12 @@ import bounds
 from bounds.ledger.implications import of
 from bounds.statement import Over, number
 from bounds.symbols import Domain, Role
-from ratecheck.auditing.implications import Verdict, check
+from ratecheck.auditing.implications import ImplicationVerdict, check
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
-from ratecheck.selftesting.audit import Fate, audit_catches, audited
-from ratecheck.selftesting.mutants import Direction, Kind, Mutant, mutants, sound
+from ratecheck.selftesting.audit import AuditStatus, audit_catches, audited
+from ratecheck.selftesting.mutants import Mutant, MutationKind, Strength, mutants, sound
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.verification.verify import verify
 
@@ -36,10 +36,10 @@ KEYS = (
     "simfbo/proposition-3-repaired",
     "simfbo/lemma-9-repaired",
 )
-CLAIM_KINDS = (Kind.CONSTANT, Kind.SCALED_TERM, Kind.EXPONENT, Kind.DROPPED_TERM)
+CLAIM_KINDS = (MutationKind.CONSTANT, MutationKind.SCALED_TERM, MutationKind.EXPONENT, MutationKind.DROPPED_TERM)
 
 
-def of_kind(key: str, *kinds: Kind) -> list[Mutant]:
+def of_kind(key: str, *kinds: MutationKind) -> list[Mutant]:
     """The mutants of a statement of these kinds."""
     return [mutant for mutant in mutants(bounds.get(key)) if mutant.kind in kinds]
 
@@ -55,9 +55,11 @@ def named(key: str, text: str) -> Mutant:
 
 def test_every_kind_is_there():
     """A theorem with a cap and step rules has every kind; terms with a number in front are scaled as constants."""
-    assert {mutant.kind for mutant in mutants(bounds.get("pfl/theorem-3.7"))} == set(Kind) - {Kind.SCALED_TERM}
-    assert {mutant.kind for mutant in mutants(bounds.get("pfl/theorem-3.11"))} == set(Kind)
-    assert {mutant.kind for mutant in mutants(bounds.get("simfbo/theorem-1-repaired"))} == set(Kind)
+    assert {mutant.kind for mutant in mutants(bounds.get("pfl/theorem-3.7"))} == set(MutationKind) - {
+        MutationKind.SCALED_TERM
+    }
+    assert {mutant.kind for mutant in mutants(bounds.get("pfl/theorem-3.11"))} == set(MutationKind)
+    assert {mutant.kind for mutant in mutants(bounds.get("simfbo/theorem-1-repaired"))} == set(MutationKind)
 
 
 def test_orders_have_no_mutants():
@@ -170,14 +172,14 @@ def test_mutants_are_verified_like_statements(key):
     for mutant in mutants(statement)[::3]:
         outcome = verify(mutant.statement, problem, given).outcome
         assert isinstance(outcome, Outcome)
-        if mutant.weaker and mutant.kind is not Kind.STEP_RULE:
+        if mutant.weaker and mutant.kind is not MutationKind.STEP_RULE:
             assert outcome is Outcome.HOLDS, mutant.text
 
 
 def test_a_dropped_noise_term_is_violated_by_a_run():
     """A mutant that claims no noise floor at all is refuted by the exact engine in a long run."""
     problem = Quadratic.synthetic(n=3, d=2, shared=1, condition=1.0, heterogeneity=0.0, seed=3)
-    (mutant,) = [m for m in of_kind("pfl/theorem-4.5", Kind.DROPPED_TERM) if m.text == "noise: dropped"]
+    (mutant,) = [m for m in of_kind("pfl/theorem-4.5", MutationKind.DROPPED_TERM) if m.text == "noise: dropped"]
     given = {"m": 2.0, "K": 2.0, "T": 2e4, "sigma_u": 3.0, "sigma_v": 3.0}
     assert verify(mutant.original, problem, given).outcome is Outcome.HOLDS
     assert verify(mutant.statement, problem, given).outcome is Outcome.VIOLATED
@@ -195,9 +197,9 @@ def test_directions_of_right_sides_are_right_at_admissible_points(key):
         after = [right_sides(mutant.statement, point) for point in at]
         changes = np.array(after) - np.array(before)
         size = 1e-12 * np.abs(before).max(axis=1, keepdims=True)
-        if mutant.direction is Direction.WEAKER:
+        if mutant.direction is Strength.WEAKER:
             assert (changes >= -size).all(), mutant.text
-        if mutant.direction is Direction.STRONGER:
+        if mutant.direction is Strength.STRONGER:
             assert (changes <= size).all(), mutant.text
             assert (changes < 0).any(), mutant.text
 
@@ -212,7 +214,7 @@ def test_directions_of_hypotheses_are_right_at_random_points(key):
     """Where a stronger mutant does not apply the original does not; where a weaker applies the original does."""
     statement = bounds.get(key)
     rng = np.random.default_rng(2)
-    changed = of_kind(key, Kind.RELAXED_CONDITION, Kind.DROPPED_CONDITION, Kind.STEP_RULE)
+    changed = of_kind(key, MutationKind.RELAXED_CONDITION, MutationKind.DROPPED_CONDITION, MutationKind.STEP_RULE)
     for _ in range(200):
         values = drawn(statement, rng)
         names = [name for name in statement.parameters if statement.vocabulary[name].role is Role.STEP_SIZE]
@@ -220,9 +222,9 @@ def test_directions_of_hypotheses_are_right_at_random_points(key):
         holds = all(each.holds for each in statement.check_conditions(values) if each.holds is not None)
         for mutant in changed:
             applies = all(each.holds for each in mutant.statement.check_conditions(values) if each.holds is not None)
-            if mutant.direction is Direction.STRONGER:
+            if mutant.direction is Strength.STRONGER:
                 assert applies or not holds, mutant.text
-            if mutant.direction is Direction.WEAKER:
+            if mutant.direction is Strength.WEAKER:
                 assert holds or not applies, mutant.text
 
 
@@ -232,20 +234,20 @@ def test_directions_of_left_sides_are_right(key):
     statement = bounds.get(key)
     rng = np.random.default_rng(3)
     claim = statement.claims[0]
-    for mutant in of_kind(key, Kind.WRONG_METRIC):
+    for mutant in of_kind(key, MutationKind.WRONG_METRIC):
         other = mutant.statement.claims[0]
         if other.metric.over is not claim.metric.over:
             assert (claim.metric.over, other.metric.over) == (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND)
-            assert mutant.direction is Direction.STRONGER
+            assert mutant.direction is Strength.STRONGER
             continue
         for _ in range(50):
             values = {**drawn(statement, rng)}
             symbols = claim.metric.expr.free_symbols | other.metric.expr.free_symbols
             put = {s: values.get(s.name) or float(rng.exponential()) for s in symbols}
             old, new = (float(each.metric.expr.subs(put)) for each in (claim, other))
-            if mutant.direction is Direction.STRONGER:
+            if mutant.direction is Strength.STRONGER:
                 assert new >= old * (1 - 1e-12), mutant.text
-            if mutant.direction is Direction.WEAKER:
+            if mutant.direction is Strength.WEAKER:
                 assert new <= old * (1 + 1e-12), mutant.text
 
 
@@ -293,11 +295,11 @@ def test_the_constant_of_corollary_3_8_has_its_room():
     """129 could be 1025/8: a mutant a little above is none that the audit could tell, half of it is."""
     assert audit_catches(named("pfl/corollary-3.8", "1/T: 129 -> 129/2")) is not None
     whole = named("pfl/corollary-3.8", "1/T: 129 -> 258")
-    for constant, fate in (("128.2", Fate.HARMLESS), ("128.1", Fate.CAUGHT)):
+    for constant, fate in (("128.2", AuditStatus.HARMLESS), ("128.1", AuditStatus.CAUGHT)):
         claim = whole.original.claims[0]
         terms = {**claim.terms, "1/T": claim.terms["1/T"] * sp.Rational(constant) / 129}
         statement = dataclasses.replace(whole.original, claims=(dataclasses.replace(claim, terms=terms),))
-        mutant = dataclasses.replace(whole, statement=statement, direction=Direction.STRONGER)
+        mutant = dataclasses.replace(whole, statement=statement, direction=Strength.STRONGER)
         assert audited(mutant).fate is fate
 
 
@@ -311,8 +313,8 @@ def test_a_smaller_share_of_dissimilarity_is_not_proved():
     )
     assert mutant.statement.evaluate(**point).value < theorem.value <= tuned.value
     (implication,) = of("pfl/corollary-3.8")
-    assert check(implication, mutant.statement, sharpest=False).verdict is not Verdict.PROVED
-    assert audited(mutant).fate is Fate.CAUGHT
+    assert check(implication, mutant.statement, sharpest=False).verdict is not ImplicationVerdict.PROVED
+    assert audited(mutant).fate is AuditStatus.CAUGHT
 
 
 @pytest.mark.parametrize("key", ["pfl/corollary-3.8", "pfl/theorem-3.7", "fedsum/theorem-4.1-repaired"])
@@ -325,7 +327,7 @@ def test_no_weaker_mutant_is_accused(key):
 
 def test_a_mean_over_the_rounds_is_not_every_round():
     """The argument telescopes; what it says of a single round is only T times as much."""
-    (mutant,) = [m for m in of_kind("pfl/theorem-3.7", Kind.WRONG_METRIC) if m.text.startswith("every round")]
+    (mutant,) = [m for m in of_kind("pfl/theorem-3.7", MutationKind.WRONG_METRIC) if m.text.startswith("every round")]
     found = audit_catches(mutant)
     assert found is not None
     assert "every round" in found.evidence
@@ -333,7 +335,7 @@ def test_a_mean_over_the_rounds_is_not_every_round():
 
 def test_a_dropped_assumption_is_missed_by_a_premise():
     """Without the dissimilarity bound Lemma 3.4 has no say."""
-    (mutant,) = [m for m in of_kind("pfl/theorem-3.7", Kind.DROPPED_ASSUMPTION) if "b = 0" in m.text]
+    (mutant,) = [m for m in of_kind("pfl/theorem-3.7", MutationKind.DROPPED_ASSUMPTION) if "b = 0" in m.text]
     found = audit_catches(mutant)
     assert found is not None
     assert found.how == "assumption"
@@ -341,7 +343,7 @@ def test_a_dropped_assumption_is_missed_by_a_premise():
 
 def test_what_concludes_no_argument_is_untouched():
     """Lemma 3.2 is shown with vectors, not by other statements."""
-    assert {audited(mutant).fate for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {Fate.UNTOUCHED}
+    assert {audited(mutant).fate for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {AuditStatus.UNTOUCHED}
 
 
 @pytest.mark.parametrize(

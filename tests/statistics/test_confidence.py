@@ -15,7 +15,7 @@ import bounds
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
-from ratecheck.statistics.confidence import OF_NORMAL, SPREAD, Kind, lower, radius, shares, upper, upper_by_spread
+from ratecheck.statistics.confidence import OF_NORMAL, SPREAD, Validity, lower, radius, shares, upper, upper_by_spread
 from ratecheck.statistics.sequential_test import FIRST, decide, of_every_run
 from ratecheck.verification.verify import Options, verify
 
@@ -60,13 +60,13 @@ def test_coverage(name, side):
 
 
 @pytest.mark.parametrize("side", measured.SIDES)
-@pytest.mark.parametrize("name", [case.name for case in measured.CASES if case.supposed(Kind.KURTOSIS)])
+@pytest.mark.parametrize("name", [case.name for case in measured.CASES if case.supposed(Validity.KURTOSIS)])
 def test_coverage_by_kurtosis(name, side):
     """Without a known end, values of the kurtosis that is supposed, on either side: at any stopping rule."""
     assert not errs(name, side, measured.without_end(measured.SIDES[side]), [128, 140, 160, 190, 220, 256])
 
 
-MODERATE = [case.name for case in measured.CASES if case.supposed(Kind.SPREAD)]
+MODERATE = [case.name for case in measured.CASES if case.supposed(Validity.SPREAD)]
 
 
 @pytest.mark.parametrize("name", MODERATE)
@@ -313,18 +313,18 @@ def test_what_a_verdict_rests_on():
             return values[wanted.start : wanted.stop], np.full((len(wanted), 2), right)
 
         found = decide(draw, LEVEL, len(values), **known)
-        (rests_on,) = (kind for kind in Kind if kind.value in found.caveat)
+        (rests_on,) = (kind for kind in Validity if kind.value in found.caveat)
         return found.outcome, rests_on
 
-    assert decided(9.0, nonnegative=True) == (Outcome.VIOLATED, Kind.RIGOROUS)
-    assert decided(9.0, nonnegative=False) == (Outcome.VIOLATED, Kind.KURTOSIS)
-    assert decided(40.0, nonnegative=False) == (Outcome.HOLDS, Kind.KURTOSIS)
-    assert decided(40.0, nonnegative=False, normal=True) == (Outcome.HOLDS, Kind.NORMAL)
-    assert decided(200.0, nonnegative=True) == (Outcome.HOLDS, Kind.SPREAD)
-    assert decided(200.0, nonnegative=True, normal=True) == (Outcome.HOLDS, Kind.NORMAL)
+    assert decided(9.0, nonnegative=True) == (Outcome.VIOLATED, Validity.RIGOROUS)
+    assert decided(9.0, nonnegative=False) == (Outcome.VIOLATED, Validity.KURTOSIS)
+    assert decided(40.0, nonnegative=False) == (Outcome.HOLDS, Validity.KURTOSIS)
+    assert decided(40.0, nonnegative=False, normal=True) == (Outcome.HOLDS, Validity.NORMAL)
+    assert decided(200.0, nonnegative=True) == (Outcome.HOLDS, Validity.SPREAD)
+    assert decided(200.0, nonnegative=True, normal=True) == (Outcome.HOLDS, Validity.NORMAL)
     # The largest value helps where values are near it, and does no harm where they are not.
-    assert decided(40.0, nonnegative=True, largest=100.0) == (Outcome.HOLDS, Kind.RIGOROUS)
-    assert decided(200.0, nonnegative=True, largest=1e9) == (Outcome.HOLDS, Kind.SPREAD)
+    assert decided(40.0, nonnegative=True, largest=100.0) == (Outcome.HOLDS, Validity.RIGOROUS)
+    assert decided(200.0, nonnegative=True, largest=1e9) == (Outcome.HOLDS, Validity.SPREAD)
     with pytest.raises(ValueError, match="differ between replicates"):
         decide(lambda wanted: (values[: len(wanted)], values[: len(wanted)]), LEVEL, 64, nonnegative=True)
 
@@ -376,8 +376,8 @@ def test_verify_draws_until_it_knows():
     assert close.outcome is Outcome.HOLDS
     assert close.replicates > clear.replicates
     assert false.outcome is Outcome.VIOLATED
-    assert [note for note in false.notes if Kind.RIGOROUS.value in note]
-    assert [note for note in close.notes if Kind.SPREAD.value in note]
+    assert [note for note in false.notes if Validity.RIGOROUS.value in note]
+    assert [note for note in close.notes if Validity.SPREAD.value in note]
     assert (border.outcome, border.replicates) == (Outcome.INCONCLUSIVE, 64)
     # Somebody who watches sees all replicates that were asked for.
     seen = []
@@ -385,7 +385,7 @@ def test_verify_draws_until_it_knows():
     assert seen[0]["main"].left.shape == seen[0]["main"].right.shape == (40, 30)
     # Sampling the right side as well leaves no end of the range to bet from; without sampling all is normal.
     lemma = verify(bounds.get("pfl/lemma-3.6-recursion"), problem, {**run, "m": 6.0}, Options(engine="step"))
-    assert (lemma.outcome, [note for note in lemma.notes if Kind.NORMAL.value in note]) == (
+    assert (lemma.outcome, [note for note in lemma.notes if Validity.NORMAL.value in note]) == (
         Outcome.HOLDS,
         [*lemma.notes[-1:]],
     )

@@ -11,7 +11,7 @@ import bounds
 from bounds.symbols import Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import Interval
 from ratecheck.stepsizes.nearest import nearest
 from ratecheck.stepsizes.optimum import minimise
@@ -296,7 +296,7 @@ VALLEYS = (
 @pytest.mark.parametrize(("bound", "best"), list(zip(VALLEYS, (50_000.0, 200.0), strict=True)))
 def test_the_deeper_of_two_valleys(bound, best):
     """Where a bound over rho has two valleys, the deeper one is found, whichever it is."""
-    problem = Problem.of(bounds.get("flame/theorem-2-unbiased"), FLAME)
+    problem = FeasibleSet.of(bounds.get("flame/theorem-2-unbiased"), FLAME)
     found = minimise(problem, problem.admissible(), bound)
     assert found.point["rho"] == pytest.approx(best, rel=1e-4)
     assert found.infimum == pytest.approx(1.0, rel=1e-9)
@@ -304,7 +304,7 @@ def test_the_deeper_of_two_valleys(bound, best):
 
 def test_a_bound_without_minimum_inside_is_said_to_fall_without_end():
     """Where a denominator vanishes inside the region there is no smallest value."""
-    problem = Problem.of(bounds.get("flame/theorem-2-unbiased"), FLAME)
+    problem = FeasibleSet.of(bounds.get("flame/theorem-2-unbiased"), FLAME)
     found = minimise(problem, problem.admissible(), 1 + 1 / (RHO - 300))
     assert found.infimum == -math.inf
     assert found.approached["rho"] == pytest.approx(300, rel=1e-6)

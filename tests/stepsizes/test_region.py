@@ -16,7 +16,7 @@ from ratecheck.cli import _run
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.constraints import Fixed
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.nearest import nearest
 from ratecheck.stepsizes.projection import is_empty
 from ratecheck.stepsizes.region import choose_axes, free_constants, region
@@ -185,7 +185,7 @@ def test_vertices_lie_on_the_boundary(key, known, axes):
     """Each vertex, but for those of the frame, has admissible points inwards and inadmissible ones outwards."""
     statement = bounds.get(key)
     known = constants(statement) if known is None else known
-    problem = Problem.of(statement, known)
+    problem = FeasibleSet.of(statement, known)
     admissible = problem.admissible()
     chosen = choose_axes(problem, admissible, axes)
     found = region(problem, admissible, chosen)
@@ -256,7 +256,7 @@ def test_what_a_statement_fixes_is_a_single_value():
 
 def test_corner_by_hand():
     """The region of Theorem 3.7 in gamma_u and eta_u is a triangle on logarithmic axes, its corner (1/2400, 3)."""
-    problem = Problem.of(bounds.get("pfl/theorem-3.7"), PFL)
+    problem = FeasibleSet.of(bounds.get("pfl/theorem-3.7"), PFL)
     found = region(problem, problem.admissible(), ("gamma_u", "eta_u"))
     assert max(x for x, _ in found.vertices) == pytest.approx(1 / 2400, rel=1e-9)
     for edge in found.edges:

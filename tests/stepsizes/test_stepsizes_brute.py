@@ -18,7 +18,7 @@ import bounds
 from ratecheck.commands.stepsize import fields
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
-from ratecheck.stepsizes.feasible_set import Problem
+from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.minimise import inner_point
 from ratecheck.stepsizes.nearest import nearest
 from ratecheck.views.text import step_sizes_text
@@ -65,7 +65,7 @@ def printed_optimum(answer):
 def accepted(statement, given):
     """Whether `stepsize` takes the numbers, and `bound` all step sizes that it completes them by."""
     try:
-        problem = Problem.of(statement, given)
+        problem = FeasibleSet.of(statement, given)
     except InputError:
         return False
     if not problem.admits({}):
@@ -137,7 +137,7 @@ def typing_fault(statement, both, typed, *, closed):
     """Whether an end that is closed is refused, or an open one taken."""
     if closed:
         return not accepted(statement, {**both, **typed})
-    return Problem.of(statement, {**both, **typed}).admits({})
+    return FeasibleSet.of(statement, {**both, **typed}).admits({})
 
 
 def nearest_faults(statement, constants, given, answer):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from ratecheck.commands.run import command
 from ratecheck.errors import InputError
-from ratecheck.studies import Store, Verdict, judge, load, run_study, store
+from ratecheck.studies import ClaimVerdict, RunStore, judge, load, run_study, store
 from ratecheck.studies.claims import Side
 from ratecheck.studies.estimate import Steadiness, passage, ratio_interval, summarise
 from ratecheck.studies.execute import cells_of
@@ -215,7 +215,7 @@ def whole(tmp_path_factory):
     """The tiny study run without interruption: study and outcome."""
     folder = tmp_path_factory.mktemp("whole")
     study = load(written(folder, TINY))
-    return study, run_study(study, Store(folder / "cells"), threads=1)
+    return study, run_study(study, RunStore(folder / "cells"), threads=1)
 
 
 def same(first, second):
@@ -234,11 +234,11 @@ def test_interrupted_run_goes_on(whole, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_study(study, Store(tmp_path / "cells"), threads=1, progress=interrupt)
+        run_study(study, RunStore(tmp_path / "cells"), threads=1, progress=interrupt)
     kept = len(list((tmp_path / "cells").glob("*.npz")))
     assert kept >= 1
     assert not list((tmp_path / "cells").glob(".*"))
-    outcome = run_study(study, Store(tmp_path / "cells"), threads=1)
+    outcome = run_study(study, RunStore(tmp_path / "cells"), threads=1)
     assert (outcome.reused, outcome.computed) == (kept, len(study.curves) - kept)
     assert same(outcome.records, expected.records)
 
@@ -247,15 +247,15 @@ def test_cells_do_not_depend_on_threads_order_or_neighbours(whole, tmp_path):
     """Two threads, reversed figures, or one figure alone: the same numbers."""
     study, expected = whole
     turned = replace(study, figures=study.figures[::-1])
-    assert same(run_study(turned, Store(tmp_path / "turned"), threads=2).records, expected.records)
-    alone = run_study(study.only(["spread"]), Store(tmp_path / "alone"), threads=2).records
+    assert same(run_study(turned, RunStore(tmp_path / "turned"), threads=2).records, expected.records)
+    alone = run_study(study.only(["spread"]), RunStore(tmp_path / "alone"), threads=2).records
     assert same(alone, {title: expected.records[title] for title in alone})
 
 
 def test_more_replicates_are_added(whole, tmp_path):
     """A store with fewer replicates is extended, with the numbers of a run that had them all from the start."""
     study, expected = whole
-    cells = Store(tmp_path / "cells")
+    cells = RunStore(tmp_path / "cells")
     run_study(study.with_replicates(2), cells)
     outcome = run_study(study, cells)
     assert outcome.computed == len(study.curves)
@@ -269,7 +269,7 @@ def test_damaged_cell_is_recomputed(whole, tmp_path):
     """Half a file is no result."""
     study, expected = whole
     study = study.only(["steps"])
-    cells = Store(tmp_path / "cells")
+    cells = RunStore(tmp_path / "cells")
     run_study(study, cells)
     broken = next((tmp_path / "cells").glob("*.npz"))
     broken.write_bytes(broken.read_bytes()[:1000])
@@ -307,9 +307,9 @@ def test_keys_hold_everything_that_determines_a_result(tmp_path, monkeypatch):
 def test_stores_merge_by_copying(whole, tmp_path):
     """Two halves computed apart are one whole once their files lie together."""
     study, expected = whole
-    cells = Store(tmp_path / "steps")
+    cells = RunStore(tmp_path / "steps")
     run_study(study.only(["steps"]), cells)
-    run_study(study.only(["spread"]), Store(tmp_path / "spread"))
+    run_study(study.only(["spread"]), RunStore(tmp_path / "spread"))
     for file in (tmp_path / "spread").glob("*.npz"):
         (tmp_path / "steps" / file.name).write_bytes(file.read_bytes())
     outcome = run_study(study, cells)
@@ -323,16 +323,16 @@ def test_stores_merge_by_copying(whole, tmp_path):
 @pytest.mark.parametrize(
     ("claim", "floors", "verdict"),
     [
-        ('kind = "steady-state"\neffect = "rises"', [1e-3, 2e-3, 4e-3], Verdict.CONFIRMED),
-        ('kind = "steady-state"\neffect = "rises"', [4e-3, 2e-3, 1e-3], Verdict.REFUTED),
-        ('kind = "steady-state"\neffect = "rises"', [1e-3, 2e-3, 1e-3], Verdict.MIXED),
-        ('kind = "steady-state"\neffect = "rises"', [1e-3, 1e-3, 1e-3], Verdict.MIXED),
-        ('kind = "steady-state"\neffect = "falls"', [4e-3, 2e-3, 1e-3], Verdict.CONFIRMED),
-        ('kind = "steady-state"\neffect = "falls"', [1e-3, 2e-3, 4e-3], Verdict.REFUTED),
-        ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 1e-3, 1e-3], Verdict.CONFIRMED),
-        ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 2e-3, 4e-3], Verdict.REFUTED),
-        ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 1e-3, 2e-3], Verdict.REFUTED),
-        ('kind = "steady-state"\neffect = "none"\nmargin = 0.001', [1e-3, 1e-3, 1e-3], Verdict.MIXED),
+        ('kind = "steady-state"\neffect = "rises"', [1e-3, 2e-3, 4e-3], ClaimVerdict.CONFIRMED),
+        ('kind = "steady-state"\neffect = "rises"', [4e-3, 2e-3, 1e-3], ClaimVerdict.REFUTED),
+        ('kind = "steady-state"\neffect = "rises"', [1e-3, 2e-3, 1e-3], ClaimVerdict.MIXED),
+        ('kind = "steady-state"\neffect = "rises"', [1e-3, 1e-3, 1e-3], ClaimVerdict.MIXED),
+        ('kind = "steady-state"\neffect = "falls"', [4e-3, 2e-3, 1e-3], ClaimVerdict.CONFIRMED),
+        ('kind = "steady-state"\neffect = "falls"', [1e-3, 2e-3, 4e-3], ClaimVerdict.REFUTED),
+        ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 1e-3, 1e-3], ClaimVerdict.CONFIRMED),
+        ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 2e-3, 4e-3], ClaimVerdict.REFUTED),
+        ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 1e-3, 2e-3], ClaimVerdict.REFUTED),
+        ('kind = "steady-state"\neffect = "none"\nmargin = 0.001', [1e-3, 1e-3, 1e-3], ClaimVerdict.MIXED),
     ],
 )
 def test_effects_on_the_steady_state(tmp_path, claim, floors, verdict):
@@ -343,10 +343,10 @@ def test_effects_on_the_steady_state(tmp_path, claim, floors, verdict):
 @pytest.mark.parametrize(
     ("effect", "taus", "verdict"),
     [
-        ("rises", [40, 20, 10], Verdict.CONFIRMED),
-        ("rises", [10, 20, 40], Verdict.REFUTED),
-        ("falls", [10, 20, 40], Verdict.CONFIRMED),
-        ("falls", [10, 20, 10], Verdict.MIXED),
+        ("rises", [40, 20, 10], ClaimVerdict.CONFIRMED),
+        ("rises", [10, 20, 40], ClaimVerdict.REFUTED),
+        ("falls", [10, 20, 40], ClaimVerdict.CONFIRMED),
+        ("falls", [10, 20, 10], ClaimVerdict.MIXED),
     ],
 )
 def test_effects_on_speed(tmp_path, effect, taus, verdict):
@@ -355,7 +355,7 @@ def test_effects_on_speed(tmp_path, effect, taus, verdict):
     result = planted(tmp_path, claim, [1e-3, 4e-3, 2e-3], taus=taus)
     assert result.verdict is verdict
     assert len(result.comparisons) == 6
-    if verdict is Verdict.CONFIRMED:
+    if verdict is ClaimVerdict.CONFIRMED:
         first = result.comparisons[0]
         assert first.ratio.value == pytest.approx(taus[1] / taus[0], rel=0.1)
 
@@ -364,7 +364,7 @@ def test_level_that_is_not_reached_decides_nothing(tmp_path):
     """A curve whose floor lies above the level has no speed, and the reason says so."""
     claim = 'kind = "speed"\neffect = "rises"\nlevels = [0.1]'
     result = planted(tmp_path, claim, [1e-3, 0.5, 1e-3], taus=[40, 20, 10])
-    assert result.verdict is Verdict.MIXED
+    assert result.verdict is ClaimVerdict.MIXED
     assert [comparison.side for comparison in result.comparisons] == [Side.UNDECIDED, Side.AGREES, Side.UNDECIDED]
     assert "a K=2 is not down to 0.1 after 400 rounds in 12 of 12" in result.comparisons[0].reason
 
@@ -372,9 +372,9 @@ def test_level_that_is_not_reached_decides_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("other", "verdict"),
     [
-        ([2e-3, 4e-3, 8e-3], Verdict.CONFIRMED),
-        ([5e-4, 1e-3, 2e-3], Verdict.REFUTED),
-        ([2e-3, 2e-3, 1e-3], Verdict.MIXED),
+        ([2e-3, 4e-3, 8e-3], ClaimVerdict.CONFIRMED),
+        ([5e-4, 1e-3, 2e-3], ClaimVerdict.REFUTED),
+        ([2e-3, 2e-3, 1e-3], ClaimVerdict.MIXED),
     ],
 )
 def test_one_family_below_another(tmp_path, other, verdict):
@@ -387,7 +387,7 @@ def test_one_family_below_another(tmp_path, other, verdict):
 def test_unsteady_curves_decide_nothing(tmp_path):
     """Curves that still rise differ three-fold, but not in a steady state that they have not reached."""
     result = planted(tmp_path, 'kind = "steady-state"\neffect = "rises"', [1e-3, 3e-3, 9e-3], slope=6.0)
-    assert result.verdict is Verdict.MIXED
+    assert result.verdict is ClaimVerdict.MIXED
     assert all("is not steady: drift" in comparison.reason for comparison in result.comparisons)
 
 

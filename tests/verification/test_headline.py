@@ -9,7 +9,7 @@ import sympy as sp
 
 import bounds
 from bounds.errors import InputError
-from bounds.ledger.step import Kind
+from bounds.ledger.step import StepKind
 from bounds.statement import Evaluation
 from bounds.symbols import Domain, Role
 from ratecheck import auditing as audit
@@ -162,7 +162,7 @@ def test_kept_refutations_are_those_of_the_audit(key):
     step = steps[standing.FALSE[key]]
     finding = audit.examine_step(step)
     assert (step.kind, finding.of, finding.verdict, finding.mended) == (
-        Kind.END_TO_END, key, audit.StepVerdict.FALSE, True,
+        StepKind.END_TO_END, key, audit.StepVerdict.FALSE, True,
     )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.base import Counts
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.coefficients import Reader
-from ratecheck.engines.moments.composed import Affine, Blocks
+from ratecheck.engines.moments.coefficients import CoefficientReader
+from ratecheck.engines.moments.composed import AffineBlocks, AffineMap
 from ratecheck.engines.setup import Setup
 
 _EPS = float(np.finfo(float).eps)
@@ -91,7 +91,7 @@ class AffineRounds:
         self.M, self.c = setup.operator(setup.algorithm.oracle)
         self.M_error, self.c_error = setup.operator_error(setup.algorithm.oracle)
         self._slots = maps.server.slots, maps.client.slots
-        self._tables = Reader(setup)
+        self._tables = CoefficientReader(setup)
         self._alike = setup.alike
         self._matrices: dict[tuple[Any, ...], Array] = {}
         sizes = tuple(setup.sizes.values())
@@ -217,7 +217,7 @@ class AffineRounds:
         together = {int(K): [i for i in range(n) if steps[i] == K and not alone[i]] for K in np.unique(steps)}
         for K, members in together.items():
             if members:
-                step = Affine.step(blocks, *(np.stack([firsts[i][k] for i in members]) for k in range(3)))
+                step = AffineMap.step(blocks, *(np.stack([firsts[i][k] for i in members]) for k in range(3)))
                 _store(found, members, step.repeated(K))
         for i in np.flatnonzero(alone):
             total = _single(blocks, firsts[i])
@@ -226,14 +226,14 @@ class AffineRounds:
             _store(found, [int(i)], total)
         return found
 
-    def _blocks(self, steps: Sequence[tuple[Array, Array, Array]]) -> Blocks:
+    def _blocks(self, steps: Sequence[tuple[Array, Array, Array]]) -> AffineBlocks:
         """How local variables act on one another, at any client."""
         pattern = np.any([(change != 0) | (error != 0) for change, _, error in steps], axis=0)
         scale = np.ones(len(pattern))
         gradient = self._gradient(0)[self.local.first]
         if np.count_nonzero(gradient) == len(gradient) and np.diagonal(gradient).all():
             scale[self.local.first] = np.sqrt(np.abs(np.diagonal(gradient)))
-        return Blocks(pattern, scale)
+        return AffineBlocks(pattern, scale)
 
     def aggregate(self, participants: int) -> tuple[Array, Array]:
         """Matrices from the server state and from the sum of messages to the new server state."""
@@ -280,11 +280,11 @@ class Start:
     roots: Sequence[Array]
 
 
-def _single(blocks: Blocks, step: tuple[Array, Array, Array]) -> Affine:
+def _single(blocks: AffineBlocks, step: tuple[Array, Array, Array]) -> AffineMap:
     change, noise, error = step
-    return Affine.step(blocks, change[None], noise[None], error[None])
+    return AffineMap.step(blocks, change[None], noise[None], error[None])
 
 
-def _store(found: Sequence[Array], members: Sequence[int], steps: Affine) -> None:
+def _store(found: Sequence[Array], members: Sequence[int], steps: AffineMap) -> None:
     for target, values in zip(found, (steps.change, steps.noise, *steps.errors()), strict=True):
         target[members] = values

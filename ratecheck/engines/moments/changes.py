@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ratecheck.algorithms.base import Over
+from ratecheck.algorithms.base import TermOver
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Moments, Recorder, term_sides
 from ratecheck.engines.moments.transition import Transition, scaled, total
@@ -76,7 +76,7 @@ class Changes:
     def _read(self, name: str) -> list[list[Product]]:
         moments, recorded = self._moments, plan(self._moments.setup)
         record = recorded.records[recorded.names.index(name)]
-        if len(record.rows) or any(column[0].over is not Over.CLIENTS for column in record.terms):
+        if len(record.rows) or any(column[0].over is not TermOver.CLIENTS for column in record.terms):
             raise InputError(f"{name} has no parts: it is not a sum over the clients")
         return [
             [

@@ -34,7 +34,7 @@ class Coefficients:
     start: Array
 
 
-class Reader:
+class CoefficientReader:
     """Reads the coefficients of one setup."""
 
     def __init__(self, setup: Setup) -> None:

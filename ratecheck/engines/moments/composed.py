@@ -20,7 +20,7 @@ from ratecheck.aliases import Array
 _EPS = float(np.finfo(float).eps)
 
 
-class Blocks:
+class AffineBlocks:
     """Groups of the entries of a vector; ``pattern`` says which entry depends on which, ``scale`` how they compare."""
 
     def __init__(self, pattern: NDArray[np.bool_], scale: Array) -> None:
@@ -75,16 +75,16 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineMap:
     """Maps x' = (I + change) x + noise, one per client, and how far they may be from the exact ones.
 
-    In the norms of `Blocks`: ``error`` (n, groups, groups) bounds the error of ``change``; ``noise`` is the covariance
-    of a noise that differs from the exact one by at most ``off`` (n, groups) in mean square, up to an error whose
-    blocks are bounded by the products of ``rough`` (n, groups). ``diagonal`` holds the norms of I + change on large
-    groups, where they multiply.
+    In the norms of `AffineBlocks`: ``error`` (n, groups, groups) bounds the error of ``change``; ``noise`` is the
+    covariance of a noise that differs from the exact one by at most ``off`` (n, groups) in mean square, up to an error
+    whose blocks are bounded by the products of ``rough`` (n, groups). ``diagonal`` holds the norms of I + change on
+    large groups, where they multiply.
     """
 
-    blocks: Blocks
+    blocks: AffineBlocks
     change: Array
     noise: Array
     error: Array
@@ -93,12 +93,12 @@ class Affine:
     diagonal: Array | None
 
     @staticmethod
-    def step(blocks: Blocks, change: Array, noise: Array, error: Array) -> Affine:
+    def step(blocks: AffineBlocks, change: Array, noise: Array, error: Array) -> AffineMap:
         """One step, ``error`` bounding that of its change entry by entry."""
         lengths = blocks.lengths(noise)
         diagonal = blocks.spectral(change) if blocks.symmetric(change) else None
         rough = np.sqrt(8 * _EPS) * lengths
-        return Affine(blocks, change, noise, blocks.frobenius(error), 8 * _EPS * lengths, rough, diagonal)
+        return AffineMap(blocks, change, noise, blocks.frobenius(error), 8 * _EPS * lengths, rough, diagonal)
 
     @cached_property
     def _frobenius(self) -> Array:
@@ -117,7 +117,7 @@ class Affine:
             norms[..., a, a] = spectral[..., k]
         return norms
 
-    def after(self, first: Affine) -> Affine:
+    def after(self, first: AffineMap) -> AffineMap:
         """The map ``first`` and then this one."""
         S, T, terms = self.change, first.change, self.blocks.terms
         half = S @ first.noise
@@ -130,7 +130,7 @@ class Affine:
         fresh = np.sqrt(4 * terms * _EPS) * (lengths + _applied(self._frobenius, lengths))
         rough = np.hypot(_applied(self._norms + self.error, first.rough), fresh)
         both = self.diagonal is not None and first.diagonal is not None
-        return Affine(
+        return AffineMap(
             self.blocks,
             S + T + S @ T,
             noise,
@@ -140,7 +140,7 @@ class Affine:
             self.diagonal * first.diagonal if both else None,  # type: ignore[operator]
         )
 
-    def repeated(self, times: int) -> Affine:
+    def repeated(self, times: int) -> AffineMap:
         """The map so many times, by squaring."""
         square, total = self, None
         while True:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ratecheck.algorithms.base import Over, TermMap
+from ratecheck.algorithms.base import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
@@ -162,7 +162,7 @@ class Recorder:
                 square(q, (matrix, large), 1.0)
             for column in record.terms:
                 over = column[0].over
-                if over is Over.VALUES:
+                if over is TermOver.VALUES:
                     for i, term in enumerate(column):
                         gradient = moments.gradient_rows(i)
                         large = np.abs(gradient)
@@ -175,7 +175,7 @@ class Recorder:
                     term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
                     for i, term in enumerate(column)
                 ]
-                if over is Over.MEANS:
+                if over is TermOver.MEANS:
                     left, right = (
                         (
                             np.mean([side[k][0] for side in sides], axis=0),

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.base import Counts
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
-from ratecheck.engines.records import Plan, plan, weighted
+from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.lanes import WIDTH
 from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
-from ratecheck.kernels.rounds import Method, run_rounds, start_gradients
+from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 from ratecheck.kernels.variables import SLOTS
 from ratecheck.participation import Largest
 from ratecheck.problems import Logistic
@@ -66,7 +66,7 @@ class _StoppedError(Exception):
 class BlockKernel(Protocol):
     """What runs a block of replicates: `StepKernel` here, or the leap engine's."""
 
-    plan: Plan
+    plan: RecordPlan
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Records (T, names, replicates) of the replicates with these streams."""
@@ -151,7 +151,7 @@ class StepKernel:
                 f"{setup.method.name}: more than {SLOTS} local variables in a block; see kernels/variables.py"
             )
         slot, block = setup.projected
-        self.method = Method(
+        self.method = MethodArrays(
             starts=starts,
             counts=np.array([group.by_block for group in (maps.server, maps.client, maps.local, maps.message)]),
             K=setup.local_steps,
@@ -207,7 +207,7 @@ class StepKernel:
         return aligned(server), aligned(client)
 
 
-def known_start(setup: Setup, plan: Plan, source: Oracle, begin: Array, delayed: bool) -> bool:
+def known_start(setup: Setup, plan: RecordPlan, source: Oracle, begin: Array, delayed: bool) -> bool:
     """Whether recording computes the gradients of the first local steps: at the same points, over all samples."""
     same = setup.algorithm.oracle == setup.algorithm.record_oracle and not source.batch and not delayed
     if not same or not any(record.terms for record in plan.records):
@@ -288,7 +288,7 @@ def oracle(setup: Setup, name: str) -> Oracle:
     return Oracle(AFFINE, M, c, none3, 0.0, 0, 0, 0.0, setup.noise)
 
 
-def record_arrays(plan: Plan) -> Records:
+def record_arrays(plan: RecordPlan) -> Records:
     """The plan as the kernels take it."""
     n, d = plan.anchor.shape
     terms = [(q, column) for q, record in enumerate(plan.records) for column in record.terms]

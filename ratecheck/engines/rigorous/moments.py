@@ -28,7 +28,7 @@ from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, inverse, rationals
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.base import Group, LinearMaps, Over, U, V, Variables
+from ratecheck.algorithms.base import Group, LinearMaps, TermOver, U, V, Variables
 from ratecheck.participation import Participation, Uniform
 from ratecheck.participation.independent import Independent
 from ratecheck.problems import Problem, Quadratic
@@ -44,7 +44,7 @@ _FEW_ROUNDS = 16
 
 
 @dataclass(frozen=True)
-class Run:
+class RigorousRun:
     """A run in exact numbers.
 
     ``H`` (n, d, d), ``g`` (n, d) and ``start`` (n, d) hold rationals, ``variances`` (d,) those of the noise per
@@ -74,7 +74,7 @@ class Run:
         noise: Mapping[str, Number],
         step_sizes: Mapping[str, Number | Sequence[Number]],
         start: Mapping[str, Any],
-    ) -> Run:
+    ) -> RigorousRun:
         """The run on a problem whose floats are the binary fractions that they are.
 
         ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
@@ -101,7 +101,7 @@ class Run:
         for i in range(n):
             own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
             parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
-        return Run(
+        return RigorousRun(
             method, rationals(problem.H), rationals(problem.g), d_u, rationals(points), variances, K, T, trace,
             tuple(parameters),
         )  # fmt: skip
@@ -178,7 +178,7 @@ class _Law:
 class _Part:
     """A run on some of its coordinates."""
 
-    def __init__(self, run: Run, coordinates: list[int], bits: int) -> None:
+    def __init__(self, run: RigorousRun, coordinates: list[int], bits: int) -> None:
         self.run, self.bits, self.algorithm = run, bits, run.method.algorithm
         self.n, self.d = len(run.H), len(coordinates)
         counts = {U: sum(c < run.shared for c in coordinates), V: sum(c >= run.shared for c in coordinates)}
@@ -418,10 +418,10 @@ class _Part:
             Q = _zeros(width, width)
             for terms in zip(*(each[name] for each in recorded), strict=True):
                 factors = [Enclosure.of(term.factor).plain for term in terms]
-                if terms[0].over is Over.MEANS:
+                if terms[0].over is TermOver.MEANS:
                     left, right = (sum(side, 0) / n for side in zip(*((t.left, t.right) for t in terms), strict=True))
                     Q = Q + factors[0] * left.T.dot(right)
-                elif terms[0].over is Over.CLIENTS:
+                elif terms[0].over is TermOver.CLIENTS:
                     for factor, term in zip(factors, terms, strict=True):
                         Q = Q + factor / n * term.left.T.dot(term.right)
                 else:
@@ -452,7 +452,11 @@ class _Part:
                 rows = after.middle[starts[[*a.client].index(what)] :][: self.sizes[a.client[what]]]
                 change = rows - client[what]
                 Q = Q + change.T.dot(change)
-            elif head or any(term.over is not Over.CLIENTS for term in recorded.get(what, ())) or what not in recorded:
+            elif (
+                head
+                or any(term.over is not TermOver.CLIENTS for term in recorded.get(what, ()))
+                or what not in recorded
+            ):
                 raise UndecidedError(f"{name} is not recorded rigorously")
             else:
                 for term in recorded[what]:

@@ -10,7 +10,7 @@ import bounds
 import ratecheck as rc
 from bounds.ledger import steps
 from bounds.ledger.draw import Draw
-from bounds.ledger.participation import Participation
+from bounds.ledger.participation import ParticipationMatrix
 from bounds.papers.fedsum.proofs.patterns import cyclic, every_reshuffling, expected_delay, independent, uniform
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, small_run
 from bounds.papers.fedsum.proofs.windows import visits
@@ -33,7 +33,7 @@ def test_runs_agree_with_the_exact_engine(algorithm, index):
 
 def test_visits_are_the_last_two_rounds_of_a_client():
     """By hand, for three rounds of two clients."""
-    who = Participation(((True, False), (False, True), (True, True)))
+    who = ParticipationMatrix(((True, False), (False, True), (True, True)))
     assert list(visits(who)) == [
         (0, 0, 0, -1),
         (0, 1, 0, -1),
@@ -45,8 +45,11 @@ def test_visits_are_the_last_two_rounds_of_a_client():
 
 def test_longest_delay_counts_the_round_after_the_last_by_hand():
     """Everybody always, and a client that comes in the first of two rounds."""
-    assert (Participation(((True,),)).tau_max, Participation(((True,),)).tau_max_T) == (0, 1)
-    assert (Participation(((True,), (False,))).tau_max, Participation(((True,), (False,))).tau_max_T) == (1, 2)
+    assert (ParticipationMatrix(((True,),)).tau_max, ParticipationMatrix(((True,),)).tau_max_T) == (0, 1)
+    assert (ParticipationMatrix(((True,), (False,))).tau_max, ParticipationMatrix(((True,), (False,))).tau_max_T) == (
+        1,
+        2,
+    )
 
 
 def test_delays_of_the_patterns_by_hand():

@@ -13,7 +13,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.implications import audited, implications
 from bounds.papers.fedsum import statements as fedsum
-from ratecheck.auditing.implications import Verdict, check
+from ratecheck.auditing.implications import ImplicationVerdict, check
 
 IMPLICATIONS = implications("fedsum")
 # Lemma C.4 counts round T without paying for its noise; E.4 and E.6 contradict eqs. (95) and (98); Case 2 has the
@@ -37,7 +37,7 @@ def with_noise(conclusion, factor):
 @pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} <- {' '.join(one.premises)}")
 def test_verdicts(one):
     """Each follows but for the known ones, and nothing is left open."""
-    wanted = Verdict.FALSE if one.conclusion.removeprefix("fedsum/") in FALSE else Verdict.PROVED
+    wanted = ImplicationVerdict.FALSE if one.conclusion.removeprefix("fedsum/") in FALSE else ImplicationVerdict.PROVED
     assert check(one, sharpest=False).verdict is wanted
 
 
@@ -72,6 +72,9 @@ def test_a_smaller_constant_is_refuted(conclusion, sharpest):
     """Planted error: a hundredth below the sharpest noise constant the conclusion no longer follows; above it does."""
     (one,) = of(conclusion)
     printed = 30 if conclusion == "theorem-c.1" else 10
-    for share, verdict in ((sp.Rational(99, 100), Verdict.FALSE), (sp.Rational(101, 100), Verdict.PROVED)):
+    for share, verdict in (
+        (sp.Rational(99, 100), ImplicationVerdict.FALSE),
+        (sp.Rational(101, 100), ImplicationVerdict.PROVED),
+    ):
         changed = with_noise(conclusion, sharpest / sp.Integer(printed) * share)
         assert check(one, changed, sharpest=False).verdict is verdict

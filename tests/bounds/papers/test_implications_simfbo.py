@@ -14,7 +14,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.implications import audited, implications
 from bounds.papers.simfbo import statements as simfbo
-from ratecheck.auditing.implications import Verdict, check
+from ratecheck.auditing.implications import ImplicationVerdict, check
 
 IMPLICATIONS = implications("simfbo")
 
@@ -28,7 +28,7 @@ def of(conclusion):
 @pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} {one.claim} <- {one.premises[0]}")
 def test_verdicts(one):
     """Each follows."""
-    assert check(one, sharpest=False).verdict is Verdict.PROVED
+    assert check(one, sharpest=False).verdict is ImplicationVerdict.PROVED
 
 
 def test_every_edge_is_decided_or_explained():
@@ -52,7 +52,8 @@ def test_the_theorem_needs_five_sixths_of_its_printed_constants():
 
 
 @pytest.mark.parametrize(
-    ("share", "verdict"), [(sp.Rational(5, 6), Verdict.PROVED), (sp.Rational(4, 5), Verdict.UNKNOWN)]
+    ("share", "verdict"),
+    [(sp.Rational(5, 6), ImplicationVerdict.PROVED), (sp.Rational(4, 5), ImplicationVerdict.UNKNOWN)],
 )
 def test_a_smaller_constant_does_not_follow(share, verdict):
     """Planted error: below five sixths of the synchronisation term there is no proof of the theorem."""
@@ -73,4 +74,4 @@ def test_a_smaller_drift_does_not_follow():
         else each
         for each in statement.claims
     )
-    assert check(one, dataclasses.replace(statement, claims=claims), sharpest=False).verdict is Verdict.FALSE
+    assert check(one, dataclasses.replace(statement, claims=claims), sharpest=False).verdict is ImplicationVerdict.FALSE

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bounds.ledger.draw import Draw
-from bounds.papers.pfl.proofs.runs import Round, small_run
+from bounds.papers.pfl.proofs.runs import LocalRound, small_run
 from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas
 from ratecheck.participation import Trace
@@ -36,10 +36,10 @@ def test_small_runs(index, scaffold):
         v0=np.array([[v] for v in p.v], dtype=float),
     )
     records = lemmas.expect(ready).records
-    found = {name: [law.mean(t, getattr(Round, name)) for t in range(p.T)] for name in QUANTITIES}
-    found["descent"] = [law.mean(t + 1, Round.value) - law.mean(t, Round.value) for t in range(p.T)]
-    found["du2"] = [law.mean(t, Round.move_u) for t in range(p.T)]
-    found["dv2"] = [law.mean(t, Round.moves_v) for t in range(p.T)]
+    found = {name: [law.mean(t, getattr(LocalRound, name)) for t in range(p.T)] for name in QUANTITIES}
+    found["descent"] = [law.mean(t + 1, LocalRound.value) - law.mean(t, LocalRound.value) for t in range(p.T)]
+    found["du2"] = [law.mean(t, LocalRound.move_u) for t in range(p.T)]
+    found["dv2"] = [law.mean(t, LocalRound.moves_v) for t in range(p.T)]
     for name, values in found.items():
         np.testing.assert_allclose(records[name], np.array(values, dtype=float), rtol=1e-7, atol=1e-9, err_msg=name)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, expect_square
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step, below
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind, below
 from bounds.papers.fedsum.proofs.runs import small_run
-from bounds.papers.fedsum.proofs.terms import A_t, Part, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.proofs.windows import Pairs
 from bounds.papers.fedsum.statements import K, N, sigma
 
-_noise = Part("lemma-b.1", "Lemma B.1").step
-_delay = Part("lemma-c.2", "Lemma B.2", "lemma-b.2").step
+_noise = FedsumPart("lemma-b.1", "Lemma B.1").step
+_delay = FedsumPart("lemma-c.2", "Lemma B.2", "lemma-b.2").step
 
 Side = tuple[Fraction, Fraction]
 
@@ -60,11 +60,11 @@ def _any_active_set(draw: Draw, *, fixed: bool) -> Side:
     return left_out + again * square, square
 
 
-def _from_k_on(p: Participation) -> list[tuple[int, int]]:
+def _from_k_on(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(min(p.last(i, k + p.tau_max) for i in range(p.N)), k) for k in range(p.T - p.tau_max)]
 
 
-def _absent(p: Participation) -> list[tuple[int, int, int]]:
+def _absent(p: ParticipationMatrix) -> list[tuple[int, int, int]]:
     """Client, first and last round of every window of rounds in which the client takes no part."""
     return [
         (i, first, last)
@@ -75,28 +75,28 @@ def _absent(p: Participation) -> list[tuple[int, int, int]]:
     ]
 
 
-def _largest(p: Participation) -> list[tuple[int, int]]:
+def _largest(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(p.tau_max, t - min(p.last(j, t) for j in range(p.N))) for t in range(p.T)]
 
 
-def _by_client(p: Participation) -> list[tuple[int, int]]:
+def _by_client(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(t - min(p.last(j, t) for j in range(p.N)), t - p.last(i, t)) for t in range(p.T) for i in range(p.N)]
 
 
-def _unchanged(p: Participation) -> list[tuple[int, int]]:
+def _unchanged(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(last - p.last(i, last), last - p.before(i, first)) for i, first, last in _absent(p)]
 
 
-def _too_long(p: Participation) -> list[tuple[int, int]]:
+def _too_long(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(last - p.last(i, last), last - first + 1) for i, first, last in _absent(p)]
 
 
-def _selected(p: Participation) -> list[tuple[int, int]]:
+def _selected(p: ParticipationMatrix) -> list[tuple[int, int]]:
     windows = [(i, k) for i in range(p.N) for k in range(p.T - p.tau_max)]
     return [(sum(p.matrix[t][i] for t in range(k, k + p.tau_max + 1)), 1) for i, k in windows]
 
 
-def _monotone(p: Participation) -> Pairs:
+def _monotone(p: ParticipationMatrix) -> Pairs:
     found = []
     for i in range(p.N):
         for k in range(p.T - p.tau_max):
@@ -143,7 +143,7 @@ STEPS: tuple[Step, ...] = (
     _noise(
         "statement",
         "E||sum_{i in A_t} sum_k [g_i - grad f_i]||^2 <= N*K*sigma^2",
-        drawn(_lemma_b_1, kind=Kind.END_TO_END),
+        drawn(_lemma_b_1, kind=StepKind.END_TO_END),
         remark="On runs whose participation is given beforehand.",
     ),
     _delay(

@@ -11,12 +11,12 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, expect_square
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step, below
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs import common, tuned
 from bounds.papers.fedsum.proofs.common import ZERO, Side, u, v
-from bounds.papers.fedsum.proofs.runs import Problem, Run, small_run, total
+from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
     AVERAGE_FACTS,
     G_T,
@@ -25,11 +25,11 @@ from bounds.papers.fedsum.proofs.terms import (
     TO_T,
     A_t,
     D,
+    FedsumPart,
     G,
     Gamma,
     Gamma_T,
     I,
-    Part,
     W,
     at_most,
     average,
@@ -43,10 +43,10 @@ from bounds.papers.fedsum.proofs.terms import (
 from bounds.papers.fedsum.proofs.windows import Pairs, absent, both, corollary_3, counts, lemma_2
 from bounds.papers.fedsum.statements import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
-_move = Part("lemma-c.1", "Lemma C.1").step
-_stale = Part("lemma-c.4", "Lemma C.4").step
-_last = Part("lemma-c.6", "Lemma C.6").step
-_tuned = Part("theorem-c.1", "Theorem C.1").step
+_move = FedsumPart("lemma-c.1", "Lemma C.1").step
+_stale = FedsumPart("lemma-c.4", "Lemma C.4").step
+_last = FedsumPart("lemma-c.6", "Lemma C.6").step
+_tuned = FedsumPart("theorem-c.1", "Theorem C.1").step
 
 FEDSUM_B = "fedsum-b"
 
@@ -54,7 +54,7 @@ FEDSUM_B = "fedsum-b"
 # --- Lemma C.4 on runs: x^t - x^{a_{i,t}} ---
 
 
-def _gaps(run: Run) -> list[tuple[int, int]]:
+def _gaps(run: ScalarRun) -> list[tuple[int, int]]:
     """Every t < T with every a_{i,t}, of all clients."""
     return [(t, run.who.last(i, t)) for t in run.rounds() for i in range(run.p.N)]
 
@@ -109,7 +109,7 @@ def _gaps_by_windows(draw: Draw, noise: Rational, gradients: Rational) -> Side:
     return left, right + gradients * p.eta**2 / Fraction(p.N) * sum(windows, ZERO)
 
 
-def _with_unseen(p: Participation) -> list[tuple[int, int]]:
+def _with_unseen(p: ParticipationMatrix) -> list[tuple[int, int]]:
     """sum_i sum_{p=a_{i,t}}^{t-1} A_p against N*sum_i sum_{p=a_{i,t}}^{t-1}."""
     gaps = [(t, [p.last(i, t) for i in range(p.N)]) for t in range(p.T)]
     return [
@@ -117,11 +117,11 @@ def _with_unseen(p: Participation) -> list[tuple[int, int]]:
     ]
 
 
-def _all_delays(p: Participation) -> list[tuple[int, int]]:
+def _all_delays(p: ParticipationMatrix) -> list[tuple[int, int]]:
     return [(sum(t - p.last(i, t) for i in range(p.N)), p.N * p.delay(t)) for t in range(p.T)]
 
 
-def _wider_windows(p: Participation) -> Pairs:
+def _wider_windows(p: ParticipationMatrix) -> Pairs:
     """Eq. (20), second line: sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} against N*tau_t*sum_{p=t-tau_t}^{t-1}."""
     found: Pairs = []
     for t in range(p.T):
@@ -142,17 +142,17 @@ def _unseen(draw: Draw) -> Side:
     return left, right
 
 
-def _absent_by_client(p: Participation) -> tuple[int, int]:
+def _absent_by_client(p: ParticipationMatrix) -> tuple[int, int]:
     """sum_t (N - A_t) against sum_t sum_j of the indicator of a client that has not taken part yet."""
     left = sum(p.N - len(p.seen(t)) for t in range(p.T))
     return left, sum(p.last(j, t) < 0 for t in range(p.T) for j in range(p.N))
 
 
-def _absent_at_last(p: Problem) -> Run:
+def _absent_at_last(p: ScalarClients) -> ScalarRun:
     """All clients in every round but the last, in which nobody takes part, from a point where all gradients are 0."""
     rows = ((True,) * p.N,) * (p.T - 1) + ((False,) * p.N,)
-    start = {"who": Participation(rows), "g": (Fraction(0),) * p.N, "x0": Fraction(0)}
-    return Run(replace(p, **start))  # type: ignore[arg-type]  # fields of the class
+    start = {"who": ParticipationMatrix(rows), "g": (Fraction(0),) * p.N, "x0": Fraction(0)}
+    return ScalarRun(replace(p, **start))  # type: ignore[arg-type]  # fields of the class
 
 
 def _lemma_c_4(
@@ -263,13 +263,13 @@ STEPS: tuple[Step, ...] = (
         " f_i||^2",
         drawn(
             lambda draw, **numbers: common.movement(draw, "c", **numbers),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             noise=2,
             gradients=2,
         ),
     ),
-    *lemma_2(Part("lemma-c.2", "Lemma C.2"), last="<="),
-    *corollary_3(Part("corollary-c.3", "Corollary C.3")),
+    *lemma_2(FedsumPart("lemma-c.2", "Lemma C.2"), last="<="),
+    *corollary_3(FedsumPart("corollary-c.3", "Corollary C.3")),
     _stale(
         "eq. (17), equality",
         "sum_i grad f_i(x^t) - sum_{i in A_t} grad f_i(x^{a_{i,t}})"
@@ -413,7 +413,7 @@ STEPS: tuple[Step, ...] = (
         "the same with t = 0 ... T in both sums",
         drawn(
             lambda draw, **numbers: _lemma_c_4(draw, **numbers, further=1, right_further=1),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             count=60,
             noise=4,
             gradients=4,
@@ -421,7 +421,7 @@ STEPS: tuple[Step, ...] = (
         ),
         repaired=drawn(
             lambda draw, **numbers: _lemma_c_4(draw, **numbers, further=0, right_further=0),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             count=60,
             noise=4,
             gradients=4,
@@ -432,11 +432,11 @@ STEPS: tuple[Step, ...] = (
         "T - 1. The sum of the lemma over clients runs to n, which is N.",
         typo=True,
     ),
-    *common.lemma_5(Part("lemma-c.5", "Lemma C.5"), "c", ("24", "25", "26", "27"), equality=False),
+    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", ("24", "25", "26", "27"), equality=False),
     _last(
         "eq. (28)",
         "E f(x^{t+1}) <= E f(x^t) + E<grad f(x^t), x^{t+1} - x^t> + L/2 E||x^{t+1} - x^t||^2",
-        drawn(lambda draw: common.descent(draw, "c"), kind=Kind.STANDARD),
+        drawn(lambda draw: common.descent(draw, "c"), kind=StepKind.STANDARD),
         remark="The last expectation is not printed.",
     ),
     _last(
@@ -549,13 +549,13 @@ STEPS: tuple[Step, ...] = (
         "statement",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 2 Delta_f/(eta_g eta_l K T) + 10 (eta_g eta_l/N) max{1, tau_avg} sigma^2 L"
         " + 2 tau_max F_0/T for eta_g eta_l K <= 1/(8 tau_max L)",
-        drawn(_rate_to_T, kind=Kind.END_TO_END, count=60, initial=2, noise=10, first=2),
+        drawn(_rate_to_T, kind=StepKind.END_TO_END, count=60, initial=2, noise=10, first=2),
         remark=f"{TO_T}. {PLAYED}, and any step size is allowed. Checked with caps of 1/10 in place of 1/8.",
     ),
     _last(
         "not printed: the repaired lemma",
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in the cap",
-        drawn(_rate_played, kind=Kind.END_TO_END, count=60, initial=2, noise=10, first=2),
+        drawn(_rate_played, kind=StepKind.END_TO_END, count=60, initial=2, noise=10, first=2),
     ),
     _tuned(
         "eq. (37)",
@@ -597,7 +597,7 @@ STEPS: tuple[Step, ...] = (
         " Delta_f)/T",
         drawn(
             lambda draw, **numbers: tuned.theorem(draw, FEDSUM_B, **numbers, to_T=True),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             count=60,
             root=30,
             rest=20,
@@ -609,7 +609,7 @@ STEPS: tuple[Step, ...] = (
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
         drawn(
             lambda draw, **numbers: tuned.theorem(draw, FEDSUM_B, **numbers, to_T=False),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             count=60,
             root=30,
             rest=20,

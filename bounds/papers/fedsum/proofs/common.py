@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.draw import Affine, Draw, Rational, expect, expect_square
-from bounds.ledger.step import Kind, Step, below
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
+from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.fedsum.proofs.runs import ALGORITHMS, Run, small_run, total
-from bounds.papers.fedsum.proofs.terms import Gamma, Part, at_most, average, drawn, gram, tau, tau_t
+from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, total
+from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, at_most, average, drawn, gram, tau, tau_t
 from bounds.papers.fedsum.statements import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 Side = tuple[Fraction, Fraction]
@@ -22,7 +22,7 @@ ALGORITHM = dict(zip("cde", ALGORITHMS, strict=True))
 u, v, d, n = vectors("u v d n")
 
 
-def run_of(draw: Draw, letter: str) -> Run:
+def run_of(draw: Draw, letter: str) -> ScalarRun:
     """A run of the algorithm of an appendix, without conditions on the step sizes."""
     return small_run(draw, ALGORITHM[letter])
 
@@ -81,7 +81,7 @@ def from_the_oldest(draw: Draw, letter: str) -> list[Side]:
     return [(expect(now, noise), expect(now - then, noise)) for now, then, noise in rounds]
 
 
-def _windows(run: Run) -> list[tuple[int, range]]:
+def _windows(run: ScalarRun) -> list[tuple[int, range]]:
     return [(t, range(t - run.who.delay(t), t)) for t in run.rounds()]
 
 
@@ -96,7 +96,7 @@ def smooth_window(draw: Draw, letter: str) -> list[Side]:
     return found
 
 
-def _both_sums(run: Run, window: range) -> tuple[Affine, Affine]:
+def _both_sums(run: ScalarRun, window: range) -> tuple[NoisyRational, NoisyRational]:
     return total(run.noise(q) for q in window if q >= 0), total(run.aggregate(q) for q in window if q >= 0)
 
 
@@ -147,7 +147,7 @@ def first_order(draw: Draw, letter: str, noise: Rational, gradients: Rational, *
     """
     run = run_of(draw, letter)
     if draw.index % 4 == 0:
-        run = Run(replace(run.p, g=(ZERO,) * run.p.N, x0=ZERO))
+        run = ScalarRun(replace(run.p, g=(ZERO,) * run.p.N, x0=ZERO))
     p = run.p
     rounds = p.T - further
     if rounds < 1:
@@ -158,7 +158,7 @@ def first_order(draw: Draw, letter: str, noise: Rational, gradients: Rational, *
     return left, right + gradients * p.eta**2 / Fraction(p.N**2) * run.who.tau_max * p.L * run.gamma()
 
 
-def _noise_of_window(part: Part, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
+def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
     if equality:
         return (
             part.step(
@@ -184,7 +184,7 @@ def _noise_of_window(part: Part, letter: str, after: str, *, equality: bool) -> 
     )
 
 
-def lemma_5(part: Part, letter: str, eq: tuple[str, str, str, str], *, equality: bool) -> tuple[Step, ...]:
+def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool) -> tuple[Step, ...]:
     """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign."""
     outer = 2 * eta**2 / N**2 * L**2
     per_round = eta**2 / N**2 * tau_t * L * (K * N * sigma**2)
@@ -278,7 +278,7 @@ def lemma_5(part: Part, letter: str, eq: tuple[str, str, str, str], *, equality:
             " + 2 (eta_g eta_l/N)^2 tau_max L sum_{t<=T} E||sum_i sum_k grad f_i||^2",
             drawn(
                 lambda draw, noise, gradients: first_order(draw, letter, noise, gradients, further=1),
-                kind=Kind.END_TO_END,
+                kind=StepKind.END_TO_END,
                 noise=3,
                 gradients=2,
             ),
@@ -289,7 +289,7 @@ def lemma_5(part: Part, letter: str, eq: tuple[str, str, str, str], *, equality:
             "the same with T - 1 on the right",
             drawn(
                 lambda draw, noise, gradients: first_order(draw, letter, noise, gradients, further=0),
-                kind=Kind.END_TO_END,
+                kind=StepKind.END_TO_END,
                 noise=3,
                 gradients=2,
             ),

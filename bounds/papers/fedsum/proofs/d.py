@@ -5,20 +5,20 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step, below
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square
 from bounds.papers.fedsum.proofs import common, local, rate
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
-from bounds.papers.fedsum.proofs.terms import A_t, Part, at_most, counting, drawn, gram
+from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, at_most, counting, drawn, gram
 from bounds.papers.fedsum.proofs.windows import Pairs, both, corollary_3, counts, lemma_2, visits
 from bounds.papers.fedsum.statements import K, N, T, eta, eta_l, sigma
 
-_state = Part("lemma-d.4", "Appendix D", "appendix-d").step
-_move = Part("lemma-d.1", "Lemma D.1").step
-_stale = Part("lemma-d.4", "Lemma D.4")
+_state = FedsumPart("lemma-d.4", "Appendix D", "appendix-d").step
+_move = FedsumPart("lemma-d.1", "Lemma D.1").step
+_stale = FedsumPart("lemma-d.4", "Lemma D.4")
 _P, _V = sp.symbols("P V", nonnegative=True)
 
 
@@ -72,7 +72,7 @@ def _split_directions(draw: Draw, factor: int) -> list[Side]:
     return found
 
 
-def _old_rounds(p: Participation, more: int) -> Pairs:
+def _old_rounds(p: ParticipationMatrix, more: int) -> Pairs:
     """How often the gradients of y^(q) occur as those of y^{a-1}, against N*(tau_max + more)."""
     left = counts(p.T, ((1, [a - 1]) for _, _, a, _ in visits(p)))
     return both(left, counts(p.T, [(p.N * (p.tau_max + more if more else p.tau_max_T), range(p.T))]))
@@ -123,13 +123,13 @@ STEPS: tuple[Step, ...] = (
         " grad f_i||^2",
         drawn(
             lambda draw, **numbers: common.movement(draw, "d", **numbers),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             noise=2,
             gradients=2,
         ),
     ),
-    *lemma_2(Part("lemma-d.2", "Lemma D.2"), last="=="),
-    *corollary_3(Part("corollary-d.3", "Corollary D.3")),
+    *lemma_2(FedsumPart("lemma-d.2", "Lemma D.2"), last="=="),
+    *corollary_3(FedsumPart("corollary-d.3", "Corollary D.3")),
     *local.split_and_far(_stale, local.D_4),
     *local.drift_of_clients(_stale, local.D_4),
     *local.five_terms(_stale, local.D_4),
@@ -169,7 +169,7 @@ STEPS: tuple[Step, ...] = (
         remark="q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient.",
     ),
     *local.assembly(_stale, local.D_4),
-    *common.lemma_5(Part("lemma-d.5", "Lemma D.5"), "d", ("63", "64", "65", "66"), equality=True),
-    *rate.lemma_6(Part("lemma-d.6", "Lemma D.6"), rate.D_6),
-    *rate.theorem(Part("theorem-d.1", "Theorem D.1"), rate.D_6),
+    *common.lemma_5(FedsumPart("lemma-d.5", "Lemma D.5"), "d", ("63", "64", "65", "66"), equality=True),
+    *rate.lemma_6(FedsumPart("lemma-d.6", "Lemma D.6"), rate.D_6),
+    *rate.theorem(FedsumPart("theorem-d.1", "Theorem D.1"), rate.D_6),
 )

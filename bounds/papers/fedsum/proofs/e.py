@@ -5,20 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, Rational, expect_square
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step, above, below
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import common, local, rate
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
-from bounds.papers.fedsum.proofs.terms import A_t, Gamma, Part, at_most, counting, drawn, tau
+from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, Gamma, at_most, counting, drawn, tau
 from bounds.papers.fedsum.proofs.windows import Pairs, both, corollary_3, counts, visits, window_bound
 from bounds.papers.fedsum.statements import K, L, N, T, eta_l, sigma
 
-_state = Part("lemma-e.4", "Appendix E", "appendix-e").step
-_move = Part("lemma-e.1", "Lemma E.1").step
-_stale = Part("lemma-e.4", "Lemma E.4")
-_order = Part("lemma-e.5", "Lemma E.5").step
+_state = FedsumPart("lemma-e.4", "Appendix E", "appendix-e").step
+_move = FedsumPart("lemma-e.1", "Lemma E.1").step
+_stale = FedsumPart("lemma-e.4", "Lemma E.4")
+_order = FedsumPart("lemma-e.5", "Lemma E.5").step
 
 
 def _control(draw: Draw, *, before: bool) -> list[Side]:
@@ -78,7 +78,7 @@ def _split_directions(draw: Draw, factor: Rational) -> list[Side]:
     return found
 
 
-def _averages(p: Participation, more: Rational) -> Pairs:
+def _averages(p: ParticipationMatrix, more: Rational) -> Pairs:
     """sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} against N*(tau_max + more)."""
     left = counts(p.T, ((Fraction(1, a - b), range(b, a)) for _, _, a, b in visits(p)))
     return both(left, [p.N * (p.tau_max + Fraction(more) if more else Fraction(p.tau_max_T))] * p.T)
@@ -116,14 +116,14 @@ STEPS: tuple[Step, ...] = (
         " grad f_i||^2",
         drawn(
             lambda draw, **numbers: common.movement(draw, "e", **numbers),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             noise=2,
             gradients=2,
         ),
         remark="The proof is that of Lemma D.1.",
     ),
-    window_bound(Part("lemma-e.2", "Lemma E.2")),
-    *corollary_3(Part("corollary-e.3", "Corollary E.3")),
+    window_bound(FedsumPart("lemma-e.2", "Lemma E.2")),
+    *corollary_3(FedsumPart("corollary-e.3", "Corollary E.3")),
     *local.split_and_far(_stale, local.E_4),
     *local.drift_of_clients(_stale, local.E_4),
     *local.five_terms(_stale, local.E_4),
@@ -180,7 +180,7 @@ STEPS: tuple[Step, ...] = (
         " + 2 (eta_g eta_l/N)^2 tau_max L sum_{t<=T} E||sum_i sum_k grad f_i||^2",
         drawn(
             lambda draw, noise, gradients: common.first_order(draw, "e", noise, gradients, further=1),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             noise=3,
             gradients=2,
         ),
@@ -191,11 +191,11 @@ STEPS: tuple[Step, ...] = (
         "the same with T - 1 on the right",
         drawn(
             lambda draw, noise, gradients: common.first_order(draw, "e", noise, gradients, further=0),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             noise=3,
             gradients=2,
         ),
     ),
-    *rate.lemma_6(Part("lemma-e.6", "Lemma E.6"), rate.E_6),
-    *rate.theorem(Part("theorem-e.1", "Theorem E.1"), rate.E_6),
+    *rate.lemma_6(FedsumPart("lemma-e.6", "Lemma E.6"), rate.E_6),
+    *rate.theorem(FedsumPart("theorem-e.1", "Theorem E.1"), rate.E_6),
 )

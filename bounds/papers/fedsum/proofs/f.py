@@ -9,23 +9,23 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step, above
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind, above
 from bounds.papers.fedsum.proofs import patterns
-from bounds.papers.fedsum.proofs.terms import Part, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.terms import FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.statements import N, T
 
-_any = Part("lemma-f.1", "Appendix F", "appendix-f").step
-_uniform = Part("lemma-f.1", "Lemma F.1").step
-_independent = Part("lemma-f.2", "Lemma F.2").step
-_reshuffled = Part("lemma-f.3", "Lemma F.3").step
-_cyclic = Part("lemma-f.4", "Lemma F.4").step
+_any = FedsumPart("lemma-f.1", "Appendix F", "appendix-f").step
+_uniform = FedsumPart("lemma-f.1", "Lemma F.1").step
+_independent = FedsumPart("lemma-f.2", "Lemma F.2").step
+_reshuffled = FedsumPart("lemma-f.3", "Lemma F.3").step
+_cyclic = FedsumPart("lemma-f.4", "Lemma F.4").step
 
 Side = tuple[Fraction, Fraction]
 Roots = tuple[sp.Expr, sp.Expr]
 
 
-def _longest_absence(p: Participation) -> tuple[int, int]:
+def _longest_absence(p: ParticipationMatrix) -> tuple[int, int]:
     """tau_max against the longest run of rounds without a client, 0 if there is none."""
     longest = 0
     for i in range(p.N):
@@ -338,7 +338,7 @@ STEPS: tuple[Step, ...] = (
     _uniform(
         "statement",
         "E tau_max <= (4 N/S) ln(N T)",
-        drawn(_lemma_f_1, kind=Kind.END_TO_END, factor=4),
+        drawn(_lemma_f_1, kind=StepKind.END_TO_END, factor=4),
         remark="For rounds 0 ... T.",
     ),
     _independent(
@@ -412,7 +412,7 @@ STEPS: tuple[Step, ...] = (
     _independent(
         "statement",
         "E tau_max <= (4/delta) max{ln(N T), ln(1/delta)}",
-        drawn(_lemma_f_2, kind=Kind.END_TO_END, count=60, factor=4),
+        drawn(_lemma_f_2, kind=StepKind.END_TO_END, count=60, factor=4),
     ),
     _reshuffled(
         "one epoch consists of floor(N/S) rounds",
@@ -440,7 +440,7 @@ STEPS: tuple[Step, ...] = (
     _reshuffled(
         "statement",
         "E tau_max <= 4 N/S",
-        drawn(_lemma_f_3, kind=Kind.END_TO_END, factor=4),
+        drawn(_lemma_f_3, kind=StepKind.END_TO_END, factor=4),
         remark="The pattern of Section 2.1, which cycles through all clients in epochs of ceil(N/S) rounds. With the"
         " proof's epochs of floor(N/S) rounds E tau_max grows with T unless S divides N, as for N = 7, S = 4.",
     ),
@@ -452,7 +452,7 @@ STEPS: tuple[Step, ...] = (
     _cyclic(
         "statement",
         "tau_max <= 2 N/S",
-        drawn(_lemma_f_4, kind=Kind.END_TO_END, factor=2),
+        drawn(_lemma_f_4, kind=StepKind.END_TO_END, factor=2),
     ),
     _cyclic(
         "'as described in Case 4 of Section 2'",

@@ -9,45 +9,45 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Draws, Enumerated, Kind, Scalar, Step, above, below
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import patterns, tuned
-from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, Part, at_most, drawn
+from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, FedsumPart, at_most, drawn
 from bounds.papers.fedsum.statements import F_0, Delta_f, K, L, N, S, T, delta, sigma, tau_avg
 
-_theorem = Part("theorem-g.1", "Theorem G.1").step
-_CASES = [Part(f"corollary-g.1-case-{case}", f"Corollary G.1, Case {case}").step for case in range(1, 5)]
+_theorem = FedsumPart("theorem-g.1", "Theorem G.1").step
+_CASES = [FedsumPart(f"corollary-g.1-case-{case}", f"Corollary G.1, Case {case}").step for case in range(1, 5)]
 _uniform, _independent, _reshuffled, _cyclic = _CASES
 
 Sides = tuple[Fraction, sp.Expr]
-RightSide = Callable[[tuned.Sizes], tuple[sp.Expr, sp.Expr]]
+RightSide = Callable[[tuned.TunedSizes], tuple[sp.Expr, sp.Expr]]
 
 
 def _log(value: Rational) -> sp.Expr:
     return sp.log(sp.Rational(value))
 
 
-def _uniform_terms(sizes: tuned.Sizes) -> tuple[sp.Expr, sp.Expr]:
+def _uniform_terms(sizes: tuned.TunedSizes) -> tuple[sp.Expr, sp.Expr]:
     """What multiplies sqrt(L sigma^2 Delta_f/(K T)) and (L Delta_f + F_0)/T in Case 1."""
     log = _log(sizes.N * sizes.T)
     return 60 * sp.sqrt(log / sizes.S), 80 * sizes.N * log / sizes.S
 
 
-def _later(sizes: tuned.Sizes) -> sp.Expr:
+def _later(sizes: tuned.TunedSizes) -> sp.Expr:
     return sp.Max(_log(sizes.N * sizes.T), _log(1 / sizes.delta))
 
 
-def _independent_terms(sizes: tuned.Sizes) -> tuple[sp.Expr, sp.Expr]:
+def _independent_terms(sizes: tuned.TunedSizes) -> tuple[sp.Expr, sp.Expr]:
     later, least = _later(sizes), sp.Rational(sizes.delta)
     return 60 * later / sp.sqrt(least * sizes.N), 80 * later / least
 
 
-def _independent_mended(sizes: tuned.Sizes) -> tuple[sp.Expr, sp.Expr]:
+def _independent_mended(sizes: tuned.TunedSizes) -> tuple[sp.Expr, sp.Expr]:
     delays = 1 + 4 / sp.Rational(sizes.delta) * _later(sizes)
     return 30 * sp.sqrt(delays / sizes.N), 20 * delays
 
 
-def _cyclic_terms(sizes: tuned.Sizes) -> tuple[sp.Expr, sp.Expr]:
+def _cyclic_terms(sizes: tuned.TunedSizes) -> tuple[sp.Expr, sp.Expr]:
     return 60 / sp.sqrt(sp.Integer(sizes.S)), sp.Rational(80 * sizes.N, sizes.S)
 
 
@@ -76,7 +76,7 @@ def _reshuffled_case(draw: Draw) -> Sides:
     clients, block, rounds = _blocks(draw)
     rounds = min(rounds, 2 * math.ceil(Fraction(clients, block)))
     law = patterns.every_reshuffling(clients, block, rounds)
-    merged: dict[Participation, Fraction] = {}
+    merged: dict[ParticipationMatrix, Fraction] = {}
     for weight, who in law:
         merged[who] = merged.get(who, Fraction(0)) + weight
     alike = [(weight, who) for who, weight in merged.items()]
@@ -105,7 +105,7 @@ def _noise(delays: sp.Expr, printed: sp.Expr, *hypotheses: sp.Expr) -> Scalar:
 
 
 def _end_to_end(sides: Callable[[Draw], Sides], count: int = 30) -> Enumerated:
-    return Enumerated(kind=Kind.END_TO_END, sides=sides, operator="<=", instances=Draws(count=count))
+    return Enumerated(kind=StepKind.END_TO_END, sides=sides, operator="<=", instances=Draws(count=count))
 
 
 _UNIFORM_NOISE = 60 * sp.sqrt(_WORK * _log_NT / S)
@@ -121,7 +121,7 @@ STEPS: tuple[Step, ...] = (
         " + F_0)/T",
         drawn(
             lambda draw, **numbers: tuned.theorem(draw, "", **numbers, to_T=True),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             count=60,
             root=30,
             rest=20,
@@ -133,7 +133,7 @@ STEPS: tuple[Step, ...] = (
         "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
         drawn(
             lambda draw, **numbers: tuned.theorem(draw, "", **numbers, to_T=False),
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             count=60,
             root=30,
             rest=20,

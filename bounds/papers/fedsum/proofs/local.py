@@ -12,20 +12,20 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.draw import Affine, Draw, Rational, expect_square
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step, below, equal
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.proofs.common import ZERO, Side
-from bounds.papers.fedsum.proofs.runs import Problem, Run, longest_delay, small_run, total
+from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
     PLAYED,
     SOMEBODY_AWAY,
     TO_T,
     A_t,
     D,
+    FedsumPart,
     Gamma,
-    Part,
     X,
     at_most,
     counting,
@@ -39,7 +39,7 @@ from bounds.papers.fedsum.statements import AVERAGE, F_0, K, L, N, T, eta, eta_l
 
 
 @dataclass(frozen=True)
-class Printed:
+class LocalVariant:
     """What differs between the two appendices: names, equation numbers and printed powers of tau_max."""
 
     letter: str
@@ -54,35 +54,35 @@ class Printed:
 
 
 # tau_max^noise with the noise and tau_max^gradients with the gradients of the y^(q), as eqs. (96) and (98) have them.
-D_4 = Printed("d", "fedsum", 44, 0, 1)
-E_4 = Printed("e", "fedsum-cr", 80, 1, 2)
+D_4 = LocalVariant("d", "fedsum", 44, 0, 1)
+E_4 = LocalVariant("e", "fedsum-cr", 80, 1, 2)
 
 
 # --- On runs ---
 
 
-def _run(draw: Draw, case: Printed) -> Run:
+def _run(draw: Draw, case: LocalVariant) -> ScalarRun:
     return small_run(draw, case.algorithm)
 
 
-def _gaps(run: Run) -> list[tuple[int, int, int]]:
+def _gaps(run: ScalarRun) -> list[tuple[int, int, int]]:
     return [(i, t, run.who.last(i, t)) for t in run.rounds() for i in range(run.p.N)]
 
 
-def _visits(run: Run) -> list[tuple[int, int, int]]:
+def _visits(run: ScalarRun) -> list[tuple[int, int, int]]:
     """i, a and a' for every t < T and i in A_t."""
     return [(i, a, b) for i, _, a, b in visits(run.who)]
 
 
-def _aggregates(run: Run, low: int, high: int) -> Affine:
+def _aggregates(run: ScalarRun, low: int, high: int) -> NoisyRational:
     return total(run.aggregate(q) for q in range(low, high) if q >= 0)
 
 
-def _noises(run: Run, low: int, high: int) -> Affine:
+def _noises(run: ScalarRun, low: int, high: int) -> NoisyRational:
     return total(run.noise(q) for q in range(low, high) if q >= 0)
 
 
-def _moved_targets(draw: Draw, case: Printed) -> list[Side]:
+def _moved_targets(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     p, found = run.p, []
     for t in run.rounds():
@@ -92,7 +92,7 @@ def _moved_targets(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _moves(draw: Draw, case: Printed) -> list[Side]:
+def _moves(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     p, found = run.p, []
     for _, t, a in _gaps(run):
@@ -103,7 +103,7 @@ def _moves(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _far(draw: Draw, case: Printed, factor: Rational) -> Side:
+def _far(draw: Draw, case: LocalVariant, factor: Rational) -> Side:
     """Eqs. (46) and (82), first inequality, over K^2."""
     run = _run(draw, case)
     p = run.p
@@ -119,7 +119,7 @@ def _far(draw: Draw, case: Printed, factor: Rational) -> Side:
     return left, factor * p.eta**2 / Fraction(p.N) * p.L**2 * right
 
 
-def _near(draw: Draw, case: Printed) -> list[Side]:
+def _near(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     p, found = run.p, []
     for t in run.rounds():
@@ -129,7 +129,7 @@ def _near(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _walked(draw: Draw, case: Printed) -> list[Side]:
+def _walked(draw: Draw, case: LocalVariant) -> list[Side]:
     """x^a - x_i^{a,k} by the steps of client i."""
     run = _run(draw, case)
     p, found = run.p, []
@@ -140,7 +140,7 @@ def _walked(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _two_parts(draw: Draw, case: Printed, factor: Rational) -> list[Side]:
+def _two_parts(draw: Draw, case: LocalVariant, factor: Rational) -> list[Side]:
     """Eqs. (48) and (84), inequality, for one client and one k."""
     run = _run(draw, case)
     p, found = run.p, []
@@ -154,7 +154,7 @@ def _two_parts(draw: Draw, case: Printed, factor: Rational) -> list[Side]:
     return found
 
 
-def _term_1(draw: Draw, case: Printed) -> list[Side]:
+def _term_1(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     p, found = run.p, []
     for i, a, _ in _visits(run):
@@ -163,7 +163,7 @@ def _term_1(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _term_2(draw: Draw, case: Printed) -> list[Side]:
+def _term_2(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     p, found = run.p, []
     for i, a, _ in _visits(run):
@@ -174,7 +174,7 @@ def _term_2(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _term_3(draw: Draw, case: Printed, stage: int) -> list[Side]:
+def _term_3(draw: Draw, case: LocalVariant, stage: int) -> list[Side]:
     """The lines of eqs. (52) and (88) for one client: smoothness, telescoping, Young's and Jensen's inequality."""
     run = _run(draw, case)
     p, found = run.p, []
@@ -191,7 +191,7 @@ def _term_3(draw: Draw, case: Printed, stage: int) -> list[Side]:
     return found
 
 
-def _term_4(draw: Draw, case: Printed) -> list[Side]:
+def _term_4(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     p, found = run.p, []
     for i, _, b in _visits(run):
@@ -201,13 +201,13 @@ def _term_4(draw: Draw, case: Printed) -> list[Side]:
     return found
 
 
-def _term_5(draw: Draw, case: Printed) -> list[Side]:
+def _term_5(draw: Draw, case: LocalVariant) -> list[Side]:
     run = _run(draw, case)
     rounds = [(i, b) for i, _, b in _visits(run) if b >= 0]
     return [(expect_square(run.noises(i, b)), run.p.K * run.p.sigma**2) for i, b in rounds]
 
 
-def _lemma_4(draw: Draw, case: Printed, *, to_T: bool) -> Side:
+def _lemma_4(draw: Draw, case: LocalVariant, *, to_T: bool) -> Side:
     """Lemmas D.4 and E.4 as printed, with tau_max of Section 2.2, or mended, with tau_max over t < T."""
     run = small_run(draw, case.algorithm, capped=True, to_T=to_T)
     p, delay = run.p, longest_delay(run.who, to_T=to_T)
@@ -224,7 +224,7 @@ def _lemma_4(draw: Draw, case: Printed, *, to_T: bool) -> Side:
 # --- Counting ---
 
 
-def _delayed_noise(p: Participation, case: Printed) -> Side:
+def _delayed_noise(p: ParticipationMatrix, case: LocalVariant) -> Side:
     """sum_t sum_i tau_t sum_{p=a_{i,t}}^{t-1} A_p against N^2*tau_max*sum_t tau_t."""
     left = 0
     for t in range(p.T):
@@ -233,53 +233,53 @@ def _delayed_noise(p: Participation, case: Printed) -> Side:
     return Fraction(left), p.N**2 * p.tau_max * p.tau_avg * p.T
 
 
-def _delayed_gradients(p: Participation) -> Pairs:
+def _delayed_gradients(p: ParticipationMatrix) -> Pairs:
     """sum_t sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} against N*tau_max^2, after Jensen's inequality."""
     gaps = [(t, p.last(i, t)) for t in range(p.T) for i in range(p.N)]
     left = counts(p.T, ((t - a, range(a, t)) for t, a in gaps))
     return both(left, [Fraction(p.N * p.tau_max**2)] * p.T)
 
 
-def _delay(p: Participation, more: Rational) -> Fraction:
+def _delay(p: ParticipationMatrix, more: Rational) -> Fraction:
     """tau_max of Section 2.2, or, mended, tau_max over t < T and ``more``."""
     return p.tau_max + Fraction(more) if more else Fraction(p.tau_max_T)
 
 
-def _gap(p: Participation, more: Rational) -> list[Side]:
+def _gap(p: ParticipationMatrix, more: Rational) -> list[Side]:
     return [(Fraction(a - b), _delay(p, more)) for _, _, a, b in visits(p)]
 
 
-def _squared_gaps(p: Participation, more: Rational) -> Side:
+def _squared_gaps(p: ParticipationMatrix, more: Rational) -> Side:
     left = sum((Fraction((a - b) ** 2) for _, _, a, b in visits(p)), ZERO)
     return left, p.N * p.T * _delay(p, more) ** 2
 
 
-def _gap_windows(p: Participation) -> Counts:
+def _gap_windows(p: ParticipationMatrix) -> Counts:
     """sum_t sum_{i in A_t} (a - a') sum_{p=a'}^{a-1}."""
     return counts(p.T, ((a - b, range(b, a)) for _, _, a, b in visits(p)))
 
 
-def _widened(p: Participation) -> Counts:
+def _widened(p: ParticipationMatrix) -> Counts:
     """sum_t sum_{i in A_t} tau_max sum_{p=max{0,a-tau_max}}^{a}."""
     return counts(p.T, ((p.tau_max_T, range(a - p.tau_max_T, a + 1)) for _, _, a, _ in visits(p)))
 
 
-def _doubled(p: Participation, *, seen: bool) -> Counts:
+def _doubled(p: ParticipationMatrix, *, seen: bool) -> Counts:
     """tau_max sum_t sum_{p=max{0,t-2 tau_max}}^{t}, for every client of A_t, or N times."""
     windows = [(len(p.seen(t)) if seen else p.N, range(t - 2 * p.tau_max_T, t + 1)) for t in range(p.T)]
     return counts(p.T, ((p.tau_max_T * clients, window) for clients, window in windows))
 
 
-def _swapped(p: Participation) -> Counts:
+def _swapped(p: ParticipationMatrix) -> Counts:
     """N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}}."""
     return [Fraction(p.N * p.tau_max_T * len(range(q, min(p.T - 1, q + 2 * p.tau_max_T) + 1))) for q in range(p.T)]
 
 
-def _all(p: Participation, value: Rational) -> Counts:
+def _all(p: ParticipationMatrix, value: Rational) -> Counts:
     return [Fraction(value)] * p.T
 
 
-def _older_drifts(p: Participation, more: Rational) -> Pairs:
+def _older_drifts(p: ParticipationMatrix, more: Rational) -> Pairs:
     """For every client and round r: how often a' = r, against tau_max + more times how often a = r."""
     found: Pairs = []
     for client in range(p.N):
@@ -289,7 +289,7 @@ def _older_drifts(p: Participation, more: Rational) -> Pairs:
     return found
 
 
-def _next_round(p: Participation, *, within: bool) -> Pairs:
+def _next_round(p: ParticipationMatrix, *, within: bool) -> Pairs:
     pairs = [(i, t, a) for i, t, a, _ in visits(p) if (a < t if within else a + 1 < p.T)]
     return [(Fraction(p.last(i, a + 1)), Fraction(a)) for i, _, a in pairs]
 
@@ -319,7 +319,7 @@ _E60 = (  # what eqs. (60) and (96) share
 )
 
 
-def _drift_59(case: Printed) -> sp.Expr:
+def _drift_59(case: LocalVariant) -> sp.Expr:
     """The right side of eqs. (59) and (95)."""
     return (
         10 * _NOISE / N
@@ -333,7 +333,7 @@ def _drift_59(case: Printed) -> sp.Expr:
     )
 
 
-def _drift_60(case: Printed) -> sp.Expr:
+def _drift_60(case: LocalVariant) -> sp.Expr:
     """The right side of eqs. (60) and (96)."""
     return 50 * _NOISE * tau**case.noise + _E60 + 8 * eta_l**2 / N * K * tau**case.gradients * Gamma
 
@@ -359,16 +359,16 @@ _MENDED_60 = (
 )
 
 
-def _opposed(p: Problem) -> Run:
+def _opposed(p: ScalarClients) -> ScalarRun:
     """Everybody always, without noise or curvature, with gradients whose sum is 0."""
     g = (*p.g[1:], -sum(p.g[1:], ZERO))
     zeros = (ZERO,) * p.N
-    who = Participation(((True,) * p.N,) * p.T)
+    who = ParticipationMatrix(((True,) * p.N,) * p.T)
     eta_l = 1 / (10 * p.K * p.L)
-    return Run(replace(p, who=who, h=zeros, g=g, sigma=ZERO, noise=ZERO, eta_l=eta_l, eta_g=Fraction(1)))
+    return ScalarRun(replace(p, who=who, h=zeros, g=g, sigma=ZERO, noise=ZERO, eta_l=eta_l, eta_g=Fraction(1)))
 
 
-def _drift_on_runs(draw: Draw, case: Printed, *, mended: bool) -> Side:
+def _drift_on_runs(draw: Draw, case: LocalVariant, *, mended: bool) -> Side:
     """Eqs. (59) and (95) on a run, with tau_max in the printed powers or with the mended right side."""
     run = small_run(draw, case.algorithm, capped=True, to_T=not mended)
     if draw.index % 4 == 0:
@@ -389,7 +389,7 @@ def _drift_on_runs(draw: Draw, case: Printed, *, mended: bool) -> Side:
     return run.drifts(), right + Fraction(8, 3) * p.eta_l**2 * p.K**3 * wider * p.F_0 / p.N
 
 
-def split_and_far(part: Part, case: Printed) -> tuple[Step, ...]:
+def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (44) to (46), or (80) to (82)."""
     step, eq = part.step, case.eq
     delay = "tau_t" if case.letter == "d" else "tau_max"
@@ -438,7 +438,7 @@ def split_and_far(part: Part, case: Printed) -> tuple[Step, ...]:
     )
 
 
-def drift_of_clients(part: Part, case: Printed) -> tuple[Step, ...]:
+def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (47) to (49), or (83) to (85)."""
     step, eq = part.step, case.eq
     five = 5 * square(steep) + 5 * square(slow) + 5 * k**2 * square(G_now - G_old)
@@ -497,7 +497,7 @@ def drift_of_clients(part: Part, case: Printed) -> tuple[Step, ...]:
     )
 
 
-def five_terms(part: Part, case: Printed) -> tuple[Step, ...]:
+def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (50) to (56), or (86) to (92)."""
     step, eq = part.step, case.eq
     q = "q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient."
@@ -653,7 +653,7 @@ def five_terms(part: Part, case: Printed) -> tuple[Step, ...]:
     )
 
 
-def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
+def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     """Eqs. (59) to (62), or (95) to (98), and the statement."""
     step, e = part.step, case.letter == "e"
     rearranged, unseen_eq, last = ("eq. (96)", "eq. (97)", "eq. (98)") if e else ("eq. (60)", "eq. (61)", "eq. (62)")
@@ -765,7 +765,7 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
             f" + 150 eta_l^2 N K^3{noise} T sigma^2 L^2 + (10 (eta_g eta_l tau_max K L)^2 + 24 eta_l^2 K^2 tau_max"
             f" L^2) Gamma"
             " for eta_l <= 1/(10 sqrt(tau_max) K L)",
-            drawn(lambda draw: _lemma_4(draw, case, to_T=True), kind=Kind.END_TO_END, count=80),
+            drawn(lambda draw: _lemma_4(draw, case, to_T=True), kind=StepKind.END_TO_END, count=80),
             remark=f"{TO_T}. {PLAYED}, and a client that has taken part once, with h_i = 0, refutes the lemma.",
         ),
         step(
@@ -786,6 +786,6 @@ def assembly(part: Part, case: Printed) -> tuple[Step, ...]:
         step(
             "not printed: the repaired lemma, on runs",
             "the same for tau_max over rounds 0 ... T-1",
-            drawn(lambda draw: _lemma_4(draw, case, to_T=False), kind=Kind.END_TO_END, count=80),
+            drawn(lambda draw: _lemma_4(draw, case, to_T=False), kind=StepKind.END_TO_END, count=80),
         ),
     )

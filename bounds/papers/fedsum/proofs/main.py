@@ -6,28 +6,28 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.draw import Affine, Draw, Rational, expect_square, mean
-from bounds.ledger.participation import Participation
-from bounds.ledger.step import Kind, Step
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
+from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Step, StepKind
 from bounds.papers.fedsum.proofs import tuned
-from bounds.papers.fedsum.proofs.runs import Run, small_run, total
-from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, Part, at_most, counting, drawn
+from bounds.papers.fedsum.proofs.runs import ScalarRun, small_run, total
+from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.statements import Delta_f, K, L, N, T, sigma, tau_avg
 
-_rounds = Part("theorem-4.1", "Section 2.2", "delays").step
-_algorithms = Part("theorem-4.1", "Section 3", "algorithms").step
-_theorem = Part("theorem-4.1", "Theorem 4.1").step
-_corollary = Part("corollary-4.1", "Corollary 4.1").step
+_rounds = FedsumPart("theorem-4.1", "Section 2.2", "delays").step
+_algorithms = FedsumPart("theorem-4.1", "Section 3", "algorithms").step
+_theorem = FedsumPart("theorem-4.1", "Theorem 4.1").step
+_corollary = FedsumPart("corollary-4.1", "Corollary 4.1").step
 
 Sides = list[tuple[Fraction, Fraction]]
 
 
-def _recursion(p: Participation) -> list[tuple[int, int]]:
+def _recursion(p: ParticipationMatrix) -> list[tuple[int, int]]:
     rounds = [(i, t) for i in range(p.N) for t in range(p.T)]
     return [(p.last(i, t), t if p.matrix[t][i] else p.before(i, t)) for i, t in rounds]
 
 
-def _taken_part(p: Participation, *, printed: bool) -> list[tuple[int, int]]:
+def _taken_part(p: ParticipationMatrix, *, printed: bool) -> list[tuple[int, int]]:
     """Sizes of A_t, as the clients with a_{i,t} >= 0, and of the union; both are subsets of the clients."""
     found = []
     for t in range(p.T):
@@ -36,7 +36,7 @@ def _taken_part(p: Participation, *, printed: bool) -> list[tuple[int, int]]:
     return found
 
 
-def same_variable(left: Affine, right: Affine) -> tuple[Fraction, Fraction]:
+def same_variable(left: NoisyRational, right: NoisyRational) -> tuple[Fraction, Fraction]:
     """Two random variables are one if the expected square of the difference is 0."""
     return expect_square(left - right), Fraction(0)
 
@@ -47,7 +47,7 @@ def _control(draw: Draw, algorithm: str) -> Sides:
     for t in run.rounds():
         for i in range(run.p.N):
             a = run.who.last(i, t)
-            right = total(run.stochastic[i, a]) / run.p.K if a >= 0 else Affine()
+            right = total(run.stochastic[i, a]) / run.p.K if a >= 0 else NoisyRational()
             found.append(same_variable(run.h[t + 1][i], right))
     return found
 
@@ -57,7 +57,7 @@ def _message(draw: Draw) -> Sides:
     found = []
     for (i, t), delta in run.delta.items():
         before = run.who.before(i, t)
-        old = total(run.stochastic[i, before]) / run.p.K if before >= 0 else Affine()
+        old = total(run.stochastic[i, before]) / run.p.K if before >= 0 else NoisyRational()
         found.append(same_variable(delta, total(run.stochastic[i, t]) / run.p.K - old))
     return found
 
@@ -78,7 +78,7 @@ def server_direction(draw: Draw, algorithm: str) -> Sides:
     return [same_variable(run.y[t], (run.aggregate(t) + run.noise(t)) / run.p.K) for t in run.rounds()]
 
 
-def of_round(run: Run, i: int, t: int) -> Affine:
+def of_round(run: ScalarRun, i: int, t: int) -> NoisyRational:
     """sum_k g_i(x_i^{t,k}), with x_i^{-1,k} = x^(-1) = x^(0) and the expected gradient there."""
     return total(run.stochastic[i, t]) if t >= 0 else run.p.K * run.p.grad(i, run.x[0])
 
@@ -261,15 +261,15 @@ STEPS: tuple[Step, ...] = (
     _theorem(
         "statement, eq. (12)",
         "mean of E||grad f(x^t)||^2 <= 30 sqrt((1 + tau_avg) L sigma^2 Delta_f/(NKT)) + 20 tau_max (L Delta_f + F_0)/T",
-        drawn(_theorem_4_1, kind=Kind.END_TO_END, count=60, root=30, rest=20),
+        drawn(_theorem_4_1, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
         remark=f"{TO_T}. {PLAYED}, and no step sizes would do, as the right side is 0 without noise.",
     ),
     _theorem(
         "statement, 'arbitrary client participation', 'controllable or uncontrollable'",
         "E[||grad f(x^t)||^2 | S_0 ... S_{T-1}] averaged <= 30 sqrt((1 + tau_avg) L sigma^2 Delta_f/(NKT))"
         " + 20 tau_max (L Delta_f + F_0)/T",
-        drawn(_reacting, kind=Kind.END_TO_END),
-        repaired=drawn(_theorem_4_1, kind=Kind.END_TO_END, count=60, root=30, rest=20),
+        drawn(_reacting, kind=StepKind.END_TO_END),
+        repaired=drawn(_theorem_4_1, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
         repair="the participation is independent of the gradients' noise, which Lemma B.1 and eqs. (24) and (63) use",
         remark="A client that takes part again only after small noise: given that it does not, its noise was large, "
         "whatever sigma. Nothing in Assumptions 1.1 and 1.2 is about the participation; the line is true if it is read"
@@ -278,12 +278,12 @@ STEPS: tuple[Step, ...] = (
     _theorem(
         "not printed: the repaired theorem",
         "eq. (12) for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
-        drawn(_theorem_4_1_played, kind=Kind.END_TO_END, count=60, root=30, rest=20),
+        drawn(_theorem_4_1_played, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
     ),
     _corollary(
         "after eq. (13)",
         "E sqrt(1 + tau_avg) <= sqrt(1 + E tau_avg)",
-        drawn(_root_of_mean, kind=Kind.STANDARD),
+        drawn(_root_of_mean, kind=StepKind.STANDARD),
         remark="Jensen's inequality.",
     ),
     _corollary(
@@ -305,12 +305,12 @@ STEPS: tuple[Step, ...] = (
         "statement, eq. (13)",
         "E over the participation of the mean of E||grad f(x^t)||^2 <= 30 sqrt((1 + E tau_avg) L sigma^2 Delta_f/(NKT))"
         " + 20 E[tau_max] (L Delta_f + F_0)/T",
-        drawn(_corollary_4_1, kind=Kind.END_TO_END, count=30, root=30, rest=20),
+        drawn(_corollary_4_1, kind=StepKind.END_TO_END, count=30, root=30, rest=20),
         remark=f"Two participations, equally likely; step sizes of the one that is drawn. {TO_T}.",
     ),
     _corollary(
         "not printed: the repaired corollary",
         "the same for tau_max over rounds 0 ... T-1, max{1, tau_max} in the step sizes, 1 + E[tau_max] in the bound",
-        drawn(_corollary_4_1_played, kind=Kind.END_TO_END, count=30, root=30, rest=20),
+        drawn(_corollary_4_1_played, kind=StepKind.END_TO_END, count=30, root=30, rest=20),
     ),
 )

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, subsets
-from bounds.ledger.participation import Participation
+from bounds.ledger.participation import ParticipationMatrix
 
-Law = list[tuple[Fraction, Participation]]
+Law = list[tuple[Fraction, ParticipationMatrix]]
 
 
-def from_sets(clients: int, rounds: Sequence[Sequence[int]]) -> Participation:
+def from_sets(clients: int, rounds: Sequence[Sequence[int]]) -> ParticipationMatrix:
     """The matrix in which those clients take part."""
-    return Participation(tuple(tuple(i in present for i in range(clients)) for present in rounds))
+    return ParticipationMatrix(tuple(tuple(i in present for i in range(clients)) for present in rounds))
 
 
 def uniform(clients: int, sampled: int, rounds: int) -> Law:
@@ -34,11 +34,11 @@ def independent(probabilities: Sequence[Fraction], rounds: int) -> Law:
             weight *= p if there else 1 - p
         n = len(probabilities)
         if weight:
-            law.append((weight, Participation(tuple(row[t * n : (t + 1) * n] for t in range(rounds)))))
+            law.append((weight, ParticipationMatrix(tuple(row[t * n : (t + 1) * n] for t in range(rounds)))))
     return law
 
 
-def cyclic(clients: int, block: int, rounds: int) -> Participation:
+def cyclic(clients: int, block: int, rounds: int) -> ParticipationMatrix:
     """Blocks of consecutive clients in a fixed order, which wraps around."""
     return from_sets(clients, [[(t * block + j) % clients for j in range(block)] for t in range(rounds)])
 
@@ -59,7 +59,7 @@ def _number(clients: int, block: int, rounds: int, *, whole_blocks: bool) -> int
     return math.ceil(Fraction(rounds, length))
 
 
-def reshuffled(draw: Draw, clients: int, block: int, rounds: int, *, whole_blocks: bool) -> Participation:
+def reshuffled(draw: Draw, clients: int, block: int, rounds: int, *, whole_blocks: bool) -> ParticipationMatrix:
     """One run with a new order in every epoch of floor(N/S) rounds (``whole_blocks``) or ceil(N/S) rounds."""
     epochs = _number(clients, block, rounds, whole_blocks=whole_blocks)
     orders = [_order(draw, clients) for _ in range(epochs)]
@@ -91,7 +91,7 @@ def tail(law: Law, length: int) -> Fraction:
     return sum((weight for weight, who in law if who.tau_max >= length), Fraction(0))
 
 
-def gaps(who: Participation) -> Iterator[int]:
+def gaps(who: ParticipationMatrix) -> Iterator[int]:
     """The rounds between two consecutive selections of a client."""
     for i in range(who.N):
         chosen = [t for t in range(who.T) if who.matrix[t][i]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from bounds.ledger.step import Kind, Scalar, Step, above, below
+from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import common, tuned
 from bounds.papers.fedsum.proofs.terms import (
     PLAYED,
@@ -18,11 +18,11 @@ from bounds.papers.fedsum.proofs.terms import (
     TO_T,
     W_T,
     D,
+    FedsumPart,
     G,
     Gamma,
     Gamma_T,
     I,
-    Part,
     W,
     at_most,
     average,
@@ -35,7 +35,7 @@ from bounds.papers.fedsum.statements import AVERAGE, F_0, Delta_f, K, L, N, T, e
 
 
 @dataclass(frozen=True)
-class Printed:
+class RateVariant:
     """What differs between the two appendices."""
 
     letter: str
@@ -52,8 +52,8 @@ class Printed:
         return f"eq. ({self.first + number})"
 
 
-D_6 = Printed("d", "fedsum", 67)
-E_6 = Printed("e", "fedsum-cr", 99)
+D_6 = RateVariant("d", "fedsum", 67)
+E_6 = RateVariant("e", "fedsum-cr", 99)
 
 P, V, Y = sp.symbols("P V Y", nonnegative=True)
 _share = eta / (2 * N**2 * K)
@@ -83,12 +83,12 @@ def _drift_noise(*, e: bool) -> sp.Expr:
     return 75 * eta * eta_l**2 / N * K**2 * T * sigma**2 * L**2
 
 
-def _after_lemma_4(case: Printed, cubic: int) -> sp.Expr:
+def _after_lemma_4(case: RateVariant, cubic: int) -> sp.Expr:
     right = _begin - _share * _coefficient(1) * Gamma + _first_gradients + 4 * AVERAGE * _noise
     return right + cubic * _cubic + _drift_noise(e=case.e)
 
 
-def _lemma_4(case: Printed) -> sp.Expr:
+def _lemma_4(case: RateVariant) -> sp.Expr:
     right = 3 * K**2 * N**2 * tau * F_0 + 8 * eta**2 * K**3 * N * tau * AVERAGE * T * sigma**2 * L**2
     right += 150 * eta_l**2 * N * K**3 * (tau if case.e else 1) * T * sigma**2 * L**2
     return right + (10 * eta**2 * tau**2 * K**2 * L**2 + 24 * eta_l**2 * K**2 * tau * L**2) * Gamma
@@ -104,7 +104,7 @@ def _repaired(step: Callable[..., Step], check: Scalar, last: str) -> Step:
     )
 
 
-def lemma_6(part: Part, case: Printed) -> tuple[Step, ...]:
+def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
     """The proof of Lemma D.6 or E.6."""
     step, eq, e = part.step, case.eq, case.e
     letter = case.letter.upper()
@@ -128,7 +128,7 @@ def lemma_6(part: Part, case: Printed) -> tuple[Step, ...]:
         step(
             eq(0),
             "E f(x^{t+1}) <= E f(x^t) + E<grad f(x^t), x^{t+1} - x^t> + L/2 E||x^{t+1} - x^t||^2",
-            drawn(lambda draw: common.descent(draw, case.letter), kind=Kind.STANDARD),
+            drawn(lambda draw: common.descent(draw, case.letter), kind=StepKind.STANDARD),
             remark="The last expectation is not printed.",
         ),
         step(
@@ -264,7 +264,7 @@ def lemma_6(part: Part, case: Printed) -> tuple[Step, ...]:
             " + 3 tau_max F_0/T + 150 eta_l^2 K sigma^2 L^2/N for the caps on eta_l and eta_g eta_l",
             drawn(
                 lambda draw, **numbers: common.capped_rate(draw, case.algorithm, **numbers, to_T=True),
-                kind=Kind.END_TO_END,
+                kind=StepKind.END_TO_END,
                 count=60,
                 initial=2,
                 noise=9,
@@ -278,7 +278,7 @@ def lemma_6(part: Part, case: Printed) -> tuple[Step, ...]:
             "for tau_max over rounds 0 ... T-1 with max{1, tau_max} in the caps and F_0/(5 N^2 T) added",
             drawn(
                 lambda draw, **numbers: common.capped_rate(draw, case.algorithm, **numbers, to_T=False),
-                kind=Kind.END_TO_END,
+                kind=StepKind.END_TO_END,
                 count=60,
                 initial=2,
                 noise=9,
@@ -311,7 +311,7 @@ def _square_of_local(*, e: bool) -> tuple[sp.Expr, sp.Expr]:
     return 150 * _ETA_L**2 * factor / N, 150 * _CAP_L * _SLOW_L / N * factor
 
 
-def theorem(part: Part, case: Printed) -> tuple[Step, ...]:
+def theorem(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
     """The proof of Theorem D.1 or E.1."""
     step, e = part.step, case.e
     place = "after eq. (108)" if e else "after eq. (76)"
@@ -380,7 +380,7 @@ def theorem(part: Part, case: Printed) -> tuple[Step, ...]:
             " + 20 tau_max (L Delta_f + F_0)/T",
             drawn(
                 lambda draw, **numbers: tuned.theorem(draw, case.algorithm, **numbers, to_T=True),
-                kind=Kind.END_TO_END,
+                kind=StepKind.END_TO_END,
                 count=60,
                 root=30,
                 rest=20,
@@ -392,7 +392,7 @@ def theorem(part: Part, case: Printed) -> tuple[Step, ...]:
             "the same for tau_max over rounds 0 ... T-1 with max{1, tau_max} in place of tau_max",
             drawn(
                 lambda draw, **numbers: tuned.theorem(draw, case.algorithm, **numbers, to_T=False),
-                kind=Kind.END_TO_END,
+                kind=StepKind.END_TO_END,
                 count=60,
                 root=30,
                 rest=20,

@@ -11,23 +11,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bounds.ledger.draw import Affine, Draw, expect, expect_square, mean, noise
-from bounds.ledger.participation import Participation
+from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean, noise
+from bounds.ledger.participation import ParticipationMatrix
 
 ALGORITHMS = ("fedsum-b", "fedsum", "fedsum-cr")
 
 
-def total(terms: Iterable[Affine]) -> Affine:
+def total(terms: Iterable[NoisyRational]) -> NoisyRational:
     """The sum of random variables."""
-    return sum(terms, Affine())
+    return sum(terms, NoisyRational())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class ScalarClients:
     """Clients f_i(x) = h_i*x^2/2 - g_i*x, |h_i| <= L, noise of variance noise^2 <= sigma^2; settings of a run."""
 
     algorithm: str
-    who: Participation
+    who: ParticipationMatrix
     h: tuple[Fraction, ...]
     g: tuple[Fraction, ...]
     x0: Fraction
@@ -58,11 +58,11 @@ class Problem:
         """max{1, tau_avg}."""
         return max(Fraction(1), self.who.tau_avg)
 
-    def grad(self, i: int, x: Affine) -> Affine:
+    def grad(self, i: int, x: NoisyRational) -> NoisyRational:
         """Grad f_i(x)."""
         return self.h[i] * x - self.g[i]
 
-    def value(self, x: Affine) -> Fraction:
+    def value(self, x: NoisyRational) -> Fraction:
         """E f(x)."""
         return mean(h / 2 * expect(x, x) - g * expect(x) for h, g in zip(self.h, self.g, strict=True))
 
@@ -78,21 +78,21 @@ class Problem:
         return (h * self.x0 - g) ** 2 / (2 * h) if h else Fraction(0)
 
 
-class Run:
+class ScalarRun:
     """One run: all quantities by their names in the paper; gradients are taken at ``points[i, t]``, k = 0 ... K-1."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ScalarClients) -> None:
         self.p = problem
         self.who = problem.who
-        self.x = [Affine(problem.x0)]
-        self.y = {-1: Affine()}
-        self.h = [(Affine(),) * problem.N]
+        self.x = [NoisyRational(problem.x0)]
+        self.y = {-1: NoisyRational()}
+        self.h = [(NoisyRational(),) * problem.N]
         self.a = [(-1,) * problem.N]
         self.z = [(self.x[0],) * problem.N]
-        self.points: dict[tuple[int, int], tuple[Affine, ...]] = {}
-        self.stochastic: dict[tuple[int, int], tuple[Affine, ...]] = {}
-        self.direction: dict[tuple[int, int], Affine] = {}
-        self.delta: dict[tuple[int, int], Affine] = {}
+        self.points: dict[tuple[int, int], tuple[NoisyRational, ...]] = {}
+        self.stochastic: dict[tuple[int, int], tuple[NoisyRational, ...]] = {}
+        self.direction: dict[tuple[int, int], NoisyRational] = {}
+        self.delta: dict[tuple[int, int], NoisyRational] = {}
         for t in range(problem.T):
             self._play(t)
 
@@ -108,7 +108,7 @@ class Run:
         self.y[t] = self.y[t - 1] + total(self.delta[i, t] for i in self.who.present(t))
         self.x.append(self.x[t] - p.eta * p.K / p.N * self.y[t])
 
-    def _local(self, i: int, t: int) -> Affine:
+    def _local(self, i: int, t: int) -> NoisyRational:
         """The local steps of client i in round t; returns h_i^(t+1)."""
         p = self.p
         start = self.x[t]
@@ -130,23 +130,23 @@ class Run:
         self.points[i, t], self.stochastic[i, t] = tuple(walk[:-1]), tuple(taken)
         return p.N / (p.eta_l * p.K) * (start - walk[-1]) - correction
 
-    def at(self, t: int) -> Affine:
+    def at(self, t: int) -> NoisyRational:
         """x^(t), with x^(-1) = x^(0)."""
         return self.x[max(t, 0)]
 
-    def gradients(self, i: int, t: int) -> Affine:
+    def gradients(self, i: int, t: int) -> NoisyRational:
         """sum_k grad f_i(x_i^{t,k}) for a client that took part in round t."""
         return total(self.p.grad(i, x) for x in self.points[i, t])
 
-    def noises(self, i: int, t: int) -> Affine:
+    def noises(self, i: int, t: int) -> NoisyRational:
         """sum_k [g_i - grad f_i](x_i^{t,k})."""
         return total(self.stochastic[i, t]) - self.gradients(i, t)
 
-    def aggregate(self, t: int) -> Affine:
+    def aggregate(self, t: int) -> NoisyRational:
         """Sum over i in A_t and k of grad f_i(x_i^{a_{i,t},k})."""
         return total(self.gradients(i, self.who.last(i, t)) for i in self.seen(t))
 
-    def noise(self, t: int) -> Affine:
+    def noise(self, t: int) -> NoisyRational:
         """Sum over i in A_t and k of the noise of client i's gradients of round a_{i,t}."""
         return total(self.noises(i, self.who.last(i, t)) for i in self.seen(t))
 
@@ -154,7 +154,7 @@ class Run:
         """A_t."""
         return self.who.seen(t) if t >= 0 else ()
 
-    def full(self, t: int) -> Affine:
+    def full(self, t: int) -> NoisyRational:
         """sum_i grad f_i(x^t)."""
         return total(self.p.grad(i, self.at(t)) for i in range(self.p.N))
 
@@ -199,13 +199,13 @@ class Run:
 # --- Instances ---
 
 
-def participation(draw: Draw, N: int, T: int) -> Participation:  # the papers' symbols
+def participation(draw: Draw, N: int, T: int) -> ParticipationMatrix:  # the papers' symbols
     """Everybody always, or anything, more often with few absent in a row."""
     kind = draw.whole(0, 4)
     if kind == 0:
-        return Participation(((True,) * N,) * T)
+        return ParticipationMatrix(((True,) * N,) * T)
     share = draw.whole(1, 4)
-    return Participation(tuple(tuple(draw.whole(0, 4) < share for _ in range(N)) for _ in range(T)))
+    return ParticipationMatrix(tuple(tuple(draw.whole(0, 4) < share for _ in range(N)) for _ in range(T)))
 
 
 def whole_root(value: int) -> Fraction:
@@ -214,7 +214,7 @@ def whole_root(value: int) -> Fraction:
     return Fraction(root) if root * root == value else Fraction(math.isqrt(64 * value) + 1, 8)
 
 
-def longest_delay(who: Participation, *, to_T: bool) -> int:
+def longest_delay(who: ParticipationMatrix, *, to_T: bool) -> int:
     """tau_max over rounds 0 ... T, as Section 2.2 defines it, or max{1, tau_max} over rounds 0 ... T-1."""
     return who.tau_max_T if to_T else max(1, who.tau_max)
 
@@ -236,7 +236,7 @@ def small_run(
     convex: bool = False,
     clients: int = 3,
     rounds: int = 4,
-) -> Run:
+) -> ScalarRun:
     """A run; ``capped`` says that the step sizes keep the caps for `longest_delay`."""
     N, K, T = draw.whole(1, clients), draw.whole(1, 3), draw.whole(1, rounds)
     who = participation(draw, N, T)
@@ -250,8 +250,8 @@ def small_run(
     eta_g, eta_l = draw.positive(2), draw.positive(1)
     if capped:
         eta_g, eta_l = step_sizes(draw, longest_delay(who, to_T=to_T), K, L)
-    return Run(
-        Problem(
+    return ScalarRun(
+        ScalarClients(
             algorithm=algorithm or ALGORITHMS[draw.whole(0, 2)],
             who=who,
             h=tuple(h),

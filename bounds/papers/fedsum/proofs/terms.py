@@ -19,11 +19,11 @@ from bounds.ledger.step import (
     Enumerated,
     Gram,
     Identity,
-    Kind,
     Matrices,
     Number,
     Scalar,
     Step,
+    StepKind,
     above,
     below,
 )
@@ -76,14 +76,14 @@ def counting(
 ) -> Enumerated:
     """A check on every participation matrix of these sizes."""
     sizes = Matrices(clients=clients, rounds=rounds)
-    return Enumerated(kind=Kind.COUNTING, sides=sides, operator=operator, instances=sizes, constants=constants)
+    return Enumerated(kind=StepKind.COUNTING, sides=sides, operator=operator, instances=sizes, constants=constants)
 
 
 def drawn(
     sides: Callable[..., Any],
     operator: str = "<=",
     *,
-    kind: Kind = Kind.EXPECTATION,
+    kind: StepKind = StepKind.EXPECTATION,
     count: int = 40,
     **constants: Number,
 ) -> Enumerated:
@@ -91,7 +91,7 @@ def drawn(
     return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)
 
 
-class Part:
+class FedsumPart:
     """The steps of one part of a proof, in order: `step` builds them with ids ``fedsum/<statement>-<number>``."""
 
     def __init__(self, of: str, place: str, ids: str = "") -> None:

@@ -10,9 +10,9 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, Rational, mean
-from bounds.ledger.participation import Participation
+from bounds.ledger.participation import ParticipationMatrix
 from bounds.papers.fedsum.proofs.patterns import Law
-from bounds.papers.fedsum.proofs.runs import ALGORITHMS, Problem, Run, longest_delay, participation
+from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarClients, ScalarRun, longest_delay, participation
 
 Side = tuple[Fraction, Fraction]
 
@@ -21,14 +21,14 @@ def _whole_root(value: int) -> bool:
     return math.isqrt(value) ** 2 == value
 
 
-def _participation(draw: Draw, *, to_T: bool) -> Participation:
+def _participation(draw: Draw, *, to_T: bool) -> ParticipationMatrix:
     """With a longest delay of 1 or 4, since eta_g = 1/sqrt(tau_max)."""
     N, T = draw.whole(1, 3), draw.whole(1, 4)
     for _ in range(20):
         who = participation(draw, N, T)
         if _whole_root(longest_delay(who, to_T=to_T)):
             return who
-    return Participation(((True,) * N,) * T)
+    return ParticipationMatrix(((True,) * N,) * T)
 
 
 def _curvatures(draw: Draw, middle: Fraction, N: int, L: Fraction) -> tuple[Fraction, ...]:
@@ -41,11 +41,13 @@ def _rounded_down_root(value: Fraction) -> Fraction:
     return Fraction(math.isqrt(math.floor(value * 10**6)), 1000)
 
 
-def _started(draw: Draw, who: Participation, algorithm: str, K: int, L: Fraction, middle: Fraction) -> Problem:
+def _started(
+    draw: Draw, who: ParticipationMatrix, algorithm: str, K: int, L: Fraction, middle: Fraction
+) -> ScalarClients:
     """A problem without noise whose start is ``x0 - argmin f`` from the minimum; step sizes of 1."""
     g = draw.vector(who.N)
     away = draw.positive(2) * (1 if draw.whole(0, 1) else -1)
-    return Problem(
+    return ScalarClients(
         algorithm=algorithm,
         who=who,
         h=_curvatures(draw, middle, who.N, L),
@@ -60,14 +62,14 @@ def _started(draw: Draw, who: Participation, algorithm: str, K: int, L: Fraction
     )
 
 
-def _with(problem: Problem, sigma: Fraction, eta: Fraction, delay: int) -> Run:
+def _with(problem: ScalarClients, sigma: Fraction, eta: Fraction, delay: int) -> ScalarRun:
     """The run with that noise and eta_g*eta_l = eta, eta_g = 1/sqrt(delay)."""
     root = Fraction(math.isqrt(delay))
     fields = {**problem.__dict__, "sigma": sigma, "noise": sigma, "eta_g": 1 / root, "eta_l": eta * root}
-    return Run(Problem(**fields))
+    return ScalarRun(ScalarClients(**fields))
 
 
-def tuned_run(draw: Draw, algorithm: str = "", *, to_T: bool) -> tuple[Run, Fraction]:
+def tuned_run(draw: Draw, algorithm: str = "", *, to_T: bool) -> tuple[ScalarRun, Fraction]:
     """A run with the step sizes for `longest_delay`, and sqrt(max{1, tau_avg} L sigma^2 Delta_f/(N K T)).
 
     With mean curvature 2*L*max{1, tau_avg}*K*T/(N*m^2), m whole, the first entry of the minimum is |away|/(m*sigma).
@@ -87,7 +89,7 @@ def tuned_run(draw: Draw, algorithm: str = "", *, to_T: bool) -> tuple[Run, Frac
     return _with(problem, sigma, eta, delay), root
 
 
-def _rest(run: Run, *, to_T: bool) -> Fraction:
+def _rest(run: ScalarRun, *, to_T: bool) -> Fraction:
     """The longest delay times (L Delta_f + F_0)/T."""
     p = run.p
     return longest_delay(p.who, to_T=to_T) * (p.L * p.Delta_f + p.F_0) / p.T
@@ -113,7 +115,7 @@ def corollary_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> 
     """
     one = _participation(draw, to_T=to_T)
     if draw.index % 5 == 0:
-        one = Participation(((True,) * one.N,) * one.T)
+        one = ParticipationMatrix(((True,) * one.N,) * one.T)
     other = participation(draw, one.N, one.T) if draw.index % 5 else one
     if not _whole_root(longest_delay(other, to_T=to_T)):
         return None
@@ -122,7 +124,7 @@ def corollary_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> 
     pairs = [(who, longest_delay(who, to_T=to_T)) for who in (one, other)]
     sigma = _small_noise(draw, problem, pairs)
     runs = [
-        _with(Problem(**{**problem.__dict__, "who": who}), sigma, 1 / (10 * K * delay * L), delay)
+        _with(ScalarClients(**{**problem.__dict__, "who": who}), sigma, 1 / (10 * K * delay * L), delay)
         for who, delay in pairs
     ]
     noise = (1 + mean(who.tau_avg for who, _ in pairs)) * L * sigma**2 * problem.Delta_f / (one.N * K * one.T)
@@ -132,7 +134,7 @@ def corollary_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> 
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TunedSizes:
     """What the right sides of Corollary G.1 depend on besides the problem: clients, participants, rounds, delta."""
 
     N: int
@@ -144,7 +146,7 @@ class Sizes:
 def case(
     draw: Draw,
     law: Law,
-    right: Callable[[Sizes], tuple[sp.Expr, sp.Expr]],
+    right: Callable[[TunedSizes], tuple[sp.Expr, sp.Expr]],
     *,
     sampled: int,
     delta: Fraction,
@@ -162,13 +164,13 @@ def case(
     left = Fraction(0)
     for weight, who, delay in pairs:
         step = {"who": who, "sigma": sigma, "noise": sigma, "eta_l": 1 / (10 * K * delay * L)}
-        left += weight * Run(Problem(**{**problem.__dict__, **step})).metric()
-    noise, rest = right(Sizes(first.N, sampled, first.T, delta))
+        left += weight * ScalarRun(ScalarClients(**{**problem.__dict__, **step})).metric()
+    noise, rest = right(TunedSizes(first.N, sampled, first.T, delta))
     root = sp.sqrt(sp.Rational(L * sigma**2 * problem.Delta_f / (K * first.T)))
     return left, noise * root + rest * sp.Rational((L * problem.Delta_f + problem.F_0) / first.T)
 
 
-def _small_noise(draw: Draw, problem: Problem, pairs: Sequence[tuple[Participation, int]]) -> Fraction:
+def _small_noise(draw: Draw, problem: ScalarClients, pairs: Sequence[tuple[ParticipationMatrix, int]]) -> Fraction:
     """Noise with sqrt(N Delta_f)/sqrt(max{1,tau_avg} K T L sigma^2) >= 1/(10*K*delay*L) for those participations."""
     p = problem
     cap = min(

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from bounds.ledger.draw import Rational
-from bounds.ledger.participation import Participation
+from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step
-from bounds.papers.fedsum.proofs.terms import Part, counting
+from bounds.papers.fedsum.proofs.terms import FedsumPart, counting
 
 Window = tuple[Rational, Iterable[int]]
 Counts = list[Fraction]
@@ -34,7 +34,7 @@ def both(left: Counts, right: Counts) -> Pairs:
     return list(zip(left, right, strict=True))
 
 
-def visits(p: Participation) -> Iterator[tuple[int, int, int, int]]:
+def visits(p: ParticipationMatrix) -> Iterator[tuple[int, int, int, int]]:
     """For every t < T and i in A_t: i, t, the last round a = a_{i,t} of client i, and the one before, a_{i,a-1}."""
     for t in range(p.T):
         for i in p.seen(t):
@@ -42,37 +42,37 @@ def visits(p: Participation) -> Iterator[tuple[int, int, int, int]]:
             yield i, t, last, p.before(i, last)
 
 
-def absent(p: Participation) -> tuple[int, int]:
+def absent(p: ParticipationMatrix) -> tuple[int, int]:
     """sum_j sum_{t=0}^{T} of that indicator against N*tau_max, for a matrix of the rounds 0 ... T."""
     return sum(p.last(j, t) < 0 for t in range(p.T) for j in range(p.N)), p.N * p.tau_max
 
 
-def _delay_windows(p: Participation) -> Counts:
+def _delay_windows(p: ParticipationMatrix) -> Counts:
     """sum_{t<T} sum_{q=t-tau_t}^{t-1}."""
     return counts(p.T, ((1, range(t - p.delay(t), t)) for t in range(p.T)))
 
 
-def _clipped_windows(p: Participation, clip: Callable[[int, int], int]) -> Counts:
+def _clipped_windows(p: ParticipationMatrix, clip: Callable[[int, int], int]) -> Counts:
     """sum_{t<T} sum_{q=clip(0,t-tau_max)}^{t-1}."""
     return counts(p.T, ((1, range(clip(0, t - p.tau_max), t)) for t in range(p.T)))
 
 
-def _shifted(p: Participation) -> Counts:
+def _shifted(p: ParticipationMatrix) -> Counts:
     """sum_{q<T} sum_{t=q+1}^{q+tau_max}."""
     return [Fraction(len(range(q + 1, q + p.tau_max + 1))) for q in range(p.T)]
 
 
-def _times_delay(p: Participation, power: int) -> Counts:
+def _times_delay(p: ParticipationMatrix, power: int) -> Counts:
     """tau_max^power * sum_{q<T}."""
     return [Fraction(p.tau_max) ** power for _ in range(p.T)]
 
 
-def _weighted(p: Participation) -> Counts:
+def _weighted(p: ParticipationMatrix) -> Counts:
     """sum_{t<T} tau_t sum_{q=t-tau_t}^{t-1}."""
     return counts(p.T, ((p.delay(t), range(t - p.delay(t), t)) for t in range(p.T)))
 
 
-def window_bound(part: Part) -> Step:
+def window_bound(part: FedsumPart) -> Step:
     """Lemmas C.2, D.2 and E.2."""
     return part.step(
         "statement",
@@ -82,7 +82,7 @@ def window_bound(part: Part) -> Step:
     )
 
 
-def lemma_2(part: Part, *, last: str) -> tuple[Step, ...]:
+def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
     """The proof of Lemmas C.2 and D.2; ``last`` is the operator of the last relation."""
     q = "q_p is any quantity >= 0 of round p; coefficient by coefficient, with q_{-1} = 0."
     clipped = "sum_t sum_{p=min{0,t-tau_max}}^{t-1} q_p"
@@ -117,7 +117,7 @@ def lemma_2(part: Part, *, last: str) -> tuple[Step, ...]:
     )
 
 
-def corollary_3(part: Part) -> tuple[Step, ...]:
+def corollary_3(part: FedsumPart) -> tuple[Step, ...]:
     """Corollaries C.3, D.3 and E.3."""
     return (
         part.step(

@@ -7,12 +7,12 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Kind, Scalar, Step, below, positive
-from bounds.papers.flame.proofs.common import Part, X, alpha, same
+from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, below, positive
+from bounds.papers.flame.proofs.common import FlamePart, X, alpha, same
 from bounds.papers.flame.statements import L, lambda_, m, rho
 
-_lemma_1 = Part("lemma-1", "Section 4.2").step
-_theorem_1 = Part("theorem-1", "Section 4.3").step
+_lemma_1 = FlamePart("lemma-1", "Section 4.2").step
+_theorem_1 = FlamePart("theorem-1", "Section 4.3").step
 
 h, slope, theta, w_i, w, pi, drift = sp.symbols("h slope theta w_i w pi drift", real=True)
 
@@ -46,7 +46,9 @@ def _inner(draw: Draw, *, unused: int) -> tuple[Fraction, Fraction] | None:
 
 
 def _inner_check(unused: int) -> Enumerated:
-    return Enumerated(kind=Kind.STANDARD, sides=_inner, operator="==", instances=Draws(), constants={"unused": unused})
+    return Enumerated(
+        kind=StepKind.STANDARD, sides=_inner, operator="==", instances=Draws(), constants={"unused": unused}
+    )
 
 
 STEPS: tuple[Step, ...] = (

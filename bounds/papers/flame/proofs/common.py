@@ -50,7 +50,7 @@ def same(left: sp.Expr, right: sp.Expr) -> Identity:
     return Identity(left=left, right=right)
 
 
-class Part:
+class FlamePart:
     """The steps of one statement: `step` builds them with ids ``flame/<statement>-<number>``."""
 
     def __init__(self, of: str, place: str) -> None:

@@ -8,11 +8,11 @@ from functools import partial
 import sympy as sp
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Gram, Kind, Scalar, Step, above, below, equal, positive
+from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.flame.proofs import runs
 from bounds.papers.flame.proofs.common import (
-    Part,
+    FlamePart,
     X,
     alpha,
     descends,
@@ -35,7 +35,7 @@ from bounds.papers.flame.proofs.common import (
 )
 from bounds.papers.flame.statements import L, alpha_min, lambda_, m, rho
 
-_step = Part("lemma-1", "Appendix C").step
+_step = FlamePart("lemma-1", "Appendix C").step
 
 q = young(alpha)
 _DESCENDS = descends(alpha)
@@ -90,7 +90,7 @@ _SERVER = -rho * m / 2 * _w2
 _FALL = -gain(alpha) * (_w_i2 + _theta2)
 
 
-_Instance = tuple[runs.Problem, runs.State, runs.Numbers, range]
+_Instance = tuple[runs.ProximalClients, runs.State, runs.Numbers, range]
 
 
 def _instance(draw: Draw) -> _Instance:
@@ -399,14 +399,14 @@ STEPS: tuple[Step, ...] = (
         "Section 4.4, Lemma 1, eq. (16)",
         "L^{t+1} - L^t <= sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i",
         Enumerated(
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             sides=partial(_change, with_young=False),
             operator="<=",
             instances=Draws(),
             constants={"cost": Fraction(1), "power": 2},
         ),
         repaired=Enumerated(
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             sides=partial(_change, with_young=True),
             operator="<=",
             instances=Draws(),

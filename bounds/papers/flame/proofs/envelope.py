@@ -9,11 +9,11 @@ import sympy as sp
 
 from bounds.ledger.step import Gram, Scalar, Step, above, below
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.flame.proofs.common import Part, same
+from bounds.papers.flame.proofs.common import FlamePart, same
 from bounds.papers.flame.statements import L, lambda_
 from bounds.statement import Condition
 
-_step = Part("proposition-1", "Section 3.4").step
+_step = FlamePart("proposition-1", "Section 3.4").step
 
 # f(theta) = h*theta^2/2 - g*theta in one dimension. Two points w and their proximal points differ by dw and dprox, and
 # the gradients at the proximal points by dg = lambda*(dw - dprox).

@@ -10,16 +10,16 @@ import sympy as sp
 
 from bounds.ledger import draw as exact
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Gram, Kind, Scalar, Step, above, below
+from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.flame.proofs import runs
-from bounds.papers.flame.proofs.common import Part, X, alpha, pair_terms, pi, same, theta_next, w, w_i_next, w_next
+from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, pi, same, theta_next, w, w_i_next, w_next
 from bounds.papers.flame.statements import F_star, L, k, lambda_, m, rho
 
-_proposition_2 = Part("proposition-2", "Appendix A, Proposition 2").step
-_proposition_3 = Part("proposition-3", "Appendix A, Proposition 3").step
-_lemma_2 = Part("lemma-2", "Appendix A, Lemma 2").step
-_lemma_3 = Part("lemma-3", "Appendix A, Lemma 3").step
+_proposition_2 = FlamePart("proposition-2", "Appendix A, Proposition 2").step
+_proposition_3 = FlamePart("proposition-3", "Appendix A, Proposition 3").step
+_lemma_2 = FlamePart("lemma-2", "Appendix A, Lemma 2").step
+_lemma_3 = FlamePart("lemma-3", "Appendix A, Lemma 3").step
 
 one, other = vectors("theta_1 theta_2")
 a, b, c = vectors("a b c")
@@ -74,7 +74,7 @@ def _duals(draw: Draw, *, begun: bool) -> list[tuple[Fraction, Fraction]]:
 
 
 def _duals_check(*, begun: bool) -> Enumerated:
-    return Enumerated(kind=Kind.END_TO_END, sides=partial(_duals, begun=begun), operator="==", instances=Draws())
+    return Enumerated(kind=StepKind.END_TO_END, sides=partial(_duals, begun=begun), operator="==", instances=Draws())
 
 
 # --- Lemma 3 ---
@@ -89,7 +89,7 @@ _h = sp.Symbol("h", real=True)
 _OBJECTIVE = alpha * (_h * _theta**2 / 2 + lambda_ / 2 * (_theta - _w) ** 2)
 
 
-def _least(problem: runs.Problem) -> Fraction | None:
+def _least(problem: runs.ProximalClients) -> Fraction | None:
     """F^*; None where the joint objective is not bounded below. It is lambda*h/(h + lambda) w^2/2 - ... for each i."""
     lambda_ = problem.lambda_
     if any(h + lambda_ <= 0 for h in problem.h):
@@ -130,7 +130,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (21)",
         "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2> <= L/2 ||theta_1 - theta_2||^2, i = 1, 2",
         Enumerated(
-            kind=Kind.STANDARD,
+            kind=StepKind.STANDARD,
             sides=_tangent,
             operator="<=",
             instances=Draws(),
@@ -154,7 +154,9 @@ STEPS: tuple[Step, ...] = (
         "3",
         "eq. (24)",
         "||sum_{i=1}^m theta_i||^2 <= m sum_{i=1}^m ||theta_i||^2",
-        Enumerated(kind=Kind.STANDARD, sides=_sum_of_vectors, operator="<=", instances=Draws(), constants={"power": 1}),
+        Enumerated(
+            kind=StepKind.STANDARD, sides=_sum_of_vectors, operator="<=", instances=Draws(), constants={"power": 1}
+        ),
     ),
     _lemma_2(
         "1",
@@ -277,7 +279,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3 and eq. (30)",
         "L^{t+1} >= F^* when rho >= lambda*alpha_i",
         Enumerated(
-            kind=Kind.END_TO_END,
+            kind=StepKind.END_TO_END,
             sides=_above_optimum,
             operator=">=",
             instances=Draws(),

@@ -13,11 +13,11 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.draw import Draw, mean, subsets
-from bounds.ledger.step import Draws, Enumerated, Gram, Kind, Number, Scalar, Step, above, below, equal, positive
+from bounds.ledger.step import Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal, positive
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.flame.proofs import runs
 from bounds.papers.flame.proofs.common import (
-    Part,
+    FlamePart,
     X,
     alpha,
     descends,
@@ -38,8 +38,8 @@ from bounds.papers.flame.proofs.common import (
 from bounds.papers.flame.proofs.skew import relative_skew
 from bounds.papers.flame.statements import F_star, L, T, alpha_max, eps_max, gamma_bar, lambda_, m, rho, s
 
-_unbiased = Part("theorem-2-unbiased", "Appendix D").step
-_biased = Part("theorem-2-biased", "Appendix D").step
+_unbiased = FlamePart("theorem-2-unbiased", "Appendix D").step
+_biased = FlamePart("theorem-2-biased", "Appendix D").step
 
 # --- (41): three clients, w by (12) ---
 
@@ -102,7 +102,7 @@ Pairs = list[tuple[Fraction, Fraction]]
 # --- Runs: what the bounds by round t + 1 say about clients that are not selected ---
 
 
-def _moves(draw: Draw, *, everybody: bool) -> tuple[runs.Problem, runs.State, runs.State, Fraction]:
+def _moves(draw: Draw, *, everybody: bool) -> tuple[runs.ProximalClients, runs.State, runs.State, Fraction]:
     """A round with long or short steps and inner solutions of some error, and eps_max.
 
     One of two clients moves, or everybody. Short steps from w_i = theta_i make the inner error count.
@@ -274,7 +274,7 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
 
 def _theorem_check(*, biased: bool, with_young: bool) -> Enumerated:
     return Enumerated(
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         sides=partial(_theorem, biased=biased, with_young=with_young),
         operator="<=",
         instances=Draws(),
@@ -283,7 +283,7 @@ def _theorem_check(*, biased: bool, with_young: bool) -> Enumerated:
 
 
 def _expectation(sides: Callable[..., Any], operator: str, **constants: Number) -> Enumerated:
-    return Enumerated(kind=Kind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
+    return Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
 
 
 def _over_runs(sides: Callable[..., Any], *, everybody: bool, **constants: Number) -> Enumerated:
@@ -589,9 +589,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "28",
         "eq. (50), the sum",
         "sum_{t=0}^{T-1} (L^t - L^{t+1}) = L^0 - L^{t+1}",
-        Enumerated(kind=Kind.STANDARD, sides=partial(_falls, to_the_end=False), operator="==", instances=Draws()),
+        Enumerated(kind=StepKind.STANDARD, sides=partial(_falls, to_the_end=False), operator="==", instances=Draws()),
         repaired=Enumerated(
-            kind=Kind.STANDARD, sides=partial(_falls, to_the_end=True), operator="==", instances=Draws()
+            kind=StepKind.STANDARD, sides=partial(_falls, to_the_end=True), operator="==", instances=Draws()
         ),
         repair="L^0 - L^T",
         remark="t is bound by the sum; every t < T is tried.",

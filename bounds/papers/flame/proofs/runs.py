@@ -12,7 +12,7 @@ Numbers = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProximalClients:
     """Clients f_i(theta) = h_i*theta^2/2 - g_i*theta with |h_i| <= L and weights alpha_i, and the settings of FLAME."""
 
     alpha: Numbers
@@ -71,18 +71,18 @@ class State:
     pi: Numbers
 
 
-def start(problem: Problem, theta: Sequence[Fraction], w_i: Sequence[Fraction]) -> State:
+def start(problem: ProximalClients, theta: Sequence[Fraction], w_i: Sequence[Fraction]) -> State:
     """The state with those variables and the dual variables of (28)."""
     pi = (problem.lambda_ * a * (t - v) for a, t, v in zip(problem.alpha, theta, w_i, strict=True))
     return State(tuple(theta), tuple(w_i), tuple(pi))
 
 
-def server(problem: Problem, state: State) -> Fraction:
+def server(problem: ProximalClients, state: State) -> Fraction:
     """The server's w, eq. (12)."""
     return mean(v + p / problem.rho for v, p in zip(state.w_i, state.pi, strict=True))
 
 
-def lagrangian(problem: Problem, state: State) -> Fraction:
+def lagrangian(problem: ProximalClients, state: State) -> Fraction:
     """The augmented Lagrangian (8)."""
     w, half = server(problem, state), Fraction(1, 2)
     return sum(
@@ -98,22 +98,22 @@ def lagrangian(problem: Problem, state: State) -> Fraction:
     )
 
 
-def slope(problem: Problem, state: State, i: int, theta: Fraction) -> Fraction:
+def slope(problem: ProximalClients, state: State, i: int, theta: Fraction) -> Fraction:
     """The gradient of the Lagrangian by theta_i at the value given, with the factor alpha_i as in (13)."""
     return problem.alpha[i] * (problem.h[i] * theta - problem.g[i] + problem.lambda_ * (theta - state.w_i[i]))
 
 
-def slopes2(problem: Problem, state: State) -> Fraction:
+def slopes2(problem: ProximalClients, state: State) -> Fraction:
     """The squared gradients by all theta_i."""
     return sum((slope(problem, state, i, state.theta[i]) ** 2 for i in range(problem.m)), Fraction(0))
 
 
-def apart(problem: Problem, state: State, i: int) -> Fraction:
+def apart(problem: ProximalClients, state: State, i: int) -> Fraction:
     """w_i - w."""
     return state.w_i[i] - server(problem, state)
 
 
-def gradient2(problem: Problem, state: State) -> Fraction:
+def gradient2(problem: ProximalClients, state: State) -> Fraction:
     """The squared gradient of the Lagrangian by all variables; that by w vanishes with (12)."""
     by_w_i = (
         problem.lambda_ * a * (v - t) + p + problem.rho * apart(problem, state, i)
@@ -123,7 +123,7 @@ def gradient2(problem: Problem, state: State) -> Fraction:
     return slopes2(problem, state) + sum((part**2 for part in (*by_w_i, *by_pi)), Fraction(0))
 
 
-def after(problem: Problem, state: State, targets: Sequence[Fraction], selected: Sequence[int]) -> State:
+def after(problem: ProximalClients, state: State, targets: Sequence[Fraction], selected: Sequence[int]) -> State:
     """The state after a round in which the clients selected reach theta_i = targets[i], eqs. (10) and (11)."""
     w = server(problem, state)
     theta, w_i, pi = list(state.theta), list(state.w_i), list(state.pi)
@@ -140,7 +140,7 @@ def steps2(old: State, new: State, i: int) -> tuple[Fraction, Fraction]:
     return (new.theta[i] - old.theta[i]) ** 2, (new.w_i[i] - old.w_i[i]) ** 2
 
 
-def stationary(problem: Problem, state: State, errors: Sequence[Fraction]) -> Numbers:
+def stationary(problem: ProximalClients, state: State, errors: Sequence[Fraction]) -> Numbers:
     """Stationary points of the inner problems (9), each moved by its error."""
     return tuple(
         (problem.g[i] + problem.lambda_ * state.w_i[i]) / (problem.h[i] + problem.lambda_) + errors[i]
@@ -149,7 +149,7 @@ def stationary(problem: Problem, state: State, errors: Sequence[Fraction]) -> Nu
 
 
 def paths(
-    problem: Problem, state: State, errors: Sequence[Fraction], s: int, T: int
+    problem: ProximalClients, state: State, errors: Sequence[Fraction], s: int, T: int
 ) -> Iterator[tuple[tuple[State, ...], tuple[tuple[int, ...], ...]]]:
     """All runs of T rounds with s clients selected per round: the states before each round and at the end, and who."""
     if T == 0:
@@ -161,7 +161,7 @@ def paths(
             yield (state, *states), (selected, *chosen)
 
 
-def worst_error(problem: Problem, states: Sequence[State], errors: Sequence[Fraction]) -> Fraction:
+def worst_error(problem: ProximalClients, states: Sequence[State], errors: Sequence[Fraction]) -> Fraction:
     """eps_max: the largest squared residual (13) over the clients, selected or not, in those rounds."""
     return max(
         slope(problem, state, i, target) ** 2
@@ -173,19 +173,19 @@ def worst_error(problem: Problem, states: Sequence[State], errors: Sequence[Frac
 # --- Instances ---
 
 
-def _curved(draw: Draw, alpha: Numbers, lambda_: Fraction, rho: Fraction, L: Fraction) -> Problem:
+def _curved(draw: Draw, alpha: Numbers, lambda_: Fraction, rho: Fraction, L: Fraction) -> ProximalClients:
     h = tuple(L * draw.rational(-1, 1) for _ in alpha)
-    return Problem(alpha, h, draw.vector(len(alpha)), lambda_, rho, L)
+    return ProximalClients(alpha, h, draw.vector(len(alpha)), lambda_, rho, L)
 
 
-def loose(draw: Draw, m: int) -> tuple[Problem, State]:
+def loose(draw: Draw, m: int) -> tuple[ProximalClients, State]:
     """Settings without a condition, and a state with (28)."""
     alpha = tuple(draw.positive(1) for _ in range(m))
     problem = _curved(draw, alpha, draw.positive(), draw.positive(), draw.positive(2))
     return problem, start(problem, draw.vector(m), draw.vector(m))
 
 
-def wide(draw: Draw, m: int) -> Problem:
+def wide(draw: Draw, m: int) -> ProximalClients:
     """A large rho: the condition of Lemma 1 holds with any weights, and q < 0."""
     alpha = tuple(draw.positive(1) for _ in range(m))
     lambda_, L = draw.positive(3), draw.positive(1)
@@ -193,7 +193,7 @@ def wide(draw: Draw, m: int) -> Problem:
     return _curved(draw, alpha, lambda_, 3 * lambda_ * max(alpha) + Fraction(2, 7) + draw.positive(2), L)
 
 
-def narrow(draw: Draw, m: int) -> Problem:
+def narrow(draw: Draw, m: int) -> ProximalClients:
     """The sliver in which the condition of Lemma 1 and q > 0 both hold, with equal weights."""
     alpha = Fraction(1, draw.whole(m, 2 * m))
     rho = Fraction(draw.whole(2, 27), 100)
@@ -207,13 +207,13 @@ def _in_sliver(x: Fraction, rho: Fraction) -> bool:
     return x**2 * (1 + rho) < rho * (1 + x) / 2 and 2 * (1 - rho**2) * x**2 > rho
 
 
-def anywhere(draw: Draw, m: int) -> tuple[Problem, State]:
+def anywhere(draw: Draw, m: int) -> tuple[ProximalClients, State]:
     """A problem of either kind, and a state with (28)."""
     problem = (wide if draw.index % 2 else narrow)(draw, m)
     return problem, start(problem, draw.vector(m), draw.vector(m))
 
 
-def tight(draw: Draw) -> tuple[Problem, State, Numbers]:
+def tight(draw: Draw) -> tuple[ProximalClients, State, Numbers]:
     """Two opposite clients at which (36) and (38) lose nothing but what they need not, and the points they reach.
 
     h = -L makes (21) tight, a residual of 2*q*dtheta the Young split of (38), dw_i = -rho*dtheta that of (36), and by
@@ -225,5 +225,5 @@ def tight(draw: Draw) -> tuple[Problem, State, Numbers]:
     size = draw.positive(3)
     targets = (size, -size)
     curvature = -L + lambda_ * (1 - place) - 2 * free.young(0) / a
-    problem = Problem((a, a), (-L, -L), tuple(curvature * t for t in targets), lambda_, rho, L)
+    problem = ProximalClients((a, a), (-L, -L), tuple(curvature * t for t in targets), lambda_, rho, L)
     return problem, start(problem, (Fraction(0),) * 2, tuple(place * t for t in targets)), targets

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from bounds.ledger.draw import Draw, mean, subsets
-from bounds.ledger.step import Draws, Enumerated, Kind, Number, Step
-from bounds.papers.flame.proofs.common import Part
+from bounds.ledger.step import Draws, Enumerated, Number, Step, StepKind
+from bounds.papers.flame.proofs.common import FlamePart
 
-_step = Part("theorem-2-biased", "Section 4.4, Definition 2").step
+_step = FlamePart("theorem-2-biased", "Section 4.4, Definition 2").step
 
 
 def relative_skew(selections: Sequence[Sequence[int]], moves: Sequence[Fraction]) -> Fraction:
@@ -51,7 +51,7 @@ def _in_order(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
 
 
 def _check(sides: Callable[..., Any], operator: str, **constants: Number) -> Enumerated:
-    return Enumerated(kind=Kind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
+    return Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator=operator, instances=Draws(), constants=constants)
 
 
 STEPS: tuple[Step, ...] = (

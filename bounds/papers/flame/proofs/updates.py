@@ -7,13 +7,13 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.step import Draws, Enumerated, Gram, Kind, Step, above, below, positive
+from bounds.ledger.step import Draws, Enumerated, Gram, Step, StepKind, above, below, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.flame.proofs import runs
-from bounds.papers.flame.proofs.common import Part, alpha, dtheta, g, g_next, same, theta, theta_next, w_i
+from bounds.papers.flame.proofs.common import FlamePart, alpha, dtheta, g, g_next, same, theta, theta_next, w_i
 from bounds.papers.flame.statements import L, k, lambda_, mu
 
-_step = Part("theorem-1", "Appendix B").step
+_step = FlamePart("theorem-1", "Appendix B").step
 
 # Gradients of L_i by theta_i at theta_i^t and at theta_i^{t+1}, and the difference of those of f_i.
 G, R, dg = vectors("G R dg")
@@ -146,7 +146,7 @@ STEPS: tuple[Step, ...] = (
         "10",
         "Theorem 1, eq. (14)",
         "both inequalities of (14) with exact inner solutions",
-        Enumerated(kind=Kind.END_TO_END, sides=_bounds, operator="<=", instances=Draws()),
+        Enumerated(kind=StepKind.END_TO_END, sides=_bounds, operator="<=", instances=Draws()),
         remark=(
             "For the clients that take the step, as the proof has it with (13). A client that is not selected does not "
             "move, whatever its gradient. mu = alpha_i*min(lambda + h_i)."

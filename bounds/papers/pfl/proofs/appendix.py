@@ -8,12 +8,12 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.draw import Affine, Draw, Rational, expect, expect_square, mean, noise, plus, subsets, times
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean, noise, plus, subsets, times
 from bounds.ledger.draw import dot as inner
 from bounds.ledger.draw import square as norm
-from bounds.ledger.step import Kind, Scalar, Step, above, below
+from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.pfl.proofs.runs import Law, Round, small_run
+from bounds.papers.pfl.proofs.runs import Law, LocalRound, small_run
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, scalar, smooth
 
 n, m, K, T, L, gamma, eta_u, eta_v = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v
@@ -98,23 +98,23 @@ def _probabilities(draw: Draw) -> Gap | None:
 def _lemma_a_3(draw: Draw) -> Gap:
     law = small_run(draw)
     t = law.last
-    left = law.mean(t + 1, Round.value) - law.mean(t, Round.value)
+    left = law.mean(t + 1, LocalRound.value) - law.mean(t, LocalRound.value)
     first = law.mean(t, _first_order_u) + law.mean(t, _first_order_v)
-    return left, first + law.p.L * (law.mean(t, Round.move_u) + law.mean(t, Round.moves_v))
+    return left, first + law.p.L * (law.mean(t, LocalRound.move_u) + law.mean(t, LocalRound.moves_v))
 
 
-def _first_order_u(one: Round) -> Fraction:
+def _first_order_u(one: LocalRound) -> Fraction:
     return mean(expect(one.full, after.u - one.u) for after in one.next)
 
 
-def _first_order_v(one: Round) -> Fraction:
+def _first_order_v(one: LocalRound) -> Fraction:
     return mean(expect(one.start_v[i], after.v[i] - one.v[i]) for after in one.next for i in range(one.problem.n))
 
 
 def _two_descents(draw: Draw, half: Rational) -> Gap:
     """A quadratic at (u + du, v + dv) less at (u, v)."""
     client = small_run(draw).p.clients[0]
-    u, v, du, dv = (Affine(draw.rational()) for _ in range(4))
+    u, v, du, dv = (NoisyRational(draw.rational()) for _ in range(4))
     left = client.value(u + du, v + dv) - client.value(u, v)
     right = expect(client.grad_u(u, v + dv), du) + half * abs(client.h) * expect_square(du)
     return left, right + expect(client.grad_v(u, v), dv) + half * abs(client.p) * expect_square(dv)
@@ -142,7 +142,7 @@ def _shared_moves(draw: Draw) -> Pairs:
     for one in law.rounds(law.last):
         for after in one.next:
             taking = [i for i in range(p.n) if after.seen[i] == one.t]
-            total = sum((one.walks[i][k][2] for i in taking for k in range(p.K)), Affine())
+            total = sum((one.walks[i][k][2] for i in taking for k in range(p.K)), NoisyRational())
             found.append((expect_square(after.u - one.u + p.gamma / p.m * total), Fraction(0)))
     return found
 
@@ -154,7 +154,7 @@ def personal_moves(law: Law) -> Pairs:
     for one in law.rounds(law.last):
         for after in one.next:
             for i in range(p.n):
-                total = sum((one.walks[i][k][3] for k in range(p.K)), Affine()) * int(after.seen[i] == one.t)
+                total = sum((one.walks[i][k][3] for k in range(p.K)), NoisyRational()) * int(after.seen[i] == one.t)
                 found.append((expect_square(after.v[i] - one.v[i] + p.gamma * total), Fraction(0)))
     return found
 
@@ -163,10 +163,10 @@ def _tower(draw: Draw) -> Gap:
     law = small_run(draw)
     p = law.p
 
-    def right(one: Round) -> Fraction:
+    def right(one: LocalRound) -> Fraction:
         share = Fraction(1, p.m)
         return mean(
-            -p.gamma * share * expect(one.full, sum((one.sums[i] for i in sample), Affine()))
+            -p.gamma * share * expect(one.full, sum((one.sums[i] for i in sample), NoisyRational()))
             for sample in subsets(p.n, p.m)
         )
 
@@ -175,12 +175,12 @@ def _tower(draw: Draw) -> Gap:
 
 def inner_u(law: Law) -> Gap:
     """E<grad_u f, u^{t+1} - u^t> and T_1u."""
-    return law.mean(law.last, _first_order_u), law.mean(law.last, Round.T_1u)
+    return law.mean(law.last, _first_order_u), law.mean(law.last, LocalRound.T_1u)
 
 
 def inner_v(law: Law) -> Gap:
     """(1/n) sum_i E<grad_v f_i, v_i^{t+1} - v_i^t> and T_1v."""
-    return law.mean(law.last, _first_order_v), law.mean(law.last, Round.T_1v)
+    return law.mean(law.last, _first_order_v), law.mean(law.last, LocalRound.T_1v)
 
 
 def _one_inner_v(draw: Draw) -> Pairs:
@@ -189,11 +189,11 @@ def _one_inner_v(draw: Draw) -> Pairs:
     found = []
     for i in range(p.n):
 
-        def left(one: Round, i: int = i) -> Fraction:
+        def left(one: LocalRound, i: int = i) -> Fraction:
             return mean(expect(one.start_v[i], after.v[i] - one.v[i]) for after in one.next)
 
-        def right(one: Round, i: int = i) -> Fraction:
-            return -p.gamma * p.m / p.n * expect(one.start_v[i], sum(one.grad_v[i], Affine()))
+        def right(one: LocalRound, i: int = i) -> Fraction:
+            return -p.gamma * p.m / p.n * expect(one.start_v[i], sum(one.grad_v[i], NoisyRational()))
 
         found.append((law.mean(t, left), law.mean(t, right)))
     return found
@@ -203,7 +203,7 @@ def _conditional(draw: Draw, *, fresh: bool) -> Pairs:
     """E||E(F_ik | F_{i,k-1}) - grad_u f_i(u_ik)||^2 and 0 for one client, whose samples are ``fresh`` in each step."""
     curvature, slope, step, start = (draw.rational() for _ in range(4))
     sigma = draw.positive()
-    found, u, known = [], Affine(start), list[object]()
+    found, u, known = [], NoisyRational(start), list[object]()
     for k in range(draw.whole(1, 3)):
         name = k if fresh else 0
         grad = curvature * u - slope
@@ -227,15 +227,16 @@ def _order(draw: Draw, *, smaller: bool) -> Pairs:
     ]
 
 
-def _mean_step(one: Round) -> Fraction:
+def _mean_step(one: LocalRound) -> Fraction:
     """E||(gamma/m) sum_ik 1_i grad_u f_i(u_ik, v_ik)||^2."""
     p = one.problem
     return mean(
-        expect_square(p.gamma / p.m * sum((one.sums[i] for i in sample), Affine())) for sample in subsets(p.n, p.m)
+        expect_square(p.gamma / p.m * sum((one.sums[i] for i in sample), NoisyRational()))
+        for sample in subsets(p.n, p.m)
     )
 
 
-def _noise_step(one: Round) -> Fraction:
+def _noise_step(one: LocalRound) -> Fraction:
     """sum_ik E||Y_ik||^2."""
     p = one.problem
     squares = [
@@ -248,14 +249,14 @@ def _a_3_first(draw: Draw, two: Rational) -> Gap:
     law = small_run(draw)
     p, t = law.p, law.last
     right = law.mean(t, _mean_step) + p.gamma**2 / p.m**2 * law.mean(t, _noise_step)
-    return law.mean(t, Round.move_u), two * right
+    return law.mean(t, LocalRound.move_u), two * right
 
 
 def _a_3_mean(draw: Draw, two: Rational) -> Gap:
     law = small_run(draw)
     p, t = law.p, law.last
     share = two * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2)
-    return law.mean(t, _mean_step), law.mean(t, Round.T_2u) + share * law.mean(t, Round.T_3u)
+    return law.mean(t, _mean_step), law.mean(t, LocalRound.T_2u) + share * law.mean(t, LocalRound.T_3u)
 
 
 def _a_3_noise(draw: Draw) -> Pairs:
@@ -276,11 +277,11 @@ def a_4(law: Law, two: Rational, noisy: Rational) -> Pairs:
     found = []
     for i in range(p.n):
 
-        def moved(one: Round, i: int = i) -> Fraction:
+        def moved(one: LocalRound, i: int = i) -> Fraction:
             return one.move_v(i)
 
-        def squared(one: Round, i: int = i) -> Fraction:
-            return expect_square(sum(one.grad_v[i], Affine()))
+        def squared(one: LocalRound, i: int = i) -> Fraction:
+            return expect_square(sum(one.grad_v[i], NoisyRational()))
 
         share = p.gamma**2 * p.m / p.n
         right = two * share * law.mean(t, squared) + noisy * p.K * share * p.sigma_v**2
@@ -339,7 +340,7 @@ PREREQUISITES: tuple[Step, ...] = (
         "E||X_1 + ... + X_n||^2 = E||X_1||^2 + ... + E||X_n||^2",
         _martingale,
         "==",
-        Kind.STANDARD,
+        StepKind.STANDARD,
     ),
     on_runs(
         "lemma-a.2-1",
@@ -347,9 +348,9 @@ PREREQUISITES: tuple[Step, ...] = (
         "E||(1/m)*sum_i 1_i*X_i||^2 = E||X||^2 + 2*(n-m)/(m*n^2)*sum_i E||X_i - X||^2 with X the mean",
         _lemma_a_2,
         "==",
-        Kind.END_TO_END,
+        StepKind.END_TO_END,
         constants={"factor": 2},
-        repaired=drawn(_lemma_a_2, kind=Kind.END_TO_END, factor=2),
+        repaired=drawn(_lemma_a_2, kind=StepKind.END_TO_END, factor=2),
         repair="<= in place of =, as the last line of the proof gives",
     ),
     on_runs(
@@ -389,7 +390,7 @@ PREREQUISITES: tuple[Step, ...] = (
         "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= E<grad_u f, du> + (1/n)*sum_i E<grad_v f_i, dv_i>"
         " + L*E||du||^2 + (1/n)*sum_i L*E||dv_i||^2",
         _lemma_a_3,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
     ),
     on_runs(
         "lemma-a.3-2",
@@ -397,7 +398,7 @@ PREREQUISITES: tuple[Step, ...] = (
         "f_i(t+1) - f_i(t) <= <grad_u f_i(u^t, v_i^{t+1}), du> + L_u/2*||du||^2"
         " + <grad_v f_i(u^t, v_i^t), dv_i> + L_v/2*||dv_i||^2",
         _two_descents,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"half": Fraction(1, 2)},
     ),
     on_runs(
@@ -405,7 +406,7 @@ PREREQUISITES: tuple[Step, ...] = (
         "proof of Lemma A.3, second display, first inequality",
         "<grad_u f_i(u^t, v_i^{t+1}) - grad_u f_i(u^t, v_i^t), du> <= L_uv*||dv_i||*||du||",
         _cauchy_schwarz,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
     ),
     scalar(
         "lemma-a.3-4",
@@ -489,8 +490,8 @@ FIRST: tuple[Step, ...] = (
         "(i, k) < (j, l) if i = j or both i = j and k < l orders the pairs",
         lambda draw: _order(draw, smaller=False),
         "==",
-        Kind.STANDARD,
-        repaired=drawn(lambda draw: _order(draw, smaller=True), "==", Kind.STANDARD),
+        StepKind.STANDARD,
+        repaired=drawn(lambda draw: _order(draw, smaller=True), "==", StepKind.STANDARD),
         repair="i < j in place of the first i = j",
         remark="Of two different pairs exactly one has to come before the other.",
     ),

@@ -9,12 +9,12 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.draw import Affine, Draw, Rational, expect_square, mean, noise, subsets
-from bounds.ledger.step import Kind, Scalar, Step, above, below
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean, noise, subsets
+from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.pfl.proofs.appendix import a_4, inner_u, inner_v, personal_moves
 from bounds.papers.pfl.proofs.lemmas import PERSONAL
-from bounds.papers.pfl.proofs.runs import Law, Round, average, small_run
+from bounds.papers.pfl.proofs.runs import Law, LocalRound, average, small_run
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, scalar
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
@@ -59,37 +59,37 @@ def _moves(draw: Draw) -> Pairs:
     for one in law.rounds(law.last):
         for after in one.next:
             taking = [i for i in range(p.n) if after.seen[i] == one.t]
-            total = Affine()
+            total = NoisyRational()
             for i, k in itertools.product(taking, range(p.K)):
                 total = total + one.walks[i][k][2] - one.c[i] + one.c_mean
             found.append((expect_square(after.u - one.u + p.gamma / p.m * total), ZERO))
     return found
 
 
-def _over_samples(law: Law, quantity: Callable[[Round, tuple[int, ...]], Fraction]) -> Fraction:
+def _over_samples(law: Law, quantity: Callable[[LocalRound, tuple[int, ...]], Fraction]) -> Fraction:
     """The expectation over the histories and the sample of the last round."""
     p = law.p
     return law.mean(law.last, lambda one: mean(quantity(one, sample) for sample in subsets(p.n, p.m)))
 
 
-def _errors(one: Round, taking: tuple[int, ...] | range) -> list[Affine]:
+def _errors(one: LocalRound, taking: tuple[int, ...] | range) -> list[NoisyRational]:
     """The hatted W_ik of the clients named."""
     return [one.old_noise(i, k) for i, k in itertools.product(taking, range(one.problem.K))]
 
 
-def _size(one: Affine) -> Fraction:
+def _size(one: NoisyRational) -> Fraction:
     """E|one| where each noise is a fair sign."""
     parts = [scale for scale in one.noises.values() if scale]
     signs = itertools.product((-1, 1), repeat=len(parts))
     return mean(abs(one.constant + sum((c * e for c, e in zip(parts, each, strict=True)), ZERO)) for each in signs)
 
 
-def _own_errors(one: Round, sample: tuple[int, ...]) -> Affine:
+def _own_errors(one: LocalRound, sample: tuple[int, ...]) -> NoisyRational:
     """sum_ik 1_i*(c_i^t - d_i^t)."""
-    return sum((one.problem.K * (one.c[i] - one.d[i]) for i in sample), Affine())
+    return sum((one.problem.K * (one.c[i] - one.d[i]) for i in sample), NoisyRational())
 
 
-def _mean_error(one: Round, sample: tuple[int, ...]) -> Affine:
+def _mean_error(one: LocalRound, sample: tuple[int, ...]) -> NoisyRational:
     """sum_ik 1_i*(c^t - d^t)."""
     return len(sample) * one.problem.K * (one.c_mean - average(list(one.d)))
 
@@ -100,13 +100,13 @@ def _small(draw: Draw) -> Law:
 
 def _without_square(draw: Draw) -> Gap:
     law = _small(draw)
-    right = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), Affine())))
+    right = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), NoisyRational())))
     return _over_samples(law, lambda one, sample: _size(_own_errors(one, sample))), right
 
 
 def _with_square(draw: Draw) -> Gap:
     law = _small(draw)
-    right = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), Affine())))
+    right = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), NoisyRational())))
     return _over_samples(law, lambda one, sample: expect_square(_own_errors(one, sample))), right
 
 
@@ -123,7 +123,7 @@ def _one_error(draw: Draw) -> Pairs:
 
 def _own_orthogonal(draw: Draw) -> Gap:
     law = _run(draw)
-    left = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), Affine())))
+    left = _over_samples(law, lambda one, sample: expect_square(sum(_errors(one, sample), NoisyRational())))
     return left, _over_samples(law, lambda one, sample: expect_square(_errors(one, sample)))
 
 
@@ -137,14 +137,14 @@ def _own_variance(draw: Draw) -> Gap:
 def _sampled_mean(draw: Draw) -> Gap:
     law = _run(draw)
     p = law.p
-    right = law.mean(law.last, lambda one: expect_square(sum(_errors(one, range(p.n)), Affine())))
+    right = law.mean(law.last, lambda one: expect_square(sum(_errors(one, range(p.n)), NoisyRational())))
     return _over_samples(law, lambda one, sample: expect_square(_mean_error(one, sample))), right * p.m / p.n
 
 
 def _all_orthogonal(draw: Draw) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
-    left = law.mean(t, lambda one: expect_square(sum(_errors(one, range(p.n)), Affine())))
+    left = law.mean(t, lambda one: expect_square(sum(_errors(one, range(p.n)), NoisyRational())))
     right = law.mean(t, lambda one: expect_square(_errors(one, range(p.n))))
     return left * p.m / p.n, right * p.m / p.n
 
@@ -160,9 +160,9 @@ def _new_noise(draw: Draw) -> Gap:
     law = _run(draw)
     p = law.p
 
-    def total(one: Round, sample: tuple[int, ...]) -> Fraction:
+    def total(one: LocalRound, sample: tuple[int, ...]) -> Fraction:
         pairs = itertools.product(sample, range(p.K))
-        return expect_square(sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), Affine()))
+        return expect_square(sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), NoisyRational()))
 
     return _over_samples(law, total), p.m * p.K * p.sigma_u**2
 
@@ -171,36 +171,36 @@ def _a_8_first(draw: Draw, two: Rational) -> Gap:
     law = _run(draw)
     p = law.p
 
-    def split(one: Round, sample: tuple[int, ...]) -> Fraction:
+    def split(one: LocalRound, sample: tuple[int, ...]) -> Fraction:
         middle = average(list(one.d))
-        known = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), Affine())
+        known = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), NoisyRational())
         pairs = itertools.product(sample, range(p.K))
-        new = sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), Affine())
+        new = sum((one.walks[i][k][2] - one.grad_u[i][k] for i, k in pairs), NoisyRational())
         return expect_square(known) + expect_square(new + _own_errors(one, sample) + _mean_error(one, sample))
 
     right = two * p.gamma**2 / p.m**2 * _over_samples(law, split)
-    return law.mean(law.last, Round.move_u), right
+    return law.mean(law.last, LocalRound.move_u), right
 
 
 def _a_8_mean(draw: Draw, two: Rational) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
 
-    def step(one: Round, sample: tuple[int, ...]) -> Fraction:
+    def step(one: LocalRound, sample: tuple[int, ...]) -> Fraction:
         middle = average(list(one.d))
-        total = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), Affine())
+        total = sum((one.sums[i] - p.K * (one.d[i] - middle) for i in sample), NoisyRational())
         return expect_square(p.gamma / p.m * total)
 
     share = two * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2)
-    return _over_samples(law, step), law.mean(t, Round.T_2u) + share * law.mean(t, Round.S_3u)
+    return _over_samples(law, step), law.mean(t, LocalRound.T_2u) + share * law.mean(t, LocalRound.S_3u)
 
 
 def _a_8(draw: Draw, mean_: Rational, sampling: Rational, noisy: Rational) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
-    right = mean_ * law.mean(t, Round.T_2u)
-    right += sampling * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2) * law.mean(t, Round.S_3u)
-    return law.mean(t, Round.move_u), right + noisy * p.K * p.gamma**2 * p.sigma_u**2 / p.m
+    right = mean_ * law.mean(t, LocalRound.T_2u)
+    right += sampling * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2) * law.mean(t, LocalRound.S_3u)
+    return law.mean(t, LocalRound.move_u), right + noisy * p.K * p.gamma**2 * p.sigma_u**2 / p.m
 
 
 # --- Exact instances: proof of Lemma 4.3 ---------------------------------------------------------------------------
@@ -649,9 +649,9 @@ FOUR_THREE: tuple[Step, ...] = (
         "proof of Lemma 4.3, under the display after eq. (A.9)",
         "sum_{r=0}^{K-1} (1 + 2/(K-1))^r <= (K-1)/2*(1 + 2/(K-1))^(K-1)",
         _geometric,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "half": Fraction(1, 2), "terms": 0},
-        repaired=drawn(_geometric, kind=Kind.STANDARD, rate=2, half=Fraction(1, 2), terms=-1),
+        repaired=drawn(_geometric, kind=StepKind.STANDARD, rate=2, half=Fraction(1, 2), terms=-1),
         repair="the sum up to K - 2: k - 1 is at most K - 2, so that the sums in use are not longer",
     ),
     on_runs(
@@ -659,7 +659,7 @@ FOUR_THREE: tuple[Step, ...] = (
         "proof of Lemma 4.3, display after eq. (A.9), second inequality",
         "sum_{r=0}^{k-1} (1 + 2/(K-1))^r <= 4*K for k < K",
         _at_most_four,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "four": 4},
     ),
     Step(

@@ -9,9 +9,9 @@ import sympy as sp
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, plus
 from bounds.ledger.draw import square as norm
-from bounds.ledger.step import Gram, Identity, Kind, Step, above, below
+from bounds.ledger.step import Gram, Identity, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.pfl.proofs.runs import Law, Round, complete, local, small_run
+from bounds.papers.pfl.proofs.runs import Law, LocalRound, complete, local, small_run
 from bounds.papers.pfl.proofs.terms import D, D_v, gram, identity, on_runs, scalar, smooth
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
@@ -26,9 +26,9 @@ TWO = "n = 2 clients and K = 2 local steps stand for the sums."
 def round_change(law: Law, variance: Fraction, **bound: Rational) -> tuple[Fraction, Fraction]:
     """Both sides of Lemma 3.1 (``variance`` is T_3u) or Lemma 4.1 (S_3u) in the last round."""
     p, t = law.p, law.last
-    change = law.mean(t + 1, Round.value) - law.mean(t, Round.value)
-    right = law.mean(t, Round.T_1u) + law.mean(t, Round.T_1v)
-    right += bound["second"] * p.L * (law.mean(t, Round.T_2u) + law.mean(t, Round.T_2v))
+    change = law.mean(t + 1, LocalRound.value) - law.mean(t, LocalRound.value)
+    right = law.mean(t, LocalRound.T_1u) + law.mean(t, LocalRound.T_1v)
+    right += bound["second"] * p.L * (law.mean(t, LocalRound.T_2u) + law.mean(t, LocalRound.T_2v))
     right += bound["sampling"] * p.L * p.gamma**2 * (p.n - p.m) / (p.m * p.n**2) * variance
     right += bound["shared"] * p.L * p.K * p.sigma_u**2 * p.gamma**2 / p.m
     return change, right + bound["personal"] * p.L * p.K * p.sigma_v**2 * p.gamma**2 * p.m / p.n
@@ -36,53 +36,57 @@ def round_change(law: Law, variance: Fraction, **bound: Rational) -> tuple[Fract
 
 def _lemma_3_1(draw: Draw, **bound: Rational) -> tuple[Fraction, Fraction]:
     law = small_run(draw)
-    return round_change(law, law.mean(law.last, Round.T_3u), **bound)
+    return round_change(law, law.mean(law.last, LocalRound.T_3u), **bound)
 
 
 def first_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.2 for T_1u."""
     p, t = law.p, law.last
-    right = -gradient * p.K * p.gamma * law.mean(t, Round.G_u) + drift * p.L**2 * p.gamma / p.n * law.mean(t, Round.E)
-    return law.mean(t, Round.T_1u), right
+    right = -gradient * p.K * p.gamma * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.gamma / p.n * law.mean(
+        t, LocalRound.E
+    )
+    return law.mean(t, LocalRound.T_1u), right
 
 
 def first_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.2 for T_1v."""
     p, t = law.p, law.last
     share = p.gamma * p.m / p.n
-    right = -gradient * p.K * share * law.mean(t, Round.G_v) + drift * p.L**2 * share / p.n * law.mean(t, Round.E)
-    return law.mean(t, Round.T_1v), right
+    right = -gradient * p.K * share * law.mean(t, LocalRound.G_v) + drift * p.L**2 * share / p.n * law.mean(
+        t, LocalRound.E
+    )
+    return law.mean(t, LocalRound.T_1v), right
 
 
 def second_u(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.3 for T_2u."""
     p, t = law.p, law.last
-    right = gradient * p.K**2 * law.mean(t, Round.G_u) + drift * p.L**2 * p.K / p.n * law.mean(t, Round.E)
-    return law.mean(t, Round.T_2u), p.gamma**2 * right
+    right = gradient * p.K**2 * law.mean(t, LocalRound.G_u) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
+    return law.mean(t, LocalRound.T_2u), p.gamma**2 * right
 
 
 def second_v(law: Law, gradient: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     """Lemma 3.3 for T_2v."""
     p, t = law.p, law.last
-    right = gradient * p.K**2 * law.mean(t, Round.G_v) + drift * p.L**2 * p.K / p.n * law.mean(t, Round.E)
-    return law.mean(t, Round.T_2v), p.gamma**2 * p.m / p.n * right
+    right = gradient * p.K**2 * law.mean(t, LocalRound.G_v) + drift * p.L**2 * p.K / p.n * law.mean(t, LocalRound.E)
+    return law.mean(t, LocalRound.T_2v), p.gamma**2 * p.m / p.n * right
 
 
 def _no_variance(draw: Draw) -> tuple[Fraction, Fraction]:
     law = small_run(draw, full=True)
-    return law.mean(law.last, Round.T_3u), Fraction(0)
+    return law.mean(law.last, LocalRound.T_3u), Fraction(0)
 
 
 def _lemma_3_4(draw: Draw, dissimilarity: Rational, drift: Rational) -> tuple[Fraction, Fraction]:
     law = small_run(draw, alike=True)
     p, t = law.p, law.last
-    right = dissimilarity * p.n * p.K**2 * p.spread + drift * p.L**2 * p.K * law.mean(t, Round.E)
-    return law.mean(t, Round.T_3u), right
+    right = dissimilarity * p.n * p.K**2 * p.spread + drift * p.L**2 * p.K * law.mean(t, LocalRound.E)
+    return law.mean(t, LocalRound.T_3u), right
 
 
 def _one_step(draw: Draw) -> tuple[Fraction, Fraction]:
     law = small_run(draw, local_steps=(1, 1))
-    return law.mean(law.last, Round.E), Fraction(0)
+    return law.mean(law.last, LocalRound.E), Fraction(0)
 
 
 def _one_local_step(draw: Draw) -> list[tuple[Fraction, Fraction]]:
@@ -102,15 +106,15 @@ def _lemma_3_5(draw: Draw, shared: Rational, personal: Rational, noise: Rational
     law = small_run(draw, local(4))
     p, t = law.p, law.last
     g_u, g_v = p.steps[0] ** 2, p.steps[1] ** 2
-    right = shared * p.K**2 * (p.K - 1) * g_u * law.mean(t, Round.B)
-    right += personal * p.n * p.K**3 * g_v * law.mean(t, Round.G_v)
-    return law.mean(t, Round.E), right + noise * p.n * p.K**2 * (p.sigma_u**2 * g_u + p.sigma_v**2 * g_v)
+    right = shared * p.K**2 * (p.K - 1) * g_u * law.mean(t, LocalRound.B)
+    right += personal * p.n * p.K**3 * g_v * law.mean(t, LocalRound.G_v)
+    return law.mean(t, LocalRound.E), right + noise * p.n * p.K**2 * (p.sigma_u**2 * g_u + p.sigma_v**2 * g_v)
 
 
 def _lemma_3_6(draw: Draw) -> tuple[Fraction, Fraction]:
     law = small_run(draw, alike=True)
     t = law.last
-    return law.mean(t, Round.B), law.p.n * (law.mean(t, Round.G_u) + law.p.spread)
+    return law.mean(t, LocalRound.B), law.p.n * (law.mean(t, LocalRound.G_u) + law.p.spread)
 
 
 def recursion(draw: Draw, factor: Rational, gradients: Rational, noise: Rational) -> tuple[Fraction, Fraction]:
@@ -118,9 +122,9 @@ def recursion(draw: Draw, factor: Rational, gradients: Rational, noise: Rational
     law = small_run(draw, complete(8), full=True, rounds=draw.whole(2, 3))
     p = law.p
     t = draw.whole(1, p.T - 1)
-    right = (1 + Fraction(factor) / (p.T - 1)) * law.mean(t - 1, Round.B)
-    right += gradients * p.n * p.T * (law.mean(t - 1, Round.G_u) + law.mean(t - 1, Round.G_v))
-    return law.mean(t, Round.B), right + Fraction(noise * p.n * p.T, p.K) * (p.sigma_u**2 / p.n + p.sigma_v**2)
+    right = (1 + Fraction(factor) / (p.T - 1)) * law.mean(t - 1, LocalRound.B)
+    right += gradients * p.n * p.T * (law.mean(t - 1, LocalRound.G_u) + law.mean(t - 1, LocalRound.G_v))
+    return law.mean(t, LocalRound.B), right + Fraction(noise * p.n * p.T, p.K) * (p.sigma_u**2 / p.n + p.sigma_v**2)
 
 
 def _jensen(draw: Draw) -> tuple[Fraction, Fraction]:
@@ -205,7 +209,7 @@ STEPS: tuple[Step, ...] = (
         "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= T_1u + T_1v + 2*L*T_2u + 2*L*T_2v"
         " + 4*L*gamma^2*(n-m)/(m*n^2)*T_3u + 2*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
         _lemma_3_1,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"second": 2, "sampling": 4, "shared": 2, "personal": 2},
     ),
     identity(
@@ -220,7 +224,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.2, first claim",
         "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
         lambda draw, gradient, drift: first_u(small_run(draw), gradient, drift),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gradient": Fraction(1, 2), "drift": 1},
     ),
     on_runs(
@@ -228,7 +232,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.2, second claim",
         "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
         lambda draw, gradient, drift: first_v(small_run(draw), gradient, drift),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gradient": Fraction(1, 2), "drift": 1},
     ),
     identity(
@@ -294,7 +298,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.3, first claim",
         "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
         lambda draw, gradient, drift: second_u(small_run(draw), gradient, drift),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gradient": 2, "drift": 4},
     ),
     on_runs(
@@ -302,7 +306,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.3, second claim",
         "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
         lambda draw, gradient, drift: second_v(small_run(draw), gradient, drift),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gradient": 2, "drift": 4},
     ),
     identity(
@@ -362,7 +366,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.4",
         "T_3u <= 3*n*K^2*b^2 + 12*L^2*K*E",
         _lemma_3_4,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"dissimilarity": 3, "drift": 12},
     ),
     gram(
@@ -387,7 +391,7 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 3.4, second inequality",
         "||sum_k x_k||^2 <= K*sum_k ||x_k||^2",
         _jensen,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
     ),
     identity(
         "lemma-3.4-6",
@@ -411,7 +415,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.5",
         "E <= 8*K^2*(K-1)*gamma_u^2*B + 8*n*K^3*gamma_v^2*G_v + 4*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
         _lemma_3_5,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"shared": 8, "personal": 8, "noise": 4},
     ),
     on_runs(
@@ -510,7 +514,7 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 3.5, under the third display",
         "sum_{r=0}^{k-1} (1 + 2/(K-1))^r <= (K-1)/2*(1 + 2/(K-1))^k",
         _geometric,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "half": Fraction(1, 2)},
     ),
     on_runs(
@@ -518,7 +522,7 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 3.5, under the third display",
         "(1 + 2/(K-1))^k <= (1 + 2/(K-1))^(K-1)",
         _longest,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2},
     ),
     on_runs(
@@ -526,14 +530,14 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 3.5, under the third display",
         "1 + x <= e^x",
         _exponential,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
     ),
     on_runs(
         "lemma-3.5-15",
         "proof of Lemma 3.5, third display, second inequality",
         "(K-1)/2*(1 + 2/(K-1))^(K-1) <= 4*(K-1)",
         _below_eight,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "limit": 4},
     ),
     scalar(
@@ -566,14 +570,14 @@ STEPS: tuple[Step, ...] = (
         "Lemma 3.6, first claim",
         "B <= n*G_u + n*b^2",
         _lemma_3_6,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
     ),
     on_runs(
         "lemma-3.6-recursion-1",
         "Lemma 3.6, second claim",
         "B^t <= (1 + 2/(T-1))*B^{t-1} + 2*n*T*(G_u^{t-1} + G_v^{t-1}) + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)",
         recursion,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"factor": 2, "gradients": 2, "noise": 2},
     ),
 )

@@ -1,9 +1,9 @@
 """Small runs of FedAvg-P and Scaffold-P in exact arithmetic.
 
 Objectives are quadratic in two variables, ``f_i(u, v) = h*u^2/2 + c*u*v + p*v^2/2 - g*u - q*v``; the noise of the
-gradients is additive. Every iterate is then an `Affine` random variable once the samples of clients are fixed, and the
-samples are enumerated: all expectations are exact. Symbols are the paper's; hats are left out, since only the virtual
-sequences, which every client has in every round, occur.
+gradients is additive. Every iterate is then an `NoisyRational` random variable once the samples of clients are fixed,
+and the samples are enumerated: all expectations are exact. Symbols are the paper's; hats are left out, since only the
+virtual sequences, which every client has in every round, occur.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from bounds.ledger.draw import Affine, Draw, Rational, expect, expect_square, mean, noise, subsets
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean, noise, subsets
 
 Steps = tuple[Fraction, Fraction, Fraction, Fraction]
 """gamma_u, gamma_v, eta_u, eta_v with gamma_u*eta_u == gamma_v*eta_v."""
 
 
-def average(values: list[Affine]) -> Affine:
+def average(values: list[NoisyRational]) -> NoisyRational:
     """The mean of random variables."""
-    return sum(values, Affine()) / len(values)
+    return sum(values, NoisyRational()) / len(values)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Client:
+class QuadraticClient:
     """The objective ``h*u^2/2 + c*u*v + p*v^2/2 - g*u - q*v``."""
 
     h: Fraction
@@ -35,25 +35,25 @@ class Client:
     g: Fraction
     q: Fraction
 
-    def grad_u(self, u: Affine, v: Affine) -> Affine:
+    def grad_u(self, u: NoisyRational, v: NoisyRational) -> NoisyRational:
         """The derivative by u."""
         return self.h * u + self.c * v - self.g
 
-    def grad_v(self, u: Affine, v: Affine) -> Affine:
+    def grad_v(self, u: NoisyRational, v: NoisyRational) -> NoisyRational:
         """The derivative by v."""
         return self.c * u + self.p * v - self.q
 
-    def value(self, u: Affine, v: Affine) -> Fraction:
+    def value(self, u: NoisyRational, v: NoisyRational) -> Fraction:
         """The expected value."""
         quadratic = self.h / 2 * expect(u, u) + self.c * expect(u, v) + self.p / 2 * expect(v, v)
         return quadratic - self.g * expect(u) - self.q * expect(v)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class QuadraticClients:
     """A problem with the parameters of a run; ``noise_u`` and ``noise_v`` are at most sigma_u and sigma_v."""
 
-    clients: tuple[Client, ...]
+    clients: tuple[QuadraticClient, ...]
     m: int
     K: int
     T: int
@@ -86,7 +86,10 @@ class Problem:
     @property
     def F_0(self) -> Fraction:
         """f(u^0, v^0) less the least value of f; for p > 0 and, with the v_i eliminated, positive curvature in u."""
-        start = mean(client.value(Affine(self.u), Affine(v)) for client, v in zip(self.clients, self.v, strict=True))
+        start = mean(
+            client.value(NoisyRational(self.u), NoisyRational(v))
+            for client, v in zip(self.clients, self.v, strict=True)
+        )
         curvature = mean(client.h - client.c**2 / client.p for client in self.clients)
         slope = mean(client.g - client.c * client.q / client.p for client in self.clients)
         constant = mean(client.q**2 / (2 * client.p) for client in self.clients)
@@ -94,24 +97,24 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Round:
+class LocalRound:
     """Round t of one history of samples.
 
     ``c`` are the control variates c_i^t (zeros in FedAvg-P), ``c_mean`` is c^t, ``memory`` the pairs
     (alpha_{i,k}^{t-1}, beta_{i,k}^{t-1}), ``seen`` the last round before t in which client i took part, -1 if none.
     """
 
-    problem: Problem
+    problem: QuadraticClients
     t: int
-    u: Affine
-    v: tuple[Affine, ...]
-    c: tuple[Affine, ...]
-    c_mean: Affine
-    memory: tuple[tuple[tuple[Affine, Affine], ...], ...]
+    u: NoisyRational
+    v: tuple[NoisyRational, ...]
+    c: tuple[NoisyRational, ...]
+    c_mean: NoisyRational
+    memory: tuple[tuple[tuple[NoisyRational, NoisyRational], ...], ...]
     seen: tuple[int, ...]
 
     @cached_property
-    def walks(self) -> tuple[tuple[tuple[Affine, Affine, Affine, Affine], ...], ...]:
+    def walks(self) -> tuple[tuple[tuple[NoisyRational, NoisyRational, NoisyRational, NoisyRational], ...], ...]:
         """For client i and k = 0 ... K: u_ik, v_ik and the two stochastic gradients there."""
         problem = self.problem
         gamma_u, gamma_v, _, _ = problem.steps
@@ -127,7 +130,7 @@ class Round:
             found.append(tuple(walk))
         return tuple(found)
 
-    def after(self, sampled: tuple[int, ...]) -> Round:
+    def after(self, sampled: tuple[int, ...]) -> LocalRound:
         """The next round where ``sampled`` take part in this one: lines 3 to 13 of the algorithms."""
         problem = self.problem
         gamma_u, _, eta_u, eta_v = problem.steps
@@ -139,8 +142,8 @@ class Round:
             seen[i] = self.t
             if problem.scaffold:
                 c[i] = self.c[i] - self.c_mean + (self.u - last[i][0]) / (problem.K * gamma_u)
-        change = sum((c[i] - self.c[i] for i in sampled), Affine())
-        return Round(
+        change = sum((c[i] - self.c[i] for i in sampled), NoisyRational())
+        return LocalRound(
             problem=problem,
             t=self.t + 1,
             u=(1 - eta_u) * self.u + eta_u * average([last[i][0] for i in sampled]),
@@ -152,12 +155,12 @@ class Round:
         )
 
     @cached_property
-    def next(self) -> tuple[Round, ...]:
+    def next(self) -> tuple[LocalRound, ...]:
         """The next rounds, one for each equally likely sample of this one."""
         return tuple(self.after(sampled) for sampled in subsets(self.problem.n, self.problem.m))
 
     @cached_property
-    def grad_u(self) -> tuple[tuple[Affine, ...], ...]:
+    def grad_u(self) -> tuple[tuple[NoisyRational, ...], ...]:
         """grad_u f_i(u_ik, v_ik) for client i and k < K."""
         return tuple(
             tuple(client.grad_u(u, v) for u, v, _, _ in walk[:-1])
@@ -165,7 +168,7 @@ class Round:
         )
 
     @cached_property
-    def grad_v(self) -> tuple[tuple[Affine, ...], ...]:
+    def grad_v(self) -> tuple[tuple[NoisyRational, ...], ...]:
         """grad_v f_i(u_ik, v_ik) for client i and k < K."""
         return tuple(
             tuple(client.grad_v(u, v) for u, v, _, _ in walk[:-1])
@@ -173,38 +176,38 @@ class Round:
         )
 
     @cached_property
-    def start_u(self) -> tuple[Affine, ...]:
+    def start_u(self) -> tuple[NoisyRational, ...]:
         """grad_u f_i(u^t, v_i^t)."""
         return tuple(client.grad_u(self.u, v) for client, v in zip(self.problem.clients, self.v, strict=True))
 
     @cached_property
-    def start_v(self) -> tuple[Affine, ...]:
+    def start_v(self) -> tuple[NoisyRational, ...]:
         """grad_v f_i(u^t, v_i^t)."""
         return tuple(client.grad_v(self.u, v) for client, v in zip(self.problem.clients, self.v, strict=True))
 
     @cached_property
-    def full(self) -> Affine:
+    def full(self) -> NoisyRational:
         """grad_u f(u^t, v^t)."""
         return average(list(self.start_u))
 
     @cached_property
-    def d(self) -> tuple[Affine, ...]:
+    def d(self) -> tuple[NoisyRational, ...]:
         """d_i^t."""
         return tuple(
             average([client.grad_u(alpha, beta) for alpha, beta in remembered])
             for client, remembered in zip(self.problem.clients, self.memory, strict=True)
         )
 
-    def known(self, one: Affine) -> Affine:
+    def known(self, one: NoisyRational) -> NoisyRational:
         """The conditional expectation given the noises of the rounds before this one."""
         return one.given(name for name in one.noises if isinstance(name, tuple) and name[0] < self.t)
 
     @cached_property
-    def sums(self) -> tuple[Affine, ...]:
+    def sums(self) -> tuple[NoisyRational, ...]:
         """sum_k grad_u f_i(u_ik, v_ik)."""
-        return tuple(sum(row, Affine()) for row in self.grad_u)
+        return tuple(sum(row, NoisyRational()) for row in self.grad_u)
 
-    def old_noise(self, i: int, k: int) -> Affine:
+    def old_noise(self, i: int, k: int) -> NoisyRational:
         """The noise of the gradient that c_i^t has for step k: of the last round with client i, or of the start."""
         return noise((self.seen[i], i, k, "u"), self.problem.noise_u)
 
@@ -244,23 +247,23 @@ class Round:
 
     def T_1u(self) -> Fraction:
         """-(gamma/n) sum_ik E<grad_u f, grad_u f_i(u_ik, v_ik)>."""
-        total = sum(self.sums, Affine())
+        total = sum(self.sums, NoisyRational())
         return -self.problem.gamma / self.problem.n * expect(self.full, total)
 
     def T_1v(self) -> Fraction:
         """-(gamma*m/n^2) sum_ik E<grad_v f_i, grad_v f_i(u_ik, v_ik)>."""
         pairs = zip(self.start_v, self.grad_v, strict=True)
-        total = sum((expect(start, sum(row, Affine())) for start, row in pairs), Fraction(0))
+        total = sum((expect(start, sum(row, NoisyRational())) for start, row in pairs), Fraction(0))
         return -self.problem.gamma * self.problem.m / self.problem.n**2 * total
 
     def T_2u(self) -> Fraction:
         """(gamma/n)^2 E||sum_ik grad_u f_i(u_ik, v_ik)||^2."""
-        total = sum(self.sums, Affine())
+        total = sum(self.sums, NoisyRational())
         return (self.problem.gamma / self.problem.n) ** 2 * expect_square(total)
 
     def T_2v(self) -> Fraction:
         """(gamma^2*m/n^2) sum_i E||sum_k grad_v f_i(u_ik, v_ik)||^2."""
-        sums = [sum(row, Affine()) for row in self.grad_v]
+        sums = [sum(row, NoisyRational()) for row in self.grad_v]
         return self.problem.gamma**2 * self.problem.m / self.problem.n**2 * expect_square(sums)
 
     def T_3u(self) -> Fraction:
@@ -288,15 +291,15 @@ class Round:
 class Law:
     """All histories of a run; ``p`` is the problem, ``last`` the last round that it plays."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: QuadraticClients) -> None:
         self.p = problem
-        self._levels: list[tuple[Round, ...]] = [(self._first(),)]
+        self._levels: list[tuple[LocalRound, ...]] = [(self._first(),)]
         self.last = problem.T - 1
 
-    def _first(self) -> Round:
+    def _first(self) -> LocalRound:
         problem = self.p
-        u, v = Affine(problem.u), tuple(map(Affine, problem.v))
-        zero = tuple(Affine() for _ in v)
+        u, v = NoisyRational(problem.u), tuple(map(NoisyRational, problem.v))
+        zero = tuple(NoisyRational() for _ in v)
         c = zero
         if problem.scaffold:
             c = tuple(
@@ -304,24 +307,24 @@ class Law:
                 for i, client in enumerate(problem.clients)
             )
         memory = tuple(((u, each),) * problem.K for each in v)
-        return Round(
+        return LocalRound(
             problem=problem, t=0, u=u, v=v, c=c, c_mean=average(list(c)), memory=memory, seen=(-1,) * problem.n
         )
 
-    def rounds(self, t: int) -> tuple[Round, ...]:
+    def rounds(self, t: int) -> tuple[LocalRound, ...]:
         """Round t of every history, equally likely."""
         while len(self._levels) <= t:
             self._levels.append(tuple(after for one in self._levels[-1] for after in one.next))
         return self._levels[t]
 
-    def mean(self, t: int, quantity: Callable[[Round], Fraction]) -> Fraction:
+    def mean(self, t: int, quantity: Callable[[LocalRound], Fraction]) -> Fraction:
         """The expectation of a quantity of round t."""
         return mean(quantity(one) for one in self.rounds(t))
 
     def metric(self, *, hat: bool) -> Fraction:
         """The mean over rounds 0 ... T-1 of G_u + G_v, with ``hat`` of G_u + (m/n)*G_v."""
         weight = Fraction(self.p.m, self.p.n) if hat else Fraction(1)
-        return mean(self.mean(t, Round.G_u) + weight * self.mean(t, Round.G_v) for t in range(self.p.T))
+        return mean(self.mean(t, LocalRound.G_u) + weight * self.mean(t, LocalRound.G_v) for t in range(self.p.T))
 
 
 def root_above(x: Rational) -> Fraction:
@@ -338,10 +341,10 @@ def two_thirds_above(n: int) -> Fraction:
     return Fraction(k, 60)
 
 
-Chooser = Callable[[Draw, Problem], Steps]
+Chooser = Callable[[Draw, QuadraticClients], Steps]
 
 
-def free(draw: Draw, problem: Problem) -> Steps:
+def free(draw: Draw, problem: QuadraticClients) -> Steps:
     """Any step sizes."""
     gamma, eta_u, eta_v = draw.positive() / problem.L, draw.positive(), draw.positive()
     return gamma / eta_u, gamma / eta_v, eta_u, eta_v
@@ -350,7 +353,7 @@ def free(draw: Draw, problem: Problem) -> Steps:
 def local(constant: int) -> Chooser:
     """Local step sizes with constant*L^2*K*(K-1)*(gamma_u^2 + gamma_v^2) <= 1."""
 
-    def choose(draw: Draw, problem: Problem) -> Steps:
+    def choose(draw: Draw, problem: QuadraticClients) -> Steps:
         cap = 1 / root_above(constant * problem.L**2 * problem.K * max(problem.K - 1, 1))
         a, b = ((3, 5), (4, 5)), ((4, 5), (3, 5))
         (x, xd), (y, yd) = (a, b, ((99, 101), (20, 101)), ((1, 9), (1, 9)))[draw.whole(0, 3)]
@@ -369,13 +372,13 @@ def _part(draw: Draw) -> Fraction:
     return Fraction(draw.whole(1, 4), 4)
 
 
-def partial(draw: Draw, problem: Problem) -> Steps:
+def partial(draw: Draw, problem: QuadraticClients) -> Steps:
     """Those of Theorem 3.7: gamma <= 1/(32*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
     gamma = _part(draw) / (32 * problem.L * problem.K)
     return _outer(draw, gamma, root_above(problem.m), root_above(Fraction(problem.n, problem.m)))
 
 
-def scaffold(draw: Draw, problem: Problem) -> Steps:
+def scaffold(draw: Draw, problem: QuadraticClients) -> Steps:
     """Those of Theorem 4.5: gamma <= min(m/n^(2/3), 1)/(72*L*K), eta_u >= sqrt(m), eta_v >= sqrt(n/m)."""
     gamma = _part(draw) * min(problem.m / two_thirds_above(problem.n), Fraction(1)) / (72 * problem.L * problem.K)
     return _outer(draw, gamma, root_above(problem.m), root_above(Fraction(problem.n, problem.m)))
@@ -384,7 +387,7 @@ def scaffold(draw: Draw, problem: Problem) -> Steps:
 def complete(constant: int) -> Chooser:
     """Those of Lemma 3.6: gamma <= 1/(constant*L*K), eta_u >= max(T, sqrt(n)), eta_v >= 1."""
 
-    def choose(draw: Draw, problem: Problem) -> Steps:
+    def choose(draw: Draw, problem: QuadraticClients) -> Steps:
         gamma = _part(draw) / (constant * problem.L * problem.K)
         return _outer(draw, gamma, max(Fraction(problem.T), root_above(problem.n)), Fraction(1))
 
@@ -418,7 +421,7 @@ def small_run(
         # Half of the least curvature leaves the Hessian positive definite.
         c = draw.rational(-min(own, p) / 2, min(own, p) / 2) if convex else draw.rational()
         clients.append(
-            Client(
+            QuadraticClient(
                 h=own if shared else Fraction(0),
                 c=c if shared and personal and not alike else Fraction(0),
                 p=p if personal else Fraction(1),
@@ -428,7 +431,7 @@ def small_run(
         )
     constants = [abs(x) for client in clients for x in (client.h, client.c, client.p if personal else Fraction(0))]
     sigma_u, sigma_v = draw.rational(0, 2) * shared, draw.rational(0, 2) * personal
-    problem = Problem(
+    problem = QuadraticClients(
         clients=tuple(clients),
         m=n if full else draw.whole(1, n),
         K=draw.whole(*local_steps),

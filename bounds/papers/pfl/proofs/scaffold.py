@@ -9,10 +9,10 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational
-from bounds.ledger.step import Kind, Scalar, Step, above, below, equal
+from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.pfl.proofs.lemmas import PAIR, TWO, first_u, first_v, round_change, second_u, second_v
-from bounds.papers.pfl.proofs.runs import Law, Round, local, root_above, scaffold, small_run, two_thirds_above
+from bounds.papers.pfl.proofs.runs import Law, LocalRound, local, root_above, scaffold, small_run, two_thirds_above
 from bounds.papers.pfl.proofs.terms import A, D, gram, identity, on_runs, r, root, scalar, smooth
 from bounds.papers.pfl.proofs.theorems import NOISE, noise, rational_root, with_steps
 
@@ -31,32 +31,32 @@ def _run(draw: Draw) -> Law:
 
 def _lemma_4_1(draw: Draw, **bound: Rational) -> Gap:
     law = _run(draw)
-    return round_change(law, law.mean(law.last, Round.S_3u), **bound)
+    return round_change(law, law.mean(law.last, LocalRound.S_3u), **bound)
 
 
 def _lemma_4_2(draw: Draw, stale: Rational, drift: Rational) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
-    right = p.L**2 * p.K * (stale * law.mean(t, Round.C) + drift * law.mean(t, Round.E))
-    return law.mean(t, Round.S_3u), right
+    right = p.L**2 * p.K * (stale * law.mean(t, LocalRound.C) + drift * law.mean(t, LocalRound.E))
+    return law.mean(t, LocalRound.S_3u), right
 
 
 def _lemma_4_3(draw: Draw, stale: Rational, shared: Rational, personal: Rational, noisy: Rational) -> Gap:
     law = small_run(draw, local(12), scaffold=True)
     p, t = law.p, law.last
     g_u, g_v = p.steps[0] ** 2, p.steps[1] ** 2
-    right = stale * p.L**2 * p.K**2 * g_u * law.mean(t, Round.C)
-    right += p.n * p.K**3 * (shared * g_u * law.mean(t, Round.G_u) + personal * g_v * law.mean(t, Round.G_v))
-    return law.mean(t, Round.E), right + noisy * p.n * p.K**2 * (p.sigma_u**2 * g_u + p.sigma_v**2 * g_v)
+    right = stale * p.L**2 * p.K**2 * g_u * law.mean(t, LocalRound.C)
+    right += p.n * p.K**3 * (shared * g_u * law.mean(t, LocalRound.G_u) + personal * g_v * law.mean(t, LocalRound.G_v))
+    return law.mean(t, LocalRound.E), right + noisy * p.n * p.K**2 * (p.sigma_u**2 * g_u + p.sigma_v**2 * g_v)
 
 
 def _lemma_4_4(draw: Draw, decay: Rational, gradients: Rational, noisy: Rational) -> tuple[sp.Expr, sp.Expr]:
     law = small_run(draw, scaffold, scaffold=True, rounds=3)
     p, t = law.p, draw.whole(1, 2)
-    hatted = law.mean(t - 1, Round.G_u) + Fraction(p.m, p.n) * law.mean(t - 1, Round.G_v)
-    right = sp.Rational((1 - Fraction(p.m, p.n) / decay) * law.mean(t - 1, Round.C))
+    hatted = law.mean(t - 1, LocalRound.G_u) + Fraction(p.m, p.n) * law.mean(t - 1, LocalRound.G_v)
+    right = sp.Rational((1 - Fraction(p.m, p.n) / decay) * law.mean(t - 1, LocalRound.C))
     right += sp.Integer(p.n) ** sp.Rational(2, 3) * sp.Rational(p.m * p.K * hatted / (gradients * p.L**2))
-    return sp.Rational(law.mean(t, Round.C)), right + sp.Rational(p.m**2 * noise(p) / (noisy * p.L**2))
+    return sp.Rational(law.mean(t, LocalRound.C)), right + sp.Rational(p.m**2 * noise(p) / (noisy * p.L**2))
 
 
 def _theorem_4_5(draw: Draw, gap: Rational, noisy: Rational) -> Gap:
@@ -78,7 +78,7 @@ def _rate(draw: Draw, slow: int, factor: int, rest: Rational, **kind: Any) -> Ga
 
 
 def _no_staleness(draw: Draw) -> Gap:
-    return _run(draw).mean(0, Round.C), Fraction(0)
+    return _run(draw).mean(0, LocalRound.C), Fraction(0)
 
 
 def _sum_of_C(draw: Draw, decay: Rational) -> Gap:
@@ -173,7 +173,7 @@ STEPS: tuple[Step, ...] = (
         "E f(u^{t+1}, v^{t+1}) - E f(u^t, v^t) <= T_1u + T_1v + 2*L*T_2u + 2*L*T_2v"
         " + 4*L*gamma^2*(n-m)/(m*n^2)*S_3u + 18*L*K*sigma_u^2*gamma^2/m + 2*L*K*sigma_v^2*gamma^2*m/n",
         _lemma_4_1,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"second": 2, "sampling": 4, "shared": 18, "personal": 2},
     ),
     on_runs(
@@ -209,7 +209,7 @@ STEPS: tuple[Step, ...] = (
         "Lemma 4.2",
         "S_3u <= 16*L^2*K*C + 16*L^2*K*E",
         _lemma_4_2,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"stale": 16, "drift": 16},
         remark="Printed with E before S_3u, which is an expectation already.",
     ),
@@ -254,7 +254,7 @@ STEPS: tuple[Step, ...] = (
         "E <= 96*L^2*K^2*gamma_u^2*C + 24*n*K^3*gamma_u^2*G_u + 8*n*K^3*gamma_v^2*G_v"
         " + 52*n*K^2*(sigma_u^2*gamma_u^2 + sigma_v^2*gamma_v^2)",
         _lemma_4_3,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"stale": 96, "shared": 24, "personal": 8, "noisy": 52},
     ),
     on_runs(
@@ -263,7 +263,7 @@ STEPS: tuple[Step, ...] = (
         "C^t <= (1 - m/(4*n))*C^{t-1} + m*n^(2/3)*K/(36*L^2)*(G_u^{t-1} + hat G_v^{t-1})"
         " + m^2/(18*L^2)*(sigma_u^2/m + m*sigma_v^2/n)",
         _lemma_4_4,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"decay": 4, "gradients": 36, "noisy": 18},
     ),
     on_runs(
@@ -271,7 +271,7 @@ STEPS: tuple[Step, ...] = (
         "Theorem 4.5",
         "(1/T)*sum_t (G_u + hat G_v) <= 4*F_0/(T*K*gamma) + 148*(sigma_u^2/m + sigma_v^2*m/n)*L*gamma",
         _theorem_4_5,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gap": 4, "noisy": 148},
     ),
     scalar(
@@ -373,7 +373,7 @@ STEPS: tuple[Step, ...] = (
         "(m/(4*n))*sum_t C^t <= sum_t m*n^(2/3)*K/(36*L^2)*(G_u + hat G_v)"
         " + m^2*T/(18*L^2)*(sigma_u^2/m + m*sigma_v^2/n)",
         _sum_of_C,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"decay": 4},
         remark="The largest C^t that Lemma 4.4 allows; all that it adds in a round is one number.",
     ),
@@ -431,7 +431,7 @@ STEPS: tuple[Step, ...] = (
         "(1/T)*sum_t (G_u + hat G_v) <= 8*sqrt(37*L*F_0/(K*T)*(sigma_u^2/m + sigma_v^2*m/n))"
         " + 288*L*F_0/T*max(1, n^(2/3)/m)",
         lambda draw, rest: _rate(draw, 72, 37, rest),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 288},
         remark="L is taken so large that the root is rational; n^(2/3) is rounded up on both sides.",
     ),
@@ -489,7 +489,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (4.6), with the constants of Corollary 4.6",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(37*L*F_0*sigma_u^2/(m*K*T)) + 288*L*F_0/T*max(1, n^(2/3)/m)",
         lambda draw, rest: _rate(draw, 72, 37, rest, personal=False),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 288},
     ),
     identity(
@@ -525,7 +525,7 @@ STEPS: tuple[Step, ...] = (
         "Section 4.3.1, last paragraph",
         "1/(n*T)*sum_it E||grad f_i(v_i^t)||^2 <= 8*sqrt(37*L*F_0/T*sigma_v^2) + 288*L*F_0/T",
         lambda draw, rest: _rate(draw, 72, 37, rest, shared=False, full=True, local_steps=(1, 1)),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 288},
     ),
 )

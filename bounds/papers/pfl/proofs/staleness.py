@@ -9,11 +9,19 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.draw import Affine, Draw, Rational, expect, expect_square, mean
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean
 from bounds.ledger.step import Identity, Scalar, Step, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.pfl.proofs.control import A_8
-from bounds.papers.pfl.proofs.runs import Client, Law, Problem, Round, average, scaffold, small_run
+from bounds.papers.pfl.proofs.runs import (
+    Law,
+    LocalRound,
+    QuadraticClient,
+    QuadraticClients,
+    average,
+    scaffold,
+    small_run,
+)
 from bounds.papers.pfl.proofs.scaffold import E_LEMMA, E_SECOND
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, r, scalar
 from bounds.papers.pfl.proofs.theorems import NOISE
@@ -33,7 +41,7 @@ def _run(draw: Draw) -> Law:
 # --- Exact instances -----------------------------------------------------------------------------------------------
 
 
-def _parts(one: Round, i: int) -> tuple[list[Round], list[Round]]:
+def _parts(one: LocalRound, i: int) -> tuple[list[LocalRound], list[LocalRound]]:
     """The next rounds where client i did not take part, and where it did."""
     return [a for a in one.next if a.seen[i] != one.t], [a for a in one.next if a.seen[i] == one.t]
 
@@ -50,10 +58,10 @@ def _factorised(draw: Draw) -> Pairs:
     found = []
     for i, k in _each(law):
 
-        def left(one: Round, i: int = i, k: int = k) -> Fraction:
+        def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return mean(expect_square(after.memory[i][k][0] - after.u) for after in one.next)
 
-        def right(one: Round, i: int = i, k: int = k) -> Fraction:
+        def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             kept = mean(expect_square(one.memory[i][k][0] - after.u) for after in one.next)
             return (1 - share) * kept + share * mean(expect_square(one.walks[i][k][0] - a.u) for a in one.next)
 
@@ -69,10 +77,10 @@ def _conditioned(draw: Draw) -> Pairs:
     found = []
     for i, k in _each(law):
 
-        def left(one: Round, i: int = i, k: int = k) -> Fraction:
+        def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return mean(expect_square(after.memory[i][k][0] - after.u) for after in one.next)
 
-        def right(one: Round, i: int = i, k: int = k) -> Fraction:
+        def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             out, within = _parts(one, i)
             kept = mean(expect_square(one.memory[i][k][0] - after.u) for after in out) if out else ZERO
             return (1 - share) * kept + share * mean(expect_square(one.walks[i][k][0] - a.u) for a in within)
@@ -81,12 +89,12 @@ def _conditioned(draw: Draw) -> Pairs:
     return found
 
 
-def _change_u(one: Round) -> Affine:
+def _change_u(one: LocalRound) -> NoisyRational:
     """E(u^{t+1} - u^t | F^t)."""
     return one.known(average([each.u - one.u for each in one.next]))
 
 
-def _change_v(one: Round, i: int) -> Affine:
+def _change_v(one: LocalRound, i: int) -> NoisyRational:
     """E(v_i^{t+1} - v_i^t | F^t)."""
     return one.known(average([each.v[i] - one.v[i] for each in one.next]))
 
@@ -97,10 +105,10 @@ def _crossed(draw: Draw) -> Pairs:
     found = []
     for i, k in _each(law):
 
-        def left(one: Round, i: int = i, k: int = k) -> Fraction:
+        def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return mean(expect(after.u - one.u, one.memory[i][k][0] - one.u) for after in one.next)
 
-        def right(one: Round, i: int = i, k: int = k) -> Fraction:
+        def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return expect(_change_u(one), one.memory[i][k][0] - one.u)
 
         found.append((law.mean(t, left), law.mean(t, right)))
@@ -110,7 +118,7 @@ def _crossed(draw: Draw) -> Pairs:
 def _turned(draw: Draw) -> Law:
     """Two clients, one in each round without noise, whose v_i has reached the minimum when round 1 begins."""
     g = draw.rational(1, 3)
-    plain = Problem(
+    plain = QuadraticClients(
         clients=(),
         m=1,
         K=1,
@@ -125,7 +133,7 @@ def _turned(draw: Draw) -> Law:
         v=(ZERO, ZERO),
         scaffold=True,
     )
-    two = Client(h=ZERO, c=Fraction(1), p=ZERO, g=g, q=ZERO)
+    two = QuadraticClient(h=ZERO, c=Fraction(1), p=ZERO, g=g, q=ZERO)
     steps = scaffold(draw, replace(plain, clients=(two, two)))
     # u goes from 0 to gamma*g, where the derivative u - q by v_i is 0.
     reached = replace(two, q=steps[0] * steps[2] * g)
@@ -140,10 +148,10 @@ def _decay_u(draw: Draw, *, shrink: Rational, moved: Rational, drift: Rational, 
     found = []
     for i, k in _each(law):
 
-        def left(one: Round, i: int = i, k: int = k) -> Fraction:
+        def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return mean(expect_square(after.memory[i][k][0] - after.u) for after in one.next)
 
-        def right(one: Round, i: int = i, k: int = k) -> Fraction:
+        def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             total = (1 - share / shrink) * expect_square(one.memory[i][k][0] - one.u) + moved * one.move_u()
             total += drift * share * expect_square(one.walks[i][k][0] - one.u)
             return total + change / share * expect_square(_change_u(one))
@@ -160,10 +168,10 @@ def _decay_v(draw: Draw, *, earlier: bool) -> Pairs:
     found = []
     for i, k in _each(law):
 
-        def left(one: Round, i: int = i, k: int = k) -> Fraction:
+        def left(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             return mean(expect_square(after.memory[i][k][1] - after.v[i]) for after in one.next)
 
-        def right(one: Round, i: int = i, k: int = k) -> Fraction:
+        def right(one: LocalRound, i: int = i, k: int = k) -> Fraction:
             now = one.memory[i][k][1]
             old = [now] if earlier else [after.memory[i][k][1] for after in one.next]
             total = (1 - share / 2) * mean(expect_square(beta - one.v[i]) for beta in old) + 2 * one.move_v(i)
@@ -179,7 +187,7 @@ def _mean_change(draw: Draw) -> Pairs:
     p = law.p
     return [
         (
-            expect_square(_change_u(one) + p.gamma / p.n * one.known(sum(one.sums, Affine()))),
+            expect_square(_change_u(one) + p.gamma / p.n * one.known(sum(one.sums, NoisyRational()))),
             ZERO,
         )
         for one in law.rounds(law.last)
@@ -189,15 +197,15 @@ def _mean_change(draw: Draw) -> Pairs:
 def _jensen_u(draw: Draw) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
-    left = law.mean(t, lambda one: expect_square(one.known(sum(one.sums, Affine()))))
-    return (p.gamma / p.n) ** 2 * left, law.mean(t, Round.T_2u)
+    left = law.mean(t, lambda one: expect_square(one.known(sum(one.sums, NoisyRational()))))
+    return (p.gamma / p.n) ** 2 * left, law.mean(t, LocalRound.T_2u)
 
 
 def _jensen_v(draw: Draw) -> Gap:
     law = _run(draw)
     p, t = law.p, law.last
     left = law.mean(t, lambda one: mean(expect_square(_change_v(one, i)) for i in range(p.n)))
-    return left, law.mean(t, Round.T_2v)
+    return left, law.mean(t, LocalRound.T_2v)
 
 
 # --- Expressions ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.step import Draws, Enumerated, Gram, Identity, Kind, Number, Scalar, Step, below
+from bounds.ledger.step import Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind, below
 from bounds.ledger.vectors import Vector, square
 from bounds.statement import Condition
 
@@ -68,7 +68,7 @@ def gram(
 def drawn(
     sides: Callable[..., Any],
     operator: str = "<=",
-    kind: Kind = Kind.EXPECTATION,
+    kind: StepKind = StepKind.EXPECTATION,
     count: int = 40,
     **constants: Number,
 ) -> Enumerated:
@@ -82,7 +82,7 @@ def on_runs(
     claim: str,
     sides: Callable[..., Any],
     operator: str = "<=",
-    kind: Kind = Kind.EXPECTATION,
+    kind: StepKind = StepKind.EXPECTATION,
     constants: Mapping[str, Number] | None = None,
     count: int = 40,
     **more: Any,

@@ -10,8 +10,8 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, mean
-from bounds.ledger.step import Kind, Scalar, Step, above, below, equal
-from bounds.papers.pfl.proofs.runs import Law, Problem, Round, complete, partial, root_above, small_run
+from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
+from bounds.papers.pfl.proofs.runs import Law, LocalRound, QuadraticClients, complete, partial, root_above, small_run
 from bounds.papers.pfl.proofs.terms import A, M, drawn, identity, on_runs, root, scalar
 
 n, m, K, T, L, gamma, eta_u, eta_v, b = s.n, s.m, s.K, s.T, s.L, s.gamma, s.eta_u, s.eta_v, s.b
@@ -23,12 +23,12 @@ Gap = tuple[Fraction, Fraction]
 # --- Exact instances -----------------------------------------------------------------------------------------------
 
 
-def noise(p: Problem) -> Fraction:
+def noise(p: QuadraticClients) -> Fraction:
     """sigma_u^2/m + m*sigma_v^2/n."""
     return p.sigma_u**2 / p.m + p.m * p.sigma_v**2 / p.n
 
 
-def dissimilar(p: Problem) -> Fraction:
+def dissimilar(p: QuadraticClients) -> Fraction:
     """4*(n-m)*K*b^2/(m*n) + noise."""
     return Fraction(4 * (p.n - p.m) * p.K, p.m * p.n) * p.spread + noise(p)
 
@@ -41,7 +41,7 @@ def _theorem_3_7(draw: Draw, gap: Rational, noisy: Rational, drift: Rational) ->
     return law.metric(hat=True), right
 
 
-def rational_root(p: Problem, factor: int, noisy: Fraction) -> tuple[Problem, Fraction]:
+def rational_root(p: QuadraticClients, factor: int, noisy: Fraction) -> tuple[QuadraticClients, Fraction]:
     """The problem with a larger L such that s = sqrt(factor*L*K*T*noisy/F_0) is rational, and s."""
     if noisy == 0:
         return p, Fraction(0)
@@ -50,7 +50,7 @@ def rational_root(p: Problem, factor: int, noisy: Fraction) -> tuple[Problem, Fr
     return replace(p, L=s_**2 / size), s_
 
 
-def with_steps(p: Problem, gamma_: Fraction, least_u: Fraction, least_v: Fraction) -> Law:
+def with_steps(p: QuadraticClients, gamma_: Fraction, least_u: Fraction, least_v: Fraction) -> Law:
     """A run with these steps, the outer ones as small as they may be."""
     return Law(replace(p, steps=(gamma_ / least_u, gamma_ / least_v, least_u, least_v)))
 
@@ -75,14 +75,14 @@ def _parallel(draw: Draw, slow: int, factor: int, rest: Rational) -> Gap | None:
     return law.metric(hat=False), 8 * s_ * p.F_0 / p.T + rest * p.L * p.F_0 / p.T
 
 
-def full_noise(p: Problem) -> Fraction:
+def full_noise(p: QuadraticClients) -> Fraction:
     """sigma_u^2/n + sigma_v^2."""
     return p.sigma_u**2 / p.n + p.sigma_v**2
 
 
-def _least_outer(p: Problem) -> Fraction:
+def _least_outer(p: QuadraticClients) -> Fraction:
     """At least max(T, sqrt(B^0*T/(n*L*F_0)), sqrt(n))."""
-    start = Law(p).mean(0, Round.B) * p.T / (p.n * p.L * p.F_0)
+    start = Law(p).mean(0, LocalRound.B) * p.T / (p.n * p.L * p.F_0)
     return max(Fraction(p.T), root_above(start), root_above(p.n))
 
 
@@ -113,7 +113,7 @@ def _start_of_clients(draw: Draw) -> Gap:
     law = small_run(draw, convex=True)
     p = law.p
     squares = ((client.h * p.u + client.c * v - client.g) ** 2 for client, v in zip(p.clients, p.v, strict=True))
-    return law.mean(0, Round.B), sum(squares, Fraction(0))
+    return law.mean(0, LocalRound.B), sum(squares, Fraction(0))
 
 
 def _telescope(draw: Draw) -> Gap:
@@ -256,7 +256,7 @@ PARTIAL: tuple[Step, ...] = (
         "(1/T)*sum_t (G_u + hat G_v) <= 4*F_0/(T*K*gamma)"
         " + 12*L*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*gamma + 128*L^2*K*(K-1)*b^2/eta_u^2*gamma^2",
         _theorem_3_7,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gap": 4, "noisy": 12, "drift": 128},
     ),
     scalar(
@@ -331,7 +331,7 @@ PARTIAL: tuple[Step, ...] = (
         "proof of Theorem 3.7, average over t",
         "(1/T)*sum_t (E f(t) - E f(t+1)) <= F_0/T",
         _telescope,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
     ),
     scalar(
         "theorem-3.7-10",
@@ -357,7 +357,7 @@ PARTIAL: tuple[Step, ...] = (
         "(1/T)*sum_t (G_u + hat G_v) <= 8*sqrt(3*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m + m*sigma_v^2/n)*L*F_0/(K*T))"
         " + 129*L*F_0/T",
         lambda draw, rest: _partial_rate(draw, 32, 3, rest),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 129},
         remark="L is taken so large that the root is rational.",
     ),
@@ -446,7 +446,7 @@ PARTIAL: tuple[Step, ...] = (
         "Section 3.2.3, first display",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(3*(4*(n-m)*K*b^2/(m*n) + sigma_u^2/m)*L*F_0/(K*T)) + 129*L*F_0/T",
         lambda draw, rest: _partial_rate(draw, 32, 3, rest, personal=False),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 129},
     ),
     identity(
@@ -461,7 +461,7 @@ PARTIAL: tuple[Step, ...] = (
         "Section 3.2.3, second display",
         "1/(n*T)*sum_it E||grad f_i(v_i^t)||^2 <= 8*sqrt(3*sigma_v^2*L*F_0/T) + 129*L*F_0/T",
         lambda draw, rest: _parallel(draw, 32, 3, rest),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 129},
     ),
     identity(
@@ -479,7 +479,7 @@ COMPLETE: tuple[Step, ...] = (
         "Theorem 3.11, first claim",
         "(1/T)*sum_t (G_u + G_v) <= 4*F_0/(T*K*gamma) + 44*L*(sigma_u^2/n + sigma_v^2)*gamma + L*F_0/T",
         _theorem_3_11,
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"gap": 4, "noisy": 44, "rest": 1},
     ),
     on_runs(
@@ -558,7 +558,7 @@ COMPLETE: tuple[Step, ...] = (
         "sum_t B^t <= sum_t ((1 + 2/(T-1))^t*B^0 + 2*n*T*sum_{r<t} (G_u^r + G_v^r)*(1 + 2/(T-1))^(t-1-r)"
         " + (2*n*T/K)*(sigma_u^2/n + sigma_v^2)*sum_{r<t} (1 + 2/(T-1))^r)",
         _deduced,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "two": 2},
         remark="n = 1, and the largest B^t that Lemma 3.6 allows, for T >= 2.",
     ),
@@ -567,7 +567,7 @@ COMPLETE: tuple[Step, ...] = (
         "proof of Theorem 3.11, under the sum of B",
         "sum_{r=0}^{t-1} (1 + 2/(T-1))^r <= (T-1)/2*(1 + 2/(T-1))^t",
         _geometric,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "half": Fraction(1, 2)},
     ),
     on_runs(
@@ -575,7 +575,7 @@ COMPLETE: tuple[Step, ...] = (
         "proof of Theorem 3.11, under the sum of B",
         "(1 + 2/(T-1))^t <= (1 + 2/(T-1))^(T-1) <= 8",
         _below_eight,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "limit": 8},
     ),
     on_runs(
@@ -583,7 +583,7 @@ COMPLETE: tuple[Step, ...] = (
         "proof of Theorem 3.11, sum of B, second inequality",
         "sum_t B^t <= 8*T*B^0 + 16*n*T^2*sum_t (G_u + G_v) + (8*n*T^3/K)*(sigma_u^2/n + sigma_v^2)",
         _summed,
-        kind=Kind.STANDARD,
+        kind=StepKind.STANDARD,
         constants={"rate": 2, "start": 8, "gradients": 16, "noisy": 8},
     ),
     scalar(
@@ -630,7 +630,7 @@ COMPLETE: tuple[Step, ...] = (
         "Theorem 3.11, second claim",
         "(1/T)*sum_t (G_u + G_v) <= 8*sqrt(11*L*F_0/(K*T)*(sigma_u^2/n + sigma_v^2)) + 337*L*F_0/T",
         lambda draw, rest: _full_rate(draw, 84, 11, rest),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 337},
         remark="L is taken so large that the root is rational.",
     ),
@@ -675,7 +675,7 @@ COMPLETE: tuple[Step, ...] = (
         "Section 3.3.2",
         "(1/T)*sum_t E||grad f(u^t)||^2 <= 8*sqrt(11*sigma_u^2*L*F_0/(n*K*T)) + 337*L*F_0/T",
         lambda draw, rest: _full_rate(draw, 84, 11, rest, personal=False),
-        kind=Kind.END_TO_END,
+        kind=StepKind.END_TO_END,
         constants={"rest": 337},
     ),
     identity(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, expect, mean
-from bounds.ledger.step import Kind, Number
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, identity, positives, reals
+from bounds.ledger.step import Number, StepKind
+from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, identity, positives, reals
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_round
 
-_step = Proof("theorem-1")
+_step = ProofForm("theorem-1")
 
 
 def _total(draw: Draw, total: Number) -> Pairs:
@@ -53,14 +53,14 @@ STEPS = (
         1,
         "Section 2.3, below eq. (4)",
         "E sum_{i in C} p~_i = 1 with p~_i = (n/|C|) p_i",
-        drawn(Kind.EXPECTATION, _total, "==", total=1),
+        drawn(StepKind.EXPECTATION, _total, "==", total=1),
     ),
     _step(
         2,
         "Section 2.4, eq. (6), first equality, with eq. (4)",
         "q_x = sum_{i in C} p~_i q_{x,i} = sum_{i=1}^n p_i q_{x,i}",
-        drawn(Kind.EXPECTATION, _one_sample, "=="),
-        repaired=drawn(Kind.EXPECTATION, _sample_mean, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _one_sample, "=="),
+        repaired=drawn(StepKind.EXPECTATION, _sample_mean, "==", factor=1),
         repair="In expectation over C, or for P = n.",
         typo=True,
         remark="The proofs use the expectation.",
@@ -76,7 +76,7 @@ STEPS = (
         4,
         "Appendix B, eq. (11)",
         "grad Phi_w(x) = sum_i w_i (surrogate gradient of f_i at x, y~*, v~*)",
-        drawn(Kind.STANDARD, _hypergradient, "==", factor=1),
+        drawn(StepKind.STANDARD, _hypergradient, "==", factor=1),
     ),
     _step(
         5,
@@ -92,13 +92,13 @@ STEPS = (
         6,
         "Appendix B, the three displays of E_C",
         "E_C[sum_{i in C} w~_i h_i] = sum_i w_i h_i for y, v and x",
-        drawn(Kind.EXPECTATION, _sample_mean, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _sample_mean, "==", factor=1),
     ),
     _step(
         7,
         "Appendix B, the displays of h~_i",
         "h~_i = E[h_i] = (1/|a_i|_1) sum_k a_i^k times the mean gradient at the local point (x_i^k, y_i^k, v_i^k)",
-        drawn(Kind.EXPECTATION, _path_mean, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _path_mean, "==", factor=1),
         remark=(
             "Read as E[h_i] = E[h~_i], each sample averaged at its own local point. h~_i itself is random, since the "
             "local points depend on the earlier noises; (23) takes it for independent of the noise."

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Kind, Number, Scalar, Step
+from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind
 from bounds.statement import Condition
 
 # What a function of an instance yields: both sides of the claim.
@@ -16,7 +16,7 @@ Pairs: TypeAlias = Iterator[tuple[Number, Number]]
 
 
 @dataclass(frozen=True)
-class Proof:
+class ProofForm:
     """The proof of the statement ``simfbo/<name>``; called, it makes one of its steps."""
 
     name: str
@@ -65,7 +65,7 @@ def gram(
 
 
 def drawn(
-    kind: Kind, sides: Callable[..., Any], operator: str = "<=", *, count: int = 60, **constants: Number
+    kind: StepKind, sides: Callable[..., Any], operator: str = "<=", *, count: int = 60, **constants: Number
 ) -> Enumerated:
     """A claim about random instances."""
     return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)

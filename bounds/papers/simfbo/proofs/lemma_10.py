@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from bounds.ledger.draw import Affine, Draw, expect, expect_square, mean, times
+from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean, times
 from bounds.ledger.draw import dot as product
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import Kind, above, below
+from bounds.ledger.step import StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, gram, identity, nonnegative, positives, scalar
-from bounds.papers.simfbo.proofs.rounds import Round, V, X, Y, drawn_round, opposite_round, weights
+from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, identity, nonnegative, positives, scalar
+from bounds.papers.simfbo.proofs.rounds import BilevelRound, V, X, Y, drawn_round, opposite_round, weights
 
-_step = Proof("lemma-10")
+_step = ProofForm("lemma-10")
 L_1, mu = s.L_1, s.mu_g
 _s, _step_y, _delta, _delta_1, _L_yx, _B, _L_v, _L_R, _L_vx = positives(
     "rho_gamma_x rho_gamma_y delta delta_1 L_yx size L_v L_R L_vx"
@@ -98,7 +98,7 @@ def _inner_y(draw: Draw, factor: int) -> Pairs:
     run = drawn_round(draw, noisy=True)
     error = run.origin[Y] - run.y_star(run.origin[X])
     left = mean(expect(error, run.sampled(chosen, Y)) for chosen in run.samples)
-    at_start = sum((w * run.at_start(i, Y) for i, w in enumerate(run.w)), Affine())
+    at_start = sum((w * run.at_start(i, Y) for i, w in enumerate(run.w)), NoisyRational())
     # grad_y G is 0 at y*.
     yield left, factor * expect(error, run.mean_direction(Y) - at_start) + run.average("m") * run.gap_y
 
@@ -110,9 +110,9 @@ def _inner_v(draw: Draw, factor: int) -> Pairs:
     error = v - v_star
     left = mean(expect(error, run.sampled(chosen, V)) for chosen in run.samples)
 
-    def gradient(point_y: Affine, point_v: Affine) -> Affine:
+    def gradient(point_y: NoisyRational, point_v: NoisyRational) -> NoisyRational:
         terms = zip(run.w, run.clients, strict=True)
-        return sum((w * client.directions((x, point_y, point_v))[V] for w, client in terms), Affine())
+        return sum((w * client.directions((x, point_y, point_v))[V] for w, client in terms), NoisyRational())
 
     parts = (
         run.mean_direction(V) - gradient(y, v),
@@ -136,7 +136,7 @@ def _projection(draw: Draw) -> Pairs:
     yield distance(projected), distance(point)
 
 
-def _round_change(run: Round, variable: int, step: Fraction, other: Fraction) -> Fraction:
+def _round_change(run: BilevelRound, variable: int, step: Fraction, other: Fraction) -> Fraction:
     """The change of E||y - y*||^2 or E||v - v*||^2 in the round; the projection leaves v as it is."""
     star = run.y_star if variable == Y else run.v_star
     before = run.gap_y if variable == Y else run.gap_v
@@ -218,8 +218,8 @@ STEPS = (
         3,
         "Lemma 10, eq. (30), second line, first term",
         "-2E<e, y*'(x+ - x)> <= 2E||e|| E||rho gamma_x y*' sum_i w_i h~_x,i||",
-        drawn(Kind.EXPECTATION, _replaced_by_mean, factor=2, covariance=0),
-        repaired=drawn(Kind.EXPECTATION, _replaced_by_mean, factor=2, covariance=1),
+        drawn(StepKind.EXPECTATION, _replaced_by_mean, factor=2, covariance=0),
+        repaired=drawn(StepKind.EXPECTATION, _replaced_by_mean, factor=2, covariance=1),
         repair="With the variances of e and of y*'(x+ - x) added, for their covariance.",
         remark="y+ and x+ are made of the same sample C; the mean may replace x+ only if y+ does not depend on C.",
     ),
@@ -227,8 +227,8 @@ STEPS = (
         4,
         "Lemma 10, eq. (30), second line, second term",
         "-2E<e, remainder> <= 2E||e|| E||remainder||",
-        drawn(Kind.EXPECTATION, _product_printed, count=200, factor=2),
-        repaired=drawn(Kind.EXPECTATION, _product_repaired, count=200, factor=2),
+        drawn(StepKind.EXPECTATION, _product_printed, count=200, factor=2),
+        repaired=drawn(StepKind.EXPECTATION, _product_repaired, count=200, factor=2),
         repair="With a bound of the remainder that holds for every C.",
         remark=(
             "The expectation of a product of two functions of the same sample; y* quadratic. The products of "
@@ -273,8 +273,8 @@ STEPS = (
         8,
         "Lemma 10, eq. (30), fourth inequality",
         "E||x+ - x||^2 <= 2 (r_max^2 L_1^2 + L_f^2)(rho gamma_x)^2",
-        drawn(Kind.EXPECTATION, _sampled_size_printed, factor=2),
-        repaired=drawn(Kind.EXPECTATION, _sampled_size_repaired, factor=2),
+        drawn(StepKind.EXPECTATION, _sampled_size_printed, factor=2),
+        repaired=drawn(StepKind.EXPECTATION, _sampled_size_repaired, factor=2),
         repair="beta_max times the bound, with the noise added: Lemma 5 is about sum_i w_i ||mean gradient||^2.",
         remark="Over (rho gamma_x)^2; one client sampled, unequal weights and noise.",
     ),
@@ -321,7 +321,7 @@ STEPS = (
         12,
         "Lemma 10, eq. (34), the equalities",
         "E<y - y*, sum_C w~ h_y> = <y - y*, sum_i w_i h~_y,i - grad G(y) + grad G(y) - grad G(y*)>",
-        drawn(Kind.EXPECTATION, _inner_y, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _inner_y, "==", factor=1),
     ),
     _step(
         13,
@@ -422,8 +422,8 @@ STEPS = (
         19,
         "Lemma 10, first claim",
         "E||y+ - y*(x+)||^2 - E||y - y*(x)||^2 <= ... with 4 L_y/delta_t1 and L_y^2 + L_yx/2",
-        drawn(Kind.END_TO_END, _progress_y, count=200, factor=4, power=1, squares=1),
-        repaired=drawn(Kind.END_TO_END, _progress_y, count=200, factor=1, power=2, squares=2),
+        drawn(StepKind.END_TO_END, _progress_y, count=200, factor=4, power=1, squares=1),
+        repaired=drawn(StepKind.END_TO_END, _progress_y, count=200, factor=1, power=2, squares=2),
         repair=_SHARED,
         remark=_QUADRATIC,
     ),
@@ -431,7 +431,7 @@ STEPS = (
         20,
         "Lemma 10, the display for v, the equality",
         "E<v - v*, sum_C w~ h_v> split at grad_v R_i(x, y, v) and grad_v R_i(x, y*, v)",
-        drawn(Kind.EXPECTATION, _inner_v, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _inner_v, "==", factor=1),
     ),
     _step(
         21,
@@ -475,7 +475,7 @@ STEPS = (
         23,
         "Lemma 10, the projection",
         "||P_r(v - H) - v*||^2 <= ||v - H - v*||^2",
-        drawn(Kind.STANDARD, _projection),
+        drawn(StepKind.STANDARD, _projection),
         remark="For ||v*|| <= r.",
     ),
     _step(
@@ -505,12 +505,12 @@ STEPS = (
         25,
         "Lemma 10, second claim",
         "E||v+ - v*(x+)||^2 - E||v - v*(x)||^2 <= ... with 4 L_v/delta_t1' and L_v^2 + L_vx/2",
-        drawn(Kind.END_TO_END, _progress_v, count=200, factor=4, power=1, squares=1),
-        repaired=drawn(Kind.END_TO_END, _progress_v, count=200, factor=1, power=2, squares=2),
+        drawn(StepKind.END_TO_END, _progress_v, count=200, factor=4, power=1, squares=1),
+        repaired=drawn(StepKind.END_TO_END, _progress_v, count=200, factor=1, power=2, squares=2),
         repair=_SHARED,
         remark=_QUADRATIC,
     ),
-    Proof("proposition-2")(
+    ProofForm("proposition-2")(
         1,
         "Proposition 2, against the second claim of Lemma 10",
         "(L_v^2 + L_vx/2) sampled_x2 + (4 L_v/delta_t1') mean_x2 <= (L_v^2 + L_vx/4) sampled_x2 + (2 L_v/delta_t1') "
@@ -529,12 +529,12 @@ STEPS = (
         typo=True,
         remark="All other terms of the two statements are the same.",
     ),
-    Proof("proposition-2")(
+    ProofForm("proposition-2")(
         2,
         "Proposition 2",
         "E||v+ - v*(x+)||^2 - E||v - v*(x)||^2 <= ... with 2 L_v/delta_t1' and L_v^2 + L_vx/4",
-        drawn(Kind.END_TO_END, _progress_v, count=200, factor=2, power=1, squares=1),
-        repaired=drawn(Kind.END_TO_END, _progress_v, count=200, factor=1, power=2, squares=2),
+        drawn(StepKind.END_TO_END, _progress_v, count=200, factor=2, power=1, squares=1),
+        repaired=drawn(StepKind.END_TO_END, _progress_v, count=200, factor=1, power=2, squares=2),
         repair=_SHARED,
         remark=_QUADRATIC,
     ),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, expect, expect_square, mean
-from bounds.ledger.step import Kind, below, equal
+from bounds.ledger.step import StepKind, below, equal
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, gram, nonnegative, positives, scalar
-from bounds.papers.simfbo.proofs.rounds import ZEROS, Client, Round, X, drawn_round
+from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative, positives, scalar
+from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, X, drawn_round
 
-_step = Proof("lemma-7")
+_step = ProofForm("lemma-7")
 _h, _d2 = nonnegative("curvature dx2")
 _s, _r = positives("rho_gamma_x r")
 _grad, _mean, _one, _two, _three = vectors("grad_Phi mean_direction D1 D2 D3")
@@ -27,12 +27,12 @@ def _inner(draw: Draw, factor: int) -> Pairs:
     yield left, factor * expect(gradient, run.mean_direction(X))
 
 
-def _decoupled(draw: Draw) -> Round:
+def _decoupled(draw: Draw) -> BilevelRound:
     """One client, one step, y and v optimal, nothing of y in x: an ordinary gradient step on curvature up to L_1."""
     unit = Fraction(1, draw.whole(1, 200))
     zero = Fraction(0)
-    client = Client(unit, zero, zero, unit, zero, zero, zero, draw.rational(-1, 1) * unit, steps=(Fraction(1),))
-    return Round(clients=(client,), w=(Fraction(1),), P=1, start=(Fraction(1), zero, client.e / unit), eta=ZEROS)
+    client = BilevelClient(unit, zero, zero, unit, zero, zero, zero, draw.rational(-1, 1) * unit, steps=(Fraction(1),))
+    return BilevelRound(clients=(client,), w=(Fraction(1),), P=1, start=(Fraction(1), zero, client.e / unit), eta=ZEROS)
 
 
 def _lemma(draw: Draw, exponent: int) -> Pairs:
@@ -72,7 +72,7 @@ STEPS = (
         2,
         "Lemma 7, eq. (19), (a)",
         "E<grad Phi(x^t), sum_{i in C} w~_i h_i> = E<grad Phi(x^t), sum_i w_i h~_i>",
-        drawn(Kind.EXPECTATION, _inner, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _inner, "==", factor=1),
     ),
     _step(
         3,
@@ -126,8 +126,8 @@ STEPS = (
         "Lemma 7",
         "E Phi(x+) - E Phi(x) <= -(s/2)(E||grad Phi||^2 + E||sum w h~||^2) + (s/2)(6(L_1^2 + r^2 L_2^2) gap_y "
         "+ 3 L_1^2 gap_v) + (3s/2) drift_f + L_Phi^2 s^2/2 ||sum_C w~ h||^2",
-        drawn(Kind.END_TO_END, _lemma, exponent=2, count=40),
-        repaired=drawn(Kind.END_TO_END, _lemma, exponent=1, count=40),
+        drawn(StepKind.END_TO_END, _lemma, exponent=2, count=40),
+        repaired=drawn(StepKind.END_TO_END, _lemma, exponent=1, count=40),
         repair="L_Phi/2.",
         remark="Quadratic f_i and g_i, so that L_2 = 0; the last norm is printed without E.",
     ),

@@ -7,14 +7,24 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.draw import Affine, Draw, expect_square
-from bounds.ledger.step import Kind, below, equal, positive
+from bounds.ledger.draw import Draw, NoisyRational, expect_square
+from bounds.ledger.step import StepKind, below, equal, positive
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, gram, identity, nonnegative, positives, scalar, wholes
-from bounds.papers.simfbo.proofs.rounds import ZEROS, Client, Numbers, Round, V, X, Y, drawn_round
+from bounds.papers.simfbo.proofs.form import (
+    Pairs,
+    ProofForm,
+    drawn,
+    gram,
+    identity,
+    nonnegative,
+    positives,
+    scalar,
+    wholes,
+)
+from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, Numbers, V, X, Y, drawn_round
 
-_step = Proof("lemma-8")
+_step = ProofForm("lemma-8")
 L_1, mu, c_a, tau, alpha_max = s.L_1, s.mu_g, s.c_a, s.tau_bar, s.alpha_max
 _eta_x, _eta_v, _eta_y = s.eta_x, s.eta_v, s.eta_y
 _a0, _a1, _a2, _alpha, _w1, _w2 = positives("a_0 a_1 a_2 alpha w_1 w_2")
@@ -30,11 +40,11 @@ _X_CAP = below(2 * _eta_x**2 * tau * c_a * alpha_max * L_1**2, 1)
 _Y_CAP = below(4 * _eta_y**2 * tau * c_a * alpha_max * L_1**2, 1)
 
 
-def _path_sums(draw: Draw) -> tuple[Affine, Affine, Fraction]:
+def _path_sums(draw: Draw) -> tuple[NoisyRational, NoisyRational, Fraction]:
     """sum_{j<k} a_j times noise and times mean gradient of g_1, and the sum of a_j^2 E||noise||^2; k = 2."""
     run = drawn_round(draw, noisy=True, alpha=8)
     client, variable = run.clients[0], draw.whole(X, V)
-    noise = gradient = Affine()
+    noise = gradient = NoisyRational()
     squares = Fraction(0)
     for k, (step, at) in enumerate(zip(client.steps, run.paths[0], strict=True)):
         exact = client.directions(at)[variable]
@@ -49,7 +59,7 @@ def _split(draw: Draw, factor: int) -> Pairs:
     yield expect_square(noise + gradient), factor * (squares + expect_square(gradient))
 
 
-def _slow(draw: Draw, steps: int) -> Round:
+def _slow(draw: Draw, steps: int) -> BilevelRound:
     """Without noise and with small local steps, on which the a_i^k are large and equal."""
     run = drawn_round(draw, steps=steps)
     alpha = draw.positive(40)
@@ -59,19 +69,19 @@ def _slow(draw: Draw, steps: int) -> Round:
     return replace(run, clients=clients, eta=small)
 
 
-def _sigma_M1_2(run: Round, factor: int, paths: int) -> Fraction:
+def _sigma_M1_2(run: BilevelRound, factor: int, paths: int) -> Fraction:
     """alpha_max*(L_f^2 + r_max^2*L_1^2) without noise; repaired with 4*c_a*(c_a*tau_bar*alpha_max) before it."""
     return factor * run.size2 * run.alpha_max * (run.c_a**2 * run.tau_bar * run.alpha_max) ** paths
 
 
-def _straight(draw: Draw) -> Round:
+def _straight(draw: Draw) -> BilevelRound:
     """One client with f linear in x or in y and nothing of x in g: the local steps go straight on."""
     zero, mu_g, alpha = Fraction(0), draw.positive(), draw.positive(40)
     steps = (alpha,) * draw.whole(1, 24)
     c, e = (draw.positive(), zero) if draw.whole(0, 1) else (zero, draw.positive())
     eta = Fraction(1, 1000) / (alpha * mu_g * len(steps))
-    client = Client(mu_g, zero, zero, zero, zero, zero, c, e, steps=steps)
-    return Round(clients=(client,), w=(Fraction(1),), P=1, start=ZEROS, eta=(eta, eta, eta))
+    client = BilevelClient(mu_g, zero, zero, zero, zero, zero, c, e, steps=steps)
+    return BilevelRound(clients=(client,), w=(Fraction(1),), P=1, start=ZEROS, eta=(eta, eta, eta))
 
 
 def _drift_xv(draw: Draw, factor: int, paths: int) -> Pairs:
@@ -88,14 +98,14 @@ def _drift_x(draw: Draw, factor: int, paths: int) -> Pairs:
     yield next(_drift_xv(draw, factor, paths))
 
 
-def _equal_curvature(draw: Draw) -> Round:
+def _equal_curvature(draw: Draw) -> BilevelRound:
     """With equal quadratic parts of the g_i: Assumption 4 with beta_gh = 1 and the variance of the linear parts."""
     run = _slow(draw, 3)
     first = run.clients[0]
     return replace(run, clients=tuple(replace(client, m=first.m, a=first.a) for client in run.clients))
 
 
-def _sigma_gh_2(run: Round) -> Fraction:
+def _sigma_gh_2(run: BilevelRound) -> Fraction:
     middle = run.average("b")
     return sum((w * (client.b - middle) ** 2 for w, client in zip(run.w, run.clients, strict=True)), Fraction(0))
 
@@ -126,8 +136,8 @@ STEPS = (
         1,
         "Lemma 8, eq. (20), second equality",
         "E||sum_{j<k} a_j (noise_j + grad_j)||^2 = sum_{j<k} a_j^2 E||noise_j||^2 + E||sum_{j<k} a_j grad_j||^2",
-        drawn(Kind.EXPECTATION, _split, "==", factor=1),
-        repaired=drawn(Kind.EXPECTATION, _split, "<=", factor=2),
+        drawn(StepKind.EXPECTATION, _split, "==", factor=1),
+        repaired=drawn(StepKind.EXPECTATION, _split, "<=", factor=2),
         repair='"<=" with a factor 2 on both terms: a later gradient depends on the earlier noises.',
         remark='One client, any of the three variables (the others are "an easier case").',
     ),
@@ -275,8 +285,8 @@ STEPS = (
         13,
         'Lemma 8, first claim, and "an easier case"',
         "drift_x <= eta_x^2 tau_bar (alpha_max^2 (sigma_f^2 + r_max^2 sigma_gg^2) + alpha_max (L_f^2 + r_max^2 L_1^2))",
-        drawn(Kind.END_TO_END, _drift_x, factor=1, paths=0),
-        repaired=drawn(Kind.END_TO_END, _drift_x, factor=4, paths=1),
+        drawn(StepKind.END_TO_END, _drift_x, factor=1, paths=0),
+        repaired=drawn(StepKind.END_TO_END, _drift_x, factor=4, paths=1),
         repair=_PATH_REPAIR,
         remark=_DRIFT_X_REMARK,
     ),
@@ -284,8 +294,8 @@ STEPS = (
         14,
         'Lemma 8, second claim, and "an easier case"',
         "drift_v <= eta_v^2 tau_bar sigma_M1^2",
-        drawn(Kind.END_TO_END, _drift_v, factor=1, paths=0),
-        repaired=drawn(Kind.END_TO_END, _drift_v, factor=4, paths=1),
+        drawn(StepKind.END_TO_END, _drift_v, factor=1, paths=0),
+        repaired=drawn(StepKind.END_TO_END, _drift_v, factor=4, paths=1),
         repair=_PATH_REPAIR,
         remark=_DRIFT_X_REMARK,
     ),
@@ -314,8 +324,8 @@ STEPS = (
         "Lemma 8, third claim",
         "drift_y <= eta_y^2 tau_bar/(1 - 2 eta_y^2 c_a tau_bar alpha_max L_1^2) [alpha_max^2 sigma_g^2 "
         "+ 2 c_a alpha_max (L_1^2 eta_x^2 tau_bar sigma_M1^2 + L_1^2 gap_y + sigma_gh^2)]",
-        drawn(Kind.END_TO_END, _drift_y, count=200, factor=2),
-        repaired=drawn(Kind.END_TO_END, _repaired_drift_y, count=200, factor=8),
+        drawn(StepKind.END_TO_END, _drift_y, count=200, factor=2),
+        repaired=drawn(StepKind.END_TO_END, _repaired_drift_y, count=200, factor=8),
         repair="The claim on y of simfbo/lemma-8-repaired.",
         remark="Without noise, g_i with equal quadratic parts, for which beta_gh = 1.",
     ),
@@ -374,12 +384,12 @@ STEPS = (
             below(_y_drift, 2 * _eta_y**2 * tau * _M2_2 + 4 * _eta_y**2 * tau * c_a * alpha_max * L_1**2 * _gap),
         ),
     ),
-    Proof("proposition-3")(
+    ProofForm("proposition-3")(
         1,
         "Proposition 3",
         "drift_v <= eta_v^2 tau_bar sigma_M1^2",
-        drawn(Kind.END_TO_END, _drift_v, factor=1, paths=0),
-        repaired=drawn(Kind.END_TO_END, _drift_v, factor=4, paths=1),
+        drawn(StepKind.END_TO_END, _drift_v, factor=1, paths=0),
+        repaired=drawn(StepKind.END_TO_END, _drift_v, factor=4, paths=1),
         repair=_PATH_REPAIR,
         remark="The second claim of Lemma 8. " + _DRIFT_X_REMARK,
     ),

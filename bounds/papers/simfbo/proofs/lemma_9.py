@@ -8,14 +8,24 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.draw import Affine, Draw, expect, expect_square, mean
-from bounds.ledger.step import Kind, above, below, equal
+from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean
+from bounds.ledger.step import StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, gram, identity, nonnegative, positives, reals, scalar
-from bounds.papers.simfbo.proofs.rounds import ZEROS, Client, Round, V, X, Y, drawn_round
+from bounds.papers.simfbo.proofs.form import (
+    Pairs,
+    ProofForm,
+    drawn,
+    gram,
+    identity,
+    nonnegative,
+    positives,
+    reals,
+    scalar,
+)
+from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, V, X, Y, drawn_round
 
-_step = Proof("lemma-9")
+_step = ProofForm("lemma-9")
 n, P, L_1, beta = s.n, s.P, s.L_1, s.beta_max
 _SIZES = (below(P, n), above(n, sp.Integer(2)))
 _S = s.SAMPLING
@@ -31,18 +41,18 @@ _noise, _mean2, _moved, _gap_y, _left, _size, _squared = nonnegative(
 _sigma_gh2 = s.sigma_gh**2
 
 
-def _noise_of(run: Round, i: int, variable: int) -> Affine:
+def _noise_of(run: BilevelRound, i: int, variable: int) -> NoisyRational:
     return run.h(i, variable) - run.h_mean(i, variable)
 
 
-def _noise_part(run: Round, variable: int) -> Fraction:
+def _noise_part(run: BilevelRound, variable: int) -> Fraction:
     """E||sum_C w~ (h - h~)||^2."""
     return mean(
         expect_square(run.sampled(chosen, variable) - run.sampled_mean(chosen, variable)) for chosen in run.samples
     )
 
 
-def _mean_part(run: Round, variable: int) -> Fraction:
+def _mean_part(run: BilevelRound, variable: int) -> Fraction:
     """E||sum_C w~ h~||^2."""
     return mean(expect_square(run.sampled_mean(chosen, variable)) for chosen in run.samples)
 
@@ -126,16 +136,16 @@ def _variance(draw: Draw, one: int) -> Pairs:
         )
 
 
-def _amplified(draw: Draw) -> Round:
+def _amplified(draw: Draw) -> BilevelRound:
     """All clients, two large steps on concave f_i = -L_1*x^2/2 with noise in x alone, at the largest eta_x allowed."""
     zero, L = Fraction(0), draw.positive()
     steps = (draw.positive(40),) * 2
-    client = Client(L, zero, zero, -L, zero, zero, draw.rational(), zero, steps=steps)
+    client = BilevelClient(L, zero, zero, -L, zero, zero, draw.rational(), zero, steps=steps)
     # The cap of (39): the square of eta_x is at most 1/(2 tau_bar c_a alpha_max L_1^2).
     eta = 1 / (2 * L * (math.isqrt(math.ceil(2 * steps[0])) + 1))
     start = (draw.rational(), zero, zero)
     count = draw.whole(2, 3)
-    return Round(
+    return BilevelRound(
         clients=(client,) * count,
         w=(Fraction(1, count),) * count,
         P=count,
@@ -145,7 +155,7 @@ def _amplified(draw: Draw) -> Round:
     )
 
 
-def _lopsided(draw: Draw) -> Round:
+def _lopsided(draw: Draw) -> BilevelRound:
     """One local step, one sampled of up to six clients with equal g_i, one of which may have nearly all weight."""
     run = drawn_round(draw, clients=6)
     m, heavy = draw.positive(12), draw.rational(Fraction(1, 100), Fraction(99, 100))
@@ -156,7 +166,7 @@ def _lopsided(draw: Draw) -> Round:
     return replace(run, clients=clients, w=(heavy, *(light,) * (run.n - 1)), P=1, start=(*run.start[:2], Fraction(0)))
 
 
-def _noise_term(run: Round) -> Fraction:
+def _noise_term(run: BilevelRound) -> Fraction:
     """(2n/P) sum_i w_i^2 |a_i|_2^2/|a_i|_1^2 sigma_f^2."""
     return Fraction(2 * run.n, run.P) * run.noise_weight * (run.sigma[X] ** 2 + run.sigma[V] ** 2)
 
@@ -207,8 +217,8 @@ STEPS = (
         1,
         "Lemma 9, eq. (23), second equality",
         "E||sum_C w~ (h - h~ + h~)||^2 = E||sum_C w~ (h - h~)||^2 + E||sum_C w~ h~||^2",
-        drawn(Kind.EXPECTATION, _split, "==", factor=1),
-        repaired=drawn(Kind.EXPECTATION, _repaired_split, "<=", factor=2),
+        drawn(StepKind.EXPECTATION, _split, "==", factor=1),
+        repaired=drawn(StepKind.EXPECTATION, _repaired_split, "<=", factor=2),
         repair=(
             '"<=" with the noise twice and (n/P) sum_i w_i^2 E||h~_i - grad_i||^2: h~_i follows the noisy path, only '
             "the gradient at the server's point is independent of it."
@@ -218,20 +228,20 @@ STEPS = (
         2,
         "Lemma 9, eq. (23), (a)",
         "E||sum_C w~_i (h_i - h~_i)||^2 = E sum_{i in C} w~_i^2 ||h_i - h~_i||^2",
-        drawn(Kind.EXPECTATION, _independent_noises, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _independent_noises, "==", factor=1),
         remark="By independence across clients; sampling without replacement, which is named, has no part in it.",
     ),
     _step(
         3,
         "Lemma 9, eq. (23), (b)",
         "E sum_{i in C} w~_i^2 ||h_i - h~_i||^2 = (n/P) sum_i w_i^2 E||h_i - h~_i||^2",
-        drawn(Kind.EXPECTATION, _inclusion, "==", exponent=1),
+        drawn(StepKind.EXPECTATION, _inclusion, "==", exponent=1),
     ),
     _step(
         4,
         "Lemma 9, eq. (23), (c), over the local steps",
         "E||h_i - h~_i||^2 = sum_k (a_k/|a|_1)^2 E||noise_k||^2",
-        drawn(Kind.EXPECTATION, _client_noise, "==", exponent=2),
+        drawn(StepKind.EXPECTATION, _client_noise, "==", exponent=2),
     ),
     _step(
         5,
@@ -244,14 +254,14 @@ STEPS = (
         6,
         "Lemma 9, eq. (24), (a)",
         "E||sum_C w~ h~||^2 = E||sum_C w~ h~ - sum_i w_i h~_i||^2 + E||sum_i w_i h~_i||^2",
-        drawn(Kind.EXPECTATION, _decomposition, "==", factor=1),
+        drawn(StepKind.EXPECTATION, _decomposition, "==", factor=1),
     ),
     _step(
         7,
         "Lemma 9, eq. (24), third equality",
         "E||sum_i (1(i in C) w~_i - w_i) h~_i||^2 = the sum of the squares and products with h_i",
-        drawn(Kind.EXPECTATION, _expanded_printed, "==", one=1),
-        repaired=drawn(Kind.EXPECTATION, _expanded_repaired, "==", one=1),
+        drawn(StepKind.EXPECTATION, _expanded_printed, "==", one=1),
+        repaired=drawn(StepKind.EXPECTATION, _expanded_repaired, "==", one=1),
         repair="With h~_i; the tilde is lost in print, in the squares up to the fifth and in the products to the end.",
         typo=True,
     ),
@@ -286,7 +296,7 @@ STEPS = (
         11,
         "Lemma 9, eq. (24)",
         "E||sum_C w~ h~||^2 = n(P-1)/(P(n-1)) E||sum_i w_i h~_i||^2 + n(n-P)/(P(n-1)) sum_i w_i^2 E||h~_i||^2",
-        drawn(Kind.EXPECTATION, _variance, "==", one=1),
+        drawn(StepKind.EXPECTATION, _variance, "==", one=1),
     ),
     _step(
         12,
@@ -329,8 +339,8 @@ STEPS = (
         "Lemma 9, first claim",
         "E||sum_C w~ h_x||^2 <= (2n/P) sum_i w_i^2 |a_i|_2^2/|a_i|_1^2 (sigma_f^2 + r_i^2 sigma_gg^2) "
         "+ n(P-1)/(P(n-1)) mean_x2 + 2n(n-P)/(P(n-1)) drift_f_sq + 4(n-P) beta_max/(P(n-1)) (r_max^2 L_1^2 + L_f^2)",
-        drawn(Kind.END_TO_END, _claim_x, noises=1, moved=0),
-        repaired=drawn(Kind.END_TO_END, _claim_x, noises=2, moved=1),
+        drawn(StepKind.END_TO_END, _claim_x, noises=1, moved=0),
+        repaired=drawn(StepKind.END_TO_END, _claim_x, noises=2, moved=1),
         repair="With the noise twice and (n/P) drift_f_sq, what (23) loses.",
         remark=(
             "Fails for P = n and two local steps on concave f_i at the largest eta_x of (39), where a_i^k is large: "
@@ -400,8 +410,8 @@ STEPS = (
         "Lemma 9, second claim",
         "E||sum_C w~ h_y||^2 <= (n/P) noise sigma_g^2 + 2(n-P) beta_max/(P(n-1)) sigma_gh^2 + drifts "
         "+ (2(n-P) beta_max beta_gh^2/(P(n-1)) + 3 L_1^2) gap_y",
-        drawn(Kind.END_TO_END, _claim_y, count=200, exponent=0),
-        repaired=drawn(Kind.END_TO_END, _claim_y, count=200, exponent=2),
+        drawn(StepKind.END_TO_END, _claim_y, count=200, exponent=0),
+        repaired=drawn(StepKind.END_TO_END, _claim_y, count=200, exponent=2),
         repair="beta_gh^2*L_1^2.",
         remark=(
             "Without noise, equal g_i, for which beta_gh = 1 and sigma_gh = 0, and nothing of x in them; with the "
@@ -438,8 +448,8 @@ STEPS = (
         22,
         "Lemma 9, third claim, eq. (28)",
         "E||sum_C w~ h_v||^2 <= noise + 4(n-P) beta_max/(P(n-1)) (r_max^2 L_1^2 + L_f^2) + drifts + 3 L_1^2 gap_v",
-        drawn(Kind.END_TO_END, _claim_v, error_of_y=0),
-        repaired=drawn(Kind.END_TO_END, _claim_v, error_of_y=3),
+        drawn(StepKind.END_TO_END, _claim_v, error_of_y=0),
+        repaired=drawn(StepKind.END_TO_END, _claim_v, error_of_y=3),
         repair="With 3*L_R^2*gap_y.",
         remark=(
             "Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2; with the noise twice and the (n/P) drift_f_sq of the "

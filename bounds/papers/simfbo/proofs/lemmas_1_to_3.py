@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import Kind, Number, above, below
+from bounds.ledger.step import Number, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, gram, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs.form import (
+    Pairs,
+    ProofForm,
+    drawn,
+    gram,
+    identity,
+    nonnegative,
+    positives,
+    reals,
+    scalar,
+)
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_point, drawn_round
 
 L_1, L_2, L_f, mu = s.L_1, s.L_2, s.L_f, s.mu_g
@@ -15,7 +25,7 @@ SMOOTH = below(mu, L_1)
 
 # --- Lemma 1 ---
 
-_one = Proof("lemma-1")
+_one = ProofForm("lemma-1")
 _inverse, _slope = nonnegative("inverse slope")
 
 
@@ -36,7 +46,7 @@ _LEMMA_1 = (
         1,
         "Lemma 1, first inequality",
         "||[G_yy]^-1 F_y||^2 <= ||[G_yy]^-1||^2 ||F_y||^2",
-        drawn(Kind.STANDARD, _operator_norm, exponent=2),
+        drawn(StepKind.STANDARD, _operator_norm, exponent=2),
         remark="The operator norm; checked for symmetric matrices in the basis of their eigenvectors.",
     ),
     _one(
@@ -45,12 +55,12 @@ _LEMMA_1 = (
         "||[G_yy]^-1||^2 ||F_y||^2 <= r^2",
         scalar(_inverse**2 * _slope**2, "<=", s.R**2, below(mu * _inverse, 1), below(_slope, L_f)),
     ),
-    _one(3, "Lemma 1", "||v*||^2 <= L_f^2/mu_g^2", drawn(Kind.END_TO_END, _v_star, exponent=2)),
+    _one(3, "Lemma 1", "||v*||^2 <= L_f^2/mu_g^2", drawn(StepKind.END_TO_END, _v_star, exponent=2)),
 )
 
 # --- Lemma 2 and Proposition 1 ---
 
-_two = Proof("lemma-2")
+_two = ProofForm("lemma-2")
 _v0, _v1, _v = nonnegative("v_0 v_1 v_k")
 _a, _a0, _a1, _low, _high = positives("a a_0 a_1 alpha_min alpha_max")
 _eta = s.eta_v
@@ -193,19 +203,19 @@ _LEMMA_2 = (
         7,
         "Lemma 2",
         "||v_i^k|| <= (1 + alpha_max/alpha_min) r",
-        drawn(Kind.END_TO_END, _printed_v, one=1),
-        repaired=drawn(Kind.END_TO_END, _repaired_v, one=1),
+        drawn(StepKind.END_TO_END, _printed_v, one=1),
+        repaired=drawn(StepKind.END_TO_END, _repaired_v, one=1),
         repair="eta_v*alpha_max*L_1 <= 1 and the bounds for every sample; then even r bounds the local v.",
         remark="One dimension; Hessians between mu_g and L_1 and F_y up to L_f, anew in every step.",
     ),
 )
 _PROPOSITION_1 = (
-    Proof("proposition-1")(
+    ProofForm("proposition-1")(
         1,
         "Proposition 1",
         "||v_i^(t,k)|| <= (1 + alpha_max/alpha_min) r for each t",
-        drawn(Kind.END_TO_END, _printed_v, one=1),
-        repaired=drawn(Kind.END_TO_END, _repaired_v, one=1),
+        drawn(StepKind.END_TO_END, _printed_v, one=1),
+        repaired=drawn(StepKind.END_TO_END, _repaired_v, one=1),
         repair="As simfbo/lemma-2-7, and v^(0) in the ball of radius r.",
         remark=(
             "As simfbo/lemma-2-7, from a v^(t) in the ball. Algorithm 1 projects from the first round on and says "
@@ -216,7 +226,7 @@ _PROPOSITION_1 = (
 
 # --- Lemma 3 ---
 
-_three = Proof("lemma-3")
+_three = ProofForm("lemma-3")
 _Gv, _Hv, _F1, _F2 = vectors("G1v G2v F1 F2")
 _dG2, _dF2, _v2, _D = nonnegative("dG2 dF2 v2 distance2")
 _r_max = positives("r_max")
@@ -270,7 +280,7 @@ _LEMMA_3 = (
         5,
         "Lemma 3",
         "||grad_v R_i(x_1, y_1, v) - grad_v R_i(x_2, y_2, v)||^2 <= L_R^2 (||x_1 - x_2||^2 + ||y_1 - y_2||^2)",
-        drawn(Kind.END_TO_END, _linear_system, exponent=2),
+        drawn(StepKind.END_TO_END, _linear_system, exponent=2),
         remark="Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2.",
     ),
 )

@@ -10,10 +10,20 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square, plus, times
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import Kind, below, equal
+from bounds.ledger.step import StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn, gram, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs.form import (
+    Pairs,
+    ProofForm,
+    drawn,
+    gram,
+    identity,
+    nonnegative,
+    positives,
+    reals,
+    scalar,
+)
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_point, drawn_round, size
 
 L_1, L_2, L_3, L_f, mu = s.L_1, s.L_2, s.L_3, s.L_f, s.mu_g
@@ -21,7 +31,7 @@ r, r_max, L_y, L_v = positives("r r_max L_y L_v")
 
 # --- Lemma 4 ---
 
-_four = Proof("lemma-4")
+_four = ProofForm("lemma-4")
 _dx, _dy, _d, _dFx, _dGxy, _dGyy, _Gxy, _v_size, _dv, _jacobian, _inverse = nonnegative(
     "dx dy D dF_x dG_xy dG_yy G_xy v_size dv y_jacobian inverse"
 )
@@ -156,7 +166,7 @@ _LEMMA_4 = (
         4,
         "Lemma 4, first three claims",
         "with L~, L_Phi and L_y, for quadratics",
-        drawn(Kind.END_TO_END, _quadratic, exponent=2),
+        drawn(StepKind.END_TO_END, _quadratic, exponent=2),
     ),
     _four(
         5,
@@ -281,8 +291,8 @@ _LEMMA_4 = (
         18,
         "Lemma 4, sixth claim, eq. (18) taken for it",
         "||v*'(x_1) - v*'(x_2)||^2 <= L_vx^2 ||x_1 - x_2||^2",
-        drawn(Kind.END_TO_END, _printed_v_jacobian, factor=2),
-        repaired=drawn(Kind.END_TO_END, _repaired_v_jacobian, factor=1),
+        drawn(StepKind.END_TO_END, _printed_v_jacobian, factor=2),
+        repaired=drawn(StepKind.END_TO_END, _repaired_v_jacobian, factor=1),
         repair="L_vx with the terms through y* (simfbo/constants-repaired).",
         remark=(
             "v*' is the total derivative, as in (14) and Lemma 10; of the partial derivative in x (18) is true. One "
@@ -294,7 +304,7 @@ _LEMMA_4 = (
 
 # --- Lemma 5 ---
 
-_five = Proof("lemma-5")
+_five = ProofForm("lemma-5")
 _w1, _w2 = positives("w_1 w_2")
 _y1, _y2, _z1, _Gv, _F, _distance = vectors("g1 g2 g1_star Gv F y_distance")
 _z2 = (-_w1 / _w2) * _z1
@@ -373,14 +383,14 @@ _LEMMA_5 = (
         5,
         "Lemma 5",
         "the three bounds",
-        drawn(Kind.END_TO_END, _sizes, exponent=2),
+        drawn(StepKind.END_TO_END, _sizes, exponent=2),
         remark="Quadratic f_i and g_i; g_i with equal quadratic parts, for which beta_gh = 1.",
     ),
 )
 
 # --- Lemma 6 ---
 
-_six = Proof("lemma-6")
+_six = ProofForm("lemma-6")
 _fa, _fb, _Gu, _Hu, _Hw = vectors("F1 F2 G1v1 G2v1 G2v2")
 
 
@@ -433,13 +443,13 @@ _LEMMA_6 = (
         3,
         "Jensen's inequality, as (19), (25) and (27) use it",
         "||sum_k (a_k/|a|_1) u_k||^2 <= sum_k (a_k/|a|_1) ||u_k||^2",
-        drawn(Kind.STANDARD, _jensen, factor=1),
+        drawn(StepKind.STANDARD, _jensen, factor=1),
     ),
     _six(
         4,
         "Lemma 6",
         "the three bounds Delta_f, Delta_g and Delta_R",
-        drawn(Kind.END_TO_END, _changes, exponent=2),
+        drawn(StepKind.END_TO_END, _changes, exponent=2),
         remark="Quadratic f_i and g_i, for which L_2 = 0.",
     ),
 )

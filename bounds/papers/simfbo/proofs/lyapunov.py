@@ -11,9 +11,9 @@ import sympy as sp
 
 from bounds.ledger.step import above, below
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Proof, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
 
-_step = Proof("lyapunov")
+_step = ProofForm("lyapunov")
 L_1, mu, n, P = s.L_1, s.mu_g, s.n, s.P
 _s, _A, _L_Phi, _L_R, _L_v, _L_yx, _B, _K1, _K2 = positives("rho_gamma_x slope L_Phi L_R L_v L_yx size K_1 K_2")
 _cy, _cv = s.c_gamma_y, s.c_gamma_v
@@ -59,7 +59,7 @@ _DRIFT_OF_V = (
 )
 
 _SYMBOLS = "Divided by rho_gamma_x. slope = L_1^2 + r^2 L_2^2, e = 4 eta_y^2 tau_bar c_a alpha_max L_1^2. "
-_step_sizes = Proof("stepsizes")
+_step_sizes = ProofForm("stepsizes")
 _bound, _cap = positives("bound C")
 
 STEPS = (

@@ -6,10 +6,10 @@ import sympy as sp
 
 from bounds.ledger.step import Step, above, below, equal
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Proof, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
 from bounds.statement import Condition
 
-_step = Proof("theorem-1")
+_step = ProofForm("theorem-1")
 n, P, T, tau = s.n, s.P, s.T, s.tau_bar
 _G0, _G1, _G2, _E0, _E1, _drift, _x_part, _y_part, _v_part, _M1, _M2, _M3, _spread = nonnegative(
     "G_0 G_1 G_2 error_0 error_1 drift drift_x drift_y drift_v M_1 M_2 M_3 spread"

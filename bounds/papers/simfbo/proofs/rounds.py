@@ -15,21 +15,21 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from bounds.ledger.draw import Affine, Draw, expect, expect_square, mean, noise, subsets
+from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean, noise, subsets
 
 X, Y, V = 0, 1, 2
-Triple: TypeAlias = tuple[Affine, Affine, Affine]
+Triple: TypeAlias = tuple[NoisyRational, NoisyRational, NoisyRational]
 Numbers: TypeAlias = tuple[Fraction, Fraction, Fraction]
 ZEROS: Numbers = (Fraction(0), Fraction(0), Fraction(0))
 
 
-def size(one: Affine) -> Fraction:
+def size(one: NoisyRational) -> Fraction:
     """The largest absolute value, the noises being signs."""
     return abs(one.constant) + sum((abs(c) for c in one.noises.values()), Fraction(0))
 
 
 @dataclass(frozen=True)
-class Client:
+class BilevelClient:
     """The coefficients of g_i and f_i and the local coefficients a_i^k."""
 
     m: Fraction
@@ -53,11 +53,11 @@ class Client:
         g = abs(self.a) + self.m
         return max(g, abs(self.p) + abs(self.q), abs(self.q) + abs(self.s))
 
-    def f_x(self, point: Triple) -> Affine:
+    def f_x(self, point: Triple) -> NoisyRational:
         """The x gradient of f_i."""
         return self.p * point[X] + self.q * point[Y] + self.c
 
-    def f_y(self, point: Triple) -> Affine:
+    def f_y(self, point: Triple) -> NoisyRational:
         """The y gradient of f_i."""
         return self.q * point[X] + self.s * point[Y] + self.e
 
@@ -68,10 +68,10 @@ class Client:
 
 
 @dataclass(frozen=True)
-class Round:
+class BilevelRound:
     """Round t from ``start`` with weights w_i and P clients sampled; eta and sigma are those of x, y and v."""
 
-    clients: tuple[Client, ...]
+    clients: tuple[BilevelClient, ...]
     w: tuple[Fraction, ...]
     P: int
     start: Numbers | Triple
@@ -87,7 +87,7 @@ class Round:
     @property
     def origin(self) -> Triple:
         """(x^t, y^t, v^t)."""
-        x, y, v = (value if isinstance(value, Affine) else Affine(value) for value in self.start)
+        x, y, v = (value if isinstance(value, NoisyRational) else NoisyRational(value) for value in self.start)
         return x, y, v
 
     @cached_property
@@ -117,31 +117,31 @@ class Round:
         """a_i^k/|a_i|_1."""
         return [step / self.clients[i].norm for step in self.clients[i].steps]
 
-    def h(self, i: int, variable: int) -> Affine:
+    def h(self, i: int, variable: int) -> NoisyRational:
         """h_i, the average of the sampled directions."""
         terms = zip(self.shares(i), self.paths[i], strict=True)
-        return sum((c * self.noisy(i, k, at)[variable] for k, (c, at) in enumerate(terms)), Affine())
+        return sum((c * self.noisy(i, k, at)[variable] for k, (c, at) in enumerate(terms)), NoisyRational())
 
-    def h_mean(self, i: int, variable: int) -> Affine:
+    def h_mean(self, i: int, variable: int) -> NoisyRational:
         """h~_i, the average of the mean directions along the client's path."""
         terms = zip(self.shares(i), self.paths[i], strict=True)
-        return sum((c * self.clients[i].directions(at)[variable] for c, at in terms), Affine())
+        return sum((c * self.clients[i].directions(at)[variable] for c, at in terms), NoisyRational())
 
-    def at_start(self, i: int, variable: int) -> Affine:
+    def at_start(self, i: int, variable: int) -> NoisyRational:
         """The mean direction at the server's point."""
         return self.clients[i].directions(self.origin)[variable]
 
-    def sampled(self, chosen: Sequence[int], variable: int) -> Affine:
+    def sampled(self, chosen: Sequence[int], variable: int) -> NoisyRational:
         """sum_{i in C} w~_i h_i."""
-        return sum((Fraction(self.n, self.P) * self.w[i] * self.h(i, variable) for i in chosen), Affine())
+        return sum((Fraction(self.n, self.P) * self.w[i] * self.h(i, variable) for i in chosen), NoisyRational())
 
-    def sampled_mean(self, chosen: Sequence[int], variable: int) -> Affine:
+    def sampled_mean(self, chosen: Sequence[int], variable: int) -> NoisyRational:
         """sum_{i in C} w~_i h~_i."""
-        return sum((Fraction(self.n, self.P) * self.w[i] * self.h_mean(i, variable) for i in chosen), Affine())
+        return sum((Fraction(self.n, self.P) * self.w[i] * self.h_mean(i, variable) for i in chosen), NoisyRational())
 
-    def mean_direction(self, variable: int) -> Affine:
+    def mean_direction(self, variable: int) -> NoisyRational:
         """sum_i w_i h~_i."""
-        return sum((weight * self.h_mean(i, variable) for i, weight in enumerate(self.w)), Affine())
+        return sum((weight * self.h_mean(i, variable) for i, weight in enumerate(self.w)), NoisyRational())
 
     def sampled_square(self, variable: int) -> Fraction:
         """E||sum_{i in C} w~_i h_i||^2."""
@@ -248,16 +248,16 @@ class Round:
         """sum_i w_i times a coefficient."""
         return sum((w * getattr(client, name) for w, client in zip(self.w, self.clients, strict=True)), Fraction(0))
 
-    def y_star(self, x: Affine) -> Affine:
+    def y_star(self, x: NoisyRational) -> NoisyRational:
         """The minimiser in y of sum_i w_i g_i(x, .)."""
         return (self.average("a") * x + self.average("b")) / self.average("m")
 
-    def v_star(self, x: Affine) -> Affine:
+    def v_star(self, x: NoisyRational) -> NoisyRational:
         """The minimiser in v of sum_i w_i R_i(x, y*(x), .)."""
         f_y = self.average("q") * x + self.average("s") * self.y_star(x) + self.average("e")
         return f_y / self.average("m")
 
-    def phi(self, x: Affine) -> Fraction:
+    def phi(self, x: NoisyRational) -> Fraction:
         """E Phi_w(x) = E sum_i w_i f_i(x, y*(x))."""
         y = self.y_star(x)
         curved = self.average("p") * expect(x, x) + 2 * self.average("q") * expect(x, y)
@@ -265,12 +265,12 @@ class Round:
         return curved / 2 + self.average("c") * expect(x) + self.average("e") * expect(y)
 
     @property
-    def gradient(self) -> Affine:
+    def gradient(self) -> NoisyRational:
         """The gradient of Phi_w at x^t by eq. (11), the mean direction at (x^t, y*, v*)."""
         x = self.origin[X]
         at = (x, self.y_star(x), self.v_star(x))
         terms = zip(self.w, self.clients, strict=True)
-        return sum((weight * client.directions(at)[X] for weight, client in terms), Affine())
+        return sum((weight * client.directions(at)[X] for weight, client in terms), NoisyRational())
 
     @property
     def gap_y(self) -> Fraction:
@@ -291,18 +291,18 @@ def weights(draw: Draw, n: int) -> tuple[Fraction, ...]:
     return tuple(part / sum(parts) for part in parts)
 
 
-def drawn_client(draw: Draw, alpha: int, steps: int) -> Client:
+def drawn_client(draw: Draw, alpha: int, steps: int) -> BilevelClient:
     """Any client with up to that many local steps and a_i^k up to alpha."""
     a, b, p, q, s, c, e = draw.vector(7)
     local = tuple(draw.positive(alpha) for _ in range(draw.whole(1, steps)))
-    return Client(draw.positive(), a, b, p, q, s, c, e, steps=local)
+    return BilevelClient(draw.positive(), a, b, p, q, s, c, e, steps=local)
 
 
-def drawn_round(draw: Draw, *, noisy: bool = False, alpha: int = 3, steps: int = 3, clients: int = 3) -> Round:
+def drawn_round(draw: Draw, *, noisy: bool = False, alpha: int = 3, steps: int = 3, clients: int = 3) -> BilevelRound:
     """Any round; ``alpha`` is the largest a_i^k, ``steps`` the largest tau_i, ``clients`` the largest n."""
     n = draw.whole(2, clients)
     eta = draw.positive(Fraction(1, 4))
-    return Round(
+    return BilevelRound(
         clients=tuple(drawn_client(draw, alpha, steps) for _ in range(n)),
         w=weights(draw, n),
         P=draw.whole(1, n),
@@ -314,10 +314,10 @@ def drawn_round(draw: Draw, *, noisy: bool = False, alpha: int = 3, steps: int =
 
 def drawn_point(draw: Draw) -> Triple:
     """A point (x, y, v)."""
-    return Affine(draw.rational()), Affine(draw.rational()), Affine(draw.rational())
+    return NoisyRational(draw.rational()), NoisyRational(draw.rational()), NoisyRational(draw.rational())
 
 
-def opposite_round(draw: Draw, *, clients: int = 2) -> Round:
+def opposite_round(draw: Draw, *, clients: int = 2) -> BilevelRound:
     """One local step, one client sampled of n equal ones but for opposite linear parts, all at the optimum for x = 0.
 
     Without noise and drift, and the mean directions are 0: everything that happens is due to who is sampled.
@@ -326,9 +326,9 @@ def opposite_round(draw: Draw, *, clients: int = 2) -> Round:
     b, c, e = draw.positive(), draw.rational(), draw.rational()
     q, s = draw.rational(), draw.rational()
     signs = [Fraction(1), Fraction(-1)] * (clients // 2)
-    return Round(
+    return BilevelRound(
         clients=tuple(
-            Client(m, a, sign * b, Fraction(0), q, s, sign * c, sign * e, steps=(Fraction(1),)) for sign in signs
+            BilevelClient(m, a, sign * b, Fraction(0), q, s, sign * c, sign * e, steps=(Fraction(1),)) for sign in signs
         ),
         w=(Fraction(1, clients),) * clients,
         P=1,

@@ -7,9 +7,9 @@ import sympy as sp
 from bounds.ledger.step import below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Proof, gram, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs.form import ProofForm, gram, identity, nonnegative, positives, reals, scalar
 
-_step = Proof("theorem-2-appendix")
+_step = ProofForm("theorem-2-appendix")
 _p1, _p2, _w1, _w2, _p, _w, _slope = positives("p_1 p_2 w_1 w_2 p w slope")
 _high, _low, _p_low, _w_high = positives("beta_max_prime beta_min beta_min_prime beta_max")
 _a1, _a2, _b1, _b2 = reals("a_1 a_2 b_1 b_2")

@@ -13,17 +13,17 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bounds.ledger.draw import Affine, Draw, Rational, expect_square, mean
-from bounds.ledger.step import Kind
+from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
+from bounds.ledger.step import StepKind
 from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.proofs.form import Pairs, Proof, drawn
-from bounds.papers.simfbo.proofs.rounds import Client, Round, X, Y, weights
+from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn
+from bounds.papers.simfbo.proofs.rounds import BilevelClient, BilevelRound, X, Y, weights
 from bounds.statement import Statement
 
 _GUESS = 4
 
 
-def _start(draw: Draw) -> Round:
+def _start(draw: Draw) -> BilevelRound:
     """The first round, with step sizes still to be chosen."""
     n = draw.whole(2, 3)
     m, a, u = draw.positive(), draw.rational(), draw.rational(0, 1)
@@ -32,8 +32,8 @@ def _start(draw: Draw) -> Round:
         p, s_, q = draw.positive(), draw.positive(), draw.rational(Fraction(-1, 12), Fraction(1, 12))
         b, c, e = draw.vector(3)
         steps = tuple(draw.positive(2) for _ in range(draw.whole(1, 2)))
-        clients.append(Client(m, a, b, p, q, s_, c, e, steps=steps))
-    return Round(
+        clients.append(BilevelClient(m, a, b, p, q, s_, c, e, steps=steps))
+    return BilevelRound(
         clients=tuple(clients),
         w=weights(draw, n),
         P=draw.whole(1, n),
@@ -44,15 +44,15 @@ def _start(draw: Draw) -> Round:
     )
 
 
-def _least(run: Round) -> Fraction | None:
+def _least(run: BilevelRound) -> Fraction | None:
     """The least value of Phi_w, if its curvature is positive."""
     # Phi_w is quadratic: three values say what it is.
-    low, middle, high = (run.phi(Affine(Fraction(x))) for x in (-1, 0, 1))
+    low, middle, high = (run.phi(NoisyRational(Fraction(x))) for x in (-1, 0, 1))
     curvature, slope = low + high - 2 * middle, (high - low) / 2
     return middle - slope**2 / (2 * curvature) if curvature > 0 else None
 
 
-def _constants(run: Round, T: int, rho: Fraction) -> dict[sp.Symbol, sp.Expr]:
+def _constants(run: BilevelRound, T: int, rho: Fraction) -> dict[sp.Symbol, sp.Expr]:
     """The constants of the theorem but for L_f, the step sizes and the initial gap."""
     shares = zip(run.w, run.clients, strict=True)
     spread = sum((w * (client.b - run.average("b")) ** 2 for w, client in shares), Fraction(0))
@@ -103,7 +103,7 @@ def _steps(draw: Draw, statement: Statement, values: dict[sp.Symbol, sp.Expr]) -
             values[rule.symbol] = sp.Rational(_below(_value(rule.value, values)) / draw.whole(1, 4))
 
 
-def after(run: Round, chosen: tuple[int, ...], steps: tuple[Fraction, ...]) -> Round:
+def after(run: BilevelRound, chosen: tuple[int, ...], steps: tuple[Fraction, ...]) -> BilevelRound:
     """The next round where ``chosen`` are sampled; ``steps`` are rho times gamma_x, gamma_y and gamma_v."""
     x, y, v = (at - step * run.sampled(chosen, k) for k, (at, step) in enumerate(zip(run.origin, steps, strict=True)))
     return replace(run, start=(x, y, v), t=run.t + 1)
@@ -127,7 +127,7 @@ def theorem(draw: Draw, statement: Statement, *, normalised: bool) -> tuple[Frac
     ratios = (sp.Integer(1), values[s.c_gamma_y], values[s.c_gamma_v])
     moves = tuple(Fraction(str(values[s.rho] * gamma * ratio)) for ratio in ratios)
     first = replace(run, eta=(eta_x, eta_y, eta_v))
-    levels: list[tuple[Round, ...]] = [(first,)]
+    levels: list[tuple[BilevelRound, ...]] = [(first,)]
     for _ in range(T - 1):
         levels.append(tuple(after(one, chosen, moves) for one in levels[-1] for chosen in one.samples))
     if any(one.L_f > Fraction(str(values[s.L_f])) for level in levels for one in level):
@@ -146,7 +146,7 @@ def _bounded(draw: Draw, statement: Statement, *, normalised: bool = False) -> P
         yield left, sp.Add(*terms.values())
 
 
-_one, _two = Proof("theorem-1"), Proof("theorem-2")
+_one, _two = ProofForm("theorem-1"), ProofForm("theorem-2")
 _CLAIM = "(1/T) sum_t E||grad Phi_w(x^t)||^2 <= (46) with (48), (50), (52) and (53)"
 _FAR = (
     "The bound is 10^9 times the left side and more: its constants are of no account here, only that the theorem does "
@@ -158,28 +158,28 @@ STEPS = (
         39,
         "Theorem 1, with the constants of its proof",
         f"{_CLAIM}, for step sizes within (38) and (39)",
-        drawn(Kind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_1), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_1), count=20),
         remark=f"The printed orders with the constants of simfbo/theorem-1. {_FAR}",
     ),
     _one(
         40,
         "Theorem 1, not printed: the repaired theorem",
         f"{_CLAIM}, for the repaired constants and step sizes",
-        drawn(Kind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_1_REPAIRED), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_1_REPAIRED), count=20),
         remark=_FAR,
     ),
     _two(
         1,
         "Theorem 2, with the constants of Theorem 1",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i",
-        drawn(Kind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_2, normalised=True), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_2, normalised=True), count=20),
         remark=_FAR,
     ),
     _two(
         2,
         "Theorem 2, not printed: the repaired theorem",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i and the repaired constants and step sizes",
-        drawn(Kind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_2_REPAIRED, normalised=True), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_2_REPAIRED, normalised=True), count=20),
         remark=_FAR,
     ),
 )
