@@ -14,12 +14,13 @@ from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
 from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.evaluate import number_text, point_text
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing import mutants
 from ratecheck.auditing.coordinates import Coordinates
+from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK, Decision
 from ratecheck.auditing.inequality import prove
-from ratecheck.auditing.mutants import TWO_PERCENT, PrintedConstant
-from ratecheck.auditing.probe import Probe
+from ratecheck.auditing.mutation import mutants
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation.probe import Probe
 
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
@@ -65,7 +66,7 @@ def examine(probe: Probe, seconds: float) -> Hygiene:
                 found = room(probe, constant, end)
                 loose += [] if found is None else [found]
             for label, other in without_hypothesis(check):
-                if mutants.decide(other, QUICK).true:
+                if decide(other, QUICK).true:
                     unused.append(label)
     except OutOfTime:
         complete = False
