@@ -636,7 +636,7 @@ def test_errata_are_ordered_by_consequence():
 LEDGER = """
 import sympy as sp
 from fractions import Fraction
-from bounds.ledger.step import Draws, Enumerated, Identity, Kind, Scalar, Step, below
+from bounds.ledger.step import Draws, Enumerated, Identity, StepKind, Scalar, Step, below
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -652,7 +652,8 @@ STEPS = (
     Step(id="pfl/toy-2", location="eq. (2)", claim="(x+y)^2", of="pfl/lemma-3.1",
          check=Identity(left=(x + y) ** 2, right=x**2 + 2 * x * y + y**2)),
     Step(id="pfl/toy-3", location="eq. (3)", claim="v <= |v|", of="pfl/lemma-3.2",
-         check=Enumerated(kind=Kind.STANDARD, sides=sides, operator="<=", instances=Draws(), constants={"factor": 1})),
+         check=Enumerated(kind=StepKind.STANDARD, sides=sides, operator="<=", instances=Draws(),
+                          constants={"factor": 1})),
     Step(id="pfl/toy-4", location="eq. (4)", claim="x <= y", of="pfl/lemma-3.2",
          check=Scalar(left=x, operator="<=", right=y), repair="x <= y assumed",
          repaired=Scalar(left=x, operator="<=", right=y, hypotheses=(below(x, y),))),
@@ -742,13 +743,13 @@ def test_workers_agree_with_one_process():
 SLOW = """
 import pathlib
 import time
-from bounds.ledger.step import Draws, Enumerated, Kind, Step
+from bounds.ledger.step import Draws, Enumerated, StepKind, Step
 
 def sides(draw):
     pathlib.Path("begun").touch()
     time.sleep(60)
 
-check = Enumerated(kind=Kind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
+check = Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
 STEPS = tuple(
     Step(id=f"pfl/slow-{k}", location="", claim="", of="pfl/lemma-3.1", check=check) for k in range(4)
 )
@@ -801,8 +802,8 @@ def test_two_steps_of_one_id_are_refused(toy):
 @pytest.fixture
 def shown(toy, cli, monkeypatch):
     """The command line, with the toy as the ledger of the first paper and none of the others."""
-    monkeypatch.setattr(command.checks, "module_of", lambda _: toy(LEDGER))
-    monkeypatch.setattr(command.checks, "has_ledger", lambda paper: paper == "pfl")
+    monkeypatch.setattr(command, "module_of", lambda _: toy(LEDGER))
+    monkeypatch.setattr(command, "has_ledger", lambda paper: paper == "pfl")
     return cli
 
 
