@@ -12,9 +12,10 @@ from bounds.errors import InputError
 from bounds.ledger.step import StepKind
 from bounds.statement import Evaluation
 from bounds.symbols import Domain, Role
-from ratecheck import auditing as audit
 from ratecheck.auditing import refuted as standing
-from ratecheck.auditing.ledger import load
+from ratecheck.auditing.conclusions import Standing, conclude
+from ratecheck.auditing.finding import StepVerdict, examine_step
+from ratecheck.auditing.ledger import audit, has_ledger, load, module_of
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import wide
 from ratecheck.verification.defaults import completed
@@ -158,22 +159,22 @@ def test_a_form_of_a_false_statement_is_false_with_it():
 @pytest.mark.parametrize("key", QUICK)
 def test_kept_refutations_are_those_of_the_audit(key):
     """The step named is an end-to-end one, false, and mended."""
-    steps = {step.id: step for step in load(audit.module_of(key.partition("/")[0]))}
+    steps = {step.id: step for step in load(module_of(key.partition("/")[0]))}
     step = steps[standing.FALSE[key]]
-    finding = audit.examine_step(step)
+    finding = examine_step(step)
     assert (step.kind, finding.of, finding.verdict, finding.mended) == (
-        StepKind.END_TO_END, key, audit.StepVerdict.FALSE, True,
+        StepKind.END_TO_END, key, StepVerdict.FALSE, True,
     )  # fmt: skip
 
 
 @pytest.mark.long
 def test_the_kept_list_is_the_audit_s():
     """All statements that the audit calls false as printed, and no other."""
-    papers = [paper for paper in bounds.PAPERS if audit.has_ledger(paper)]
+    papers = [paper for paper in bounds.PAPERS if has_ledger(paper)]
     statements = [statement for paper in papers for statement in bounds.statements(paper)]
-    findings = audit.audit([audit.module_of(paper) for paper in papers])
-    concluded = audit.conclude(findings, statements)
-    assert {k for k, c in concluded.items() if c.standing is audit.Standing.FALSE} == standing.FALSE.keys()
+    findings = audit([module_of(paper) for paper in papers])
+    concluded = conclude(findings, statements)
+    assert {k for k, c in concluded.items() if c.standing is Standing.FALSE} == standing.FALSE.keys()
     assert all(standing.FALSE[key] in concluded[key].steps for key in standing.FALSE)
 
 
