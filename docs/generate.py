@@ -45,7 +45,7 @@ from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
 from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method

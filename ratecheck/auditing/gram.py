@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 
 from bounds.ledger.step import Gram, Scalar
 from bounds.ledger.vectors import product_symbol
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.handelman import combine
