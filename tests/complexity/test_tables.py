@@ -19,7 +19,7 @@ from bounds.errors import InputError
 from bounds.ledger.rate_table import OwnRow, QuotedRow, get, tables
 from bounds.papers.baselines import statements as baselines
 from bounds.papers.pfl.tables import PFL_TABLE_2
-from bounds.papers.simfbo import statements as simfbo
+from bounds.papers.simfbo import symbols as simfbo
 from bounds.papers.simfbo.tables import SIMFBO_TABLE_1
 from bounds.statement import Relation
 from bounds.statement import number as value_at

@@ -19,7 +19,7 @@ import sympy as sp
 
 from bounds.papers.fedsum import statements as fedsum
 from bounds.papers.pfl import statements as pfl
-from bounds.papers.simfbo import statements as simfbo
+from bounds.papers.simfbo import symbols as simfbo
 from bounds.statement import Assumption, Claim, Metric, Over, Relation, Source, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 
