@@ -1,4 +1,4 @@
-"""Expressions as plain Python functions of floats, with what is known already put in.
+"""Expressions as plain Python functions of floats, with the known values substituted.
 
 SymPy's own ``lambdify`` takes milliseconds an expression, which is most of the time of a command that evaluates each
 expression once. The expressions of the catalogue are sums, products, powers, minima, maxima and logarithms only.

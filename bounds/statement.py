@@ -29,7 +29,7 @@ Given = Mapping[str, float | Sequence[float]]
 
 
 class Assumption(Enum):
-    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols it defines."""
+    """What a statement assumes, in the words a verdict uses; ``constants`` are the symbols it defines."""
 
     SMOOTHNESS = "smoothness"
     NOISE = "unbiased gradients with bounded variance, independent across clients and steps"
@@ -292,7 +292,7 @@ class ConditionCheck:
 
     @property
     def broken(self) -> str:
-        """What is wrong: the value, the condition with both sides evaluated, and what would do."""
+        """What is wrong: the value, the condition with both sides evaluated, and what is admissible."""
         condition = self.condition
         left, right = apart(self.left, self.right)
         if not condition.left.is_Symbol:
@@ -310,14 +310,14 @@ class ConditionCheck:
 
     @property
     def limit(self) -> str:
-        """The right side with numbers put in, such as ``1/(32*25*1) = 0.00125``."""
+        """The right side with the values substituted, such as ``1/(32*25*1) = 0.00125``."""
         right, (_, value) = self.condition.right, apart(self.left, self.right)
         if right.is_number:
             return value
         if right.is_Symbol:
             return f"{right} = {value}"
-        put_in = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
-        return f"{put_in} = {value}"
+        substituted = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
+        return f"{substituted} = {value}"
 
 
 @dataclass(frozen=True, kw_only=True)

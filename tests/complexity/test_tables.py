@@ -162,7 +162,7 @@ def test_a_number_of_local_steps_that_works_is_found():
     row = SIMFBO_TABLE_1.rows[-2]
     assert isinstance(row, OwnRow)
     rounds, steps = baselines.eps**-2 / simfbo.P, 1 / baselines.eps
-    planted = dataclasses.replace(row, put_in={simfbo.T: rounds, simfbo.tau_bar: steps}, cases=({},))
+    planted = dataclasses.replace(row, substituted={simfbo.T: rounds, simfbo.tau_bar: steps}, cases=({},))
     (finding,) = check_table(dataclasses.replace(SIMFBO_TABLE_1, rows=(planted,), reductions=())).rows[0].findings
     assert finding.outcome is Outcome.HOLDS
     assert "tau_bar = 1" in finding.says

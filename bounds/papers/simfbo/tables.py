@@ -23,7 +23,7 @@ def _bilevel(label: str, key: str) -> OwnRow:
         orders={"samples": (samples,), "rounds": (rounds,)},
         columns={},
         hides_logarithms=False,
-        put_in={simfbo.T: rounds, simfbo.tau_bar: samples / rounds},
+        substituted={simfbo.T: rounds, simfbo.tau_bar: samples / rounds},
         reaches=eps,
         free={"rounds": simfbo.tau_bar},
         cases=({P: simfbo.n}, {}),

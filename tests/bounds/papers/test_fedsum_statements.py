@@ -218,9 +218,9 @@ def test_every_symbol_is_of_the_vocabulary(key):
     statement = STATEMENTS[key]
     exprs = [side for claim in statement.claims for side in (claim.metric.expr, claim.bound)]
     exprs += [side for condition in statement.hypotheses for side in (condition.left, condition.right)]
-    symbols = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
-    assert symbols == {VOCABULARY[symbol.name].symbol for symbol in symbols}
-    assert bool(statement.step_products) == bool({s.name for s in symbols} & set(STEPS))
+    found = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
+    assert found == {VOCABULARY[symbol.name].symbol for symbol in found}
+    assert bool(statement.step_products) == bool({s.name for s in found} & set(STEPS))
 
 
 @every_key
@@ -274,15 +274,15 @@ def branches(expr):
 def has_degrees(expr, degrees):
     """Whether f -> a*f, x -> c*x multiplies the expression by a**degrees[0] * c**degrees[1], in all its branches."""
     for branch in branches(sp.sympify(expr)):
-        symbols = sorted(branch.free_symbols, key=str)
-        function = sp.lambdify(symbols, branch, modules="mpmath")
+        free = sorted(branch.free_symbols, key=str)
+        function = sp.lambdify(free, branch, modules="mpmath")
         for values in points("theorem-4.1", 5, 3):
             with mpmath.workdps(50):
                 a, c = mpmath.mpf("2.7"), mpmath.mpf("0.31")
-                plain = [mpmath.mpf(values[s.name]) for s in symbols]
+                plain = [mpmath.mpf(values[s.name]) for s in free]
                 scaled = [
                     number * a ** VOCABULARY[s.name].f_degree * c ** VOCABULARY[s.name].x_degree
-                    for number, s in zip(plain, symbols, strict=True)
+                    for number, s in zip(plain, free, strict=True)
                 ]
                 wanted = function(*plain) * a ** degrees[0] * c ** degrees[1]
                 if abs(function(*scaled) - wanted) > mpmath.mpf(10) ** -30 * abs(wanted):

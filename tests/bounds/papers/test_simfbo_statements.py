@@ -363,8 +363,8 @@ def test_every_symbol_of_a_statement_is_of_its_vocabulary(key):
     exprs = [side for claim in statement.claims for side in (claim.metric.expr, claim.bound)]
     exprs += [claim.metric.trivial for claim in statement.claims if claim.metric.trivial is not None]
     exprs += [side for condition in statement.hypotheses for side in (condition.left, condition.right)]
-    symbols = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
-    assert symbols == {symbols.VOCABULARY[symbol.name].symbol for symbol in symbols}
+    found = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
+    assert found == {symbols.VOCABULARY[symbol.name].symbol for symbol in found}
     assert {
         name for assumption in statement.assumptions for name in assumption.constants
     } <= symbols.VOCABULARY.order.keys()
@@ -381,15 +381,15 @@ def has_degrees(expr, degrees):
     choices = sorted(expr.atoms(sp.Max, sp.Min), key=sp.count_ops)
     if choices:
         return all(has_degrees(expr.xreplace({choices[0]: argument}), degrees) for argument in choices[0].args)
-    symbols = sorted(expr.free_symbols, key=str)
-    function = sp.lambdify(symbols, expr, modules="mpmath")
+    free = sorted(expr.free_symbols, key=str)
+    function = sp.lambdify(free, expr, modules="mpmath")
     with mpmath.workdps(50):
         a, c = mpmath.mpf("1.37"), mpmath.mpf("0.61")
         for values in points(9, 2):
-            precise = [mpmath.mpf(values[x.name]) for x in symbols]
+            precise = [mpmath.mpf(values[x.name]) for x in free]
             scaled = [
                 value * a ** DEGREES[x.name][0] * c ** DEGREES[x.name][1]
-                for x, value in zip(symbols, precise, strict=True)
+                for x, value in zip(free, precise, strict=True)
             ]
             wanted = mpmath.mpf(function(*precise)) * a ** degrees[0] * c ** degrees[1]
             if abs(function(*scaled) - wanted) > mpmath.mpf(10) ** -30 * abs(wanted):
@@ -496,9 +496,9 @@ MEASURED = ("grad_Phi_w2", "y_error_w2", "v_error_w2", "mean_x2", "noise_weight"
 
 def coefficients(expr):
     """The coefficients of an expression that is linear in the measured quantities, and the rest under 1."""
-    symbols = {name: symbols.VOCABULARY[name].symbol for name in MEASURED}
-    found = {name: sp.diff(expr, symbol) for name, symbol in symbols.items()}
-    return {**found, "1": expr.xreplace(dict.fromkeys(symbols.values(), sp.Integer(0)))}
+    measured = {name: symbols.VOCABULARY[name].symbol for name in MEASURED}
+    found = {name: sp.diff(expr, symbol) for name, symbol in measured.items()}
+    return {**found, "1": expr.xreplace(dict.fromkeys(measured.values(), sp.Integer(0)))}
 
 
 def combined(suffix):
