@@ -44,11 +44,11 @@ class Row:
 class OwnRow(Row):
     """A row about the paper's own theorem.
 
-    Where the columns are complexities, ``substituted`` says which parameters of the theorem they are, and its bound then has
-    to be at most of the order ``reaches``; else (None) the bound has the printed order. ``free`` has by column the
-    parameter, at least 1, that this column alone does not fix: where the bound does not reach the accuracy with what
-    was put in, it is asked whether it does with another value. ``cases`` are what the row is checked for, such as
-    {P: n}; {} is the row as it stands. ``remark`` is what the paper says elsewhere.
+    Where the columns are complexities, ``substituted`` says which parameters of the theorem they are, and its bound
+    then has to be at most of the order ``reaches``; else (None) the bound has the printed order. ``free`` has by
+    column the parameter, at least 1, that this column alone does not fix: where the bound does not reach the accuracy
+    with the value substituted, another value is tried. ``cases`` are what the row is checked for, such as {P: n}; {}
+    is the row as it is printed. ``remark`` is what the paper says elsewhere.
     """
 
     substituted: Mapping[sp.Symbol, sp.Expr]
@@ -93,7 +93,7 @@ class Unprinted:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """``general`` with ``settings`` put in is of the order of ``special``."""
+    """``general`` with ``settings`` substituted is of the order of ``special``."""
 
     general: Row
     settings: Mapping[sp.Symbol, sp.Expr]

@@ -519,7 +519,7 @@ def combined(suffix):
     own, other = (lemmas._D_Y_REPAIRED, lemmas._D_V_REPAIRED) if suffix else (lemmas._D_Y, lemmas._D_V)
     total = right("lemma-7", "main") + formulas.K_1 * right("lemma-10", "y") + formulas.K_2 * right("lemma-10", "v")
     for step in (
-        {getattr(simfbo, f"sampled_{b}2"): right("lemma-9", b) for b in "xyv"},
+        {getattr(symbols, f"sampled_{b}2"): right("lemma-9", b) for b in "xyv"},
         {symbols.drift_f: f, symbols.drift_g: g, symbols.drift_f_sq: share * f, symbols.drift_g_sq: share * g},
         {symbols.drift_x: drift_x, symbols.drift_v: drift_v, symbols.drift_y: drift_y},
         {
