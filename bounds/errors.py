@@ -1,6 +1,7 @@
 """The one error that a user's input can cause.
 
-Every message is a single line: the value, the condition that it breaks with both sides evaluated, and what would do.
+Every message is a single line: the value, the condition that it breaks with both sides evaluated, and what is
+admissible.
 The command line turns it into exit code 2; nothing else in the project is allowed to reach the user as a traceback.
 """
 
@@ -13,7 +14,7 @@ _SHOWN = 20
 
 
 class InputError(ValueError):
-    """The input cannot be used: the message says which value, why, and what would do."""
+    """The input cannot be used: the message says which value, why, and what is admissible."""
 
 
 class NoValueError(InputError):

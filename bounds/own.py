@@ -140,7 +140,7 @@ def _check(address: str, statement: Statement) -> None:
             formula.function(expr, names)
         except (TypeError, ArithmeticError) as error:
             raise InputError(
-                f"{address}: {place}: {error}; sums, products, rational powers, Min, Max, log and exp will do"
+                f"{address}: {place}: {error}; sums, products, rational powers, Min, Max, log and exp are admissible"
             ) from None
 
 

@@ -19,9 +19,10 @@ import sympy as sp
 
 from bounds import formula
 from bounds.errors import InputError, NoValueError, did_you_mean
+from bounds.numbers import apart, as_float, given_numbers, holds, inwards
 from bounds.representations import represented
 from bounds.roots import shown
-from bounds.symbols import Alias, Role, Vocabulary
+from bounds.symbols import Role, Vocabulary
 
 Values = Mapping[str, float]
 # What a caller may say: a list of numbers where an alias takes many.
@@ -181,69 +182,8 @@ class Condition:
         if not self.symbols <= values.keys():
             return ConditionCheck(key=key, condition=self, values=values, left=None, right=None, holds=None)
         left, right = (number(side, values) for side in (self.left, self.right))
-        holds = _holds(left, self.operator, right)
-        return ConditionCheck(key=key, condition=self, values=values, left=left, right=right, holds=holds)
-
-
-# Prescribed step sizes are computed in floating point and must pass the condition that they meet with equality.
-_ROUNDING = 1e-12
-
-
-def as_float(name: str, value: object) -> float:
-    """The value as a float; raises `InputError` for what is no number."""
-    try:
-        return float(value)  # type: ignore[arg-type]  # what is no number raises
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name}={value!r}: it has to be a number") from None
-
-
-def _numbers(alias: Alias, value: object) -> list[float]:
-    """What was given for an alias, as floats; a single number is a list of one."""
-    if not alias.many or isinstance(value, str) or not isinstance(value, Iterable):
-        return [as_float(alias.name, value)]
-    numbers = [as_float(f"{alias.name}[{i}]", each) for i, each in enumerate(value)]
-    if not numbers:
-        raise InputError(f"{alias.name} ({alias.meaning}) is an empty list: give at least one number")
-    return numbers
-
-
-def _holds(left: float, operator: str, right: float) -> bool:
-    finite = math.isfinite(left) and math.isfinite(right)
-    slack = _ROUNDING * max(abs(left), abs(right)) if finite else 0.0
-    if operator == "<=":
-        return left <= right + slack
-    if operator == ">=":
-        return left >= right - slack
-    # What is equal but for rounding is not strictly smaller.
-    if operator == "<":
-        return left < right - slack
-    if operator == ">":
-        return left > right + slack
-    return left == right or abs(left - right) <= slack
-
-
-def apart(left: float | None, right: float | None, digits: int = 6) -> tuple[str, str]:
-    """Both numbers with so many digits, or with more until they differ where they do."""
-    texts = ("-", "-")
-    for some in range(digits, 18):
-        texts = tuple("-" if value is None else f"{value:.{some}g}" for value in (left, right))  # type: ignore[assignment]
-        if texts[0] != texts[1] or left == right:
-            break
-    return texts
-
-
-def _inwards(limit: float | None, operator: str) -> str:
-    """A limit with ten digits, or with all where a number with ten would break it."""
-    if limit is None:
-        return "-"
-    for digits in (10, 17):
-        unit = 10.0 ** (math.floor(math.log10(abs(limit))) - digits + 1) if limit and math.isfinite(limit) else 0.0
-        step = -unit if operator in ("<=", ">") else unit
-        for text in (f"{limit:.{digits}g}", f"{limit + step:.{digits}g}"):
-            # What is not admissible itself is the limit for others: it is then named from its other side.
-            if _holds(float(text), operator, limit) or (operator in ("<", ">") and float(text) == limit):
-                return text
-    return repr(limit)
+        true = holds(left, self.operator, right)
+        return ConditionCheck(key=key, condition=self, values=values, left=left, right=right, holds=true)
 
 
 def number(expr: sp.Expr, values: Values) -> float:
@@ -292,7 +232,7 @@ class ConditionCheck:
 
     @property
     def broken(self) -> str:
-        """What is wrong: the value, the condition with both sides evaluated, and what would do."""
+        """What is wrong: the value, the condition with both sides evaluated, and what is admissible."""
         condition = self.condition
         left, right = apart(self.left, self.right)
         if not condition.left.is_Symbol:
@@ -306,18 +246,18 @@ class ConditionCheck:
             "<": "Admissible {}: below",
             ">": "Admissible {}: above",
         }[condition.operator]
-        return f"{sentence}. {extreme.format(condition.left)} {_inwards(self.right, condition.operator)}."
+        return f"{sentence}. {extreme.format(condition.left)} {inwards(self.right, condition.operator)}."
 
     @property
     def limit(self) -> str:
-        """The right side with numbers put in, such as ``1/(32*25*1) = 0.00125``."""
+        """The right side with the values substituted, such as ``1/(32*25*1) = 0.00125``."""
         right, (_, value) = self.condition.right, apart(self.left, self.right)
         if right.is_number:
             return value
         if right.is_Symbol:
             return f"{right} = {value}"
-        put_in = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
-        return f"{put_in} = {value}"
+        substituted = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
+        return f"{substituted} = {value}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -524,7 +464,7 @@ class Statement:
         """The statement for the lists that are given: a maximum over a list is over all of it, not over its ends."""
         written: dict[sp.Expr, sp.Expr] = {}
         for name, (ends, one) in self.vocabulary.maxima.items():
-            numbers = _numbers(self.vocabulary.aliases[name], given[name]) if name in given else []
+            numbers = given_numbers(self.vocabulary.aliases[name], given[name]) if name in given else []
             between = sorted({*numbers} - {min(numbers, default=0.0), max(numbers, default=0.0)})
             if between:
                 self.resolve({name: given[name]})
@@ -605,7 +545,7 @@ class Statement:
                 values[name] = as_float(name, value)
                 self.vocabulary[name].check(values[name])
                 continue
-            numbers = _numbers(alias, value)
+            numbers = given_numbers(alias, value)
             for target, choose in alias.targets.items():
                 if target in given:
                     raise InputError(f"{name} and {target} are both given: {name} already says what {target} is")

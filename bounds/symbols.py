@@ -1,4 +1,4 @@
-"""Every symbol of the catalogue, once: its ASCII name, what it means, where it may lie, and how it scales.
+"""Symbols: ASCII name, meaning, domain, scaling degrees; and the vocabulary of the pfl paper, which others share.
 
 Papers use the same letter for different things. A `Vocabulary` holds the symbols of one paper; what it does not define
 itself it takes from the one it is based on.
@@ -198,7 +198,8 @@ class Vocabulary:
         return {name: position for position, name in enumerate(self._quantities)}
 
 
-# The symbols of the basic setting, with shared and personal variables: those that problems certify and runs measure.
+# The symbols of the basic setting, with shared and personal variables, which problems certify and runs measure. They
+# are those of the pfl paper; the textbook and users' own statements build on them.
 COMMON = Vocabulary()
 _define = COMMON.define
 
@@ -268,6 +269,7 @@ C = _define(
     0,
     2,
 )
+# Of the lemmas of the pfl paper.
 T_1u = _define(
     "T_1u", "T_{1,u}", "-(gamma/n) sum_ik E<grad_u f(u^t, v^t), grad_u f_i(u_ik, v_ik)>", _REAL, _MEASURED, 1, 0
 )
@@ -335,6 +337,7 @@ dv2 = _define(
     0,
     2,
 )
+# Of random vectors, which need not come from a run.
 sum2 = _define("sum2", r"\mathbb{E}\|X_1+\dots+X_n\|^2", "E||sum of the n vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 squares = _define("squares", r"\sum_i\mathbb{E}\|X_i\|^2", "sum_i E||X_i||^2", _NONNEGATIVE, _MEASURED, 0, 2)
 xbar2 = _define("xbar2", r"\mathbb{E}\|\bar X\|^2", "E||mean of the n vectors||^2", _NONNEGATIVE, _MEASURED, 0, 2)

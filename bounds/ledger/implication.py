@@ -1,18 +1,19 @@
 """How one statement follows from others: the argument as data, and the inequalities that it comes down to.
 
-An `Implication` begins with the right side of a premise and puts in the premises and facts one after the other, each
-for the quantity that it bounds. What is left has to be at most the conclusion's right side. Four forms, one mechanism:
+An `Implication` begins with the right side of a premise and substitutes the premises and facts one after the other,
+each for the quantity that it bounds. What is left has to be at most the conclusion's right side. Four forms, one
+mechanism:
 
-* *prescribed steps*: nothing is put in; the conclusion's rules stand for the step sizes;
+* *prescribed steps*: nothing is substituted; the conclusion's rules replace the step sizes;
 * *reduction*: as before, with parameters fixed (``at``), such as sigma_v = 0;
-* *substitution*: lemmas are put in, each with a coefficient that has to be nonnegative;
+* *substitution*: lemmas are substituted, each with a coefficient that has to be nonnegative;
 * *telescoping* (``telescoped`` is not None): what is left is a bound R on the change of a function that falls by at
   most ``telescoped`` over all T rounds, so that the mean of R over the rounds is at least -telescoped/T.
 
 Telescoping, in full. Let q_j be the measured quantities, R = rest - sum_j d_j q_j, and let the conclusion's left side
 be at most M = M_0 + sum_j a_j q_j. With means over the rounds, sum_j d_j q_j <= telescoped/T + rest. If d_j >= 0 and
 d_j*(bound - M_0) >= a_j*(telescoped/T + rest) for every j, then M <= bound: the largest a_j/d_j, times both sides.
-(d_j = 0 < a_j breaks the second where telescoped > 0, and telescoped = 0 is a limit: any larger value will do.)
+(d_j = 0 < a_j breaks the second where telescoped > 0, and telescoped = 0 is a limit: any larger value is admissible.)
 
 `obligations` makes all of these inequalities from the statement objects; nothing is typed a second time.
 """
@@ -38,7 +39,7 @@ Substitution = Mapping[sp.Expr, sp.Expr]
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """A statement put in: each quantity that its claims (or the one named) bound, replaced by the bound.
+    """A statement substituted: each quantity that its claims (or the one named) bound, replaced by the bound.
 
     ``at`` says for which symbols something else stands there: another round's quantity, or the value that the argument
     chooses for a parameter that the conclusion leaves open.
@@ -63,7 +64,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class Summed:
-    """A recursion q_t <= a*q_{t-1} + r_{t-1} over the rounds, put in for the mean of q.
+    """A recursion q_t <= a*q_{t-1} + r_{t-1} over the rounds, substituted for the mean of q.
 
     ``previous`` is q_{t-1} and ``start`` is q_0; ``rounds_back`` names for each quantity of round t-1 that of round t.
     With a < 1 the mean is at most (q_0/T + mean r)/(1 - a). With a > 1, a**t <= g = exp((a - 1)(T - 1)) for t < T,
@@ -97,9 +98,9 @@ class Mean:
 class Implication:
     """The paper says at ``location`` that ``conclusion`` follows from the statements in ``start`` and ``steps``.
 
-    ``claim`` is the conclusion's claim (its first one where None). ``left`` are put in for the quantities on the
+    ``claim`` is the conclusion's claim (its first one where None). ``left`` are substituted for the quantities on the
     conclusion's left side. ``given`` are hypotheses that the conclusion does not state, such as what defines a symbol;
-    ``known`` are statements whose claims are hypotheses, where what they bound does not stand linearly. ``using`` names
+    ``known`` are statements whose claims are hypotheses, where what they bound does not occur linearly. ``using`` names
     the conclusion's conditions and rules that the algebra needs (all where None), to spare it the others.
     """
 
@@ -119,7 +120,7 @@ class Implication:
 
     @property
     def parts(self) -> tuple[Step, ...]:
-        """Everything that is put in, in order."""
+        """Everything that is substituted, in order."""
         return (self.start, *self.steps, *self.left)
 
     @property
@@ -200,7 +201,7 @@ class _Derivation:
         return self.conclusion.vocabulary["T"].symbol
 
     def settled(self, expr: sp.Expr) -> sp.Expr:
-        """The expression with everything put in that the conclusion fixes or prescribes."""
+        """The expression with everything substituted that the conclusion fixes or prescribes."""
         return self._put(expr, self.local, self.fixed, self.rules)
 
     def case(self) -> ProofObligations:
@@ -283,7 +284,9 @@ class _Derivation:
             for quantity, bound in self._bounds(step):
                 slope = sp.diff(expr, quantity)
                 if slope.has(quantity):
-                    raise ValueError(f"{self.conclusion.key}: {quantity} is put in where it does not occur linearly")
+                    raise ValueError(
+                        f"{self.conclusion.key}: {quantity} is substituted where it does not occur linearly"
+                    )
                 if not slope.is_zero:
                     self._require(f"coefficient of {quantity}", slope, ">=", ZERO)
                 expr = expr.xreplace({quantity: ZERO}) + slope * bound
@@ -331,12 +334,12 @@ class _Derivation:
                 raise ValueError(f"{self.conclusion.key}: a side is not linear in {quantities}")
         none = dict.fromkeys(quantities, ZERO)
         available = implication.telescoped / self._rounds + right.xreplace(none)
-        room = bound - left.xreplace(none)
+        slack = bound - left.xreplace(none)
         for quantity in quantities:
             fall, weight = -sp.diff(right, quantity), sp.diff(left, quantity)
             self._require(f"fall per {quantity}", fall, ">=", ZERO)
             if weight != 0:
-                self._require(f"right side per {quantity}", weight * available, "<=", fall * room)
+                self._require(f"right side per {quantity}", weight * available, "<=", fall * slack)
 
     def _same_order(self, claim: Claim) -> None:
         """Term by term, a factor that depends on no setting of the run (n, m, K, T, ...) leads to the other order."""

@@ -1,4 +1,4 @@
-"""Who takes part when, in small: the quantities that proofs about delays count with.
+"""Participation traces, in small: the quantities that proofs about delays count with.
 
 Rounds are 0 ... T-1, clients 0 ... N-1. ``last(i, t)`` is a_{i,t}, the last round up to t in which client i took part,
 -1 if there is none; ``delay(t)`` is tau_t = max_i (t - a_{i,t}); ``seen(t)`` is A_t, the clients that took part up to
@@ -38,7 +38,7 @@ class ParticipationMatrix:
         return tuple(i for i, there in enumerate(self.matrix[t]) if there)
 
     def last(self, i: int, t: int) -> int:
-        """a_{i,t}; for t = T the matrix goes on with a round in which nobody takes part."""
+        """a_{i,t}; for t = T the matrix goes on with a round in which nobody participates."""
         return max((r for r in range(min(t, self.T - 1) + 1) if self.matrix[r][i]), default=-1)
 
     def before(self, i: int, t: int) -> int:
@@ -60,7 +60,7 @@ class ParticipationMatrix:
 
     @property
     def tau_max_T(self) -> int:
-        """The largest delay over rounds 0 ... T, where nobody takes part in round T: at least 1."""
+        """The largest delay over rounds 0 ... T, where nobody participates in round T: at least 1."""
         return max(self.delay(t) for t in range(self.T + 1))
 
     @property

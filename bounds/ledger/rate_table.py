@@ -44,14 +44,14 @@ class Row:
 class OwnRow(Row):
     """A row about the paper's own theorem.
 
-    Where the columns are complexities, ``put_in`` says which parameters of the theorem they are, and its bound then has
-    to be at most of the order ``reaches``; else (None) the bound has the printed order. ``free`` has by column the
-    parameter, at least 1, that this column alone does not fix: where the bound does not reach the accuracy with what
-    was put in, it is asked whether it does with another value. ``cases`` are what the row is checked for, such as
-    {P: n}; {} is the row as it stands. ``remark`` is what the paper says elsewhere.
+    Where the columns are complexities, ``substituted`` says which parameters of the theorem they are, and its bound
+    then has to be at most of the order ``reaches``; else (None) the bound has the printed order. ``free`` has by
+    column the parameter, at least 1, that this column alone does not fix: where the bound does not reach the accuracy
+    with the value substituted, another value is tried. ``cases`` are what the row is checked for, such as {P: n}; {}
+    is the row as it is printed. ``remark`` is what the paper says elsewhere.
     """
 
-    put_in: Mapping[sp.Symbol, sp.Expr]
+    substituted: Mapping[sp.Symbol, sp.Expr]
     reaches: sp.Expr | None
     free: Mapping[str, sp.Symbol]
     cases: tuple[Mapping[sp.Symbol, sp.Expr], ...]
@@ -93,7 +93,7 @@ class Unprinted:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """``general`` with ``settings`` put in is of the order of ``special``."""
+    """``general`` with ``settings`` substituted is of the order of ``special``."""
 
     general: Row
     settings: Mapping[sp.Symbol, sp.Expr]
@@ -149,7 +149,7 @@ def own_row(
         orders={"main": terms},
         columns=columns or {},
         hides_logarithms=hides_logarithms,
-        put_in={},
+        substituted={},
         reaches=None,
         free={},
         cases=({},),
@@ -176,5 +176,7 @@ def at_most(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
 
 def special_case(general: Row, special: Row, **settings: sp.Expr) -> Reduction:
     """The rate of ``general`` with these values is of the order of ``special``."""
-    put_in = {symbol: settings[symbol.name] for symbol in general.order("main").free_symbols if symbol.name in settings}
-    return Reduction(general=general, settings=put_in, special=special, column="main")
+    substituted = {
+        symbol: settings[symbol.name] for symbol in general.order("main").free_symbols if symbol.name in settings
+    }
+    return Reduction(general=general, settings=substituted, special=special, column="main")

@@ -18,7 +18,7 @@ from ratecheck.views.width import table
 def command(paper: str | None, summary: bool, as_json: bool) -> None:
     """List the statements of the catalogue, or of one PAPER, or of a file of your own.
 
-    The summary counts a statement as repaired where its key says so, and what is left out of the catalogue apart.
+    The summary counts a statement as repaired where it repairs another, and what is left out of the catalogue apart.
     """
     papers = (paper,) if paper is not None else bounds.PAPERS
     if summary:

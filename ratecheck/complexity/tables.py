@@ -140,14 +140,14 @@ def _unprinted(claim: Unprinted) -> RowResult:
 def _follows(table: RateTable, row: OwnRow, case: Case) -> RowResult:
     """An own row against its theorem, in one case."""
     where = f"at {_named(case)} " if case else ""
-    bound = _bound(row, row.put_in, case)
+    bound = _bound(row, row.substituted, case)
     target = row.order(next(iter(row.orders))) if row.reaches is None else row.reaches
     ordering = _compare(table, bound, target.xreplace(dict(case)), case, row.hides_logarithms)
     if row.reaches is None:
         says = f"{where}the order of {row.key}"
         holds = ordering.same
     else:
-        put_in = ", ".join(f"{symbol} = {value}" for symbol, value in row.put_in.items())
+        put_in = ", ".join(f"{symbol} = {value}" for symbol, value in row.substituted.items())
         says = f"{where}{row.key} reaches O({row.reaches}) with {put_in}"
         holds = ordering.forward.holds
     if holds:
@@ -176,7 +176,7 @@ def _other_value(table: RateTable, row: OwnRow, case: Case, symbol: sp.Symbol, t
     A term of the bound at the value 1 that no value of at least 1 makes smaller, up to constants, and that exceeds the
     accuracy, excludes all of them.
     """
-    rest = {name: value for name, value in row.put_in.items() if name != symbol}
+    rest = {name: value for name, value in row.substituted.items() if name != symbol}
     free = _bound(row, rest, case)
     least = replace(table, conditions=(*table.conditions, _at_least_one(symbol)))
     terms = free.args if free.is_Add else (free,)
@@ -204,7 +204,7 @@ def _at_least_one(symbol: sp.Symbol) -> Condition:
 
 def _scales(row: OwnRow, symbol: sp.Symbol) -> list[sp.Symbol]:
     """What the value that was put in is made of."""
-    return sorted(row.put_in[symbol].free_symbols, key=str)
+    return sorted(row.substituted[symbol].free_symbols, key=str)
 
 
 def _powers(table: RateTable, row: OwnRow, symbol: sp.Symbol) -> Iterator[sp.Expr]:
@@ -213,7 +213,7 @@ def _powers(table: RateTable, row: OwnRow, symbol: sp.Symbol) -> Iterator[sp.Exp
     scales = _scales(row, symbol)
     for powers in itertools.product(tried, repeat=len(scales)):
         value = sp.Mul(*(scale**power for scale, power in zip(scales, powers, strict=True)))
-        if _compare(table, value, row.put_in[symbol]).forward.holds and _compare(table, ONE, value).forward.holds:
+        if _compare(table, value, row.substituted[symbol]).forward.holds and _compare(table, ONE, value).forward.holds:
             yield value
 
 

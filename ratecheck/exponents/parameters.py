@@ -3,9 +3,9 @@
 A parameter is known by its role, which all papers share, and by the paper's symbol for it. Everything else stays as it
 is, but for the step sizes that the statement prescribes, with these exceptions:
 
-- clients: every client is copied equally often, and as many times as many take part. The objective, its constants and
-  the share of clients per round do not change.
-- delay tau: one client takes part in every (tau+1)-th round, all others in every round, so that tau_max = tau.
+- clients: every client is copied equally often, and the participants per round are multiplied by as much. The
+  objective, its constants and the share of clients per round do not change.
+- delay tau: one client participates in every (tau+1)-th round, all others in every round, so that tau_max = tau.
 - participants of a statement about any participation: blocks that go round, so that tau_max = ceil(n/participants) - 1.
 """
 
@@ -31,7 +31,7 @@ DELAY, STEP_SIZE = "delay", "step_size"
 ROLES = (LOCAL_STEPS, PARTICIPANTS, ROUNDS, DELAY, STEP_SIZE, CLIENTS)
 # Names that are understood where a paper has another symbol, or none.
 _WORDS = {"K": LOCAL_STEPS, "T": ROUNDS, "tau": DELAY, "gamma": STEP_SIZE}
-# Facts about who takes part when, which move with the participation.
+# Facts about a participation trace, which move with the participation.
 DELAYS = ("tau_max", "tau_avg")
 
 # A sweep reaches from a quarter of the given setting to four times it, or as far below the largest admissible value.
@@ -56,7 +56,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One setting to be verified: the parameter's ``value`` and all that is asked with it."""
+    """One setting to be verified: the parameter's ``value``, all other given values, problem and participation."""
 
     value: float
     given: Mapping[str, float]
@@ -163,7 +163,7 @@ def _unmoved(statement: Statement, varied: str) -> list[str]:
 
 
 def open_participation(statement: Statement) -> bool:
-    """Whether the statement leaves open who takes part when."""
+    """Whether the statement holds for any participation."""
     rest = tuple(each for each in statement.assumptions if each is not Assumption.DRAWN_STEP_SIZES)
     return every_participation(replace(statement, assumptions=rest))
 
@@ -184,13 +184,13 @@ def plan(
     if symbol in prescribed(statement):
         return f"{statement.key} prescribes {symbol}"
     held = held_steps(statement, given, verdict.values, symbol)
-    asked = _asked(statement, given, held)
+    fixed = _fixed_values(statement, given, held)
     if parameter.role == DELAY:
-        found = _delays(statement, problem, asked, verdict)
+        found = _delays(statement, problem, fixed, verdict)
     elif parameter.role == CLIENTS:
-        found = _copies(statement, problem, asked)
+        found = _copies(statement, problem, fixed)
     else:
-        found = _values(statement, problem, asked, verdict, parameter, held)
+        found = _values(statement, problem, fixed, verdict, parameter, held)
     if isinstance(found, str):
         return found
     at, points = found
@@ -202,21 +202,21 @@ def plan(
 def point(
     statement: Statement, problem: Problem, given: Mapping[str, float], verdict: Verdict, symbol: str, value: float
 ) -> SweepPoint:
-    """A single further point of a sweep over a number that is simply put in."""
-    asked = _asked(statement, given, held_steps(statement, given, verdict.values, symbol))
-    return _put_in(statement, problem, asked, symbol, value)
+    """A single further point of a sweep over a number that is substituted as it is."""
+    fixed = _fixed_values(statement, given, held_steps(statement, given, verdict.values, symbol))
+    return _substituted(statement, problem, fixed, symbol, value)
 
 
-def _asked(statement: Statement, given: Mapping[str, float], held: Mapping[str, float]) -> dict[str, float]:
-    """What stays as it is in a sweep."""
+def _fixed_values(statement: Statement, given: Mapping[str, float], held: Mapping[str, float]) -> dict[str, float]:
+    """The given values that a sweep keeps."""
     steps = step_sizes(statement)
     return {**{k: v for k, v in given.items() if k not in steps}, **held}
 
 
-def _put_in(
-    statement: Statement, problem: Problem, asked: Mapping[str, float], symbol: str, value: float
+def _substituted(
+    statement: Statement, problem: Problem, fixed: Mapping[str, float], symbol: str, value: float
 ) -> SweepPoint:
-    setting = {**asked, symbol: value}
+    setting = {**fixed, symbol: value}
     return SweepPoint(value, setting, problem, participation(statement, problem, setting))
 
 
@@ -226,9 +226,9 @@ def _fixed(statement: Statement, verdict: Verdict, parameter: Parameter) -> str 
     if symbol in statement.settings:
         return f"{statement.key} is about {symbol} = {statement.settings[symbol]}"
     if role == DELAY and not open_participation(statement):
-        return f"{statement.key} says who takes part"
+        return f"{statement.key} fixes the participation"
     if role == PARTICIPANTS and Assumption.INDEPENDENT_PARTICIPATION in statement.assumptions:
-        return "clients take part independently, with given probabilities"
+        return "the participation is independent across clients, with given probabilities"
     if symbol not in verdict.values:
         return f"{statement.key} has no {symbol}"
     return None
@@ -240,12 +240,12 @@ Points = tuple[float, tuple[SweepPoint, ...]]
 def _values(
     statement: Statement,
     problem: Problem,
-    asked: Mapping[str, float],
+    fixed: Mapping[str, float],
     verdict: Verdict,
     parameter: Parameter,
     held: Mapping[str, float],
 ) -> Points:
-    """Values of a number that is simply put in."""
+    """Values of a number that is substituted as it is."""
     vocabulary, symbol = statement.vocabulary, parameter.symbol
     at = verdict.values[symbol]
     constants = {k: v for k, v in verdict.values.items() if vocabulary[k].role is not Role.STEP_SIZE}
@@ -259,14 +259,14 @@ def _values(
     whole = vocabulary[symbol].domain is Domain.POSITIVE_INTEGER or parameter.role == LOCAL_STEPS
     count = _POINTS.get(verdict.engine, _FEWER)
     values = ladder(at, limits, count, admissible, whole=whole)
-    return at, tuple(_put_in(statement, problem, asked, symbol, value) for value in values)
+    return at, tuple(_substituted(statement, problem, fixed, symbol, value) for value in values)
 
 
-def _delays(statement: Statement, problem: Problem, asked: Mapping[str, float], verdict: Verdict) -> Points | str:
+def _delays(statement: Statement, problem: Problem, fixed: Mapping[str, float], verdict: Verdict) -> Points | str:
     """One client that comes back every (tau+1)-th round, all others always there."""
     vocabulary = statement.vocabulary
     if problem.n < 2:
-        return "a single client cannot be away while others take part"
+        return "a single client cannot be away while others participate"
     T = int(verdict.values[vocabulary.run[ROUNDS]])
     longest = min(T // _RECURRENCES, _LONGEST_DELAY)
     if longest < 2:
@@ -279,7 +279,7 @@ def _delays(statement: Statement, problem: Problem, asked: Mapping[str, float], 
         values = sorted({*values, int(own)})
     at = min(map(float, values), key=lambda value: abs(value - own)) if math.isfinite(own) else float(values[0])
     away = {s for s, fact in vocabulary.facts.items() if fact in DELAYS} | {vocabulary.run.get(PARTICIPANTS)}
-    rest = {k: v for k, v in asked.items() if k not in away}
+    rest = {k: v for k, v in fixed.items() if k not in away}
     points = tuple(SweepPoint(float(tau), rest, problem, returning(problem.n, tau, T)) for tau in values)
     return at, points
 
@@ -291,11 +291,11 @@ def returning(n: int, tau: int, T: int) -> Trace:
     return Trace(matrix)
 
 
-def _copies(statement: Statement, problem: Problem, asked: Mapping[str, float]) -> Points | str:
+def _copies(statement: Statement, problem: Problem, fixed: Mapping[str, float]) -> Points | str:
     """Every client several times over, and as many times as many participants."""
     if not isinstance(problem, Quadratic):
         return f"clients are copied on quadratic problems only, not on one of the kind {problem.kind}"
-    if many := [name for name, alias in statement.vocabulary.aliases.items() if alias.many and name in asked]:
+    if many := [name for name, alias in statement.vocabulary.aliases.items() if alias.many and name in fixed]:
         return f"{many[0]} has one number per client"
     run = statement.vocabulary.run
     points = []
@@ -304,8 +304,8 @@ def _copies(statement: Statement, problem: Problem, asked: Mapping[str, float]) 
             break
         H, g = (np.concatenate([array] * count) for array in (problem.H, problem.g))
         larger = Quadratic(H, g, problem.d_u)
-        scaled = {run[role]: count * asked[run[role]] for role in (CLIENTS, PARTICIPANTS) if run.get(role) in asked}
-        setting = {**asked, **scaled}
+        scaled = {run[role]: count * fixed[run[role]] for role in (CLIENTS, PARTICIPANTS) if run.get(role) in fixed}
+        setting = {**fixed, **scaled}
         points.append(SweepPoint(float(larger.n), setting, larger, participation(statement, larger, setting)))
     return float(problem.n), tuple(points)
 

@@ -164,8 +164,8 @@ def classify(sweep: Sweep, limit: float = math.inf) -> Exponent:
 def confirm(exponent: Exponent, found: Comparison | None) -> Exponent:
     """An accusation after a look at the value ``further``, where both sides are ``found`` (None: no comparison).
 
-    Beyond the meeting point it stands where the bound is exceeded, before it where the left side has gained at least
-    half of what the fits say; otherwise it is dropped.
+    Beyond the meeting point it is confirmed where the bound is exceeded, before it where the left side has gained at
+    least half of what the fits say; otherwise it is dropped.
     """
     sweep = exponent.sweep
     if found is None or exponent.further is None or found.left <= 0 or found.right <= 0:

@@ -4,7 +4,7 @@ A statement that is not about a mean over rounds is surveyed entry by entry (`en
 
 For one that is, each parameter is varied alone around one setting. The measured scaling exponent comes from least
 squares in log-log, the predicted one is the local exponent of the statement's own right side, with the step sizes that
-it prescribes put in. A matching exponent is evidence, never proof.
+it prescribes substituted. A matching exponent is evidence, never proof.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Sweep:
 class SweepSurvey:
     """Everything that a figure about one statement shows; ``fixed`` says why a parameter is not varied.
 
-    ``rounds`` is None where it was not asked for, and where the statement is about the mean over participations, which
+    ``rounds`` is None where it was not requested, and where the statement is about the mean over participations, which
     no single run shows. ``courses`` are the claims of a statement that is not about a mean over rounds.
     """
 
@@ -159,7 +159,7 @@ def survey(
     free step size keeps its value, and so does every one in ``given``. Without ``curves`` over rounds the exact engine
     can take shortcuts for many rounds. Raises `InputError` for a statement without a value, for one that is not about
     a mean over rounds where something is to be varied, for a setting that is not admissible or diverges, for a name
-    that is no parameter, and where a single parameter is asked for that cannot be varied.
+    that is no parameter, and where the single parameter requested cannot be varied.
     """
     if vary is not None or not curves:
         check_measurable(statement)
@@ -318,7 +318,7 @@ def _sweep(runner: _Runner, plan: SweepPlan) -> Sweep | str:
 def _together(columns: Sequence[Array | None]) -> Array | None:
     """Replicates (points, replicates); None unless there are some at every point.
 
-    Where nothing is random one run stands for all of them.
+    Where nothing is random one run counts for all of them.
     """
     known = [column for column in columns if column is not None]
     most = max((len(column) for column in known), default=1)
@@ -332,7 +332,7 @@ def _measure(runner: _Runner, point: SweepPoint) -> _Measured | str:
     try:
         verdict, seen = runner.run(point, curves=runner.options.engine == "step")
     except InputError as error:
-        return f"cannot be asked: {error}"
+        return f"not evaluated: {error}"
     if not verdict.comparisons:
         verb = "diverged" if verdict.outcome is Outcome.DIVERGED else "not applicable"
         return f"{verb}: {' '.join(verdict.reasons)}"
@@ -360,7 +360,7 @@ def _unfit(found: _Measured) -> str | None:
 def _predicted(statement: Statement, plan: SweepPlan, points: Sequence[_Measured], at: float) -> float:
     """Local exponent of the bound at ``at``: the sum over all symbols that move of theirs times how fast they move.
 
-    With the parameter itself may move what depends on who takes part: delays and the number of participants.
+    With the parameter itself may move what depends on the participation: delays and the number of participants.
     """
     where = next(k for k, each in enumerate(points) if each.value == at)
     values = points[where].verdict.values

@@ -56,7 +56,7 @@ class Caught:
 class Audited:
     """What the audit says of a mutant, and why."""
 
-    fate: AuditStatus
+    status: AuditStatus
     how: str = ""
     evidence: str = ""
 
@@ -64,7 +64,7 @@ class Audited:
 def audit_catches(mutant: Mutant, seconds: float = SECONDS) -> Caught | None:
     """How the audit tells the mutant from its original; None where it does not."""
     answer = audited(mutant, seconds)
-    return Caught(answer.how, answer.evidence) if answer.fate is AuditStatus.CAUGHT else None
+    return Caught(answer.how, answer.evidence) if answer.status is AuditStatus.CAUGHT else None
 
 
 def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
@@ -77,13 +77,13 @@ def audited(mutant: Mutant, seconds: float = SECONDS) -> Audited:
     answers = [_under(mutant, place, seconds) for place in range(len(_ending_in(mutant.original.key)))]
     if mutant.kind.of_hypotheses and not mutant.weaker and answers and (without := _unargued(mutant.original)):
         answers.append(Audited(AuditStatus.OPEN, evidence=f"no argument gives {', '.join(without)}"))
-    caught = next((answer for answer in answers if answer.fate is AuditStatus.CAUGHT), None)
+    caught = next((answer for answer in answers if answer.status is AuditStatus.CAUGHT), None)
     if caught is not None:
         return caught
-    told = [answer for answer in answers if answer.fate is not AuditStatus.UNTOUCHED]
+    told = [answer for answer in answers if answer.status is not AuditStatus.UNTOUCHED]
     if not told:
         return Audited(AuditStatus.UNTOUCHED)
-    return next((answer for answer in told if answer.fate is AuditStatus.OPEN), told[0])
+    return next((answer for answer in told if answer.status is AuditStatus.OPEN), told[0])
 
 
 @functools.cache
@@ -118,7 +118,7 @@ def _under(mutant: Mutant, place: int, seconds: float) -> Audited:
     implication = _ending_in(mutant.original.key)[place]
     for premise, assumption in _unassumed(mutant, implication):
         return Audited(AuditStatus.CAUGHT, "assumption", f"rests on {premise}, which assumes {assumption.value}")
-    for symbol in _unfixed(mutant) & _put_in(implication):
+    for symbol in _unfixed(mutant) & _substituted(implication):
         return Audited(AuditStatus.CAUGHT, "setting", f"rests on {symbol} = {mutant.original.settings[symbol]}")
     try:
         with limit(seconds):
@@ -126,9 +126,9 @@ def _under(mutant: Mutant, place: int, seconds: float) -> Audited:
     except OutOfTime:
         return Audited(AuditStatus.OPEN, evidence=f"no answer in {seconds:g} s of computing")
     except ValueError as error:
-        # The argument has no form for it, such as a quantity that no longer stands linearly.
+        # The argument has no form for it, such as a quantity that is no longer linear.
         return Audited(AuditStatus.OPEN, evidence=str(error))
-    if answer.fate is AuditStatus.HARMLESS and not mutant.weaker and not _proved_itself(mutant.original.key, place):
+    if answer.status is AuditStatus.HARMLESS and not mutant.weaker and not _proved_itself(mutant.original.key, place):
         return Audited(AuditStatus.OPEN, evidence="that the original follows is not proved either")
     return answer
 
@@ -202,7 +202,7 @@ def _unassumed(mutant: Mutant, implication: Implication) -> Iterator[tuple[str, 
                 yield key, assumption
 
 
-def _put_in(implication: Implication) -> set[str]:
+def _substituted(implication: Implication) -> set[str]:
     """The symbols for which an argument puts something else."""
     uses = [part.at for part in (*implication.parts, *implication.known) if isinstance(part, Use)]
     return {str(symbol) for at in (implication.at, *uses) for symbol in at}

@@ -1,4 +1,4 @@
-"""Dataclasses as JSON and back, by their types: reading a file back runs nothing that stands in it."""
+"""Dataclasses as JSON and back, by their types: reading a file back runs nothing that it contains."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from ratecheck.verification.instance import Instance, read
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison, Verdict
 
-# Where both sides are computed anew, so many instances are asked about at most.
-_ASKED = 40
+# Where both sides are computed anew, so many instances are evaluated at most.
+_EVALUATED = 40
 # Errors that change no ratio visibly.
 _NEGLIGIBLE = 1e-3
 # A formula in floating point.
@@ -35,7 +35,7 @@ class EvaluatedInstances:
 
     @staticmethod
     def of(instance: Instance, verdict: Verdict) -> EvaluatedInstances:
-        """What a verdict on the instance says; of several participations the one with the least room."""
+        """What a verdict on the instance says; of several participations the one with the least slack."""
         worst: dict[str, Comparison] = {}
         for comparison in verdict.comparisons:
             if comparison.claim not in worst or _room(comparison) < _room(worst[comparison.claim]):
@@ -81,11 +81,11 @@ def largest(
 ) -> tuple[float, EvaluatedInstances | None]:
     """The largest factor by which a statement is false on a pool of its original, whose left sides it shares.
 
-    Where right sides contain what a run measures, some of the instances are asked about again.
+    Where right sides contain what a run measures, some of the instances are verified again.
     """
     if not pool:
         return 0.0, None
-    found = _formulas(statement, pool) if from_numbers(statement) else _asked(statement, pool[-_ASKED:], options)
+    found = _formulas(statement, pool) if from_numbers(statement) else _verified(statement, pool[-_EVALUATED:], options)
     best = int(np.argmax(found))
     return found[best], pool[-len(found) :][best] if found[best] > 0 else None
 
@@ -122,7 +122,7 @@ def right_sides(claim: Claim, values: Sequence[Mapping[str, float]]) -> np.ndarr
         return np.broadcast_to(np.asarray(compiled(claim.bound)(**columns), dtype=float), (len(values),))
 
 
-def _asked(statement: Statement, pool: Sequence[EvaluatedInstances], options: Options) -> list[float]:
+def _verified(statement: Statement, pool: Sequence[EvaluatedInstances], options: Options) -> list[float]:
     found = []
     for known in pool:
         try:

@@ -1,7 +1,7 @@
 """The finished parts of a self-test that was interrupted: it goes on where it stopped.
 
 A file for each part, with its checksum, in a folder that is named by a hash of the arguments, of all code and of the
-user's files that are asked about: what was found under other circumstances is not taken up. A self-test that comes to
+user's files that are tested: what was found under other circumstances is not taken up. A self-test that comes to
 its end leaves nothing.
 """
 

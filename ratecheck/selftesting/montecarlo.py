@@ -101,7 +101,7 @@ def _equality(family: InstanceFamily, point: np.ndarray, seed: int) -> tuple[Ins
     point[noise] = np.maximum(point[noise], 0.5)
     try:
         instance = family.decode(point)
-        # The constant stands in for a right side on which no step size may depend.
+        # The constant replaces a right side on which no step size may depend.
         verdict = _with_right(instance, 1.0).verdict(dataclasses.replace(EXACT, seed=seed, traces=1))
     except InputError:
         return None

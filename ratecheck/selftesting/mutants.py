@@ -24,7 +24,7 @@ from bounds.symbols import Domain, Role, Vocabulary
 FACTORS = (sp.Integer(2), sp.Integer(10))
 BOTH_WAYS = tuple(factor for size in FACTORS for factor in (1 / size, size))
 POWERS = tuple(sp.Rational(power, 2) for power in (-2, -1, 1, 2))
-# Other quantities that are put in the place of one on a left side, at most.
+# Other quantities that are substituted for one on a left side, at most.
 _SWAPS = 4
 # Sums of so few operations are factorised to find their signs.
 _SHORT = 20

@@ -29,7 +29,7 @@ from ratecheck.workers import share as parallel
 
 Progress = Callable[[float, str], None]
 
-# Tasks after which a process makes room for a fresh one.
+# Tasks after which a process is replaced by a fresh one.
 _TASKS = 40
 # The search on a sound statement gets so many times the evaluations of that on a mutant.
 _LONGER = 2
@@ -158,7 +158,7 @@ def selftest(
     """Survey every statement, then try a sample of their mutants, then Monte Carlo; parts that are ``kept`` are not.
 
     The textbook has no mutants: its false twins are searched, and what the worst case over all functions covers is
-    asked about there.
+    evaluated there.
     """
     report = progress or (lambda *_: None)
     share = math.ceil(plan.instances / max(len(keys), 1))

@@ -67,7 +67,7 @@ class Survey:
 
 
 def searchable(statement: Statement) -> bool:
-    """Whether the search for violating instances can be asked about it."""
+    """Whether the search for violating instances supports the statement."""
     try:
         return bool(shapes(statement)) and not foreign(statement)
     except InputError:
@@ -75,7 +75,7 @@ def searchable(statement: Statement) -> bool:
 
 
 def survey(key: str, statement: Statement, instances: int, budget: Budget, seed: int) -> Survey:
-    """Ask about so many random valid instances, then search, then ask about the default instance."""
+    """Verify so many random valid instances, then search, then verify the default instance."""
     engines: dict[str, int] = {}
     causes: Counter[str] = Counter()
     alarms, pool, diverged, undecided, tried, spent = [], [], 0, 0, 0, 0
@@ -84,10 +84,10 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
     while spent < instances and tried < _TRIES * instances:
         tried += 1
         family = families[rng.integers(len(families))]
-        asked = _ask(family, family.drawn(rng))
-        if asked is None:
+        verified = _verified(family, family.drawn(rng))
+        if verified is None:
             continue
-        instance, verdict = asked
+        instance, verdict = verified
         diverged += verdict.outcome is Outcome.DIVERGED
         undecided += verdict.outcome is Outcome.INCONCLUSIVE
         causes.update(_open(verdict))
@@ -128,7 +128,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
     )
 
 
-def _ask(family: InstanceFamily, point: np.ndarray) -> tuple[Instance, Verdict] | None:
+def _verified(family: InstanceFamily, point: np.ndarray) -> tuple[Instance, Verdict] | None:
     """The instance at a point and what the statement says there; None for nothing."""
     try:
         instance = family.decode(point)
@@ -144,10 +144,10 @@ def _alarm(key: str, instance: Instance, verdict: Verdict) -> Alarm:
 
 
 def default_instance(statement: Statement) -> Instance:
-    """What `verify` asks about where nothing but the rounds is given; `InputError` where there is no such problem."""
+    """What `verify` evaluates where nothing but the rounds is given; `InputError` where there is no such problem."""
     rounds = statement.vocabulary.run.get("rounds")
-    asked = completed(statement, given={} if rounds is None else {rounds: _ROUNDS})
-    return Instance(statement, asked.problem, None, asked.values)
+    found = completed(statement, given={} if rounds is None else {rounds: _ROUNDS})
+    return Instance(statement, found.problem, None, found.values)
 
 
 def _default(statement: Statement) -> tuple[Instance, Verdict] | None:

@@ -11,7 +11,7 @@ from ratecheck.falsification.worst_case import worst_case
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.seeds import seed_of
 
-# Where the worst case is asked about: small, and in no units in which a forgotten factor is 1.
+# Where the worst case is evaluated: small, and in no units in which a forgotten factor is 1.
 _SMALL = {"n": 1.0, "K": 1.0, "T": 2.0, "L": 2.0, "F_0": 0.7, "b": 0.5}
 _STARTS = 2
 
@@ -27,11 +27,11 @@ class Twin:
 
 @dataclass(frozen=True)
 class OverFunctions:
-    """A true statement over all smooth functions: ``accused``, or why nothing was ``asked``."""
+    """A true statement over all smooth functions: ``accused``, or the ``reason`` for which it was not evaluated."""
 
     key: str
     accused: bool
-    asked: str = ""
+    reason: str = ""
 
 
 def twin(statement: Statement, budget: Budget, seed: int) -> Twin:
@@ -46,5 +46,5 @@ def over_functions(statement: Statement, seed: int) -> OverFunctions:
     try:
         found = worst_case(statement, given, starts=_STARTS, seed=seed)
     except InputError as error:
-        return OverFunctions(statement.key, accused=False, asked=str(error))
+        return OverFunctions(statement.key, accused=False, reason=str(error))
     return OverFunctions(statement.key, accused=found.violated)

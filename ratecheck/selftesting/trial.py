@@ -96,7 +96,7 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
         original=survey.key,
         kind=mutant.kind,
         text=mutant.text,
-        audit=audit.fate,
+        audit=audit.status,
         evidence=_evidence(audit),
         searched=searched,
         found_factor=found_factor,

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bounds.statement import Condition, Statement, as_float
+from bounds.numbers import as_float
+from bounds.statement import Condition, Statement
 from bounds.symbols import Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Restriction, Rule, out_of_range

@@ -109,8 +109,8 @@ def metric(study: Study, records: Records) -> Array:
 
 
 def _levels(study: Study, figure: str) -> tuple[float, ...]:
-    asked = {level for claim in study.claims if claim.figure == figure for level in claim.levels}
-    return tuple(sorted(asked, reverse=True))
+    levels = {level for claim in study.claims if claim.figure == figure for level in claim.levels}
+    return tuple(sorted(levels, reverse=True))
 
 
 def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSummary], error: float) -> ClaimResult:

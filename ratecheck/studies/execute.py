@@ -75,7 +75,7 @@ def cells_of(study: Study) -> list[Cell]:
     problems: dict[str, Problem] = {}
     cells = []
     for curve in study.curves:
-        name = repr((curve.problem, sorted(curve.dials.items())))
+        name = repr((curve.problem, sorted(curve.parameters.items())))
         try:
             problem = problems[name] if name in problems else problems.setdefault(name, _problem(curve))
             setup = _setup(curve, problem)
@@ -94,7 +94,7 @@ def curve_seed(study: Study, curve: Curve) -> int:
 
 def _problem(curve: Curve) -> Problem:
     try:
-        return build(curve.problem, curve.dials)
+        return build(curve.problem, curve.parameters)
     except InputError:
         raise
     except (TypeError, ValueError) as error:

@@ -6,7 +6,7 @@
     metric = {G_u = 1, G_v = 1}     # weights of the recorded per-round quantities
     [steady]  window, tolerance     # last share of the rounds, and the drift within it that is put up with
     [quick]   rounds, replicates    # share of the rounds and number of replicates of a smoke test
-    [problem] name and dials; [run] algorithm, m, K, T, replicates, sigma_u, sigma_v and step sizes
+    [problem] name and parameters; [run] algorithm, m, K, T, replicates, sigma_u, sigma_v and step sizes
     [[figure]] name, title, vary, values, and its own `run` and `problem`, which override the tables above
     [[claim]]  name, figure, says, source, kind and what the kind needs
 
@@ -72,7 +72,7 @@ class Curve:
     label: str
     value: float | str
     problem: str
-    dials: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     algorithm: str
     m: int
     K: int
@@ -259,7 +259,7 @@ def _figure(fields: Fields, run: Mapping[str, Any], problem: Mapping[str, Any]) 
         raise fields.error("name", f"{name!r} is the file of all figures together; take another")
     own, own_problem = fields.table("run"), fields.table("problem")
     run = {**run, **own}
-    # Another problem has other dials.
+    # Another problem has other parameters.
     problem = own_problem if "name" in own_problem else {**problem, **own_problem}
     tables = _Tables(fields, vary, run, problem, len(values))
     title, latex = fields.text("title", name), fields.text("symbol", _LATEX.get(vary, rf"\mathrm{{{vary}}}"))
@@ -287,7 +287,7 @@ class _Tables:
         picked = {
             which: self._column(which, table, k) for which, table in (("run", self.run), ("problem", self.problem))
         }
-        # A name that is close to none of `run` is left to the problem, which knows its dials.
+        # A name that is close to none of `run` is left to the problem, which knows its parameters.
         hint = did_you_mean(self.vary, _RUN_KEYS)
         if self.vary not in (*_RUN_KEYS, *dials(name)) and not hint.startswith("known"):
             raise self.figure.error("vary", f"no setting {self.vary!r}; {hint}")
@@ -313,7 +313,7 @@ def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any) -> Curv
         label=rf"${latex} = {shown}$" if not isinstance(value, str) else f"{tables.vary}: {value}",
         value=value,
         problem=problem.text("name"),
-        dials={dial: setting for dial, setting in problem.data.items() if dial != "name"},
+        parameters={name: value for name, value in problem.data.items() if name != "name"},
         algorithm=algorithm,
         m=run.whole("m"),
         K=run.whole("K"),

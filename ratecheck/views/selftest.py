@@ -100,7 +100,7 @@ def _textbook_text(data: dict[str, Any]) -> list[str]:
 
 def textbook_counts(data: Mapping[str, Any]) -> dict[str, int]:
     """How many false twins are caught, and how many true statements the worst case over all functions accuses."""
-    covered = [each for each in data["over_functions"] if not each["asked"]]
+    covered = [each for each in data["over_functions"] if not each["reason"]]
     return {
         "twins": len(data["twins"]),
         "caught": sum(each["caught"] for each in data["twins"]),

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bounds.ledger.refuted import refuted
-from bounds.statement import Evaluation, Over, Relation, Statement, apart
+from bounds.numbers import apart
+from bounds.statement import Evaluation, Over, Relation, Statement
 from ratecheck.outcome import Outcome
 from ratecheck.stepsizes.interval import Interval, point
 from ratecheck.stepsizes.typable import end_text, shortest, steps_text, value_text

@@ -19,7 +19,7 @@ from bounds.errors import InputError
 from bounds.ledger.rate_table import OwnRow, QuotedRow, get, tables
 from bounds.papers.baselines import statements as baselines
 from bounds.papers.pfl.tables import PFL_TABLE_2
-from bounds.papers.simfbo import statements as simfbo
+from bounds.papers.simfbo import symbols as simfbo
 from bounds.papers.simfbo.tables import SIMFBO_TABLE_1
 from bounds.statement import Relation
 from bounds.statement import number as value_at
@@ -162,7 +162,7 @@ def test_a_number_of_local_steps_that_works_is_found():
     row = SIMFBO_TABLE_1.rows[-2]
     assert isinstance(row, OwnRow)
     rounds, steps = baselines.eps**-2 / simfbo.P, 1 / baselines.eps
-    planted = dataclasses.replace(row, put_in={simfbo.T: rounds, simfbo.tau_bar: steps}, cases=({},))
+    planted = dataclasses.replace(row, substituted={simfbo.T: rounds, simfbo.tau_bar: steps}, cases=({},))
     (finding,) = check_table(dataclasses.replace(SIMFBO_TABLE_1, rows=(planted,), reductions=())).rows[0].findings
     assert finding.outcome is Outcome.HOLDS
     assert "tau_bar = 1" in finding.says

@@ -366,11 +366,12 @@ def test_a_wrong_statement_exits_with_one(capsys, tmp_path):
     path.write_text(
         "from dataclasses import replace\n"
         "import sympy as sp\n"
-        "from bounds import fedsum\n"
-        "(claim,) = fedsum.THEOREM_4_1.claims\n"
-        "factor = (2000 / fedsum.T) ** sp.Rational(3, 10)\n"
+        "import bounds\n"
+        "theorem = bounds.get('fedsum/theorem-4.1')\n"
+        "(claim,) = theorem.claims\n"
+        "factor = (2000 / theorem.vocabulary['T'].symbol) ** sp.Rational(3, 10)\n"
         "terms = {label: factor * term for label, term in claim.terms.items()}\n"
-        "fast = replace(fedsum.THEOREM_4_1, key='fast', claims=(replace(claim, terms=terms),))\n"
+        "fast = replace(theorem, key='fast', claims=(replace(claim, terms=terms),))\n"
     )
     code, out, _ = call(capsys, f"{path}:fast", *SMALL[:-2], "T=2000", "seed=1", "--over", "T")
     assert "INCONSISTENT" in out

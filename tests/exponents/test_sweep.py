@@ -15,13 +15,12 @@ import bounds
 from bounds.statement import number
 from ratecheck.complexity.closed_form import closed_bound
 from ratecheck.errors import InputError
-from ratecheck.exponents import local_exponent as exponent
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents import sweep as module
 from ratecheck.exponents.local_exponent import local_exponent
 from ratecheck.exponents.sweep import survey
 from ratecheck.problems import Logistic, Quadratic
-from ratecheck.statistics.exponent_fit import fit
+from ratecheck.statistics.exponent_fit import LEVEL, fit
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.verification.verify import Options, verify
 
@@ -169,7 +168,7 @@ def test_interval_covers_the_true_exponent(shared):
         found = fit(x, samples.mean(axis=1), samples)
         misses += not found.low <= -0.5 <= found.high
         widths.append(found.high - found.low)
-    assert misses <= 300 * exponent.LEVEL
+    assert misses <= 300 * LEVEL
     assert np.median(widths) < (1e-6 if shared else 0.3)
 
 

@@ -187,15 +187,15 @@ def test_audit_and_search_may_not_contradict_each_other(monkeypatch, capsys):
 def test_what_the_search_violates_does_not_follow(key):
     """A step size of which nothing is said any longer is free, and a lost condition is not given to the argument."""
     (mutant,) = [each for each in mutants(bounds.get(key.partition("~")[0])) if each.statement.key == key]
-    assert audited(mutant).fate is AuditStatus.CAUGHT
+    assert audited(mutant).status is AuditStatus.CAUGHT
 
 
 def test_what_is_not_proved_for_the_original_is_not_for_mutants(monkeypatch):
     """Obligations are granted from an original whose implication is proved; else its mutants are undecided."""
     (mutant,) = [m for m in mutants(bounds.get("pfl/theorem-3.7")) if m.text.startswith(RELAXED)]
-    assert audited(mutant).fate is AuditStatus.HARMLESS
+    assert audited(mutant).status is AuditStatus.HARMLESS
     monkeypatch.setattr("ratecheck.selftesting.audit._proved_itself", lambda *_: False)
-    assert audited(mutant).fate is AuditStatus.OPEN
+    assert audited(mutant).status is AuditStatus.OPEN
 
 
 def test_a_claim_without_an_argument_leaves_hypotheses_undecided():
@@ -207,7 +207,7 @@ def test_a_claim_without_an_argument_leaves_hypotheses_undecided():
     two = dataclasses.replace(original, claims=(*original.claims, extra))
     changed = dataclasses.replace(mutant.statement, claims=two.claims)
     found = audited(dataclasses.replace(mutant, statement=changed, original=two))
-    assert found.fate is AuditStatus.OPEN
+    assert found.status is AuditStatus.OPEN
     assert found.evidence == "no argument gives more"
 
 

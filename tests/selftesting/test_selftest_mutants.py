@@ -300,7 +300,7 @@ def test_the_constant_of_corollary_3_8_has_its_room():
         terms = {**claim.terms, "1/T": claim.terms["1/T"] * sp.Rational(constant) / 129}
         statement = dataclasses.replace(whole.original, claims=(dataclasses.replace(claim, terms=terms),))
         mutant = dataclasses.replace(whole, statement=statement, direction=Strength.STRONGER)
-        assert audited(mutant).fate is fate
+        assert audited(mutant).status is fate
 
 
 def test_a_smaller_share_of_dissimilarity_is_not_proved():
@@ -314,7 +314,7 @@ def test_a_smaller_share_of_dissimilarity_is_not_proved():
     assert mutant.statement.evaluate(**point).value < theorem.value <= tuned.value
     (implication,) = of("pfl/corollary-3.8")
     assert check(implication, mutant.statement, sharpest=False).verdict is not ImplicationVerdict.PROVED
-    assert audited(mutant).fate is AuditStatus.CAUGHT
+    assert audited(mutant).status is AuditStatus.CAUGHT
 
 
 @pytest.mark.parametrize("key", ["pfl/corollary-3.8", "pfl/theorem-3.7", "fedsum/theorem-4.1-repaired"])

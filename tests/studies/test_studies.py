@@ -134,7 +134,7 @@ def test_lists_give_one_value_per_curve(tmp_path):
     study = load(written(tmp_path, TINY))
     assert [curve.T for curve in study.figure("steps").curves] == [200, 100]
     assert [curve.T for curve in study.figure("spread").curves] == [120] * 3
-    assert [curve.dials["heterogeneity"] for curve in study.figure("spread").curves] == [0.1, 1, 10]
+    assert [curve.parameters["heterogeneity"] for curve in study.figure("spread").curves] == [0.1, 1, 10]
     assert study.figure("spread").curves[1].label == "$b = 1$"
     assert study.figure("steps").curves[0].label == r"$\gamma = 0.02$"
 

@@ -17,9 +17,10 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from bounds.papers.fedsum import statements as fedsum
+from bounds.papers.fedsum import building as fedsum_building
+from bounds.papers.fedsum import symbols as fedsum
 from bounds.papers.pfl import statements as pfl
-from bounds.papers.simfbo import statements as simfbo
+from bounds.papers.simfbo import symbols as simfbo
 from bounds.statement import Assumption, Claim, Metric, Over, Relation, Source, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 
@@ -229,7 +230,7 @@ def _matched(
         Source(paper=fedsum.TITLE, number=f"Table 1, Case {case}", location="Section 4"),
         (
             _order(
-                fedsum.MEAN_GRADIENT,
+                fedsum_building.MEAN_GRADIENT,
                 {
                     "noise": sp.sqrt(L * sigma**2 * Delta_f) / sp.sqrt(clients * fedsum.K * fedsum.T),
                     "1/T": delay * (L * Delta_f + F_0) / fedsum.T,
@@ -238,7 +239,7 @@ def _matched(
         ),
         vocabulary=fedsum.VOCABULARY,
         algorithm=key,
-        assumptions=(*fedsum.STANDARD, *assumptions),
+        assumptions=(*fedsum_building.STANDARD, *assumptions),
         remark=f"The table prints no rate for it but says that FedSUM's {remark}",
     )
 

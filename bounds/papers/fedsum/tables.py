@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.rate_table import ONE, RATE, OwnRow, RateTable, Unprinted, at_most, own_row, special_case
-from bounds.papers.fedsum import statements as fedsum
+from bounds.papers.fedsum import symbols as fedsum
 from bounds.statement import Source
 
 N, S, delta = fedsum.N, fedsum.S, fedsum.delta

@@ -6,8 +6,9 @@ import sympy as sp
 
 import bounds
 from bounds.ledger.implication import Fact, Implication, Use
-from bounds.papers.simfbo import statements as s
-from bounds.papers.simfbo.statements import P, n, rho, rho_bar, tau_bar
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
+from bounds.papers.simfbo.symbols import P, n, rho, rho_bar, tau_bar
 from bounds.statement import Condition
 
 FORMS = ("", "-repaired")
@@ -23,22 +24,26 @@ def _abbreviated(*constants: sp.Expr) -> dict[sp.Expr, sp.Expr]:
 
 ABBREVIATIONS = {
     "": _abbreviated(
-        s.BRACKET,
-        s.K_1_NUMERATOR,
-        s.SLOPE,
-        s.SIZE,
-        s.SIGMA_M1_2,
-        s.SIGMA_M2_2,
-        s.L_R**2,
+        formulas.BRACKET,
+        formulas.K_1_NUMERATOR,
+        formulas.SLOPE,
+        formulas.SIZE,
+        formulas.SIGMA_M1_2,
+        formulas.SIGMA_M2_2,
+        formulas.L_R**2,
         1 + s.alpha_max / s.alpha_min,
     ),
     "-repaired": _abbreviated(
-        s.M_1_REPAIRED, s.M_2_REPAIRED, s.M_3_REPAIRED, s.SIGMA_M1_2_REPAIRED, s.SIGMA_M2_2_REPAIRED
+        formulas.M_1_REPAIRED,
+        formulas.M_2_REPAIRED,
+        formulas.M_3_REPAIRED,
+        formulas.SIGMA_M1_2_REPAIRED,
+        formulas.SIGMA_M2_2_REPAIRED,
     ),
 }
-ORDERS = _abbreviated(s.M_1, s.M_2, s.M_3)
-ORDERS[s.M_1 + s.M_2] = ORDERS[s.M_1] + ORDERS[s.M_2]
-RATE = _abbreviated(s.M_1, s.M_2, s.M_3, s.SIGMA_M1_2, s.SIGMA_M2_2)
+ORDERS = _abbreviated(formulas.M_1, formulas.M_2, formulas.M_3)
+ORDERS[formulas.M_1 + formulas.M_2] = ORDERS[formulas.M_1] + ORDERS[formulas.M_2]
+RATE = _abbreviated(formulas.M_1, formulas.M_2, formulas.M_3, formulas.SIGMA_M1_2, formulas.SIGMA_M2_2)
 
 # Means over the rounds, where rho^(t) has the mean rho_bar and lies from rho_bar/2 to 3*rho_bar/2.
 OVER_ROUNDS = {
@@ -47,7 +52,7 @@ OVER_ROUNDS = {
     s.grad_Phi_w2: s.grad_Phi_w2 / 2,
 }
 _NOISE_WEIGHTS = (
-    Fact(location="Lemma 2, |v_i^k| <= r_max", quantity=s.noise_weight_r, bound=s.R_MAX**2 * s.noise_weight),
+    Fact(location="Lemma 2, |v_i^k| <= r_max", quantity=s.noise_weight_r, bound=formulas.R_MAX**2 * s.noise_weight),
     Fact(
         location="eq. (48), w_i <= beta_max/n and |a_i|_2^2 <= alpha_max*|a_i|_1",
         quantity=s.noise_weight,

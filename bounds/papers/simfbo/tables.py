@@ -7,7 +7,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.rate_table import ONE, OwnRow, RateTable, Versus, at_most, quoted_row
 from bounds.papers.baselines import statements as baselines
-from bounds.papers.simfbo import statements as simfbo
+from bounds.papers.simfbo import symbols as simfbo
 
 # Its columns of marks (heterogeneity, participation, replacement, speedup) are not encoded.
 
@@ -23,7 +23,7 @@ def _bilevel(label: str, key: str) -> OwnRow:
         orders={"samples": (samples,), "rounds": (rounds,)},
         columns={},
         hides_logarithms=False,
-        put_in={simfbo.T: rounds, simfbo.tau_bar: samples / rounds},
+        substituted={simfbo.T: rounds, simfbo.tau_bar: samples / rounds},
         reaches=eps,
         free={"rounds": simfbo.tau_bar},
         cases=({P: simfbo.n}, {}),

@@ -19,7 +19,8 @@ from second_reading import fedsum as reading
 
 from bounds.errors import InputError
 from bounds.papers.fedsum import statements as fedsum
-from bounds.papers.fedsum.statements import VOCABULARY
+from bounds.papers.fedsum import symbols
+from bounds.papers.fedsum.symbols import VOCABULARY
 from bounds.statement import Assumption, Over, Relation, compiled
 from bounds.symbols import Domain, Role
 
@@ -197,7 +198,7 @@ def test_left_sides_are_those_of_the_paper(key):
     assert VOCABULARY[quantity].role is Role.MEASURED
     expected = {"c": "fedsum-b", "e": "fedsum-cr", "f": None}.get(key.partition("-")[2][0], "fedsum")
     assert STATEMENTS[key].algorithm == expected
-    assert (claim.metric.trivial == 2 * fedsum.L * fedsum.Delta_f) == (quantity == "G_u")
+    assert (claim.metric.trivial == 2 * symbols.L * symbols.Delta_f) == (quantity == "G_u")
 
 
 def test_the_second_reading_notices_a_wrong_constant():
@@ -217,9 +218,9 @@ def test_every_symbol_is_of_the_vocabulary(key):
     statement = STATEMENTS[key]
     exprs = [side for claim in statement.claims for side in (claim.metric.expr, claim.bound)]
     exprs += [side for condition in statement.hypotheses for side in (condition.left, condition.right)]
-    symbols = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
-    assert symbols == {VOCABULARY[symbol.name].symbol for symbol in symbols}
-    assert bool(statement.step_products) == bool({s.name for s in symbols} & set(STEPS))
+    found = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
+    assert found == {VOCABULARY[symbol.name].symbol for symbol in found}
+    assert bool(statement.step_products) == bool({s.name for s in found} & set(STEPS))
 
 
 @every_key
@@ -273,15 +274,15 @@ def branches(expr):
 def has_degrees(expr, degrees):
     """Whether f -> a*f, x -> c*x multiplies the expression by a**degrees[0] * c**degrees[1], in all its branches."""
     for branch in branches(sp.sympify(expr)):
-        symbols = sorted(branch.free_symbols, key=str)
-        function = sp.lambdify(symbols, branch, modules="mpmath")
+        free = sorted(branch.free_symbols, key=str)
+        function = sp.lambdify(free, branch, modules="mpmath")
         for values in points("theorem-4.1", 5, 3):
             with mpmath.workdps(50):
                 a, c = mpmath.mpf("2.7"), mpmath.mpf("0.31")
-                plain = [mpmath.mpf(values[s.name]) for s in symbols]
+                plain = [mpmath.mpf(values[s.name]) for s in free]
                 scaled = [
                     number * a ** VOCABULARY[s.name].f_degree * c ** VOCABULARY[s.name].x_degree
-                    for number, s in zip(plain, symbols, strict=True)
+                    for number, s in zip(plain, free, strict=True)
                 ]
                 wanted = function(*plain) * a ** degrees[0] * c ** degrees[1]
                 if abs(function(*scaled) - wanted) > mpmath.mpf(10) ** -30 * abs(wanted):
@@ -318,11 +319,11 @@ def test_scaling_notices_a_dropped_factor(key):
     statement = STATEMENTS[key]
     (claim,) = statement.claims
     for name, term in claim.terms.items():
-        if fedsum.L in term.free_symbols:
-            assert not scales(dataclasses.replace(claim, terms={**claim.terms, name: term.subs(fedsum.L, 1)}))
+        if symbols.L in term.free_symbols:
+            assert not scales(dataclasses.replace(claim, terms={**claim.terms, name: term.subs(symbols.L, 1)}))
     for condition in statement.hypotheses:
-        if fedsum.L in condition.right.free_symbols:
-            assert not has_degrees(condition.right.subs(fedsum.L, 1), degrees_of(condition.left))
+        if symbols.L in condition.right.free_symbols:
+            assert not has_degrees(condition.right.subs(symbols.L, 1), degrees_of(condition.left))
 
 
 # --- (d) What follows from what ---
@@ -510,7 +511,7 @@ def test_lemma_e_6_does_not_follow_from_e_4_as_printed():
 def test_corollary_3_is_lemma_2_times_the_largest_delay(letter):
     """Each weight tau_t is at most tau_max."""
     (short,), (long,) = STATEMENTS[f"lemma-{letter}.2"].claims, STATEMENTS[f"corollary-{letter}.3"].claims
-    assert sp.simplify(long.bound - fedsum.tau_max * short.bound) == 0
+    assert sp.simplify(long.bound - symbols.tau_max * short.bound) == 0
 
 
 # --- (e) Runs: counterexamples to printed forms, and the repaired ones on small noise-free runs ---

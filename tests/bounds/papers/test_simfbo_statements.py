@@ -13,6 +13,7 @@ import sympy as sp
 from second_reading import simfbo as reading
 
 from bounds.errors import InputError
+from bounds.papers.simfbo import constants, formulas, lemmas, symbols
 from bounds.papers.simfbo import statements as simfbo
 from bounds.statement import Over, Relation, compiled
 from bounds.symbols import Domain, Role
@@ -78,7 +79,7 @@ READ += [(*other, *own) for own, other in AGAIN.items()]
 
 
 # What only `Vocabulary.derived` speaks of: no claim, condition or rule has it.
-APART = {s.name for expr in simfbo.VOCABULARY.derived.values() for s in expr.free_symbols}
+APART = {s.name for expr in symbols.VOCABULARY.derived.values() for s in expr.free_symbols}
 APART -= {s.name for each in simfbo.STATEMENTS for c in each.claims for s in c.bound.free_symbols | {*c.metric.weights}}
 APART -= {name for each in simfbo.STATEMENTS for name in each.parameters}
 
@@ -86,7 +87,7 @@ APART -= {name for each in simfbo.STATEMENTS for name in each.parameters}
 def drawn(rng):
     """A value for every symbol: P < n, n >= 2, mu_g <= L_1, alpha_min <= alpha_max, consistent server step sizes."""
     values = {}
-    for q in (q for q in simfbo.VOCABULARY if q.name not in APART):
+    for q in (q for q in symbols.VOCABULARY if q.name not in APART):
         if q.domain is Domain.POSITIVE_INTEGER:
             values[q.name] = float(rng.integers(1, 61))
         elif q.domain is Domain.REAL:
@@ -288,7 +289,7 @@ def test_prescribed_step_sizes_equal_the_second_reading(suffix):
     read_steps = reading.PRESCRIBED[f"simfbo/stepsizes{suffix}"]
     orders = reading.PRESCRIBED["simfbo/theorem-1"]
     limits = reading.RIGHT_SIDES[f"simfbo/stepsizes{suffix}"]
-    steps = {q.name for q in simfbo.VOCABULARY if q.role is Role.STEP_SIZE}
+    steps = {q.name for q in symbols.VOCABULARY if q.role is Role.STEP_SIZE}
     lowered = {"gamma_x": set(), "eta_x": set(), "eta_y": set()}
     for index, values in enumerate(points(7, 60)):
         given = {name: values[name] for name in statement.required}
@@ -320,9 +321,9 @@ def test_the_second_reading_notices_a_wrong_constant():
     claim = claim_of("simfbo/constants", "K_1")
     values = points(8, 1)[0]
     expected = reading.RIGHT_SIDES["simfbo/constants"]["K_1"](**values)
-    wrong = 383 * simfbo.L_R**2 * simfbo.L_1**2 / simfbo.mu_g**3 + 40 * simfbo.SLOPE / simfbo.mu_g
+    wrong = 383 * formulas.L_R**2 * symbols.L_1**2 / symbols.mu_g**3 + 40 * formulas.SLOPE / symbols.mu_g
     assert close(value_of(claim.bound, values), expected)
-    assert not close(value_of(wrong / simfbo.c_gamma_y, values), expected)
+    assert not close(value_of(wrong / symbols.c_gamma_y, values), expected)
 
 
 @every_key
@@ -362,16 +363,16 @@ def test_every_symbol_of_a_statement_is_of_its_vocabulary(key):
     exprs = [side for claim in statement.claims for side in (claim.metric.expr, claim.bound)]
     exprs += [claim.metric.trivial for claim in statement.claims if claim.metric.trivial is not None]
     exprs += [side for condition in statement.hypotheses for side in (condition.left, condition.right)]
-    symbols = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
-    assert symbols == {simfbo.VOCABULARY[symbol.name].symbol for symbol in symbols}
+    found = set().union(*(sp.sympify(expr).free_symbols for expr in exprs))
+    assert found == {symbols.VOCABULARY[symbol.name].symbol for symbol in found}
     assert {
         name for assumption in statement.assumptions for name in assumption.constants
-    } <= simfbo.VOCABULARY.order.keys()
+    } <= symbols.VOCABULARY.order.keys()
 
 
 # --- (b) Scaling ---
 
-DEGREES = {q.name: (q.f_degree, q.x_degree) for q in simfbo.VOCABULARY}
+DEGREES = {q.name: (q.f_degree, q.x_degree) for q in symbols.VOCABULARY}
 
 
 def has_degrees(expr, degrees):
@@ -380,15 +381,15 @@ def has_degrees(expr, degrees):
     choices = sorted(expr.atoms(sp.Max, sp.Min), key=sp.count_ops)
     if choices:
         return all(has_degrees(expr.xreplace({choices[0]: argument}), degrees) for argument in choices[0].args)
-    symbols = sorted(expr.free_symbols, key=str)
-    function = sp.lambdify(symbols, expr, modules="mpmath")
+    free = sorted(expr.free_symbols, key=str)
+    function = sp.lambdify(free, expr, modules="mpmath")
     with mpmath.workdps(50):
         a, c = mpmath.mpf("1.37"), mpmath.mpf("0.61")
         for values in points(9, 2):
-            precise = [mpmath.mpf(values[x.name]) for x in symbols]
+            precise = [mpmath.mpf(values[x.name]) for x in free]
             scaled = [
                 value * a ** DEGREES[x.name][0] * c ** DEGREES[x.name][1]
-                for x, value in zip(symbols, precise, strict=True)
+                for x, value in zip(free, precise, strict=True)
             ]
             wanted = mpmath.mpf(function(*precise)) * a ** degrees[0] * c ** degrees[1]
             if abs(function(*scaled) - wanted) > mpmath.mpf(10) ** -30 * abs(wanted):
@@ -495,9 +496,9 @@ MEASURED = ("grad_Phi_w2", "y_error_w2", "v_error_w2", "mean_x2", "noise_weight"
 
 def coefficients(expr):
     """The coefficients of an expression that is linear in the measured quantities, and the rest under 1."""
-    symbols = {name: simfbo.VOCABULARY[name].symbol for name in MEASURED}
-    found = {name: sp.diff(expr, symbol) for name, symbol in symbols.items()}
-    return {**found, "1": expr.xreplace(dict.fromkeys(symbols.values(), sp.Integer(0)))}
+    measured = {name: symbols.VOCABULARY[name].symbol for name in MEASURED}
+    found = {name: sp.diff(expr, symbol) for name, symbol in measured.items()}
+    return {**found, "1": expr.xreplace(dict.fromkeys(measured.values(), sp.Integer(0)))}
 
 
 def combined(suffix):
@@ -512,18 +513,18 @@ def combined(suffix):
 
     drift_x, drift_v = right("lemma-8", "x"), right("lemma-8", "v")
     drift_y = right("lemma-8" if suffix else "lemma-8-simplified", "y")
-    f = 3 * simfbo.SLOPE * (simfbo.drift_x + simfbo.drift_y) + 3 * simfbo.L_1**2 * simfbo.drift_v
-    g = simfbo.L_1**2 * (simfbo.drift_x + simfbo.drift_y)
-    share = simfbo.beta_max / simfbo.n
-    own, other = (simfbo._D_Y_REPAIRED, simfbo._D_V_REPAIRED) if suffix else (simfbo._D_Y, simfbo._D_V)
-    total = right("lemma-7", "main") + simfbo.K_1 * right("lemma-10", "y") + simfbo.K_2 * right("lemma-10", "v")
+    f = 3 * formulas.SLOPE * (symbols.drift_x + symbols.drift_y) + 3 * symbols.L_1**2 * symbols.drift_v
+    g = symbols.L_1**2 * (symbols.drift_x + symbols.drift_y)
+    share = symbols.beta_max / symbols.n
+    own, other = (lemmas._D_Y_REPAIRED, lemmas._D_V_REPAIRED) if suffix else (lemmas._D_Y, lemmas._D_V)
+    total = right("lemma-7", "main") + formulas.K_1 * right("lemma-10", "y") + formulas.K_2 * right("lemma-10", "v")
     for step in (
-        {getattr(simfbo, f"sampled_{b}2"): right("lemma-9", b) for b in "xyv"},
-        {simfbo.drift_f: f, simfbo.drift_g: g, simfbo.drift_f_sq: share * f, simfbo.drift_g_sq: share * g},
-        {simfbo.drift_x: drift_x, simfbo.drift_v: drift_v, simfbo.drift_y: drift_y},
+        {getattr(symbols, f"sampled_{b}2"): right("lemma-9", b) for b in "xyv"},
+        {symbols.drift_f: f, symbols.drift_g: g, symbols.drift_f_sq: share * f, symbols.drift_g_sq: share * g},
+        {symbols.drift_x: drift_x, symbols.drift_v: drift_v, symbols.drift_y: drift_y},
         {
-            simfbo.delta_t1: simfbo.delta_t1 + simfbo._DELTA - own,
-            simfbo.delta_t1_prime: simfbo.delta_t1_prime + simfbo._DELTA_PRIME - other,
+            symbols.delta_t1: symbols.delta_t1 + constants._DELTA - own,
+            symbols.delta_t1_prime: symbols.delta_t1_prime + constants._DELTA_PRIME - other,
         },
     ):
         total = total.xreplace(step)
@@ -537,7 +538,7 @@ def admissible(rng, suffix, a, c):
     """
     statement = STATEMENTS[f"simfbo/stepsizes{suffix}"]
     values = {name: value * a ** DEGREES[name][0] * c ** DEGREES[name][1] for name, value in drawn(rng).items()}
-    given = {name: values[name] for name in statement.parameters if simfbo.VOCABULARY[name].role is not Role.STEP_SIZE}
+    given = {name: values[name] for name in statement.parameters if symbols.VOCABULARY[name].role is not Role.STEP_SIZE}
     given["T"] = 1.0
     if rng.random() < 0.3:
         given |= {"L_2": 0.0, "L_3": 0.0}
@@ -573,13 +574,13 @@ def sides(seed, suffix, count, **units):
         claimed = {name: value_of(expr, values) for name, expr in wanted.items()}
         # The repaired form has r_max for the local ||v_i^k||.
         for side in (found, claimed):
-            side["noise_weight"] += side.pop("noise_weight_r") * value_of(simfbo.R_MAX, values) ** 2
+            side["noise_weight"] += side.pop("noise_weight_r") * value_of(formulas.R_MAX, values) ** 2
         step = values["rho"] * values["gamma_x"]
         scales = {
             "grad_Phi_w2": step,
             "mean_x2": step,
             "v_error_w2": step * values["L_1"] ** 2,
-            "y_error_w2": step * value_of(simfbo.K_1_NUMERATOR, values) * values["mu_g"],
+            "y_error_w2": step * value_of(formulas.K_1_NUMERATOR, values) * values["mu_g"],
             "noise_weight": claimed["noise_weight"],
             "1": claimed["1"],
         }
@@ -625,7 +626,7 @@ def test_the_theorem_follows_from_the_descent(suffix):
         values = drawn(rng)
         spread = values["alpha_max"] * values["beta_max"] / (values["c_a_prime"] * values["alpha_min"])
         values["noise_weight"] = spread / (values["n"] * values["tau_bar"])
-        values["noise_weight_r"] = values["noise_weight"] * value_of(simfbo.R_MAX, values) ** 2
+        values["noise_weight_r"] = values["noise_weight"] * value_of(formulas.R_MAX, values) ** 2
         names = ("partial participation", "full synchronisation", "client drifts")
         for factors in ((1, 1), (0.5, 1.5)):
             rounds = [{**values, "rho": values["rho_bar"] * factor} for factor in factors]
@@ -684,7 +685,7 @@ def test_the_counterexample_to_the_printed_constant_of_v():
     largest = (L_f * a**2 * np.abs(3 * G_3**2 / G_2**5 - G_4 / G_2**4)).max()
     L_1 = (mu + 2 * eps + math.sqrt((mu + 2 * eps) ** 2 + 4 * a**2)) / 2
     values = {"mu_g": mu, "L_f": L_f, "L_1": L_1, "L_2": eps * root, "L_3": L_3}
-    assert 2 * value_of(simfbo.L_VX, values) < largest < value_of(simfbo.L_VX_REPAIRED, values)
+    assert 2 * value_of(formulas.L_VX, values) < largest < value_of(formulas.L_VX_REPAIRED, values)
 
 
 def test_the_counterexample_to_the_printed_drift():
@@ -739,7 +740,7 @@ def test_required_is_exactly_what_an_evaluation_needs(key):
     assert math.isfinite(statement.evaluate(**given).value)
     for name in given:
         rest = {other: value for other, value in given.items() if other != name}
-        assert f"{name} ({simfbo.VOCABULARY[name].meaning})" in refusal(key, **rest)
+        assert f"{name} ({symbols.VOCABULARY[name].meaning})" in refusal(key, **rest)
 
 
 @every_value
@@ -755,7 +756,7 @@ def test_every_symbol_is_refused_outside_its_domain(key):
     values = points(17, 1)[0]
     given = {name: values[name] for name in statement.required}
     for name in given:
-        for value in outside[simfbo.VOCABULARY[name].domain]:
+        for value in outside[symbols.VOCABULARY[name].domain]:
             assert refusal(key, **{**given, name: value}).startswith((f"{name}={value:g} ", f"{name}={value:g}: "))
 
 

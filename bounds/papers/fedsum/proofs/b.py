@@ -10,7 +10,7 @@ from bounds.ledger.step import Step, StepKind, below
 from bounds.papers.fedsum.proofs.runs import small_run
 from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.proofs.windows import Pairs
-from bounds.papers.fedsum.statements import K, N, sigma
+from bounds.papers.fedsum.symbols import K, N, sigma
 
 _noise = FedsumPart("lemma-b.1", "Lemma B.1").step
 _delay = FedsumPart("lemma-c.2", "Lemma B.2", "lemma-b.2").step

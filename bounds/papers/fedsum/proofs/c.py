@@ -14,6 +14,7 @@ from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
+from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import common, tuned
 from bounds.papers.fedsum.proofs.common import ZERO, Side, u, v
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, small_run, total
@@ -41,7 +42,7 @@ from bounds.papers.fedsum.proofs.terms import (
     tau,
 )
 from bounds.papers.fedsum.proofs.windows import Pairs, absent, both, corollary_3, counts, lemma_2
-from bounds.papers.fedsum.statements import AVERAGE, F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
+from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 _move = FedsumPart("lemma-c.1", "Lemma C.1").step
 _stale = FedsumPart("lemma-c.4", "Lemma C.4").step

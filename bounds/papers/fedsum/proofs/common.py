@@ -12,7 +12,7 @@ from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, at_most, average, drawn, gram, tau, tau_t
-from bounds.papers.fedsum.statements import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
+from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 Side = tuple[Fraction, Fraction]
 ZERO = Fraction(0)

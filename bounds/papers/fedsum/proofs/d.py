@@ -14,7 +14,7 @@ from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
 from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, at_most, counting, drawn, gram
 from bounds.papers.fedsum.proofs.windows import Pairs, both, corollary_3, counts, lemma_2, visits
-from bounds.papers.fedsum.statements import K, N, T, eta, eta_l, sigma
+from bounds.papers.fedsum.symbols import K, N, T, eta, eta_l, sigma
 
 _state = FedsumPart("lemma-d.4", "Appendix D", "appendix-d").step
 _move = FedsumPart("lemma-d.1", "Lemma D.1").step

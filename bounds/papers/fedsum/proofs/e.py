@@ -13,7 +13,7 @@ from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
 from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, Gamma, at_most, counting, drawn, tau
 from bounds.papers.fedsum.proofs.windows import Pairs, both, corollary_3, counts, visits, window_bound
-from bounds.papers.fedsum.statements import K, L, N, T, eta_l, sigma
+from bounds.papers.fedsum.symbols import K, L, N, T, eta_l, sigma
 
 _state = FedsumPart("lemma-e.4", "Appendix E", "appendix-e").step
 _move = FedsumPart("lemma-e.1", "Lemma E.1").step

@@ -13,7 +13,7 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, above
 from bounds.papers.fedsum.proofs import patterns
 from bounds.papers.fedsum.proofs.terms import FedsumPart, at_most, counting, drawn
-from bounds.papers.fedsum.statements import N, T
+from bounds.papers.fedsum.symbols import N, T
 
 _any = FedsumPart("lemma-f.1", "Appendix F", "appendix-f").step
 _uniform = FedsumPart("lemma-f.1", "Lemma F.1").step

@@ -13,7 +13,7 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Draws, Enumerated, Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.proofs import patterns, tuned
 from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, FedsumPart, at_most, drawn
-from bounds.papers.fedsum.statements import F_0, Delta_f, K, L, N, S, T, delta, sigma, tau_avg
+from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, S, T, delta, sigma, tau_avg
 
 _theorem = FedsumPart("theorem-g.1", "Theorem G.1").step
 _CASES = [FedsumPart(f"corollary-g.1-case-{case}", f"Corollary G.1, Case {case}").step for case in range(1, 5)]

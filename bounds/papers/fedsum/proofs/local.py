@@ -16,6 +16,7 @@ from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
+from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
@@ -35,7 +36,7 @@ from bounds.papers.fedsum.proofs.terms import (
     tau,
 )
 from bounds.papers.fedsum.proofs.windows import Counts, Pairs, absent, both, counts, visits
-from bounds.papers.fedsum.statements import AVERAGE, F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import F_0, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)

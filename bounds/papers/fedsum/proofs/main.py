@@ -12,7 +12,7 @@ from bounds.ledger.step import Step, StepKind
 from bounds.papers.fedsum.proofs import tuned
 from bounds.papers.fedsum.proofs.runs import ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, FedsumPart, at_most, counting, drawn
-from bounds.papers.fedsum.statements import Delta_f, K, L, N, T, sigma, tau_avg
+from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
 
 _rounds = FedsumPart("theorem-4.1", "Section 2.2", "delays").step
 _algorithms = FedsumPart("theorem-4.1", "Section 3", "algorithms").step

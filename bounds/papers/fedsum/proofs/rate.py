@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
+from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import common, tuned
 from bounds.papers.fedsum.proofs.terms import (
     PLAYED,
@@ -31,7 +32,7 @@ from bounds.papers.fedsum.proofs.terms import (
     same,
     tau,
 )
-from bounds.papers.fedsum.statements import AVERAGE, F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
+from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, eta_l, sigma, tau_avg
 
 
 @dataclass(frozen=True)

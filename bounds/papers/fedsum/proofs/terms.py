@@ -27,7 +27,7 @@ from bounds.ledger.step import (
     above,
     below,
 )
-from bounds.papers.fedsum.statements import tau_avg, tau_max
+from bounds.papers.fedsum.symbols import tau_avg, tau_max
 from bounds.statement import Condition
 
 tau = tau_max

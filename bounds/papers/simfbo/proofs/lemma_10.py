@@ -11,7 +11,8 @@ from bounds.ledger.draw import dot as product
 from bounds.ledger.draw import square as norm2
 from bounds.ledger.step import StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, identity, nonnegative, positives, scalar
 from bounds.papers.simfbo.proofs.rounds import BilevelRound, V, X, Y, drawn_round, opposite_round, weights
 
@@ -248,15 +249,15 @@ STEPS = (
         scalar(
             2 * _e * _s * _slope * _m,
             "<=",
-            _delta_1 * _e**2 + 4 * _s**2 * s.L_Y / _delta_1 * _m**2,
-            below(_slope, s.L_Y),
+            _delta_1 * _e**2 + 4 * _s**2 * formulas.L_Y / _delta_1 * _m**2,
+            below(_slope, formulas.L_Y),
             below(mu, L_1),
         ),
         repaired=scalar(
             2 * _e * _s * _slope * _m,
             "<=",
-            _delta_1 * _e**2 + _s**2 * s.L_Y**2 / _delta_1 * _m**2,
-            below(_slope, s.L_Y),
+            _delta_1 * _e**2 + _s**2 * formulas.L_Y**2 / _delta_1 * _m**2,
+            below(_slope, formulas.L_Y),
             below(mu, L_1),
         ),
         repair="L_y^2/delta_t1; 4*L_y is enough for L_y <= 4 only.",
@@ -381,8 +382,8 @@ STEPS = (
         gram(
             square(_b - _c),
             "<=",
-            s.L_Y**2 * _s**2 * square(_h),
-            below(square(_b - _c), s.L_Y**2 * square(_s * _h)),
+            formulas.L_Y**2 * _s**2 * square(_h),
+            below(square(_b - _c), formulas.L_Y**2 * square(_s * _h)),
         ),
         remark="sampled_y stands for the sampled direction of x. The first right side is printed without E.",
     ),
@@ -405,13 +406,13 @@ STEPS = (
             (_delta - _step_y * mu - _delta * _step_y * mu) * _gap
             + (1 + _delta) * _step_y**2 * _sampled_y
             + (1 + _delta) * _step_y * 2 * L_1**2 / mu * _drifts
-            + _s**2 * (s.L_Y**2 + _L_yx / 2) * _sampled_x
-            + _s**2 * 4 * s.L_Y / _delta_1 * _mean_x,
+            + _s**2 * (formulas.L_Y**2 + _L_yx / 2) * _sampled_x
+            + _s**2 * 4 * formulas.L_Y / _delta_1 * _mean_x,
             below(
                 _next,
                 (1 + _delta) * _moved
-                + s.L_Y**2 * _s**2 * _sampled_x
-                + _s**2 * 4 * s.L_Y / _delta_1 * _mean_x
+                + formulas.L_Y**2 * _s**2 * _sampled_x
+                + _s**2 * 4 * formulas.L_Y / _delta_1 * _mean_x
                 + _s**2 * _L_yx / 2 * _sampled_x,
             ),
             below(_moved, _CONTRACTED + 2 * _step_y * L_1**2 / mu * _drifts),

@@ -7,7 +7,8 @@ from fractions import Fraction
 from bounds.ledger.draw import Draw, expect, expect_square, mean
 from bounds.ledger.step import StepKind, below, equal
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative, positives, scalar
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, X, drawn_round
 
@@ -57,11 +58,11 @@ STEPS = (
         scalar(
             _h / 2 * _d2,
             "<=",
-            s.L_PHI**2 / 2 * _d2,
+            formulas.L_PHI**2 / 2 * _d2,
             below(_h, s.L_1),
             below(s.mu_g, s.L_1),
         ),
-        repaired=scalar(_h / 2 * _d2, "<=", s.L_PHI / 2 * _d2, below(_h, s.L_1), below(s.mu_g, s.L_1)),
+        repaired=scalar(_h / 2 * _d2, "<=", formulas.L_PHI / 2 * _d2, below(_h, s.L_1), below(s.mu_g, s.L_1)),
         repair="L_Phi/2, as in the descent lemma.",
         remark=(
             "The second-order term for Phi of curvature h <= L_1, as with f_i = h*||x||^2/2 and nothing of x in g_i: "

@@ -10,7 +10,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
 from bounds.ledger.step import StepKind, below, equal, positive
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,

@@ -11,7 +11,8 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean
 from bounds.ledger.step import StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
@@ -28,7 +29,7 @@ from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRoun
 _step = ProofForm("lemma-9")
 n, P, L_1, beta = s.n, s.P, s.L_1, s.beta_max
 _SIZES = (below(P, n), above(n, sp.Integer(2)))
-_S = s.SAMPLING
+_S = formulas.SAMPLING
 _squares, _total = nonnegative("squares total2")
 _products = reals("products")
 _w, _w1, _w2, _r_max, _L_R = positives("w w_1 w_2 r_max L_R")

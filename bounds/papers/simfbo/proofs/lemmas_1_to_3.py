@@ -6,7 +6,8 @@ from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.draw import square as norm2
 from bounds.ledger.step import Number, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
@@ -53,7 +54,7 @@ _LEMMA_1 = (
         2,
         "Lemma 1, (a)",
         "||[G_yy]^-1||^2 ||F_y||^2 <= r^2",
-        scalar(_inverse**2 * _slope**2, "<=", s.R**2, below(mu * _inverse, 1), below(_slope, L_f)),
+        scalar(_inverse**2 * _slope**2, "<=", formulas.R**2, below(mu * _inverse, 1), below(_slope, L_f)),
     ),
     _one(3, "Lemma 1", "||v*||^2 <= L_f^2/mu_g^2", drawn(StepKind.END_TO_END, _v_star, exponent=2)),
 )
@@ -188,12 +189,12 @@ _LEMMA_2 = (
         6,
         "Lemma 2, below (12), fourth line",
         "(1 - eta_v alpha_min mu_g)^k ||v^0|| + alpha_max L_f/(alpha_min mu_g) <= (1 + alpha_max/alpha_min) r",
-        scalar(_q**2 * _v0 + _high * L_f / (_low * mu), "<=", (1 + _high / _low) * s.R, below(_v0, s.R)),
+        scalar(_q**2 * _v0 + _high * L_f / (_low * mu), "<=", (1 + _high / _low) * formulas.R, below(_v0, formulas.R)),
         repaired=scalar(
             _q**2 * _v0 + _high * L_f / (_low * mu),
             "<=",
-            (1 + _high / _low) * s.R,
-            below(_v0, s.R),
+            (1 + _high / _low) * formulas.R,
+            below(_v0, formulas.R),
             below(_eta * _low * mu, 1),
         ),
         repair="eta_v*alpha_min*mu_g <= 1, so that the power is at most 1.",
@@ -274,7 +275,7 @@ _LEMMA_3 = (
         4,
         "Lemma 3, last equality",
         "2(L_2^2 r_max^2 + L_1^2) = L_R^2",
-        identity(2 * (L_2**2 * s.R_MAX**2 + L_1**2), s.L_R**2),
+        identity(2 * (L_2**2 * formulas.R_MAX**2 + L_1**2), formulas.L_R**2),
     ),
     _three(
         5,

@@ -12,7 +12,8 @@ from bounds.ledger.draw import Draw, expect_square, plus, times
 from bounds.ledger.draw import square as norm2
 from bounds.ledger.step import StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
@@ -129,13 +130,13 @@ _LEMMA_4 = (
         scalar(
             _d,
             "<=",
-            s.L_TILDE * _dy,
+            formulas.L_TILDE * _dy,
             below(_d, _dFx + _dGxy * _v_size + _Gxy * _dv),
             below(_dFx, L_1 * _dy),
             below(_dGxy, L_2 * _dy),
-            below(_v_size, s.R),
+            below(_v_size, formulas.R),
             below(_Gxy, L_1),
-            below(mu * _dv, L_1 * _dy + L_2 * _dy * s.R),
+            below(mu * _dv, L_1 * _dy + L_2 * _dy * formulas.R),
         ),
         remark="The derivation is not printed: F_x, G_xy and the v of each point by the triangle inequality.",
     ),
@@ -143,7 +144,7 @@ _LEMMA_4 = (
         2,
         "Lemma 4, second claim (proof cited)",
         "||grad Phi(x_1) - grad Phi(x_2)|| <= L_Phi ||x_1 - x_2||",
-        scalar(_d, "<=", s.L_PHI * _dx, below(_d, s.L_TILDE * (_dx + _dy)), below(mu * _dy, L_1 * _dx)),
+        scalar(_d, "<=", formulas.L_PHI * _dx, below(_d, formulas.L_TILDE * (_dx + _dy)), below(mu * _dy, L_1 * _dx)),
         remark="The derivation is not printed.",
     ),
     _four(
@@ -153,12 +154,12 @@ _LEMMA_4 = (
         scalar(
             _d,
             "<=",
-            s.L_YX * _dx,
+            formulas.L_YX * _dx,
             below(mu * _d, _dGxy + _dGyy * _jacobian),
             below(_dGxy, L_2 * (_dx + _dy)),
             below(_dGyy, L_2 * (_dx + _dy)),
             below(mu * _dy, L_1 * _dx),
-            below(_jacobian, s.L_Y),
+            below(_jacobian, formulas.L_Y),
         ),
         remark="The derivation is not printed: G_yy y*' = -G_yx, the change of each factor.",
     ),
@@ -209,7 +210,7 @@ _LEMMA_4 = (
         9,
         "Lemma 4, fifth claim, fourth inequality, and eq. (13)",
         "... <= (...)(1 + L_y^2) ||x_1 - x_2||^2 = L_v^2 ||x_1 - x_2||^2",
-        scalar(_V_FACTOR * (_dx2 + _dy2), "<=", s.L_V**2 * _dx2, below(_dy2, s.L_Y**2 * _dx2)),
+        scalar(_V_FACTOR * (_dx2 + _dy2), "<=", formulas.L_V**2 * _dx2, below(_dy2, formulas.L_Y**2 * _dx2)),
     ),
     _four(
         10,

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.step import above, below
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
 
 _step = ProofForm("lyapunov")
@@ -67,7 +68,10 @@ STEPS = (
         1,
         "below eq. (38), c_gamma_y and K_1",
         "c_gamma_y = 256 K_1 L_y/mu_g can be met, K_1 being A/c_gamma_y: c_gamma_y = 16 sqrt(A L_y/mu_g)",
-        identity(256 * _bound / (16 * sp.sqrt(_bound * s.L_Y / mu)) * s.L_Y / mu, 16 * sp.sqrt(_bound * s.L_Y / mu)),
+        identity(
+            256 * _bound / (16 * sp.sqrt(_bound * formulas.L_Y / mu)) * formulas.L_Y / mu,
+            16 * sp.sqrt(_bound * formulas.L_Y / mu),
+        ),
         remark="bound is A = c_gamma_y K_1; the same for v.",
     ),
     _step_sizes(
@@ -100,11 +104,11 @@ STEPS = (
         "below eq. (38), c_gamma_y",
         "K_1 (rho gamma_x)^2 4 L_y/delta_t1 <= rho gamma_x/8 by c_gamma_y >= 256 K_1 L_y/mu_g",
         scalar(
-            _K1 * _s**2 * 4 * s.L_Y,
+            _K1 * _s**2 * 4 * formulas.L_Y,
             "<=",
             _s / 8 * _delta_1,
             above(_delta_1, _s * _cy * mu / 8),
-            above(_cy * mu, 256 * _K1 * s.L_Y),
+            above(_cy * mu, 256 * _K1 * formulas.L_Y),
         ),
         remark="delta_1 is delta_t1; the same for v. With L_y^2 for 4*L_y it is 64*K_1*L_y^2.",
     ),

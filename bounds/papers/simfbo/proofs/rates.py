@@ -5,7 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds.ledger.step import Step, above, below, equal
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
 from bounds.statement import Condition
 
@@ -29,7 +30,7 @@ _HALVES = (
     below(_rho0, 3 * _mean / 2),
     below(_rho1, 3 * _mean / 2),
 )
-_SHARE = s.SAMPLING
+_SHARE = formulas.SAMPLING
 _gamma_order = sp.sqrt(P / (tau * T))
 
 
@@ -217,8 +218,8 @@ STEPS: tuple[Step, ...] = (
         "(eta_x^2 + eta_v^2) tau_bar sigma_M1^2 + 2 eta_y^2 tau_bar sigma_M2^2 = O(1/(tau_bar T)) at eta = "
         "1/(tau_bar sqrt(T))",
         identity(
-            (2 * s.SIGMA_M1_2 + 2 * s.SIGMA_M2_2) * (1 / (tau * sp.sqrt(T))) ** 2 * tau,
-            (2 * s.SIGMA_M1_2 + 2 * s.SIGMA_M2_2) / (tau * T),
+            (2 * formulas.SIGMA_M1_2 + 2 * formulas.SIGMA_M2_2) * (1 / (tau * sp.sqrt(T))) ** 2 * tau,
+            (2 * formulas.SIGMA_M1_2 + 2 * formulas.SIGMA_M2_2) / (tau * T),
         ),
         remark="Right for the printed sigma_M1 and sigma_M2; with the tau_bar that Lemma 8 loses it is O(1/T).",
     ),

@@ -6,7 +6,7 @@ import sympy as sp
 
 from bounds.ledger.step import below, equal
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, gram, identity, nonnegative, positives, reals, scalar
 
 _step = ProofForm("theorem-2-appendix")

@@ -15,7 +15,8 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
 from bounds.ledger.step import StepKind
-from bounds.papers.simfbo import statements as s
+from bounds.papers.simfbo import formulas, theorems
+from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn
 from bounds.papers.simfbo.proofs.rounds import BilevelClient, BilevelRound, X, Y, weights
 from bounds.statement import Statement
@@ -133,7 +134,9 @@ def theorem(draw: Draw, statement: Statement, *, normalised: bool) -> tuple[Frac
     if any(one.L_f > Fraction(str(values[s.L_f])) for level in levels for one in level):
         return None
     gap = run.phi(run.origin[X]) - least
-    values[s.psi_gap] = sp.Rational(gap) + _value(s.K_1, values) * run.gap_y + _value(s.K_2, values) * run.gap_v
+    values[s.psi_gap] = (
+        sp.Rational(gap) + _value(formulas.K_1, values) * run.gap_y + _value(formulas.K_2, values) * run.gap_v
+    )
     left = mean(mean(expect_square(one.gradient) for one in level) for level in levels)
     [claim] = statement.claims
     return left, {name: _value(term, values) for name, term in claim.terms.items()}
@@ -158,28 +161,28 @@ STEPS = (
         39,
         "Theorem 1, with the constants of its proof",
         f"{_CLAIM}, for step sizes within (38) and (39)",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_1), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_1), count=20),
         remark=f"The printed orders with the constants of simfbo/theorem-1. {_FAR}",
     ),
     _one(
         40,
         "Theorem 1, not printed: the repaired theorem",
         f"{_CLAIM}, for the repaired constants and step sizes",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_1_REPAIRED), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_1_REPAIRED), count=20),
         remark=_FAR,
     ),
     _two(
         1,
         "Theorem 2, with the constants of Theorem 1",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_2, normalised=True), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_2, normalised=True), count=20),
         remark=_FAR,
     ),
     _two(
         2,
         "Theorem 2, not printed: the repaired theorem",
         f"{_CLAIM}, Phi in place of Phi_w, for w_i = p_i and the repaired constants and step sizes",
-        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, s.THEOREM_2_REPAIRED, normalised=True), count=20),
+        drawn(StepKind.END_TO_END, lambda draw: _bounded(draw, theorems.THEOREM_2_REPAIRED, normalised=True), count=20),
         remark=_FAR,
     ),
 )

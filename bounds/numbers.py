@@ -1,0 +1,70 @@
+"""Numbers as callers give them, compared up to rounding, and printed so that a printed limit is admissible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from bounds.errors import InputError
+from bounds.symbols import Alias
+
+# Prescribed step sizes are computed in floating point and must pass the condition that they meet with equality.
+_ROUNDING = 1e-12
+
+
+def as_float(name: str, value: object) -> float:
+    """The value as a float; raises `InputError` for what is no number."""
+    try:
+        return float(value)  # type: ignore[arg-type]  # what is no number raises
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}={value!r}: it has to be a number") from None
+
+
+def given_numbers(alias: Alias, value: object) -> list[float]:
+    """What was given for an alias, as floats; a single number is a list of one."""
+    if not alias.many or isinstance(value, str) or not isinstance(value, Iterable):
+        return [as_float(alias.name, value)]
+    numbers = [as_float(f"{alias.name}[{i}]", each) for i, each in enumerate(value)]
+    if not numbers:
+        raise InputError(f"{alias.name} ({alias.meaning}) is an empty list: give at least one number")
+    return numbers
+
+
+def holds(left: float, operator: str, right: float) -> bool:
+    """Whether ``left <operator> right``, up to rounding."""
+    finite = math.isfinite(left) and math.isfinite(right)
+    slack = _ROUNDING * max(abs(left), abs(right)) if finite else 0.0
+    if operator == "<=":
+        return left <= right + slack
+    if operator == ">=":
+        return left >= right - slack
+    # What is equal but for rounding is not strictly smaller.
+    if operator == "<":
+        return left < right - slack
+    if operator == ">":
+        return left > right + slack
+    return left == right or abs(left - right) <= slack
+
+
+def apart(left: float | None, right: float | None, digits: int = 6) -> tuple[str, str]:
+    """Both numbers with so many digits, or with more until they differ where they do."""
+    texts = ("-", "-")
+    for some in range(digits, 18):
+        texts = tuple("-" if value is None else f"{value:.{some}g}" for value in (left, right))  # type: ignore[assignment]
+        if texts[0] != texts[1] or left == right:
+            break
+    return texts
+
+
+def inwards(limit: float | None, operator: str) -> str:
+    """A limit with ten digits, or with all where a number with ten would break it."""
+    if limit is None:
+        return "-"
+    for digits in (10, 17):
+        unit = 10.0 ** (math.floor(math.log10(abs(limit))) - digits + 1) if limit and math.isfinite(limit) else 0.0
+        step = -unit if operator in ("<=", ">") else unit
+        for text in (f"{limit:.{digits}g}", f"{limit + step:.{digits}g}"):
+            # What is not admissible itself is the limit for others: it is then named from its other side.
+            if holds(float(text), operator, limit) or (operator in ("<", ">") and float(text) == limit):
+                return text
+    return repr(limit)
