@@ -63,12 +63,12 @@ class KernelCache(NullCache):
     """The machine code of one kernel: a file for each signature and processor, with its checksum."""
 
     def __init__(self, function: Function, folder: Path) -> None:
-        self._function, self._folder, self._on = function, folder, True
+        self._function, self._store, self._on = function, caching.Store(folder), True
 
     @property
     def cache_path(self) -> str:
         """The folder."""
-        return str(self._folder)
+        return str(self._store.folder)
 
     def enable(self) -> None:
         """Use the cache."""
@@ -81,7 +81,7 @@ class KernelCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None where there is none that is sound."""
         target_context.refresh()
-        content = caching.read(self._path(sig, target_context.codegen())) if self._on else None
+        content = self._store.get(self._key(sig, target_context.codegen())) if self._on else None
         if content is None:
             return None
         # The checksum says that it is what was written; not that this version can read it.
@@ -93,14 +93,14 @@ class KernelCache(NullCache):
         """Keep a compiled function, where that is possible."""
         lasting = not data.library.has_dynamic_globals and all(loop.can_cache for loop in data.lifted)
         if self._on and lasting:
-            caching.write(self._path(sig, data.codegen), serialize.dumps(data._reduce()))  # noqa: SLF001
+            self._store.put(self._key(sig, data.codegen), serialize.dumps(data._reduce()))  # noqa: SLF001
 
-    def _path(self, sig: Any, codegen: Any) -> Path:
+    def _key(self, sig: Any, codegen: Any) -> str:
         named = f"{self._function.__module__}.{self._function.__qualname__}"
         closure = serialize.dumps([cell.cell_contents for cell in self._function.__closure__ or ()])
         key = hashlib.sha256(f"{named} {sig} {codegen.magic_tuple()}\0".encode())
         key.update(self._function.__code__.co_code + b"\0" + closure)
-        return self._folder / f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
+        return f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
 
 
 class _Underway(event.Listener):
