@@ -97,11 +97,11 @@ def test_progress_of_any_number(monkeypatch, fraction):
 
 def test_progress_says_that_it_compiles(monkeypatch):
     """While kernels are compiled the bar says so, and that it is once."""
-    from ratecheck.kernels import compile as compilation
+    from ratecheck.kernels import machine_code
 
-    monkeypatch.setattr(compilation._UNDERWAY, "count", 1)
+    monkeypatch.setattr(machine_code._UNDERWAY, "count", 1)
     assert bars._compiling() == "compiling, once"
-    monkeypatch.setattr(compilation._UNDERWAY, "count", 0)
+    monkeypatch.setattr(machine_code._UNDERWAY, "count", 0)
     assert bars._compiling() == ""
 
 
