@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 _MARK = b"ratecheck 1 "
+_NAME = re.compile(r"[\w.-]{1,150}", re.ASCII)
 
 
 def cache_root() -> Path | None:
@@ -24,6 +27,45 @@ def cache_root() -> Path | None:
         return Path(root).expanduser()
     except RuntimeError:  # no home
         return None
+
+
+class Store:
+    """Entries by key, a file each that names its key and carries a checksum; without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None, suffix: str = "") -> None:
+        self.folder, self._suffix = folder, suffix
+
+    @classmethod
+    def of(cls, part: str, suffix: str = "") -> Store:
+        """The store of one part of ratecheck below `cache_root`."""
+        root = cache_root()
+        return cls(root and root / part, suffix)
+
+    def path(self, key: str) -> Path:
+        """The file of an entry: named by its key where that is a name, by a hash of it otherwise."""
+        assert self.folder is not None
+        name = key if _NAME.fullmatch(key) else hashlib.sha256(key.encode()).hexdigest()[:24]
+        return self.folder / f"{name}{self._suffix}"
+
+    def get(self, key: str) -> bytes | None:
+        """The entry, or None where there is none that is as it was written."""
+        content = None if self.folder is None else read(self.path(key))
+        named, _, entry = (content or b"").partition(b"\n")
+        return entry if content is not None and named == key.encode() else None
+
+    def put(self, key: str, entry: bytes) -> None:
+        """Keep an entry, where that is possible."""
+        if self.folder is not None:
+            write(self.path(key), key.encode() + b"\n" + entry)
+
+    def count(self) -> int:
+        """How many files there are."""
+        return 0 if self.folder is None else len([*self.folder.glob(f"*{self._suffix}")])
+
+    def clear(self) -> None:
+        """Forget everything."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def read(path: Path) -> bytes | None:

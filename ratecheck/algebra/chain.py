@@ -1,4 +1,4 @@
-"""Certificates in two parts: lower bounds put in one after the other, x = C + x', then a combination of hypotheses."""
+"""Certificates in two parts: lower bounds substituted in turn, x = C + x', then a combination of hypotheses."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _justified(hypothesis: sp.Expr, put: Put) -> bool:
 
 
 def chain(system: System) -> Chain | None:
-    """Every hypothesis that is a lower bound put in, as long as there is one, then a combination."""
+    """Every hypothesis that is a lower bound substituted, as long as there is one, then a combination."""
     if not all(symbol.is_nonnegative for symbol in _symbols(system)):
         return None
     current, puts = _explicit(system), []

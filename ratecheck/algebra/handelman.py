@@ -171,7 +171,7 @@ _Column = tuple[tuple[int, ...] | _Square, Monomial, dict[Monomial, Fraction]]
 def _columns(
     goal: PolyElement, products: Sequence[tuple[tuple[int, ...], PolyElement]], free: tuple[bool, ...]
 ) -> list[_Column]:
-    """Products times monomials that share a monomial with the goal, or, if there is room, with such a product."""
+    """Products times monomials that share a monomial with the goal, or, if there are few, with such a product."""
     found: dict[tuple[tuple[int, ...], Monomial], _Column] = {}
     targets = set(goal.monoms())
     for _ in range(2):

@@ -33,7 +33,7 @@ class Pair:
         return self.large - self.small
 
     def put(self, substitution: Mapping[sp.Expr, sp.Expr]) -> Pair:
-        """Both sides with something put in."""
+        """Both sides after a substitution."""
         return Pair(self.small.xreplace(substitution), self.large.xreplace(substitution), self.strict)
 
 

@@ -1,4 +1,4 @@
-"""A time limit for computations that cannot be asked to stop, in seconds of computing.
+"""A time limit for computations that cannot be told to stop, in seconds of computing.
 
 Not in seconds of the clock, so that a verdict does not depend on what else the machine does.
 """

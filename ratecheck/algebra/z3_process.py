@@ -1,9 +1,9 @@
-"""A process that answers questions in SMT-LIB, one line of JSON each, so that it can be killed at any time.
+"""A process that answers queries in SMT-LIB, one line of JSON each, so that it can be killed at any time.
 
-Run as a script: a question is ``{"text": ..., "work": ..., "logic": ...}``, the answer ``{"answer": "unsat" | "sat" |
-"unknown", "model": {name: [numerator, denominator]}}``. Every question gets a solver of its own, which may do so much
+Run as a script: a query is ``{"text": ..., "work": ..., "logic": ...}``, the answer ``{"answer": "unsat" | "sat" |
+"unknown", "model": {name: [numerator, denominator]}}``. Every query gets a solver of its own, which may do so much
 work, counted by z3 itself: the answer is the same on every machine and under any load. Algebraic numbers of a model are
-rounded: whoever asks has to check the point.
+rounded: the caller has to check the point.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def answer(z3: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one question."""
-    # A context of its own: what was asked before has no say.
+def answer(z3: Any, query: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one query."""
+    # A context of its own: earlier queries have no say.
     context = z3.Context()
-    logic = question.get("logic")
+    logic = query.get("logic")
     solver = z3.SolverFor(logic, ctx=context) if logic else z3.Solver(ctx=context)
-    solver.set("rlimit", question["work"])
+    solver.set("rlimit", query["work"])
     try:
-        solver.add(z3.parse_smt2_string(question["text"], ctx=context))
+        solver.add(z3.parse_smt2_string(query["text"], ctx=context))
         found = str(solver.check())
     except z3.Z3Exception:
         return {"answer": "unknown", "model": {}}

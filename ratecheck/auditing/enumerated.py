@@ -68,7 +68,7 @@ class Linear:
     def _not_linear(self, *_: object) -> NoReturn:
         raise TypeError("an unknown constant is compared")
 
-    # Whoever asks for more than sums and multiples has to know the constant.
+    # More than sums and multiples needs the constant itself.
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __hash__ = _not_linear
 
     def at(self, constants: Mapping[str, Number]) -> Fraction:

@@ -394,10 +394,10 @@ def fit(
         if not np.isfinite(rows).all():
             return None
         right = np.array([value for _, value in cuts]) + 1e-9
-        room = np.full((len(rows), 1), 1.0 if central else 0.0)
+        slack = np.full((len(rows), 1), 1.0 if central else 0.0)
         cost = [1e-6 if central else 1.0] * len(columns) + [-1.0]
         ranges = [(0, 1e4)] * len(columns) + [(0, 1)]
-        solved = linprog(cost, A_ub=np.hstack([rows, room]), b_ub=right, bounds=ranges, method="highs")
+        solved = linprog(cost, A_ub=np.hstack([rows, slack]), b_ub=right, bounds=ranges, method="highs")
         if solved.status != 0:
             return None
         solution = np.zeros(len(free))

@@ -16,8 +16,9 @@ from bounds.ledger.implication import Implication, Obligation, ProofObligations,
 from bounds.statement import Condition, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algebra.polynomial import System, pairs, systems
+from ratecheck.algebra.search import Search, threshold
 from ratecheck.algebra.smt import refute
-from ratecheck.algebra.substitution import Key, Search, SubstitutionCertificate, key_of, threshold
+from ratecheck.algebra.substitution import Key, SubstitutionCertificate, key_of
 
 # A constant smaller than the sharpest by this share is refuted by a counterexample.
 SHARE = sp.Rational(1, 1000)
@@ -207,14 +208,14 @@ def confirmed(
 
 
 def _holds(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
-    """Plain evaluation with 60 digits; what is equal to 50 counts as equal, and what has no value is undecided."""
+    """Plain evaluation with 60 digits; what is equal to 50 counts as equal, and what has no value is inconclusive."""
     for pair in pairs(condition):
         # Putting the values in first would have SymPy factorise large numbers under roots.
         small, large = (sp.sympify(side).evalf(_DIGITS, subs=dict(values)) for side in (pair.small, pair.large))
         if not (small.is_real and large.is_real):
             return None
-        room = (abs(small) + abs(large)) * sp.Float(10) ** (10 - _DIGITS)
-        if (large - small <= room) if pair.strict else (large - small < -room):
+        slack = (abs(small) + abs(large)) * sp.Float(10) ** (10 - _DIGITS)
+        if (large - small <= slack) if pair.strict else (large - small < -slack):
             return False
     return True
 

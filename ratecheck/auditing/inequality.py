@@ -23,14 +23,13 @@ from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confi
 from ratecheck.algebra.evaluate import point_text, sides_text
 from ratecheck.algebra.handelman import Combination, combine, polynomial
 from ratecheck.algebra.polynomial import System, systems
+from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.smt import decide as ask_solver
 from ratecheck.algebra.substitution import (
     HypothesisKind,
     Pivot,
-    Search,
     SubstitutionCertificate,
     all_hypotheses,
-    first_certificate,
 )
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
@@ -117,7 +116,7 @@ def _prove(claim: Scalar) -> Decision | None:
 
 
 def _forms(claim: Scalar) -> Iterator[Scalar]:
-    """Claims from each of which this one follows: with bounds put in, as it is, and with both sides squared."""
+    """Claims from each of which this one follows: with bounds substituted, as it is, and with both sides squared."""
     put_in = eliminated(claim)
     for form in (put_in, claim) if put_in != claim else (claim,):
         yield from _squared(form)
@@ -148,7 +147,7 @@ def _never_negative(expr: sp.Expr) -> bool:
 
 
 def eliminated(claim: Scalar) -> Scalar:
-    """The claim with hypotheses ``x == E`` and ``x <= E`` put in, these where everything is weakest at x = E.
+    """The claim with hypotheses ``x == E`` and ``x <= E`` substituted, these where everything is weakest at x = E.
 
     The claim follows from it: quantities stand at their worst, and hypotheses are weakened or dropped.
     """
@@ -177,7 +176,7 @@ def eliminated(claim: Scalar) -> Scalar:
 
 
 def _puttable(goal: sp.Expr, hypotheses: Sequence[Condition]) -> Iterator[tuple[Condition, dict[sp.Symbol, sp.Expr]]]:
-    """Hypotheses that can be put in, each with the substitution."""
+    """Hypotheses that can be substituted, each with the substitution."""
     for hypothesis in reversed(hypotheses):
         others = [h for h in hypotheses if h is not hypothesis]
         for symbol, operator, value in _bare(hypothesis):
@@ -390,7 +389,7 @@ def _certify_parts(system: System) -> list[Part] | None:
 
 
 def _substituted(system: System) -> list[Part] | None:
-    """Domains of whole numbers put in (K = 1 + K'), then a combination; both steps are re-checked by expansion."""
+    """Domains of whole numbers substituted (K = 1 + K'), then a combination; both steps are re-checked by expansion."""
     whole = {
         s: 1 + sp.Symbol(s.name, nonnegative=True) for s in system.goal.free_symbols if s.is_integer and s.is_positive
     }

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds import papers
-from ratecheck import caching
 from ratecheck.aliases import Progress
+from ratecheck.caching import Store
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.workers import share
 
@@ -49,35 +49,24 @@ def load(module: str) -> tuple[Step, ...]:
 
 
 class ResultStore:
-    """Findings by key, one small file each; what cannot be read or written, or is not as written, is found anew.
-
-    An entry names its key and how many findings it has, beside its checksum.
-    """
+    """Findings by key in a `Store`; an entry says how many findings it has."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        root = caching.cache_root()
-        self.folder = (root and root / "audit") if folder is None else folder
+        self._store = Store.of("audit", ".json") if folder is None else Store(folder, ".json")
+        self.folder = self._store.folder
 
     def get(self, key: str) -> Any:
         """What was kept, or None."""
-        content = None if self.folder is None else caching.read(self._path(key))
-        if content is None:
-            return None
+        content = self._store.get(key)
         with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-            entry = json.loads(content)
-            if (entry["key"], entry["count"]) == (key, len(entry["value"])):
+            entry = json.loads(content or b"null")
+            if entry["count"] == len(entry["value"]):
                 return entry["value"]
         return None
 
     def put(self, key: str, value: Any) -> None:
         """Keep it."""
-        if self.folder is not None:
-            entry = {"key": key, "count": len(value), "value": value}
-            caching.write(self._path(key), json.dumps(entry).encode())
-
-    def _path(self, key: str) -> Path:
-        assert self.folder is not None
-        return self.folder / f"{key}.json"
+        self._store.put(key, json.dumps({"count": len(value), "value": value}).encode())
 
 
 def position(step: str, ids: Sequence[str]) -> int:

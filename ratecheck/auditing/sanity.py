@@ -1,4 +1,4 @@
-"""What a true step is worth: can its hypotheses hold, which of them are needed, how much room has each constant."""
+"""What a true step is worth: can its hypotheses hold, which of them are needed, how much slack has each constant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BISECTIONS = 6
 
 @dataclass(frozen=True)
 class Loose:
-    """A constant with room: the claim is proved with ``proved`` in its place and refuted with ``refuted``, if known."""
+    """A constant with slack: the claim is proved with ``proved`` in its place, refuted with ``refuted``, if known."""
 
     constant: str
     proved: str
@@ -64,7 +64,7 @@ def examine(probe: Probe, seconds: float) -> Hygiene:
     try:
         with limit(seconds):
             for constant in _judged(check):
-                found = room(probe, constant, end)
+                found = slack(probe, constant, end)
                 loose += [] if found is None else [found]
             for label, other in without_hypothesis(check):
                 if decide(other, QUICK).true:
@@ -75,7 +75,7 @@ def examine(probe: Probe, seconds: float) -> Hygiene:
 
 
 def _judged(check: Check) -> list[PrintedConstant]:
-    """The constants whose room is worth a remark, those of the bound first."""
+    """The constants whose slack is worth a remark, those of the bound first."""
     if isinstance(check, Gram):
         return [mutants.factor_of(check)]
     bound = "left" if getattr(check, "operator", "==") in (">=", ">") else "right"
@@ -109,7 +109,7 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
     return found
 
 
-def room(probe: Probe, constant: PrintedConstant, end: float) -> Loose | None:
+def slack(probe: Probe, constant: PrintedConstant, end: float) -> Loose | None:
     """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
     check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":

@@ -1,4 +1,4 @@
-"""A right side with the step sizes that its statement prescribes put in."""
+"""A right side with the step sizes that its statement prescribes substituted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rounds a bound asks for: until it is at most eps, and until it says more than smoothness alone does."""
+"""How many rounds a bound needs: until it is at most eps, and until it says more than smoothness alone does."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Check the tables in which papers compare rates: every row against its theorem, or against what is said about it.
 
-An own row has to be of the order of its theorem's right side, prescribed step sizes put in; where it prints
+An own row has to be of the order of its theorem's right side, prescribed step sizes substituted; where it prints
 complexities, the right side at these has to reach the accuracy. For a row about other work the paper's claim is
 checked: the own order is at most that of the row, first for all values of the constants, then, where that fails, for
 constants that are held fixed while clients, local steps and rounds vary. Only the second failing refutes the claim.
@@ -203,12 +203,12 @@ def _at_least_one(symbol: sp.Symbol) -> Condition:
 
 
 def _scales(row: OwnRow, symbol: sp.Symbol) -> list[sp.Symbol]:
-    """What the value that was put in is made of."""
+    """What the substituted value is made of."""
     return sorted(row.substituted[symbol].free_symbols, key=str)
 
 
 def _powers(table: RateTable, row: OwnRow, symbol: sp.Symbol) -> Iterator[sp.Expr]:
-    """Products of powers that are at least 1 and at most of the order of what was put in: what the columns admit."""
+    """Products of powers, at least 1 and at most of the order of what was substituted: what the columns admit."""
     tried = [sp.Rational(k, 2) for k in range(-6, 7)]
     scales = _scales(row, symbol)
     for powers in itertools.product(tried, repeat=len(scales)):

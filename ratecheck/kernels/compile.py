@@ -9,9 +9,8 @@ that every run compiles.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import pickle
+import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -19,15 +18,28 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core import event, serialize
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
 
 from ratecheck import caching
 
 Function = Callable[..., Any]
 
 _FOLDER = Path(__file__).parent
+# The versions of Numba with which the LLVM code and the cache were tested: from the first, before the second.
+_TESTED = (0, 60), (0, 69)
+# "plain" or "llvm" chooses the kernels whatever the version of Numba.
+_CHOICE = "RATECHECK_KERNELS"
+
+
+def known() -> bool:
+    """Whether Numba's internals are those that the LLVM code and the cache were written for."""
+    version = tuple(int(part) for part in numba.__version__.split(".")[:2])
+    return _TESTED[0] <= version < _TESTED[1]
+
+
+def by_hand() -> bool:
+    """Whether kernels are made of hand-written LLVM code, and not of its twin in plain Numba."""
+    choice = os.environ.get(_CHOICE, "")
+    return choice == "llvm" or (known() and choice != "plain")
 
 
 def cache_folder() -> Path | None:
@@ -37,11 +49,12 @@ def cache_folder() -> Path | None:
 
 
 def version() -> str:
-    """A hash of all kernel sources, with the versions of what compiles them."""
+    """A hash of all kernel sources, with which of them are used and the versions of what compiles them."""
+    chosen = "llvm" if by_hand() else "plain"
     compilers = f"{numba.__version__} {llvmlite.__version__} {platform.python_version()} {platform.machine()}"
-    digest = hashlib.sha256(compilers.encode())
-    for source in sorted(_FOLDER.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    digest = hashlib.sha256(f"{chosen} {compilers}".encode())
+    for source in sorted(_FOLDER.rglob("*.py")):
+        digest.update(str(source.relative_to(_FOLDER)).encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -52,6 +65,10 @@ def kernel(function: Function) -> Function:
     loop, since that depends on how replicates are split into blocks.
     """
     compiled: Any = numba.njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    if not known():
+        return compiled
+    from ratecheck.kernels.machine_code import KernelCache
+
     folder = cache_folder()
     if folder is not None:
         # As `Dispatcher.enable_caching` does, with a cache of ours.
@@ -59,69 +76,10 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
-class KernelCache(NullCache):
-    """The machine code of one kernel: a file for each signature and processor, with its checksum."""
-
-    def __init__(self, function: Function, folder: Path) -> None:
-        self._function, self._folder, self._on = function, folder, True
-
-    @property
-    def cache_path(self) -> str:
-        """The folder."""
-        return str(self._folder)
-
-    def enable(self) -> None:
-        """Use the cache."""
-        self._on = True
-
-    def disable(self) -> None:
-        """Compile whatever is in the cache, and keep nothing."""
-        self._on = False
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function, or None where there is none that is sound."""
-        target_context.refresh()
-        content = caching.read(self._path(sig, target_context.codegen())) if self._on else None
-        if content is None:
-            return None
-        # The checksum says that it is what was written; not that this version can read it.
-        with contextlib.suppress(Exception):
-            return CompileResult._rebuild(target_context, *pickle.loads(content))  # noqa: S301, SLF001
-        return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function, where that is possible."""
-        lasting = not data.library.has_dynamic_globals and all(loop.can_cache for loop in data.lifted)
-        if self._on and lasting:
-            caching.write(self._path(sig, data.codegen), serialize.dumps(data._reduce()))  # noqa: SLF001
-
-    def _path(self, sig: Any, codegen: Any) -> Path:
-        named = f"{self._function.__module__}.{self._function.__qualname__}"
-        closure = serialize.dumps([cell.cell_contents for cell in self._function.__closure__ or ()])
-        key = hashlib.sha256(f"{named} {sig} {codegen.magic_tuple()}\0".encode())
-        key.update(self._function.__code__.co_code + b"\0" + closure)
-        return self._folder / f"{named.rpartition('ratecheck.kernels.')[2]}-{key.hexdigest()[:24]}"
-
-
-class _Underway(event.Listener):
-    """Counts the compilations that are going on."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def on_start(self, event: Any) -> None:
-        """One more."""
-        self.count += 1
-
-    def on_end(self, event: Any) -> None:
-        """One less."""
-        self.count -= 1
-
-
-_UNDERWAY = _Underway()
-event.register("numba:compile", _UNDERWAY)
-
-
 def underway() -> bool:
-    """Whether something is being compiled at this moment."""
-    return _UNDERWAY.count > 0
+    """Whether something is being compiled at this moment; False where that is not known."""
+    if not known():
+        return False
+    from ratecheck.kernels import machine_code
+
+    return machine_code.underway()

@@ -8,9 +8,8 @@ to its eigenvectors before the local steps and back after them: a step then cost
 from typing import Any, NamedTuple
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.product import affine
-from ratecheck.kernels.random import NOISE, add_normals, counter_tag
-from ratecheck.kernels.variables import advance, clear
+from ratecheck.kernels.random import NOISE, counter_tag
+from ratecheck.kernels.vectors import add_normals, advance, affine, clear
 
 
 class Diagonal(NamedTuple):

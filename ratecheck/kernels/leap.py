@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.product import add_product, affine
-from ratecheck.kernels.random import NOISE, add_normals, counter_tag
+from ratecheck.kernels.constants import ADD, SET
+from ratecheck.kernels.random import NOISE, counter_tag
 from ratecheck.kernels.records import record_round
 from ratecheck.kernels.rounds import gather_members
-from ratecheck.kernels.variables import ADD, SET, add_multiple, add_scaled, aggregate_round, clear, project
+from ratecheck.kernels.variables import aggregate_round, project
+from ratecheck.kernels.vectors import add_multiple, add_normals, add_product, add_scaled, affine, clear
 
 
 class Leap(NamedTuple):

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import add_multiples, lanewise, total
-from ratecheck.kernels.product import add_product, affine
 from ratecheck.kernels.proximal import logistic_prox
-from ratecheck.kernels.random import BATCH, NOISE, add_normals, counter_tag
-from ratecheck.kernels.samples import batch_gradient, logistic_weight
+from ratecheck.kernels.random import BATCH, NOISE, counter_tag
+from ratecheck.kernels.vectors import add_normals, add_part, add_product, affine, batch_gradient, weigh
 
 AFFINE = 0
 LOGISTIC = 1
@@ -43,25 +41,12 @@ class Oracle(NamedTuple):
     noise: Any
 
 
-@lanewise
-def add_part(rho, x, out, first, last):
-    """Add the gradient of rho*s/(1+s), s the squared norm of coordinates first ... last-1."""
-    one_plus = total(x[0].all(1.0), first, last, lambda square, row: square.plus_product(x[row], x[row]))
-    add_multiples(out, x, one_plus.all(rho) * 2.0 / (one_plus * one_plus), first, last)
-
-
 @kernel
 def add_regulariser(rho, d_u, x, out, lanes):
     """Add the gradient of the regulariser: one term for the shared coordinates, one for the personal ones."""
     if rho != 0.0:
         add_part(rho, x, out, 0, d_u, lanes)
         add_part(rho, x, out, d_u, x.shape[0], lanes)
-
-
-@lanewise
-def weigh(factor, row, margins):
-    """Put factor/(1+exp(z)) in place of the margins z in one row."""
-    margins[row] = logistic_weight(factor, margins[row])
 
 
 @kernel

@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import lanewise
+from ratecheck.kernels.vectors import fill_normals, fill_words
 
-_MASK = 0xFFFFFFFF
 _SHIFT = np.uint64(32)
-_MULTIPLIER_0, _MULTIPLIER_1 = 0xD2511F53, 0xCD9E8D57
-_WEYL_0, _WEYL_1 = 0x9E3779B9, 0xBB67AE85
-_ROUNDS = 10
 
 # Purposes, in the upper bits of the counter's last word; the client takes the lower 28 bits.
 NOISE = 0
@@ -36,28 +32,10 @@ def stream_keys(seed: int, replicates: range) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.frombuffer(b"".join(words), dtype="<u4").reshape(-1, 2).T.astype(np.uint64))
 
 
-def philox_words(counter, keys):
-    """The four words (`Lanes`) at a counter (c0, c1, c2, c3), each in the lower half of 64 bits, and the keys' rows."""
-    k0, k1 = keys[0], keys[1]
-    x0, x1, x2, x3 = (k0.all(word) for word in counter)
-    for _ in range(_ROUNDS):
-        p0, p1 = (x0 & _MASK) * _MULTIPLIER_0, (x2 & _MASK) * _MULTIPLIER_1
-        x0, x1, x2, x3 = (p1 >> 32) ^ x1 ^ k0, p1, (p0 >> 32) ^ x3 ^ k1, p0
-        k0, k1 = k0 + _WEYL_0, k1 + _WEYL_1
-    return [word & _MASK for word in (x0, x1, x2, x3)]
-
-
-@lanewise
-def _fill_words(c0, c1, c2, c3, keys, words):
-    """Fill words (4, B) with the Philox output."""
-    for row, word in enumerate(philox_words((c0, c1, c2, c3), keys)):
-        words[row] = word
-
-
 @kernel
 def philox(c0, c1, c2, c3, keys, words, lanes):
     """Fill words[0:4, 0:lanes] with the Philox output at one counter for the keys (2, lanes)."""
-    _fill_words(c0, c1, c2, c3, keys, words, lanes)
+    fill_words(c0, c1, c2, c3, keys, words, lanes)
 
 
 @kernel
@@ -66,73 +44,10 @@ def counter_tag(purpose, client):
     return (purpose << _PURPOSE_BIT) | client
 
 
-# Polynomials in the square q of their argument, with the error of the interpolation at Chebyshev nodes.
-# -4 atanh(s)/s for |s| <= 3 - 2*sqrt(2): 3e-16 relative.
-_LOGARITHM = (
-    -4.000000000000001, -1.333333333331057, -0.8000000012354611, -0.571428320319513, -0.4444686984281641,
-    -0.36243844007787285, -0.33675627137797287,
-)  # fmt: skip
-# sin(pi t)/t for |t| <= 1/2: 3e-16 relative.
-_SINE = (
-    3.1415926535897927, -5.1677127800497855, 2.5501640398618677, -0.599264528825224, 0.08214587881631043,
-    -0.0073703643265304155, 0.0004659870158043378, -2.113362735205297e-05,
-)  # fmt: skip
-# cos(pi t) for |t| <= 1/2: 2e-15 absolute.
-_COSINE = (
-    0.9999999999999981, -4.934802200543686, 4.058712126333295, -1.3352627661817635, 0.23533058831317874,
-    -0.025806531975921563, 0.0019278700526981333, -0.0001004164642205389,
-)  # fmt: skip
-_ROOT_HALF = 0x3FE6A09E00000000  # the bits of a double just below sqrt(1/2)
-_EXPONENT = 0xFFF0000000000000
-_MINUS_2_LOG_2 = -1.3862943611198906
-
-
-def _box_muller(first, second):
-    """Two normals from two 32-bit words (`Lanes`), to 1e-14.
-
-    They are r*cos(a) and r*sin(a) with r**2 = -2 log((first+1/2) / 2**32) and a = 2 pi ((second+1/2) / 2**32 - 1/2).
-    """
-    number = first.to_double(plus=0.5)
-    # number = mantissa * 2**power, the mantissa within a factor of sqrt(2) around 1.
-    distance = number.bits() - _ROOT_HALF
-    mantissa = (number.bits() - (distance & _EXPONENT)).double()
-    # Numbers are at least 1/2: after adding one to the exponent, ``distance`` is not negative.
-    power = ((distance + (1 << 52)) >> 52).to_double(plus=-33.0)
-    s = (mantissa - 1.0) / (mantissa + 1.0)
-    square = (power * _MINUS_2_LOG_2).plus_product(s, (s * s).polynomial(_LOGARITHM))
-    radius = square.sqrt()
-    half = second.to_double(plus=0.5) * 2.0**-32 - 0.5
-    q = half * half
-    sine, cosine = half * q.polynomial(_SINE), q.polynomial(_COSINE)
-    # The angle is twice that of sine and cosine.
-    scaled = radius * sine
-    scaled = scaled + scaled
-    return radius.plus_product(-scaled, sine), scaled * cosine
-
-
-@lanewise
-def _fill_normals(words, first, second, out_1, out_2):
-    """Two rows (B,) of normals from two of the rows of words."""
-    out_1[0], out_2[0] = _box_muller(words[first], words[second])
-
-
 @kernel
 def normals(words, first, second, out_1, out_2, lanes):
     """Two rows (B,) of standard normals from two rows of 32-bit words (Box-Muller)."""
-    _fill_normals(words, first, second, out_1, out_2, lanes)
-
-
-@lanewise
-def add_normals(c0, c1, c2, c3, keys, scale_0, scale_1, scale_2, scale_3, row, out):
-    """Add the scaled normals of one counter to the (up to) four rows of out (R, B) from ``row`` on."""
-    words = philox_words((c0, c1, c2, c3), keys)
-    out = out.since(row)
-    for half, scales in enumerate(((scale_0, scale_1), (scale_2, scale_3))):
-        with out.has(2 * half):
-            pair = _box_muller(words[2 * half], words[2 * half + 1])
-            for place, scale, normal in zip((2 * half, 2 * half + 1), scales, pair, strict=True):
-                with out.has(place):
-                    out[place] = out[place].plus_product(normal, scale)
+    fill_normals(words, first, second, out_1, out_2, lanes)
 
 
 @kernel

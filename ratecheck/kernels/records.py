@@ -3,13 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import cgutils
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import LaneTable, lanewise, total
+from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.oracle import exact_gradient, values
-from ratecheck.kernels.product import affine
-from ratecheck.kernels.variables import ADD, SET, add_multiple, clear
+from ratecheck.kernels.vectors import add_displacement, add_inner, add_multiple, affine, clear
 
 # How a term is taken over the clients: see `ratecheck.algorithms.base.TermOver`.
 MEANS = 1
@@ -39,22 +37,6 @@ class Records(NamedTuple):
     right: Any
     anchor: Any
     constant: Any
-
-
-@lanewise
-def add_displacement(factor, x, anchor: LaneTable, i, out, first, count):
-    """Add factor times x - anchor[i] to rows first ... first+count-1 of out (d, B), for anchor (n, d)."""
-    builder = out.builder
-    with cgutils.for_range(builder, count) as loop:
-        row = builder.add(first, loop.index)
-        out[row] = out[row].plus_product(x[row] - anchor[i, row], factor)
-
-
-@lanewise
-def add_inner(factor, left, right, first, last, out, q):
-    """Add factor times the inner product of rows first ... last-1 of left and right (d, B) to row q of out."""
-    inner = total(left[0].all(0.0), first, last, lambda part, row: part.plus_product(left[row], right[row]))
-    out[q] = out[q].plus_product(inner, factor)
 
 
 @kernel

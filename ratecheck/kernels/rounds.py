@@ -11,23 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratecheck.kernels.compile import kernel
+from ratecheck.kernels.constants import ADD, SET
 from ratecheck.kernels.diagonal import diagonal_steps
 from ratecheck.kernels.oracle import add_gaussian, oracle
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.records import record_round, recorded_point
-from ratecheck.kernels.variables import (
-    ADD,
-    SET,
-    add_delayed,
-    add_multiple,
-    advance,
-    aggregate_round,
-    clear,
-    combine,
-    gather,
-    project,
-    scatter,
-)
+from ratecheck.kernels.variables import add_delayed, aggregate_round, combine, gather, project, scatter
+from ratecheck.kernels.vectors import add_multiple, advance, clear
 
 
 class MethodArrays(NamedTuple):
@@ -41,7 +31,7 @@ class MethodArrays(NamedTuple):
     server and message variables (see `aggregate_round`), ``projected`` the rows of the server's state (slots*d, B) that
     are kept in the ball of ``radius``, ``select`` how many of the participants stay when the ones with the largest
     scores are chosen (0: all), and ``score`` (n, blocks, 1, server + client + 1), and
-    ``known_start`` whether the first local step asks for what is recorded: exact gradients at the recorded points.
+    ``known_start`` whether the first local step uses what is recorded: exact gradients at the recorded points.
     """
 
     starts: Any

@@ -7,45 +7,10 @@ references are counted.)
 """
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import DOUBLE, INDEX, Lanes, LaneTable, lanewise
-
-# The largest number of local variables in a block: for each there is code that keeps them in registers.
-SLOTS = 4
-# What becomes of the rows to which something is added: first set them to zero, or keep them.
-SET, ADD = 0, 1
-
-
-def _add(mode, factor, x, x_row, out, out_row, count):
-    builder, x, out = out.builder, x.since(x_row), out.since(out_row)
-    with builder.if_else(builder.icmp_signed("==", mode, INDEX(SET))) as (first, later):
-        with first, cgutils.for_range(builder, count) as loop:
-            out[loop.index] = x[loop.index] * factor
-        with later, cgutils.for_range(builder, count) as loop:
-            out[loop.index] = out[loop.index].plus_product(x[loop.index], factor)
-
-
-@lanewise
-def add_multiple(mode, factor, x, x_row, out, out_row, count):
-    """Add a number times ``count`` rows of x, from ``x_row`` on, to those of out; in mode SET only put it there."""
-    _add(mode, factor, x, x_row, out, out_row, count)
-
-
-@lanewise
-def add_scaled(mode, factors, x, x_row, out, out_row, count):
-    """The same with a factor of its own for each lane, factors (B,)."""
-    _add(mode, factors[0], x, x_row, out, out_row, count)
-
-
-@lanewise
-def clear(out, row, count):
-    """Fill rows with zeros."""
-    with cgutils.for_range(out.builder, count) as loop:
-        place = out.builder.add(row, loop.index)
-        out[place] = out[place].all(0.0)
+from ratecheck.kernels.constants import ADD, SET
+from ratecheck.kernels.vectors import add_multiple, add_scaled, clear
 
 
 @kernel
@@ -129,49 +94,6 @@ def aggregate_round(aggregate, starts, places, participants, server, total, new,
             if mode == SET:
                 clear(new, place, size, B)
     add_multiple(SET, 1.0, new, 0, server, 0, new.shape[0], B)
-
-
-@lanewise
-def advance(slots, steps, table: LaneTable, table_row, stride, drive, drive_row, local, row, count, d):
-    """Make ``steps`` > 0 steps of the local variables (slots, d, B) in ``count`` coordinates from ``row`` on.
-
-    Each coordinate is for itself. Its coefficients for (local, drive, 1), output by output, are in one row of
-    ``table``, those of the next one ``stride`` rows further; the drive is the same in every step.
-    """
-    builder = local.builder
-    for size in range(1, SLOTS + 1):
-        fits = builder.icmp_signed("==", slots, INDEX(size))
-        with builder.if_then(fits), cgutils.for_range(builder, count) as loop:
-            place = builder.add(table_row, builder.mul(loop.index, stride))
-            rows = [builder.add(builder.add(row, loop.index), builder.mul(d, INDEX(o))) for o in range(size)]
-            force = drive[builder.add(drive_row, loop.index)]
-            factors = [[table[place, o * (size + 2) + k] for k in range(size + 2)] for o in range(size)]
-            shifts = [force.all(of[size + 1]).plus_product(force, of[size]) for of in factors]
-            for place, x in zip(rows, _stepped(steps, [local[r] for r in rows], factors, shifts), strict=True):
-                local[place] = x
-
-
-def _stepped(steps, start, factors, shifts):
-    """One coordinate of all local variables after that many steps in registers; the first one is not in a loop."""
-    builder = start[0].builder
-
-    def step(old):
-        new = []
-        for of, shift in zip(factors, shifts, strict=True):
-            # The point comes last: the other variables mostly do not change, and can be added beforehand.
-            for k in reversed(range(len(old))):
-                shift = shift.plus_product(old[k], of[k])  # noqa: PLW2901
-            new.append(shift)
-        return new
-
-    places = [cgutils.alloca_once(builder, ir.VectorType(DOUBLE, x.value.type.count)) for x in start]
-    for place, x in zip(places, step(start), strict=True):
-        builder.store(x.value, place)
-    with cgutils.for_range(builder, builder.sub(steps, INDEX(1))):
-        old = [Lanes(builder, builder.load(place)) for place in places]
-        for place, x in zip(places, step(old), strict=True):
-            builder.store(x.value, place)
-    return [Lanes(builder, builder.load(place)) for place in places]
 
 
 @kernel

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import bounds
 from ratecheck import caching
+from ratecheck.caching import Store
 from ratecheck.selftesting.data import Result, read, written
 
 _LIBRARIES = ("mpmath", "numba", "numpy", "scipy", "sympy")
@@ -26,8 +26,8 @@ class Kept:
     """Results by the name of the part, in ``folder``; nothing is kept where that is None."""
 
     def __init__(self, folder: Path | None, key: str) -> None:
-        self.folder = None if folder is None else folder / key
-        self.found = 0 if self.folder is None or not self.folder.is_dir() else len([*self.folder.glob("*.part")])
+        self._store = Store(folder and folder / key, ".part")
+        self.folder, self.found = self._store.folder, self._store.count()
 
     @classmethod
     def of(cls, keys: Iterable[str], plan: object) -> Kept:
@@ -37,28 +37,19 @@ class Kept:
 
     def get(self, name: str, kind: type[Result]) -> Result | None:
         """The result of a part, of a kind that is data, or None; nothing in a file is ever run."""
-        content = None if self.folder is None else caching.read(self._path(name))
-        if content is None:
-            return None
-        kept, _, result = content.partition(b"\n")
+        content = self._store.get(name)
         try:
-            return read(result, kind) if kept == name.encode() else None
+            return None if content is None else read(content, kind)
         except (ValueError, KeyError, TypeError):
             return None
 
     def put(self, name: str, result: Any) -> None:
         """Keep the result of a part, where that is possible."""
-        if self.folder is not None:
-            caching.write(self._path(name), name.encode() + b"\n" + written(result))
+        self._store.put(name, written(result))
 
     def clear(self) -> None:
         """Forget everything."""
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _path(self, name: str) -> Path:
-        assert self.folder is not None
-        return self.folder / f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.part"
+        self._store.clear()
 
 
 def _digest(keys: list[str], plan: object) -> str:

@@ -278,7 +278,7 @@ def _root(values: Array, level: float) -> Array:
         open_, point = open_[going], point[going]
         if not len(open_):
             return found
-    # Not reached in practice. The wealth, which decides, is asked once more.
+    # Not reached in practice. The wealth, which decides, is evaluated once more.
     unsure = _log_wealth(values[:, open_], found[open_])[0] < -math.log(level)
     found[open_[unsure]] = 0.0
     return found

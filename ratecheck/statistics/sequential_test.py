@@ -33,7 +33,7 @@ _TIE = 1e-12
 class SequentialDecision:
     """What the replicates say of one claim.
 
-    ``worst`` is the check (a round, for a claim about every round) with the least room. Of it are the sample means of
+    ``worst`` is the check (a round, for a claim about every round) with the least slack. Of it are the sample means of
     both sides, and ``lower`` and ``upper``, the confidence bounds for the mean of left - right. ``caveat`` says what
     the outcome rests on, in a sentence; ``supposes`` what of that nobody certifies, empty where it is nothing.
     """
@@ -155,10 +155,10 @@ def _judged(
     # Equal sides are equal up to rounding; an inequality has to hold by more than that.
     holds = (high <= tie).all() and (low >= -tie).all() if equal else (high <= -tie).all()
     outcome = Outcome.HOLDS if holds else Outcome.INCONCLUSIVE
-    room = np.maximum(high, -low) if equal else high
+    slack = np.maximum(high, -low) if equal else high
     if above.any() or below.any():
-        outcome, room = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))
-    worst = int(np.argmax(room))
+        outcome, slack = Outcome.VIOLATED, np.where(above, low - tie, np.where(below, -high - tie, -math.inf))
+    worst = int(np.argmax(slack))
     if outcome is Outcome.VIOLATED:
         rests_on = Validity.RIGOROUS if nonnegative and above[worst] else rests_on
     supposes = "" if outcome is Outcome.INCONCLUSIVE else rests_on.supposes

@@ -47,7 +47,7 @@ class StepSizes:
 
     @property
     def statement(self) -> Statement:
-        """The statement that was asked."""
+        """The statement."""
         return self.problem.statement
 
     @property

@@ -61,13 +61,13 @@ class Interval:
 
     @property
     def empty(self) -> bool:
-        """Whether no value is left (with room for rounding)."""
+        """Whether no value is left (with slack for rounding)."""
         if any(self.open) and self.low >= self.high * (1 - TOLERANCE):
             return True
         return self.low > self.high * (1 + TOLERANCE)
 
     def contains(self, value: float) -> bool:
-        """Whether the value is admissible (with room for rounding)."""
+        """Whether the value is admissible (with slack for rounding)."""
         return not self.cut(value, value, frozenset()).empty
 
     def nearest(self, value: float) -> float:

@@ -134,7 +134,7 @@ def _null_space(rows: Array, size: int) -> Array:
 
 
 def settled(problem: FeasibleSet, point: Mapping[str, float], single: Mapping[str, float]) -> Point:
-    """The point with prescribed values and products put in to the last digit."""
+    """The point with prescribed values and products substituted, to the last digit."""
     found, done = {**point, **single}, {*single}
     for rule in problem.rules:
         if not isinstance(rule, ProductRule):

@@ -1,4 +1,4 @@
-"""What would do where nothing is admissible: the nearest step sizes, and for each constant alone the nearest value."""
+"""What is admissible next to what is not: the nearest step sizes, and for each constant alone the nearest value."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Nearest:
     """What would make an empty region non-empty, rounded inwards to six digits.
 
     ``steps`` are the admissible values of the fixed step sizes with the least sum of squared log ratios to those given
-    (empty where none would do). ``constants`` are changes of one constant, all others as given: with the step
-    sizes as given if others would do (``as_given``), with all step sizes free otherwise.
+    (empty where none are). ``constants`` are changes of one constant, all others as given: with the step
+    sizes as given if others are admissible (``as_given``), with all step sizes free otherwise.
     """
 
     steps: dict[str, float]
@@ -90,11 +90,11 @@ def _nearest_steps(problem: FeasibleSet, free: FeasibleSet, admissible: Interval
 
 def _distance(given: Mapping[str, float], names: Sequence[str]) -> Objective:
     """The sum of squared logarithms of the ratios to the given step sizes, and its gradient."""
-    asked = np.array([name in given for name in names])
+    prescribed = np.array([name in given for name in names])
     target = np.array([math.log(given.get(name, 1.0)) for name in names])
 
     def at(logs: Array) -> tuple[float, Array]:
-        away = np.where(asked, logs - target, 0.0)
+        away = np.where(prescribed, logs - target, 0.0)
         return float(away @ away), 2 * away
 
     return at

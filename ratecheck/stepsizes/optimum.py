@@ -51,7 +51,7 @@ class Optimum:
 
     @property
     def attainable(self) -> bool:
-        """Whether the bound comes as near to its infimum as that asks for."""
+        """Whether the bound comes as near to its infimum as that."""
         return math.isfinite(self.infimum) and not (self.approached and self.infimum == 0.0)
 
 
@@ -134,7 +134,7 @@ def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> Value:
 
 
 def _completed(found: Optimum, derived: Mapping[str, tuple[sp.Expr, str]], admissible: Intervals) -> Optimum:
-    """With the factors of products that `_with_fixed_products` has put in."""
+    """With the factors of products that `_with_fixed_products` has substituted."""
     best, approached = dict(found.point), dict(found.approached)
     for name, (expr, symbol) in derived.items():
         if symbol in best or admissible[symbol].single:

@@ -24,7 +24,7 @@ _ROUNDS = 12
 _CLOSE = 2e-13
 # The same where it is approached at an open end, which is looked at from just inside.
 _NEAR = 1e-8
-# An end that was searched for is put inwards by this, so that rounding does not leave it outside.
+# An end that was searched for is moved inwards by this, so that rounding does not leave it outside.
 _SAFE = 4e-13
 _FINEST = 1e-13
 # Decades from a finite end at which a half-open interval is sampled.

@@ -62,7 +62,7 @@ class Region:
 
 
 def free_constants(statement: Statement, wanted: str | None, given: Mapping[str, float]) -> tuple[str, ...]:
-    """The constants among the axes ``x,y`` that were asked for, which are then left free as step sizes are.
+    """The constants among the axes ``x,y`` that are wanted, which are then left free as step sizes are.
 
     Raises `InputError` for one that is given as well, or that takes whole numbers only.
     """
@@ -85,7 +85,7 @@ def _names(statement: Statement, wanted: str) -> list[str]:
 
 
 def choose_axes(problem: FeasibleSet, admissible: Intervals, wanted: str | None) -> tuple[str, str]:
-    """The two step sizes to be shown: those asked for as ``x,y``, or the free ones that conditions tie most.
+    """The two step sizes to be shown: those wanted as ``x,y``, or the free ones that conditions tie most.
 
     Raises `InputError` for names that are no free step sizes, and where fewer than two are free.
     """

@@ -42,9 +42,9 @@ from ratecheck.algebra import handelman as combination
 from ratecheck.algebra.counterexample import SearchRegion, confirmed
 from ratecheck.algebra.evaluate import Undefined, evaluate, holds, satisfied
 from ratecheck.algebra.polynomial import System
+from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.smt import Solver
 from ratecheck.algebra.smt import decide as ask_solver
-from ratecheck.algebra.substitution import Search, first_certificate
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import conclusions, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic

@@ -17,8 +17,8 @@ from bounds.ledger.implication import Implication, Use, case
 from bounds.ledger.implications import PAPERS, audited, implications, of
 from bounds.statement import Condition
 from ratecheck.algebra.polynomial import systems
+from ratecheck.algebra.search import Search
 from ratecheck.algebra.smt import refute
-from ratecheck.algebra.substitution import Search
 from ratecheck.auditing.implications import SHARE, ImplicationVerdict, check, variants
 from ratecheck.commands.implications import fields, line
 

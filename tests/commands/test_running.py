@@ -97,11 +97,11 @@ def test_progress_of_any_number(monkeypatch, fraction):
 
 def test_progress_says_that_it_compiles(monkeypatch):
     """While kernels are compiled the bar says so, and that it is once."""
-    from ratecheck.kernels import compile as compilation
+    from ratecheck.kernels import machine_code
 
-    monkeypatch.setattr(compilation._UNDERWAY, "count", 1)
+    monkeypatch.setattr(machine_code._UNDERWAY, "count", 1)
     assert bars._compiling() == "compiling, once"
-    monkeypatch.setattr(compilation._UNDERWAY, "count", 0)
+    monkeypatch.setattr(machine_code._UNDERWAY, "count", 0)
     assert bars._compiling() == ""
 
 
@@ -449,13 +449,13 @@ def test_an_edited_verdict_is_not_believed(tmp_path, change):
     assert store.get("key") == [{"verdict": "FALSE"}]
     assert store.get("other") is None
     path = tmp_path / "key.json"
-    head, _, text = path.read_text().partition("\n")
-    entry = json.loads(text)
+    head, key, text = path.read_text().split("\n", 2)
     if change == "value":
-        path.write_text(head + "\n" + text.replace("FALSE", "PROVED"))
-    elif change in ("count", "key"):
-        entry[change] = 7
-        caching.write(path, json.dumps(entry).encode())
+        path.write_text("\n".join((head, key, text.replace("FALSE", "PROVED"))))
+    elif change == "count":
+        caching.write(path, f"{key}\n{json.dumps({**json.loads(text), 'count': 7})}".encode())
+    elif change == "key":
+        caching.write(path, f"7\n{text}".encode())
     else:
         path.write_text(change)
     assert store.get("key") is None
@@ -662,7 +662,7 @@ def test_an_interrupted_self_test_goes_on(tmp_path, monkeypatch):
     assert done == [0, 1, 2]
     kept = Kept.of(["pfl/theorem-3.7"], plan)
     assert kept.found == 3
-    damaged = kept._path("part 1")
+    damaged = kept._store.path("part 1")
     damaged.write_bytes(damaged.read_bytes()[:-3])
     done.append(None)
     assert finished(kept) == [0, 1, 4, 9, 16]

@@ -7,9 +7,10 @@ import pytest
 from numba.core.errors import TypingError
 from scipy.special import expit
 
-from ratecheck.kernels import oracle, product
+from ratecheck.kernels import oracle, vectors
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.random import BATCH, add_normals, counter_tag, normals, philox, stream_keys
+from ratecheck.kernels.random import BATCH, counter_tag, normals, philox, stream_keys
+from ratecheck.kernels.vectors import add_normals
 
 SHAPES = [(1, 1), (2, 2), (3, 5), (4, 4), (5, 3), (6, 1), (7, 20), (20, 20), (33, 10), (0, 3), (3, 0)]
 LANES = [(0, 4), (1, 1), (1, 64), (5, 7), (7, 8), (8, 8), (9, 12), (31, 33), (40, 64), (63, 64), (64, 64), (130, 131)]
@@ -41,8 +42,8 @@ def test_products_equal_numpy_and_leave_other_lanes_alone(rows, d, lanes, B):
     M, c, x, before = points(1, rows, d), points(2, rows), points(3, d, B), points(4, rows, B)
     for matrix in (M, np.asfortranarray(M)):
         out, total = before.copy(), before.copy()
-        product.affine(matrix, c, x, out, lanes)
-        product.add_product(matrix, x, total, lanes)
+        vectors.affine(matrix, c, x, out, lanes)
+        vectors.add_product(matrix, x, total, lanes)
         np.testing.assert_allclose(out[:, :lanes], (M @ x - c[:, None])[:, :lanes], rtol=0, atol=1e-13)
         np.testing.assert_allclose(total[:, :lanes], (before + M @ x)[:, :lanes], rtol=0, atol=1e-13)
         np.testing.assert_array_equal(out[:, lanes:], before[:, lanes:])
@@ -53,7 +54,7 @@ def test_affine_of_a_slice_of_a_matrix():
     """A matrix may have any strides."""
     M, c, x = points(1, 9, 14), points(2, 4), points(3, 7, 10)
     out = np.empty((4, 10))
-    product.affine(M[1::2, ::2], c, x, out, 10)
+    vectors.affine(M[1::2, ::2], c, x, out, 10)
     np.testing.assert_allclose(out, M[1::2, ::2] @ x - c[:, None], rtol=0, atol=1e-13)
 
 
@@ -61,9 +62,9 @@ def test_affine_refuses_what_it_cannot_address():
     """Whole numbers and transposed points are an error of types, not wrong numbers."""
     M, c, x = points(1, 3, 3), points(2, 3), points(3, 3, 8)
     with pytest.raises(TypingError, match="doubles"):
-        product.affine(M.astype(np.int64), c, x, x.copy(), 8)
+        vectors.affine(M.astype(np.int64), c, x, x.copy(), 8)
     with pytest.raises(TypingError, match="contiguous"):
-        product.affine(M, c, np.asfortranarray(x), x.copy(), 8)
+        vectors.affine(M, c, np.asfortranarray(x), x.copy(), 8)
 
 
 @pytest.mark.parametrize(("rows", "d"), [(1, 2), (5, 3), (7, 20), (20, 20)])
@@ -73,12 +74,12 @@ def test_products_of_a_lane_have_the_same_bits_anywhere(rows, d):
 
     def affine(x, lanes):
         out = np.empty((rows, x.shape[1]))
-        product.affine(M, c, x, out, lanes)
+        vectors.affine(M, c, x, out, lanes)
         return out[:, :lanes]
 
     def sums(x, lanes):
         out = np.ones((rows, x.shape[1]))
-        product.add_product(M, x, out, lanes)
+        vectors.add_product(M, x, out, lanes)
         return out[:, :lanes]
 
     assert_independent_of_lanes(affine, points(5, d, 70))

@@ -1,7 +1,7 @@
 """A check of the checks: whether the audit notices that a printed number has changed.
 
-Each mutant of a claim that holds is refuted, or proved as well (the number has room, the mutant does no harm), or left
-open. A constant that has room at two per cent is changed by ever more, until it does harm. What is checked on
+Each mutant of a claim that holds is refuted, or proved as well (the number has slack, the mutant does no harm), or left
+open. A constant that has slack at two per cent is changed by ever more, until it does harm. What is checked on
 instances cannot be proved harmless: a mutant that no instance refutes counts as one that may do harm.
 """
 

@@ -1,4 +1,4 @@
-"""Claims with one printed number changed: if the check cannot tell, the number has room or the check is blind.
+"""Claims with one printed number changed: if the check cannot tell, the number has slack or the check is blind.
 
 A constant is made smaller or larger, whichever makes the claim stronger at points where the hypotheses hold; an
 exponent is moved by one; the direction of the inequality is turned round.

@@ -1,7 +1,7 @@
 """Where to look whether a claim still holds after one of its numbers has changed.
 
 A claim and its mutants have the same hypotheses, so the points at which these hold are looked for once: random ones,
-and those at which the claim itself has the least room. A mutant that is refuted there needs no search of its own.
+and those at which the claim itself has the least slack. A mutant that is refuted there needs no search of its own.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Probe:
         return -1 if moved[0] >= moved[1] else 1
 
     def _lost(self, mutant: Check) -> float:
-        """The room that a mutant has lost against the claim, added up."""
+        """The slack that a mutant has lost against the claim, added up."""
         gaps = self._gaps(mutant)
         if gaps.shape != self._printed.shape:
             # A constant that says how much there is to compare.
@@ -86,7 +86,7 @@ class Probe:
         return self._gaps(self.check)
 
     def _gaps(self, check: Check) -> Array:
-        """The relative room on every point, or the room in every comparison on the first instances."""
+        """The relative slack on every point, or the slack in every comparison on the first instances."""
         if not isinstance(check, Enumerated):
             return self._points.gaps(check)
         assert self._family is not None
@@ -115,7 +115,7 @@ class _Points:
     def _places(self) -> Array:
         """Coordinates of points at which the hypotheses hold, a column each."""
         with np.errstate(all="ignore"):
-            found = np.concatenate([self._region.start(), *self._region.descend(self._room, _GENERATIONS)], axis=1)
+            found = np.concatenate([self._region.start(), *self._region.descend(self._slack, _GENERATIONS)], axis=1)
             points = self._region.points(found)
             return found[:, (self._region.broken(points) == 0) & np.isfinite(points).all(axis=0)]
 
@@ -125,25 +125,25 @@ class _Points:
             return self._region.points(self._places)
 
     @functools.cached_property
-    def _room(self) -> Callable[[Array], Array]:
-        return self._room_of(self._check)
+    def _slack(self) -> Callable[[Array], Array]:
+        return self._slack_of(self._check)
 
-    def _room_of(self, check: Algebraic) -> Callable[[Array], Array]:
-        """The relative room of a claim as a function of points; negative where it fails."""
+    def _slack_of(self, check: Algebraic) -> Callable[[Array], Array]:
+        """The relative slack of a claim as a function of points; negative where it fails."""
         claim = self.written(check)
         one, other = self._region.function(claim.left), self._region.function(claim.right)
 
-        def room(points: Array) -> Array:
+        def slack(points: Array) -> Array:
             left, right = one(points), other(points)
             gap = {"<=": right - left, "<": right - left, "==": -np.abs(right - left)}.get(claim.operator, left - right)
             return np.asarray(gap / (np.abs(left) + np.abs(right) + 1e-300))
 
-        return room
+        return slack
 
     def gaps(self, check: Algebraic) -> Array:
-        """The relative room of a claim or its mutant at every point."""
+        """The relative slack of a claim or its mutant at every point."""
         with np.errstate(all="ignore"):
-            return self._room_of(check)(self._floats)
+            return self._slack_of(check)(self._floats)
 
     def counterexample(self, mutant: Algebraic) -> Counterexample | None:
         """A point at which a mutant fails, in fractions and evaluated again, if it is one of those at hand."""

@@ -19,8 +19,8 @@ from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
-from ratecheck.kernels.product import add_product
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
+from ratecheck.kernels.vectors import add_product
 from ratecheck.participation import Largest
 from ratecheck.problems import Logistic
 

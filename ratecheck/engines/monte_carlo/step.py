@@ -19,13 +19,12 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup
+from ratecheck.kernels.constants import SLOTS, WIDTH
 from ratecheck.kernels.diagonal import Diagonal
-from ratecheck.kernels.lanes import WIDTH
 from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
 from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
-from ratecheck.kernels.variables import SLOTS
 from ratecheck.participation import Largest
 from ratecheck.problems import Logistic
 

@@ -11,7 +11,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.step import StepKernel
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.lanes import WIDTH
+from ratecheck.kernels.constants import WIDTH
 from ratecheck.kernels.oracle import AFFINE, add_gaussian
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.rounds import run_rounds

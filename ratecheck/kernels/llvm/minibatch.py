@@ -9,10 +9,10 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import (
+from ratecheck.kernels.constants import WIDTH
+from ratecheck.kernels.llvm.lanes import (
     DOUBLE,
     INDEX,
-    WIDTH,
     Lanes,
     LaneTable,
     add_multiples,
@@ -21,15 +21,11 @@ from ratecheck.kernels.lanes import (
     spread,
     total,
 )  # fmt: skip
-from ratecheck.kernels.random import philox_words
+from ratecheck.kernels.llvm.philox import philox_words
+from ratecheck.kernels.llvm.sums import logistic_weight
 
 _VECTOR = ir.VectorType(DOUBLE, WIDTH)
 _ZERO = ir.Constant(_VECTOR, [0.0] * WIDTH)
-
-
-def logistic_weight(factor, margin):
-    """The number factor/(1+exp(margin)) (`Lanes`); the derivative of log(1+exp(-z)) has factor -1."""
-    return margin.all(factor) / (margin.exp() + 1.0)
 
 
 @kernel
@@ -65,7 +61,7 @@ def _each_sample(batch, counter, keys, words, A, use):
         left = builder.sub(batch, builder.mul(block.index, INDEX(4)))
         left = builder.select(builder.icmp_signed("<", left, INDEX(4)), left, INDEX(4))
         with cgutils.for_range(builder, left) as draw:
-            # Lanes that are not asked for may hold any number here: the mask keeps them within A, too.
+            # Lanes that are not wanted may hold any number here: the mask keeps them within A, too.
             use(A.row_of_lanes(((words[draw.index] & 0xFFFFFFFF) * A.rows) >> 32))
 
 

@@ -14,22 +14,12 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ratecheck.kernels.compile import Function
-
-# Lanes per vector; LLVM splits a vector where the machine's registers are narrower.
-WIDTH = 8
+from ratecheck.kernels.constants import EXPONENTIAL, LOG2_E, LOG_2_HIGH, LOG_2_LOW, WIDTH
 
 BYTE, INDEX, DOUBLE = ir.IntType(8), ir.IntType(64), ir.DoubleType()
 _TWO_TO_52 = 0x4330000000000000  # the bits of 2.0**52
 
 _ROUND = 1.5 * 2.0**52
-_LOG2_E = 1.4426950408889634
-# Products of the first part of log(2) with the integers that occur are exact.
-_LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-# exp(r) for |r| <= log(2)/2, interpolated at Chebyshev nodes: 4e-16 relative.
-_EXPONENTIAL = (
-    1.0, 1.0000000000000067, 0.5000000000000006, 0.16666666666554314, 0.041666666666573066, 0.008333333385699212,
-    0.001388888893251478, 0.00019841170230570286, 2.480150431378554e-05, 2.764019739169484e-06, 2.7626371065696354e-07,
-)  # fmt: skip
 
 
 def spread(builder, number, width):
@@ -135,11 +125,11 @@ class Lanes:
         """The exponential to 1e-15, as if numbers beyond +-708 were +-708."""
         z = self.at_most(708.0).at_least(-708.0)
         # Adding _ROUND leaves the nearest integer in the last bits.
-        rounded = self.all(_ROUND).plus_product(z, _LOG2_E)
+        rounded = self.all(_ROUND).plus_product(z, LOG2_E)
         power = rounded - _ROUND
-        rest = z.plus_product(power, -_LOG_2_HIGH).plus_product(power, -_LOG_2_LOW)
+        rest = z.plus_product(power, -LOG_2_HIGH).plus_product(power, -LOG_2_LOW)
         scale = ((rounded.bits() + 1023) << 52).double()
-        return rest.polynomial(_EXPONENTIAL) * scale
+        return rest.polynomial(EXPONENTIAL) * scale
 
     def sqrt(self):
         """Square root."""

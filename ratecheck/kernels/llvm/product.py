@@ -14,7 +14,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ratecheck.kernels.compile import kernel
-from ratecheck.kernels.lanes import BYTE, DOUBLE, INDEX, WIDTH, multiply_add, spread, wanted_lanes
+from ratecheck.kernels.constants import WIDTH
+from ratecheck.kernels.llvm.lanes import BYTE, DOUBLE, INDEX, multiply_add, spread, wanted_lanes
 
 # Vectors per tile, and rows per tile (of one vector: thin): as many sums as fit into the registers, and enough to hide
 # how long an addition takes. Every size is code to compile.
