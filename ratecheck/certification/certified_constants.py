@@ -19,8 +19,7 @@ from ratecheck.certification import local_work as work
 from ratecheck.certification.local_work import Work
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
-from ratecheck.participation import Largest, Participation, delays
-from ratecheck.participation.independent import Independent
+from ratecheck.participation import Participation, delays
 from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Moreau, Problem, Quadratic
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
@@ -166,7 +165,7 @@ _DRAWS, _ERRORS, _ROUNDING = 4000, 5, 1e-10
 
 def _least_probability(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
-    if isinstance(pattern, Independent):
+    if pattern is not None and pattern.delta is not None:
         return Constant("delta", pattern.delta, Certificate.EXACT, "smallest probability of a client in a round")
     return None
 
@@ -193,11 +192,10 @@ def _skew(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
     if pattern is None:
         return None
-    if pattern.rate == 1.0:
-        return Constant("selection_skew", 1.0, Certificate.EXACT, "every client is selected")
-    if isinstance(pattern, Largest) and pattern.c == pattern.n:
-        return Constant("selection_skew", 1.0, Certificate.EXACT, "the largest gradients of all are selected")
-    return None
+    if pattern.selection_skew is None:
+        return None
+    least, why = pattern.selection_skew
+    return Constant("selection_skew", least, Certificate.EXACT, why)
 
 
 def _weights(case: CertifiedCase) -> Array:

@@ -15,7 +15,7 @@ from ratecheck.algorithms.base import Algorithm, LinearMaps
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
-from ratecheck.participation import Participation, Trace
+from ratecheck.participation import Participation
 from ratecheck.problems import Bilevel, Logistic, Moreau, Problem
 
 Integers = NDArray[np.int64]
@@ -218,7 +218,7 @@ def prepare(
         raise InputError(f"needed a problem, such as problems.Quadratic(H, g, shared), not {type(problem).__name__}")
     if not isinstance(trace, Participation):
         raise InputError(f"needed a participation pattern, such as Trace(matrix), not {type(trace).__name__}")
-    if T is None and isinstance(trace, Trace):
+    if T is None and trace.matrix is not None:
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +31,8 @@ class Trace(Participation):
 
     Raises `InputError` for any other matrix.
     """
+
+    kind: ClassVar[str] = "trace"
 
     @staticmethod
     def uniform(n: int, m: int) -> Uniform:
@@ -91,8 +95,21 @@ class Trace(Participation):
             raise InputError(
                 f"participation of client {i} in round {t} is {array[t, i]:g}: it has to be true or false (0 or 1)"
             )
-        self.matrix = array.astype(np.bool_)
+        self.matrix: Matrix = array.astype(np.bool_)
         self.n = self.matrix.shape[1]
+        sizes = {int(size) for size in self.matrix.sum(axis=1)}
+        self.size = sizes.pop() if len(sizes) == 1 else None
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`: a string of zeros and ones per round."""
+        return {"rows": ["".join("01"[taken] for taken in row) for row in self.matrix.tolist()]}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        if wrong := [row for row in data["rows"] if set(row) - {"0", "1"}]:
+            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
+        return cls([[int(taken) for taken in row] for row in data["rows"]])
 
     @property
     def rate(self) -> float:

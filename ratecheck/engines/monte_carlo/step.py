@@ -26,7 +26,6 @@ from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
 from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 from ratecheck.kernels.variables import SLOTS
-from ratecheck.participation import Largest
 from ratecheck.problems import Logistic
 
 # Replicates per block: enough to fill vector registers, few enough that a block's state stays in the cache.
@@ -167,7 +166,7 @@ class StepKernel:
             places=np.concatenate([_places(maps.server, starts), _places(maps.message, starts)], axis=1),
             projected=slot * setup.problem.d + np.arange(*starts[block : block + 2]) if slot >= 0 else np.arange(0),
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
-            select=setup.trace.s if isinstance(setup.trace, Largest) else 0,
+            select=setup.trace.selected,
             score=score,
             known_start=known_start(setup, self.plan, self.source, begin, bool(rate.any())),
         )
