@@ -21,6 +21,7 @@ from ratecheck.algorithms.simfbo import ShroFbo, SimFbo
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, positive
+from ratecheck.problems import Problem
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ class Method:
             positive(f"{name}[{i}]", number)
         return values
 
-    def check_problem(self, kind: str, layout: Mapping[str, int]) -> None:
-        """Raise `InputError` where the problem is of another kind or has variables that the method lacks."""
-        if kind not in self.algorithm.problem_kinds:
-            wanted = " or ".join(self.algorithm.problem_kinds)
-            raise InputError(f"{self.name} is for {wanted} problems, not for a {kind} one")
-        d_u, d_v = layout.get(U, 0), layout.get(V, 0)
+    def check_problem(self, problem: Problem) -> None:
+        """Raise `InputError` where the problem has another number of levels, or variables that the method lacks."""
+        if (problem.bilevel is not None) is not self.algorithm.bilevel:
+            wanted = "bilevel" if self.algorithm.bilevel else "single-level"
+            raise InputError(f"{self.name} is for {wanted} problems, not for a {problem.kind} one")
+        d_u, d_v = problem.layout.get(U, 0), problem.layout.get(V, 0)
         if not self.personal and d_v:
             raise InputError(
                 f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"

@@ -26,7 +26,8 @@ class SimFbo(Algorithm):
     title: ClassVar[str] = "SimFBO"
     step_sizes: ClassVar[tuple[str, ...]] = ("eta_x", "eta_y", "eta_v", "gamma_x", "gamma_y", "gamma_v", "r")
     optional: ClassVar[Mapping[str, Callable[[int], float]]] = {"r": lambda _: math.inf}
-    problem_kinds: ClassVar[tuple[str, ...]] = ("bilevel",)
+    default_problem: ClassVar[str] = "bilevel"
+    bilevel: ClassVar[bool] = True
     blocks: ClassVar[tuple[str, ...]] = _BLOCKS
     weighs: ClassVar[bool] = True
     projects: ClassVar[str | None] = "v"

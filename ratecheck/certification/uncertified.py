@@ -14,7 +14,7 @@ from bounds.statement import Assumption, Over, Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.participation import Participation
-from ratecheck.problems import Bilevel, Certificate, Problem
+from ratecheck.problems import Certificate, Problem
 
 # Assumptions that no certificate exists for.
 _OPEN = {Assumption.BOUNDED_GRADIENTS, Assumption.QUOTED}
@@ -55,9 +55,8 @@ def uncertifiable(statement: Statement) -> tuple[str, ...]:
 def _fits(statement: Statement, assumption: Assumption) -> bool:
     """Whether the assumption can be true of the statement's method."""
     method = METHODS.get(statement.algorithm or "")
-    kinds = () if method is None else method.algorithm.problem_kinds
     if assumption in _OF_BILEVEL and method is not None:
-        return Bilevel.kind in kinds
+        return method.algorithm.bilevel
     if assumption in _OF_INNER:
         return method is not None and _INNER in method.algorithm.step_sizes
     if assumption in _OF_VECTORS:
@@ -72,14 +71,15 @@ def unmet(statement: Statement, problem: Problem, pattern: Participation) -> str
 
 def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> Iterator[str]:
     assumptions = {*statement.assumptions}
-    if isinstance(problem, Bilevel):
+    if problem.bilevel is not None:
         return
+    single = problem.single
     if wrong := assumptions & _OF_BILEVEL:
         yield f"the problem has no lower level, but the statement assumes: {min(a.value for a in wrong)}"
-    if Assumption.NO_PERSONAL in assumptions and problem.d_v:
-        yield f"the problem has {problem.d_v} personal variables, the statement is about none: give shared={problem.d}"
-    if Assumption.NO_SHARED in assumptions and problem.d_u:
-        yield f"the problem has {problem.d_u} shared variables, the statement is about none: give shared=0"
+    if Assumption.NO_PERSONAL in assumptions and single.d_v:
+        yield f"the problem has {single.d_v} personal variables, the statement is about none: give shared={problem.d}"
+    if Assumption.NO_SHARED in assumptions and single.d_u:
+        yield f"the problem has {single.d_u} shared variables, the statement is about none: give shared=0"
     if pattern.follows_state and assumptions & _DRAWN_BEFORE:
         yield f"the participation depends on the run, but the statement assumes: {_named(assumptions & _DRAWN_BEFORE)}"
 
@@ -94,7 +94,7 @@ def lacking(statement: Statement, case: CertifiedCase) -> tuple[str, ...]:
     names = [name for assumption in statement.assumptions for name in assumption.constants]
     wanted = {name: _FACTS.get(name, name) for name in names if name not in facts and name not in _OF_RUN}
     if Assumption.BOUNDED_BELOW in statement.assumptions:
-        below = "Phi_gap" if isinstance(case.problem, Bilevel) else "F_0"
+        below = "F_0" if case.problem.bilevel is None else "Phi_gap"
         wanted["a lower bound"] = "joint_minimum" if "lambda_" in case.parameters else below
     found = []
     for name, fact in wanted.items():

@@ -31,7 +31,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.participation.build import FILES
 from ratecheck.participation.build import build as participation
-from ratecheck.problems import Bilevel, Problem
+from ratecheck.problems import Problem
 from ratecheck.verification.defaults import completed, method_parameters
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Verdict
@@ -258,9 +258,7 @@ def prepare(
 
 
 def _named(problem_name: str, problem: Problem) -> str:
-    if isinstance(problem, Bilevel):
-        return f"{problem_name}: n={problem.n}, {problem.d_x} upper and {problem.d_y} lower variables"
-    return f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
+    return f"{problem_name}: n={problem.n}, {problem.sizes}"
 
 
 def fields(verdict: Verdict) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -97,8 +98,12 @@ class Trace(Participation):
             )
         self.matrix: Matrix = array.astype(np.bool_)
         self.n = self.matrix.shape[1]
-        sizes = {int(size) for size in self.matrix.sum(axis=1)}
-        self.size = sizes.pop() if len(sizes) == 1 else None
+
+    @cached_property
+    def size(self) -> int | None:  # type: ignore[override]  # counted when asked for
+        """How many clients take part in each round; None where that varies."""
+        sizes = self.matrix.sum(axis=1)
+        return int(sizes[0]) if (sizes == sizes[0]).all() else None
 
     def fields(self) -> dict[str, Any]:
         """See `Participation.fields`: a string of zeros and ones per round."""

@@ -32,7 +32,6 @@ from ratecheck.engines.records import plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.participation.law import Clients, Sets, Subsets
-from ratecheck.problems import Logistic
 
 # A round and a client; None where it is about no single one.
 Place = tuple[int | None, int | None]
@@ -83,7 +82,7 @@ class Expectation:
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
-    if isinstance(setup.problem, Logistic):
+    if not setup.problem.affine:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     fixed = setup.trace.fixed(setup.T) is not None
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):

@@ -21,12 +21,11 @@ from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.lanes import WIDTH
-from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
+from ratecheck.kernels.oracle import AFFINE, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
 from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 from ratecheck.kernels.variables import SLOTS
-from ratecheck.problems import Logistic
 
 # Replicates per block: enough to fill vector registers, few enough that a block's state stays in the cache.
 LANES = 64
@@ -277,14 +276,8 @@ def _places(counts: Counts, starts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def oracle(setup: Setup, name: str) -> Oracle:
     """The named oracle of the setup's problem as the kernels take it."""
-    problem = setup.problem
-    none2, none3 = np.zeros((1, 1)), np.zeros((1, 1, 1))
-    if isinstance(problem, Logistic):
-        kind, lambda_ = (PROXIMAL, float(setup.step_sizes["lambda_"])) if name == "prox" else (LOGISTIC, 0.0)
-        batch = int(problem.batch or 0)
-        return Oracle(kind, none3, none2, problem.A, float(problem.rho), problem.d_u, batch, lambda_, setup.noise)
-    M, c = (np.ascontiguousarray(array) for array in setup.operator(name))
-    return Oracle(AFFINE, M, c, none3, 0.0, 0, 0, 0.0, setup.noise)
+    lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
+    return setup.problem.oracle(name, setup.noise, lambda_)
 
 
 def record_arrays(plan: RecordPlan) -> Records:

@@ -80,9 +80,10 @@ class RigorousRun:
         ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
         by client; a default may be missing. Raises `UndecidedError` for problems that are no quadratics.
         """
-        if not isinstance(problem, Quadratic):
+        quadratic = problem.quadratic
+        if quadratic is None:
             raise UndecidedError(f"runs on a {problem.kind} problem are not followed rigorously")
-        n, d_u, d_v = problem.n, problem.d_u, problem.d_v
+        n, d_u, d_v = problem.n, quadratic.d_u, quadratic.d_v
         u = np.zeros(d_u) if start.get("x0") is None else start["x0"]
         v = np.zeros((n, d_v)) if start.get("v0") is None else start["v0"]
         points = np.concatenate(
@@ -96,13 +97,13 @@ class RigorousRun:
         # Defaults are functions of n, exact on an exact n.
         given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
         sizes = {**given, **method.fixed, **step_sizes}
-        common = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
+        common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
         parameters = []
         for i in range(n):
             own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
             parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
         return RigorousRun(
-            method, rationals(problem.H), rationals(problem.g), d_u, rationals(points), variances, K, T, trace,
+            method, rationals(quadratic.H), rationals(quadratic.g), d_u, rationals(points), variances, K, T, trace,
             tuple(parameters),
         )  # fmt: skip
 
