@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import bounds
 from bounds.statement import Assumption, Statement
@@ -11,8 +11,7 @@ from ratecheck.algorithms import METHODS, Method
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import uncertifiable
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.participation import Cyclic, Largest, Participation, Reshuffled, Uniform
-from ratecheck.participation.independent import Independent
+from ratecheck.participation import Participation
 from ratecheck.verification import claim_sides as sides
 
 
@@ -33,7 +32,7 @@ def every_participation(statement: Statement) -> bool:
     It says so, or its paper knows no noise, so that given who takes part nothing is random.
     """
     assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts.values()
-    if assumptions & {*PATTERNS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
+    if assumptions & {*LAWS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
         return False
     return Assumption.OBLIVIOUS_PARTICIPATION in assumptions or not {*facts} & {*NOISE}
 
@@ -88,26 +87,28 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     return (*unknowns, *uncertifiable(statement))
 
 
-PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {
-    Assumption.UNIFORM_SAMPLING: Uniform,
-    Assumption.UNIFORM_SUBSETS: Uniform,
-    Assumption.UNBIASED_SELECTION: Uniform,
-    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
-    Assumption.CYCLIC_BLOCKS: Cyclic,
-    Assumption.SKEWED_SELECTION: lambda n, s: Uniform(n, n) if s == n else Largest(n, s),
-}
+# Assumptions about the law of who takes part, in the order in which a statement's pattern is looked for.
+LAWS = (
+    Assumption.UNIFORM_SAMPLING,
+    Assumption.UNIFORM_SUBSETS,
+    Assumption.UNBIASED_SELECTION,
+    Assumption.RESHUFFLED_BLOCKS,
+    Assumption.CYCLIC_BLOCKS,
+    Assumption.SKEWED_SELECTION,
+)
 
 
 # What says who takes part without a number of participants.
 NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
-_KINDS: dict[Assumption, type] = {
-    Assumption.UNIFORM_SAMPLING: Uniform,
-    Assumption.UNIFORM_SUBSETS: Uniform,
-    Assumption.UNBIASED_SELECTION: Uniform,
-    Assumption.INDEPENDENT_PARTICIPATION: Independent,
-    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
-    Assumption.CYCLIC_BLOCKS: Cyclic,
-}
+# Those that a pattern either meets or not; the skew of a selection is a constant.
+_MET = (
+    Assumption.UNIFORM_SAMPLING,
+    Assumption.UNIFORM_SUBSETS,
+    Assumption.UNBIASED_SELECTION,
+    Assumption.INDEPENDENT_PARTICIPATION,
+    Assumption.RESHUFFLED_BLOCKS,
+    Assumption.CYCLIC_BLOCKS,
+)
 
 
 def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
@@ -117,13 +118,11 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
         symbol = statement.vocabulary.run.get("participants", "m")
         return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
     everybody = pattern.rate == 1
-    for assumption, kind in _KINDS.items():
-        if assumption in statement.assumptions and not isinstance(pattern, kind):
+    for assumption in _MET:
+        if assumption in statement.assumptions and assumption not in pattern.satisfies:
             if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
                 continue
-            return (
-                f"a pattern of the kind {type(pattern).__name__.lower()}, but the statement is about {assumption.value}"
-            )
+            return f"a pattern of the kind {pattern.kind}, but the statement is about {assumption.value}"
     return None
 
 
