@@ -30,7 +30,7 @@ class PerRound(Enum):
     """How many clients take part in a round of a pattern as it is written."""
 
     GIVEN = "as many as the caller says"
-    ALL = "all"
+    OWN = "a number that the pattern sets itself, such as all"
     RANDOM = "a random number"
 
 

@@ -23,7 +23,7 @@ class Uniform(Participation):
 
     kind: ClassVar[str] = "uniform"
     written: ClassVar[tuple[Written, ...]] = (
-        Written("full", lambda n: Uniform(n, n), PerRound.ALL),
+        Written("full", lambda n: Uniform(n, n), PerRound.OWN),
         Written("uniform"),
     )
     satisfies: ClassVar[frozenset[Assumption]] = frozenset(
