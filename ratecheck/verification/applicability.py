@@ -8,6 +8,7 @@ import bounds
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
+from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import uncertifiable
 from ratecheck.errors import InputError, did_you_mean
@@ -87,28 +88,16 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     return (*unknowns, *uncertifiable(statement))
 
 
-# Assumptions about the law of who takes part, in the order in which a statement's pattern is looked for.
-LAWS = (
-    Assumption.UNIFORM_SAMPLING,
-    Assumption.UNIFORM_SUBSETS,
-    Assumption.UNBIASED_SELECTION,
-    Assumption.RESHUFFLED_BLOCKS,
-    Assumption.CYCLIC_BLOCKS,
-    Assumption.SKEWED_SELECTION,
+# Assumptions that say who takes part, from the number of participants alone.
+LAWS = tuple(
+    assumption
+    for assumption, entry in CERTIFICATION.items()
+    if (entry.law or entry.selects) and assumption is not Assumption.INDEPENDENT_PARTICIPATION
 )
 
 
 # What says who takes part without a number of participants.
 NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
-# Those that a pattern either meets or not; the skew of a selection is a constant.
-_MET = (
-    Assumption.UNIFORM_SAMPLING,
-    Assumption.UNIFORM_SUBSETS,
-    Assumption.UNBIASED_SELECTION,
-    Assumption.INDEPENDENT_PARTICIPATION,
-    Assumption.RESHUFFLED_BLOCKS,
-    Assumption.CYCLIC_BLOCKS,
-)
 
 
 def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
@@ -118,8 +107,8 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
         symbol = statement.vocabulary.run.get("participants", "m")
         return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
     everybody = pattern.rate == 1
-    for assumption in _MET:
-        if assumption in statement.assumptions and assumption not in pattern.satisfies:
+    for assumption in (each for each in CERTIFICATION if each in statement.assumptions):
+        if CERTIFICATION[assumption].law and assumption not in pattern.satisfies:
             if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
                 continue
             return f"a pattern of the kind {pattern.kind}, but the statement is about {assumption.value}"

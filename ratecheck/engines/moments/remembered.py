@@ -1,4 +1,4 @@
-"""What clients remember of the last round in which they took part: its gradients and their noise.
+"""FedSUM's memory: what clients remember of the last round in which they took part, its gradients and their noise.
 
 A_t are the clients that took part up to round t, a_i the last round up to t in which client i did, l_ik its local
 iterates there and e_ik the noise of the gradients that it took. With the expectation over the noise alone, who takes

@@ -1,4 +1,4 @@
-"""Monte Carlo for what lemmas about bilevel methods speak of: drifts, directions and changes within a round.
+"""Monte Carlo for what SimFBO's lemmas speak of: drifts, directions and changes within a round.
 
 Per round and replicate, from the points that a run visits (`visits`). Averages over clients are those of the weights
 w_i of the objective that the method descends, averages over a client's local steps are those of its coefficients.
