@@ -1,8 +1,8 @@
 """Expectations of the quantities that the partial-personalisation paper (pfl) states lemmas about, exactly computed.
 
-Statements of one's own may use them too: names and definitions are those of `bounds.symbols`. All are moments of the state z = (server, clients, 1) and of the
-virtual local iterates l_ik, which every client computes whether sampled or not: l_ik = P_k y_i + noise of covariance
-C_k, with y_i = (server, client_i, 1).
+Names and definitions are those of `bounds.symbols`; statements of one's own may use them too. All are moments of the
+state z = (server, clients, 1) and of the virtual local iterates l_ik, which every client computes whether sampled or
+not: l_ik = P_k y_i + noise of covariance C_k, with y_i = (server, client_i, 1).
 """
 
 from __future__ import annotations
