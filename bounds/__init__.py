@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bounds import own, papers
+from bounds import own, papers, representations
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ DISTRIBUTION = "ratecheck"
 PAPERS: tuple[str, ...] = papers.names()
 # Statements on which the checks are tried; they are no part of the catalogue.
 TEXTBOOK = papers.TEXTBOOK
+# A statement does not know how it is printed; what prints it is imported when a notebook asks.
+for _form in ("html", "latex", "markdown"):
+    representations.register(_form, f"{__name__}.printing.notebook:{_form}")
 
 
 def statements(paper: str) -> tuple[Statement, ...]:
@@ -43,6 +46,11 @@ def siblings(statement: Statement) -> tuple[Statement, ...]:
     """All statements of the paper of this one; none for a statement from a file."""
     paper = statement.key.partition("/")[0]
     return statements(paper) if paper in PAPERS else ()
+
+
+def repaired_form(statement: Statement) -> Statement | None:
+    """The first statement of its paper that repairs this one; None where there is none."""
+    return next((each for each in siblings(statement) if each.repairs == statement.key), None)
 
 
 def title(paper: str) -> str:

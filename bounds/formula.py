@@ -1,4 +1,4 @@
-"""Expressions as plain Python functions of floats, with what is known already put in.
+"""Expressions evaluated: one traversal for every kind of number, and plain Python functions of floats.
 
 SymPy's own ``lambdify`` takes milliseconds an expression, which is most of the time of a command that evaluates each
 expression once. The expressions of the catalogue are sums, products, powers, minima, maxima and logarithms only.
@@ -8,16 +8,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 import sympy as sp
 
 Function = Callable[..., float]
+V = TypeVar("V")
 
 _HALF = sp.Rational(1, 2)
 
 
 class RangeError(ArithmeticError):
     """A part of an expression that is known already leaves the range of floats."""
+
+
+class Visitor(Generic[V]):
+    """The traversal of an expression: a subclass says what its parts are in one kind of number.
+
+    ``rules`` are what a sum, a product, ... of visited parts is. A part that occurs several times is visited once.
+    """
+
+    rules: ClassVar[Mapping[Any, Callable[..., Any]]] = {}
+
+    def __init__(self) -> None:
+        self._seen: dict[sp.Expr, V] = {}
+
+    def visit(self, expr: sp.Expr) -> V:
+        """An expression in this kind of number."""
+        found = self._seen.get(expr)
+        if found is None:
+            read = self.symbol if expr.is_Symbol else self.operation if expr.args else self.number
+            found = self._seen[expr] = read(expr)
+        return found
+
+    def symbol(self, symbol: sp.Symbol) -> V:
+        """A symbol."""
+        raise NotImplementedError
+
+    def number(self, number: sp.Expr) -> V:
+        """A number, or another expression without parts."""
+        raise NotImplementedError
+
+    def operation(self, expr: sp.Expr) -> V:
+        """A sum, a product, a power or a function."""
+        rule = self.rules.get(expr.func)
+        return self.other(expr) if rule is None else rule([self.visit(part) for part in expr.args])
+
+    def other(self, expr: sp.Expr) -> V:
+        """What there is no rule for; raises TypeError unless a subclass knows better."""
+        raise TypeError(f"no rule for {type(expr).__name__} in {expr}")
 
 
 def function(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float] | None = None) -> Function:
@@ -42,30 +81,26 @@ def _text(value: float | str) -> str:
     return value if isinstance(value, str) else f"({value!r})"
 
 
-class _Writer:
-    """One line of Python per part of an expression that is not known; equal parts are written once."""
+class _Writer(Visitor[float | str]):
+    """One line of Python per part of an expression that is not known.
+
+    A visited part is a float where everything in it is known, otherwise the name of the variable that holds it.
+    """
 
     def __init__(self, names: Sequence[str], known: Mapping[str, float]) -> None:
+        super().__init__()
         self.known = known
         # A symbol's name need not be a Python name.
         self.arguments = {name: f"x{k}" for k, name in enumerate(names)}
         self.lines: list[str] = []
-        self._seen: dict[sp.Expr, float | str] = {}
 
-    def visit(self, expr: sp.Expr) -> float | str:
-        """A float where everything in it is known, otherwise the name of the variable that holds it."""
-        found = self._seen.get(expr)
-        if found is None:
-            found = self._seen[expr] = self._visit(expr)
-        return found
+    def symbol(self, symbol: sp.Symbol) -> float | str:
+        return float(self.known[symbol.name]) if symbol.name in self.known else self.arguments[symbol.name]
 
-    def _visit(self, expr: sp.Expr) -> float | str:  # noqa: PLR0911  # one way to write each kind of expression
-        if expr.is_Symbol:
-            return float(self.known[expr.name]) if expr.name in self.known else self.arguments[expr.name]
-        if expr.is_Number:
-            return expr.p / expr.q if expr.is_Rational else float(expr)
-        if expr.is_NumberSymbol:
-            return float(expr)
+    def number(self, number: sp.Expr) -> float:
+        return number.p / number.q if number.is_Rational else float(number)
+
+    def operation(self, expr: sp.Expr) -> float | str:
         if expr.is_Add:
             return self._sum(expr.args)
         if expr.is_Mul:
@@ -76,7 +111,7 @@ class _Writer:
             return self._call(min if isinstance(expr, sp.Min) else max, expr.args)
         if isinstance(expr, (sp.log, sp.exp)):
             return self._call(math.log if isinstance(expr, sp.log) else math.exp, expr.args)
-        raise TypeError(f"no Python for {type(expr).__name__} in {expr}")
+        return self.other(expr)
 
     def _sum(self, terms: Sequence[sp.Expr]) -> float | str:
         parts = [self.visit(term) for term in terms]

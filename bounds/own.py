@@ -65,6 +65,8 @@ def _named(path: str) -> dict[str, Statement]:
         if wrong := next(_misfits(statement, "statement"), ""):
             raise InputError(f"{address}: {wrong}")
         _check(address, statement)
+        if statement.repairs and statement.repairs not in {each.key for each in found.values()}:
+            _check_repairs(address, statement.repairs)
     return found
 
 
@@ -99,6 +101,16 @@ def _misfit(value: object, hint: Any, name: str) -> Iterator[str]:
 def _brief(value: object) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:60] + "..."
+
+
+def _check_repairs(address: str, key: str) -> None:
+    """Raise `InputError` where the catalogue has no statement of that key."""
+    import bounds
+
+    try:
+        bounds.get(key)
+    except InputError as error:
+        raise InputError(f"{address} repairs {key!r}: {error}") from None
 
 
 def _check(address: str, statement: Statement) -> None:

@@ -20,7 +20,8 @@ import sympy as sp
 from bounds import formula
 from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
-from bounds.printing.roots import shown
+from bounds.representations import represented
+from bounds.roots import shown
 from bounds.symbols import Alias, Role, Vocabulary
 
 Values = Mapping[str, float]
@@ -352,7 +353,8 @@ class Statement:
 
     ``algorithm`` is the name of the method it is about, or None for pure algebra.
     ``settings`` fixes parameters that the statement itself fixes, such as K = 1. ``conditions`` are the hypotheses
-    about parameters; those that a step rule expresses are not repeated there (`hypotheses` has both).
+    about parameters; those that a step rule expresses are not repeated there (`hypotheses` has both). ``repairs`` is
+    the key of the printed statement of which this one is the repaired form; empty for any other.
     """
 
     key: str
@@ -368,22 +370,17 @@ class Statement:
     settings: Mapping[str, sp.Expr]
     follows_from: tuple[str, ...]
     remark: str
+    repairs: str = ""
 
-    def _repr_markdown_(self) -> str:
+    def _repr_markdown_(self) -> str | None:
         """For notebooks: what ``ratecheck show`` prints."""
-        from bounds.printing import markup, page
+        return represented("markdown", self)
 
-        return markup.markdown(page.page(self))
+    def _repr_latex_(self) -> str | None:
+        return represented("latex", self)
 
-    def _repr_latex_(self) -> str:
-        from bounds.printing import markup, page
-
-        return markup.latex(page.page(self))
-
-    def _repr_html_(self) -> str:
-        from bounds.printing import markup, page
-
-        return markup.as_html(page.page(self))
+    def _repr_html_(self) -> str | None:
+        return represented("html", self)
 
     @property
     def order_only(self) -> bool:

@@ -45,12 +45,15 @@ from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
 from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
-from ratecheck import auditing as audit
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
+from ratecheck.auditing.conclusions import Conclusion, Erratum, conclude, errata
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.ledger import audit, has_ledger, module_of
+from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.commands.list import count
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
@@ -90,7 +93,7 @@ def everything(_: Sphinx | None = None) -> None:
         "tables": rate_tables,
         "audit": audit_counts,
         "audit-mutants": mutants,
-        **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(audit.has_ledger, bounds.PAPERS)},
+        **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
     }
     for name, table in tables.items():
         _write(GENERATED / f"{name}.md", table())
@@ -448,19 +451,19 @@ _LEFT_OUT = "This quick build of the pages leaves out what takes minutes: the co
 
 
 @functools.cache
-def _findings(paper: str) -> tuple[audit.StepResult, ...]:
+def _findings(paper: str) -> tuple[StepResult, ...]:
     """The verdict on every step of a paper's ledger; none where there is no ledger, or in a quick build."""
-    if QUICK in os.environ or not audit.has_ledger(paper):
+    if QUICK in os.environ or not has_ledger(paper):
         return ()
     _log.info("auditing %s", paper)
-    return tuple(audit.audit([audit.module_of(paper)]))
+    return tuple(audit([module_of(paper)]))
 
 
 def audit_counts() -> str:
     """How many steps each ledger has, by verdict, and on what the proofs rest."""
-    verdicts = [verdict.value for verdict in audit.StepVerdict]
+    verdicts = [verdict.value for verdict in StepVerdict]
     rows = []
-    for paper in filter(audit.has_ledger, bounds.PAPERS):
+    for paper in filter(has_ledger, bounds.PAPERS):
         found = _findings(paper)
         counts = [sum(f.verdict.value == verdict for f in found) for verdict in verdicts]
         bases = [sum(f.basis == basis for f in found) for basis in ("certificate", "solver", "instances")]
@@ -473,7 +476,7 @@ def mutants() -> str:
     """What became of the mutants of every ledger, as kept in mutations.json, and what no check refutes."""
     kept = json.loads((HERE / "mutations.json").read_text())
     kinds = (("all", "all"), ("algebra", "by algebra"), ("instances", "on instances"))
-    fates = [fate.value for fate in audit.MutantStatus]
+    fates = [fate.value for fate in MutantStatus]
     rows = [
         (
             plain(each["paper"]),
@@ -494,7 +497,7 @@ def mutants() -> str:
         (code(row["id"]), plain(row["mutant"]), plain(row["reason"]))
         for each in kept
         for row in each["survivors"]
-        if row["reason"] != audit.MutantStatus.HARMLESS.value
+        if row["reason"] != MutantStatus.HARMLESS.value
     ]
     parts += ["### Survivors", "", "Those that were proved as well do no harm and are left out.", ""]
     parts.append(table(("step", "change", "why it survives"), survivors))
@@ -505,11 +508,11 @@ def ledger(paper: str) -> str:
     """A paper's ledger: what became of each statement, the errata, and every step with its evidence."""
     found = _findings(paper)
     if not found:
-        return _LEFT_OUT if audit.has_ledger(paper) else "There is no ledger of this paper's proofs.\n"
+        return _LEFT_OUT if has_ledger(paper) else "There is no ledger of this paper's proofs.\n"
     statements = bounds.statements(paper)
-    conclusions = audit.conclude(found, statements)
+    conclusions = conclude(found, statements)
     parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
-    wrong = audit.errata(found, conclusions, statements)
+    wrong = errata(found, conclusions, statements)
     if wrong:
         header = ("step", "in the paper", "printed", "evidence", "repair", "consequence")
         parts += ["## Errata", "", "What matters most comes first.", "", table(header, map(_erratum, wrong))]
@@ -520,19 +523,19 @@ def ledger(paper: str) -> str:
     return "\n".join(parts)
 
 
-def _concluded(conclusion: audit.Conclusion) -> tuple[str, str]:
+def _concluded(conclusion: Conclusion) -> tuple[str, str]:
     return link(conclusion.key), f"**{conclusion.standing.value}**" + "".join(
         f"; {plain(reason)}" for reason in conclusion.reasons
     )
 
 
-def _erratum(erratum: audit.Erratum) -> tuple[str, ...]:
+def _erratum(erratum: Erratum) -> tuple[str, ...]:
     f = erratum.finding
     repair = f"{plain(f.repair)} ({f.repaired})" if f.repair else ""
     return code(f.id), plain(f.location), plain(f.claim), plain(f.evidence), repair, plain(erratum.consequence)
 
 
-def _step(f: audit.StepResult) -> tuple[str, ...]:
+def _step(f: StepResult) -> tuple[str, ...]:
     notes = [f.evidence]
     notes += [f"not needed: {name}" for name in f.unused]
     notes += [f"room: {each}" for each in f.loose]

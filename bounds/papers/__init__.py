@@ -1,9 +1,10 @@
-"""The papers of the catalogue, one folder each: ``statements``, ``implications``, ``tables`` and ``proofs``.
+"""The papers of the catalogue, a folder each: ``statements``, ``implications``, ``tables``, ``proofs``, ``refuted``.
 
 A paper is a package. Its module ``statements`` has STATEMENTS, TITLE, VOCABULARY and LEFT_OUT; the others are there
 where the paper has such a part: ``implications`` with IMPLICATIONS and AUDITED, ``tables`` with TABLES, ``proofs`` with
-STEPS. A package of another distribution joins by an entry point of the group ``ratecheck.papers``: its name is the
-paper's key, its value the package, as in ``mine = "my_package.mine"``.
+STEPS, ``refuted`` with REFUTED (what the audit calls false as printed). A package of another distribution joins by an
+entry point of the group ``ratecheck.papers``: its name is the paper's key, its value the package, as in
+``mine = "my_package.mine"``.
 """
 
 from __future__ import annotations

@@ -13,8 +13,6 @@ from bounds.printing.formula import Order, PrintedProduct, collect, times
 from bounds.statement import Claim, Over, Statement
 from bounds.symbols import Domain, Quantity, Role
 
-REPAIRED = "-repaired"
-
 
 @dataclass(frozen=True)
 class Line:
@@ -166,14 +164,15 @@ class Page:
     @property
     def partner(self) -> Statement | None:
         """The repaired form of a printed statement, the printed form of a repaired one."""
-        key = self.statement.key
-        wanted = key.removesuffix(REPAIRED) if key.endswith(REPAIRED) else key + REPAIRED
-        return next((each for each in self.paper if each.key == wanted), None)
+        statement = self.statement
+        if statement.repairs:
+            return next((each for each in self.paper if each.key == statement.repairs), None)
+        return next((each for each in self.paper if each.repairs == statement.key), None)
 
     @property
     def repaired_by_partner(self) -> bool:
         """Whether the partner is the repaired form."""
-        return not self.statement.key.endswith(REPAIRED)
+        return not self.statement.repairs
 
     @property
     def partner_words(self) -> tuple[str, ...]:

@@ -6,19 +6,24 @@ number is known as it is until an irrational function is taken of it, and to `DI
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import sympy as sp
 
-# Binary digits of what is rounded: a step size that is a root is put into long products.
+from bounds.formula import Visitor
+
+# Binary digits of what is rounded: a step size that is a root enters long products.
 DIGITS = 1024
 
 
 class UndecidedError(Exception):
-    """What is asked cannot be decided rigorously; the message says why."""
+    """Inconclusive: what cannot be decided rigorously; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,24 +162,36 @@ def _rational(number: tuple[int, int, int, int]) -> Fraction:
 
 def enclose(expr: sp.Expr, values: Mapping[str, Number]) -> Enclosure:
     """An expression of the catalogue at numbers; raises `UndecidedError` where it may have no value there."""
-    if expr.is_Symbol:
-        return Enclosure.of(values[expr.name])
-    if expr.is_Rational:
-        return Enclosure.of(Fraction(int(expr.p), int(expr.q)))
-    parts = [enclose(part, values) for part in expr.args]
-    if expr.is_Add or expr.is_Mul:
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part if expr.is_Add else total * part
-        return total
-    if expr.is_Pow and parts[1].exact:
-        return parts[0].power(parts[1].low)
-    if isinstance(expr, sp.Max | sp.Min):
-        choose = max if isinstance(expr, sp.Max) else min
-        return Enclosure(choose(part.low for part in parts), choose(part.high for part in parts))
-    if isinstance(expr, sp.log | sp.exp):
-        return _by_mpmath(type(expr).__name__, parts[0])
-    raise UndecidedError(f"{expr} has a part that is not evaluated rigorously")
+    return _Enclosed(values).visit(expr)
+
+
+class _Enclosed(Visitor[Enclosure]):
+    rules: ClassVar = {
+        sp.Add: functools.partial(functools.reduce, operator.add),
+        sp.Mul: functools.partial(functools.reduce, operator.mul),
+        sp.Max: lambda parts: Enclosure(max(part.low for part in parts), max(part.high for part in parts)),
+        sp.Min: lambda parts: Enclosure(min(part.low for part in parts), min(part.high for part in parts)),
+        sp.log: lambda parts: _by_mpmath("log", parts[0]),
+        sp.exp: lambda parts: _by_mpmath("exp", parts[0]),
+    }
+
+    def __init__(self, values: Mapping[str, Number]) -> None:
+        super().__init__()
+        self._values = values
+
+    def symbol(self, symbol: sp.Symbol) -> Enclosure:
+        return Enclosure.of(self._values[symbol.name])
+
+    def number(self, number: sp.Expr) -> Enclosure:
+        return Enclosure.of(Fraction(int(number.p), int(number.q))) if number.is_Rational else self.other(number)
+
+    def operation(self, expr: sp.Expr) -> Enclosure:
+        if expr.is_Pow and (exponent := self.visit(expr.exp)).exact:
+            return self.visit(expr.base).power(exponent.low)
+        return super().operation(expr)
+
+    def other(self, expr: sp.Expr) -> Enclosure:
+        raise UndecidedError(f"{expr} has a part that is not evaluated rigorously")
 
 
 def outward(value: Enclosure) -> tuple[float, float]:

@@ -6,13 +6,14 @@ simplification. Division by zero and roots of negative numbers make an expressio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import mpmath
 import sympy as sp
 
+from bounds.formula import Visitor
 from bounds.statement import Condition
 
 DIGITS = 60
@@ -32,16 +33,7 @@ class Undefined(ArithmeticError):  # noqa: N818  # the mathematical term
 
 def evaluate(expr: sp.Expr, point: Point) -> Value:
     """The value as a fraction, or with sixty digits where there are roots; raises `Undefined`."""
-    if expr.is_Symbol:
-        return point[expr]
-    if expr.is_Rational:
-        return Fraction(int(expr.p), int(expr.q))
-    if expr.is_Float:
-        return Fraction(str(expr))
-    rule = _RULES.get(expr.func)
-    if rule is not None:
-        return rule([evaluate(argument, point) for argument in expr.args])
-    return _elsewhere(expr, point)
+    return _AtPoint(point).visit(expr)
 
 
 def _real(value: Value) -> mpmath.mpf:
@@ -84,24 +76,38 @@ def _power(values: list[Value]) -> Value:
     return _CONTEXT.power(_real(base), _real(exponent))
 
 
-def _elsewhere(expr: sp.Expr, point: Point) -> Value:
-    """Any other function, by SymPy."""
-    exact = {s: sp.Rational(v.numerator, v.denominator) for s, v in point.items() if s in expr.free_symbols}
-    value = expr.xreplace(exact).evalf(DIGITS)
-    if not value.is_Float and not value.is_Rational:
-        raise Undefined(f"{expr} has no value")
-    return Fraction(int(value.p), int(value.q)) if value.is_Rational else _CONTEXT.mpf(str(value))
+class _AtPoint(Visitor[Value]):
+    """Fractions and numbers with sixty digits."""
 
+    rules: ClassVar = {
+        sp.Add: _sum,
+        sp.Mul: _product,
+        sp.Pow: _power,
+        # A fraction and a number with sixty digits are not compared directly.
+        sp.Max: lambda values: max(values, key=_real),
+        sp.Min: lambda values: min(values, key=_real),
+        sp.Abs: lambda values: abs(values[0]),
+    }
 
-_RULES: dict[type, Callable[[list[Value]], Value]] = {
-    sp.Add: _sum,
-    sp.Mul: _product,
-    sp.Pow: _power,
-    # A fraction and a number with sixty digits are not compared directly.
-    sp.Max: lambda values: max(values, key=_real),
-    sp.Min: lambda values: min(values, key=_real),
-    sp.Abs: lambda values: abs(values[0]),
-}
+    def __init__(self, point: Point) -> None:
+        super().__init__()
+        self._point = point
+
+    def symbol(self, symbol: sp.Symbol) -> Value:
+        return self._point[symbol]
+
+    def number(self, number: sp.Expr) -> Value:
+        if number.is_Rational:
+            return Fraction(int(number.p), int(number.q))
+        return Fraction(str(number)) if number.is_Float else self.other(number)
+
+    def other(self, expr: sp.Expr) -> Value:
+        """Any other function, by SymPy."""
+        exact = {s: sp.Rational(v.numerator, v.denominator) for s, v in self._point.items() if s in expr.free_symbols}
+        value = expr.xreplace(exact).evalf(DIGITS)
+        if not value.is_Float and not value.is_Rational:
+            raise Undefined(f"{expr} has no value")
+        return Fraction(int(value.p), int(value.q)) if value.is_Rational else _CONTEXT.mpf(str(value))
 
 
 def as_value(value: object) -> Value:

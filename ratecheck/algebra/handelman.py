@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sympy.polys.rings import PolyElement, ring
 
+from ratecheck.algebra.linear_algebra import solve
 from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.substitution import all_hypotheses
 
@@ -253,48 +254,11 @@ def _solve(goal: PolyElement, columns: Sequence[_Column]) -> list[tuple[Fraction
         return None
     for least in (1e-9, 1e-12):
         support = [j for j, c in enumerate(found.x) if c > least]
-        solution = solve_exactly([columns[j][2] for j in support], right, rows)
+        lines = [{len(support): value} for value in right]
+        for k, j in enumerate(support):
+            for monomial, coefficient in columns[j][2].items():
+                lines[rows[monomial]][k] = coefficient
+        solution = solve(lines, len(support))
         if solution is not None and all(c >= 0 for c in solution):
             return [(c, columns[j]) for c, j in zip(solution, support, strict=True) if c > 0]
     return None
-
-
-def solve_exactly(
-    columns: Sequence[dict[Monomial, Fraction]], right: Sequence[Fraction], rows: dict[Monomial, int]
-) -> list[Fraction] | None:
-    """The x with ``sum_j x_j * columns[j] == right`` in fractions, free unknowns 0; None where there is none."""
-    lines: list[dict[int, Fraction]] = [{} for _ in right]
-    last = len(columns)
-    for j, terms in enumerate(columns):
-        for monomial, coefficient in terms.items():
-            lines[rows[monomial]][j] = coefficient
-    for i, value in enumerate(right):
-        if value:
-            lines[i][last] = value
-    lines = [line for line in lines if line]
-    pivots: list[tuple[int, dict[int, Fraction]]] = []
-    for j in range(last):
-        candidates = [line for line in lines if j in line]
-        if not candidates:
-            continue
-        pivot = min(candidates, key=len)
-        lines.remove(pivot)
-        pivot = {k: c / pivot[j] for k, c in pivot.items()}
-        lines = [_reduced(line, pivot, j) for line in lines]
-        lines = [line for line in lines if line]
-        pivots = [(p, _reduced(line, pivot, j)) for p, line in pivots]
-        pivots.append((j, pivot))
-    if lines:
-        return None
-    solution = [Fraction(0)] * last
-    for j, line in pivots:
-        solution[j] = line.get(last, Fraction(0))
-    return solution
-
-
-def _reduced(line: dict[int, Fraction], pivot: dict[int, Fraction], j: int) -> dict[int, Fraction]:
-    factor = line.get(j)
-    if factor is None:
-        return line
-    result = {k: line.get(k, Fraction(0)) - factor * pivot.get(k, Fraction(0)) for k in line.keys() | pivot.keys()}
-    return {k: c for k, c in result.items() if c}

@@ -1,9 +1,11 @@
-"""Linear algebra on matrices of rationals, without rounding."""
+"""Linear algebra without rounding: matrices of rationals, and of rational functions where it says so."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,38 +43,90 @@ def inverse(matrix: Entries) -> Entries:
 
 def definite(matrix: Entries) -> bool:
     """Whether a symmetric matrix is positive definite: all pivots are positive."""
-    found = _pivots(matrix, np.full(len(matrix), Fraction(0), dtype=object))
-    return found is not None and all(pivot > 0 for pivot, _ in found)
+    found = squares(matrix.tolist())
+    return found is not None and len(found) == len(matrix)
 
 
 def semidefinite(matrix: Entries) -> bool:
     """Whether a symmetric matrix is positive semidefinite."""
-    return _pivots(matrix, np.full(len(matrix), Fraction(0), dtype=object)) is not None
+    return squares(matrix.tolist()) is not None
 
 
 def minimum(matrix: Entries, slope: Entries) -> Fraction | None:
     """Least value of x'Ax/2 - b'x; None where it is unbounded below."""
-    found = _pivots(matrix, slope)
-    if found is None or any(pivot == 0 and entry != 0 for pivot, entry in found):
+    found, b, least = squares(matrix.tolist()), slope.tolist(), Fraction(0)
+    if found is None:
         return None
-    return -sum((entry * entry / (2 * pivot) for pivot, entry in found if pivot != 0), Fraction(0))
+    for k, pivot, row in found:
+        entry = b[k]
+        least -= Fraction(entry * entry) / (2 * pivot)
+        b = [value - entry * share for value, share in zip(b, row, strict=True)]
+    return None if any(b) else least
 
 
-def _pivots(matrix: Entries, right: Entries) -> list[tuple[Fraction, Fraction]] | None:
-    """D and L^-1 b of A = L D L'; None where A is not positive semidefinite.
+Field = TypeVar("Field", bound=Any)
 
-    A pivot of zero has only zeros beside it in a semidefinite matrix.
+
+def squares(
+    matrix: Sequence[Sequence[Field]],
+    nonnegative: Callable[[Field], bool] = lambda pivot: pivot >= 0,
+    *,
+    simplified: Callable[[Field], Field] = lambda entry: entry,
+    order: Callable[[int, Field], Any] = lambda k, _: k,
+) -> list[tuple[int, Field, list[Field]]] | None:
+    """Positions k, pivots d_k != 0 and rows l_k with A = sum_k d_k l_k l_k' and l_k[k] = 1, for a symmetric matrix.
+
+    None where a pivot is not ``nonnegative``, or is 0 beside another entry: then A is not positive semidefinite. The
+    entries may be rational functions; ``simplified`` brings one into a form that is 0 where it vanishes, and the pivot
+    of the least ``order(k, entry)`` is next.
     """
-    A, b = matrix + Fraction(0), right + Fraction(0)
-    found = []
-    for k in range(len(A)):
-        pivot = A[k, k]
-        if pivot < 0 or (pivot == 0 and any(entry != 0 for entry in A[k, k + 1 :])):
+    rest = [list(row) for row in matrix]
+    size, open_ = len(rest), list(range(len(rest)))
+    found: list[tuple[int, Field, list[Field]]] = []
+    while open_:
+        zero = [k for k in open_ if rest[k][k] == 0]
+        if any(rest[k][j] != 0 for k in zero for j in open_):
             return None
-        found.append((pivot, b[k]))
-        if pivot:
-            for j in range(k + 1, len(A)):
-                share = A[j, k] / pivot
-                A[j, k:] = A[j, k:] - share * A[k, k:]
-                b[j] = b[j] - share * b[k]
+        open_ = [k for k in open_ if k not in zero]
+        if not open_:
+            break
+        k = min(open_, key=lambda i: order(i, rest[i][i]))
+        pivot = rest[k][k]
+        if not nonnegative(pivot):
+            return None
+        row = [simplified(rest[k][j] / pivot) if j in open_ else pivot - pivot for j in range(size)]
+        found.append((k, pivot, row))
+        open_.remove(k)
+        for i, j in itertools.combinations_with_replacement(open_, 2):
+            if row[i] != 0 and row[j] != 0:
+                rest[i][j] = rest[j][i] = simplified(rest[i][j] - pivot * row[i] * row[j])
     return found
+
+
+def solve(rows: Iterable[Mapping[int, Fraction]], unknowns: int) -> list[Fraction] | None:
+    """The x with ``sum_j row[j]*x[j] == row[unknowns]`` in sparse rows, free unknowns 0; None where there is none."""
+    lines = [{j: entry for j, entry in row.items() if entry} for row in rows]
+    pivots: list[tuple[int, dict[int, Fraction]]] = []
+    for j in range(unknowns):
+        candidates = [line for line in lines if j in line]
+        if not candidates:
+            continue
+        pivot = min(candidates, key=len)
+        lines.remove(pivot)
+        pivot = {k: c / pivot[j] for k, c in pivot.items()}
+        lines = [line for line in (_reduced(line, pivot, j) for line in lines) if line]
+        pivots = [*((p, _reduced(line, pivot, j)) for p, line in pivots), (j, pivot)]
+    if any(lines):
+        return None
+    solution = [Fraction(0)] * unknowns
+    for j, line in pivots:
+        solution[j] = line.get(unknowns, Fraction(0))
+    return solution
+
+
+def _reduced(line: dict[int, Fraction], pivot: dict[int, Fraction], j: int) -> dict[int, Fraction]:
+    factor = line.get(j)
+    if factor is None:
+        return line
+    result = {k: line.get(k, Fraction(0)) - factor * pivot.get(k, Fraction(0)) for k in line.keys() | pivot.keys()}
+    return {k: c for k, c in result.items() if c}

@@ -13,14 +13,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from bounds.formula import Visitor
 from ratecheck.aliases import Array
 
-# One operation, with room for functions that are not rounded correctly; a result that underflows.
+# One operation, with slack for functions that are not rounded correctly; a result that underflows.
 _EPS, _LEAST = 4 * float(np.finfo(float).eps), 16 * math.ulp(0.0)
 _UNITS = (-1.0, 0.0, 1.0)
 # Errors are themselves computed in floating point.
@@ -68,15 +70,8 @@ class Rounded:
 
 def rounded(expr: sp.Expr, values: Mapping[str, Rounded]) -> Rounded:
     """An expression at quantities by name."""
-    seen: dict[sp.Expr, Rounded] = {}
-
-    def visit(part: sp.Expr) -> Rounded:
-        if part not in seen:
-            seen[part] = values[part.name] if part.is_Symbol else _node(part, visit)
-        return seen[part]
-
     with np.errstate(all="ignore"):
-        return visit(expr)
+        return _Running(values).visit(expr)
 
 
 def _checked(value: Array, error: Array) -> Rounded:
@@ -88,18 +83,6 @@ def _checked(value: Array, error: Array) -> Rounded:
 def _own(value: Array, exact: NDArray[np.bool_] | bool = False) -> Array:
     """What an operation is wrong by; nothing where ``exact``."""
     return np.where(exact, 0.0, _EPS * np.abs(value) + _LEAST)
-
-
-def _node(expr: sp.Expr, visit: Callable[[sp.Expr], Rounded]) -> Rounded:
-    if expr.is_number and not expr.args:
-        return _constant(expr)
-    parts = [visit(part) for part in expr.args]
-    kind = next((kind for kind in _OPERATIONS if isinstance(expr, kind)), None)
-    if expr.is_Pow and expr.exp.is_Rational:
-        # The float next to a rational exponent is as good as it, but for the rounding that a power adds.
-        parts[1] = Rounded.of(parts[1].value)
-    # What is no operation of the catalogue may well have a right value; how right nobody says.
-    return Rounded.of(math.nan) if kind is None else _OPERATIONS[kind](parts)
 
 
 @functools.cache
@@ -154,9 +137,9 @@ def _power(base: Rounded, exponent: Rounded) -> Rounded:
 
 def _inverse(base: Rounded) -> Rounded:
     value = 1 / base.value
-    room = np.abs(base.value) - base.error
-    error = np.where(base.error > 0, base.error / np.abs(base.value) / room, 0.0)
-    return _checked(value, np.where(room > 0, error + _own(value), math.inf))
+    slack = np.abs(base.value) - base.error
+    error = np.where(base.error > 0, base.error / np.abs(base.value) / slack, 0.0)
+    return _checked(value, np.where(slack > 0, error + _own(value), math.inf))
 
 
 def _extreme(choose: Callable[[Array, Array], Array], parts: Sequence[Rounded]) -> Rounded:
@@ -176,13 +159,34 @@ def _exp(base: Rounded) -> Rounded:
     return _checked(value, value * np.expm1(base.error) + _own(value))
 
 
-_OPERATIONS: dict[type[sp.Basic], Callable[[Sequence[Rounded]], Rounded]] = {
-    sp.Add: _sum,
-    sp.Mul: functools.partial(functools.reduce, _product),
-    sp.Pow: lambda parts: _power(*parts),
-    sp.Max: functools.partial(_extreme, np.maximum),
-    sp.Min: functools.partial(_extreme, np.minimum),
-    sp.log: lambda parts: _log(*parts),
-    sp.exp: lambda parts: _exp(*parts),
-    sp.Abs: lambda parts: Rounded(np.abs(parts[0].value), parts[0].error),
-}
+class _Running(Visitor[Rounded]):
+    rules: ClassVar = {
+        sp.Add: _sum,
+        sp.Mul: functools.partial(functools.reduce, _product),
+        sp.Pow: lambda parts: _power(*parts),
+        sp.Max: functools.partial(_extreme, np.maximum),
+        sp.Min: functools.partial(_extreme, np.minimum),
+        sp.log: lambda parts: _log(*parts),
+        sp.exp: lambda parts: _exp(*parts),
+        sp.Abs: lambda parts: Rounded(np.abs(parts[0].value), parts[0].error),
+    }
+
+    def __init__(self, values: Mapping[str, Rounded]) -> None:
+        super().__init__()
+        self._values = values
+
+    def symbol(self, symbol: sp.Symbol) -> Rounded:
+        return self._values[symbol.name]
+
+    def number(self, number: sp.Expr) -> Rounded:
+        return _constant(number)
+
+    def operation(self, expr: sp.Expr) -> Rounded:
+        if expr.is_Pow and expr.exp.is_Rational:
+            # The float next to a rational exponent is as good as it, but for the rounding that a power adds.
+            return _power(self.visit(expr.base), Rounded.of(self.visit(expr.exp).value))
+        return super().operation(expr)
+
+    def other(self, expr: sp.Expr) -> Rounded:
+        """What is no operation of the catalogue may well have a right value; how right is not known."""
+        return Rounded.of(math.nan)

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import sympy as sp
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from sympy.polys.fields import FracElement, field
 from sympy.polys.rings import PolyElement
 
+from bounds.formula import Visitor
 from ratecheck.algebra.polynomial import System, domain_hypotheses
 
 # Identities are tested modulo a prime: a false one passes a test with probability at most its degree over the prime.
@@ -251,15 +253,30 @@ def definite(poly: PolyElement) -> bool:
 
 def _modulo(expr: sp.Expr, point: Point) -> int:
     """A rational expression at a point, modulo the prime."""
-    if expr.is_Rational:
-        return int(expr.p) * _inverse(int(expr.q)) % _PRIME
-    if expr.is_Symbol:
-        return point[expr]
-    if expr.is_Pow:
-        base, exponent = _modulo(expr.base, point), int(expr.exp)
+    return _Modulo(point).visit(expr)
+
+
+class _Modulo(Visitor[int]):
+    rules: ClassVar = {
+        sp.Add: lambda parts: sum(parts) % _PRIME,
+        sp.Mul: lambda parts: math.prod(parts) % _PRIME,
+    }
+
+    def __init__(self, point: Point) -> None:
+        super().__init__()
+        self._point = point
+
+    def symbol(self, symbol: sp.Symbol) -> int:
+        return self._point[symbol]
+
+    def number(self, number: sp.Expr) -> int:
+        return int(number.p) * _inverse(int(number.q)) % _PRIME
+
+    def operation(self, expr: sp.Expr) -> int:
+        if not expr.is_Pow:
+            return super().operation(expr)
+        base, exponent = self.visit(expr.base), int(expr.exp)
         return pow(base if exponent >= 0 else _inverse(base), abs(exponent), _PRIME)
-    values = [_modulo(argument, point) for argument in expr.args]
-    return (sum(values) if expr.is_Add else math.prod(values)) % _PRIME
 
 
 def _inverse(value: int) -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 import sympy as sp
 
+from bounds.formula import Visitor
 from ratecheck.aliases import Array
 
 
 def compiled(expr: sp.Expr, symbols: Sequence[sp.Symbol]) -> Callable[[Array], Array]:
     """An expression as a function of an array with a row per symbol; not a number where it is not real."""
-    names = {symbol: f"x[{row}]" for row, symbol in enumerate(symbols)}
     try:
-        function = eval(f"lambda x: {_written(expr, names)}", {"np": np})  # noqa: S307  # from `_written`
+        function = eval(f"lambda x: {_Written(symbols).visit(expr)}", {"np": np})  # noqa: S307  # from `_Written`
     except NotImplementedError:
         plain = sp.lambdify(list(symbols), expr, modules="numpy")
         function = lambda x: plain(*x)  # noqa: E731
@@ -28,31 +30,37 @@ def compiled(expr: sp.Expr, symbols: Sequence[sp.Symbol]) -> Callable[[Array], A
     return values
 
 
-def _written(expr: sp.Expr, names: dict[sp.Symbol, str]) -> str:
-    if expr.is_Symbol:
-        return names[expr]
-    if expr.is_Rational:
-        return f"({float(expr)!r})"
-    if expr.is_Pow:
-        return _power(expr.base, expr.exp, names)
-    parts = [_written(argument, names) for argument in expr.args]
-    if expr.is_Add or expr.is_Mul:
-        return f"({('+' if expr.is_Add else '*').join(parts)})"
-    if expr.func in (sp.Max, sp.Min):
-        name = "np.maximum" if expr.func is sp.Max else "np.minimum"
-        text = parts[0]
-        for part in parts[1:]:
-            text = f"{name}({text}, {part})"
-        return text
-    raise NotImplementedError(f"{expr.func}")
+class _Written(Visitor[str]):
+    """The text of a NumPy expression; raises NotImplementedError for a function without one."""
 
+    rules: ClassVar = {
+        sp.Add: lambda parts: f"({'+'.join(parts)})",
+        sp.Mul: lambda parts: f"({'*'.join(parts)})",
+        sp.Max: functools.partial(functools.reduce, "np.maximum({}, {})".format),
+        sp.Min: functools.partial(functools.reduce, "np.minimum({}, {})".format),
+    }
 
-def _power(base: sp.Expr, exponent: sp.Expr, names: dict[sp.Symbol, str]) -> str:
-    text = _written(base, names)
-    if exponent == sp.Rational(1, 2):
-        return f"np.sqrt({text})"
-    if exponent.is_Integer and 1 < exponent < 5:
-        return f"({'*'.join([text] * int(exponent))})"
-    if exponent == -1:
-        return f"np.divide(1.0, {text})"
-    return f"np.power({text}, {_written(exponent, names)})"
+    def __init__(self, symbols: Sequence[sp.Symbol]) -> None:
+        super().__init__()
+        self._rows = {symbol: row for row, symbol in enumerate(symbols)}
+
+    def symbol(self, symbol: sp.Symbol) -> str:
+        return f"x[{self._rows[symbol]}]"
+
+    def number(self, number: sp.Expr) -> str:
+        return f"({float(number)!r})" if number.is_Rational else self.other(number)
+
+    def operation(self, expr: sp.Expr) -> str:
+        if not expr.is_Pow:
+            return super().operation(expr)
+        base, exponent = self.visit(expr.base), expr.exp
+        if exponent == sp.Rational(1, 2):
+            return f"np.sqrt({base})"
+        if exponent.is_Integer and 1 < exponent < 5:
+            return f"({'*'.join([base] * int(exponent))})"
+        if exponent == -1:
+            return f"np.divide(1.0, {base})"
+        return f"np.power({base}, {self.visit(exponent)})"
+
+    def other(self, expr: sp.Expr) -> str:
+        raise NotImplementedError(f"{expr.func}")

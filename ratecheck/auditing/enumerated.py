@@ -1,22 +1,24 @@
-"""The instances of a claim, each evaluated once for all values of the claim's constants.
+"""Claims on instances: every participation matrix of some sizes, or random rational instances.
 
+Each instance is evaluated once for all values of the claim's constants.
 Printed constants mostly enter both sides linearly: ``sides`` is called with them as unknowns, `Linear`, and what it
 returns is then known for every value. Where it does anything else with a constant it is called anew for every value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from bounds.ledger.draw import Draw
-from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.step import Enumerated, Matrices, Number
+from bounds.ledger.participation import ParticipationMatrix, every
+from bounds.ledger.step import Draws, Enumerated, Matrices, Number
 from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_text
 from ratecheck.auditing.decision import Answer, Decision
-from ratecheck.auditing.instances import instance_text, instances, pairs
 
 Instance: TypeAlias = ParticipationMatrix | Draw
 Pairs: TypeAlias = list[tuple[Value, Value]]
@@ -144,3 +146,41 @@ class EnumeratedInstances:
 
 def _at(side: Value | Linear, constants: Mapping[str, Number]) -> Value:
     return side.at(constants) if isinstance(side, Linear) else side
+
+
+def instances(claim: Enumerated) -> Iterator[Instance]:
+    """All instances of a claim, in a fixed order."""
+    if isinstance(claim.instances, Matrices):
+        for clients, rounds in itertools.product(claim.instances.clients, claim.instances.rounds):
+            yield from every(clients, rounds)
+    elif isinstance(claim.instances, Draws):
+        # The seed names the claim, so that no other step changes its instances.
+        seed = named(claim.sides)
+        yield from (Draw(index, seed) for index in range(claim.instances.count))
+    else:
+        yield from claim.instances
+
+
+def named(function: Callable[..., Any]) -> str:
+    """The name of a function, or of the one that was given arguments beforehand."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any, Any]]:
+    """What ``sides`` returned, as pairs of numbers; one pair or many, none for an instance that is passed over."""
+    if found is None:
+        return []
+    listed = list(found)
+    if len(listed) == 2 and not isinstance(listed[0], (tuple, list)):
+        listed = [listed]
+    return [(value(left), value(right)) for left, right in listed]
+
+
+def instance_text(instance: Instance) -> str:
+    """An instance as evidence shows it: the rows of a matrix with a 1 for who takes part, or the number of a draw."""
+    if isinstance(instance, ParticipationMatrix):
+        rows = ["".join("1" if there else "0" for there in row) for row in instance.matrix]
+        return f"the {instance.T} x {instance.N} matrix {'/'.join(rows)}"
+    return f"draw {instance.index}"

@@ -10,9 +10,9 @@ from typing import Any
 
 from bounds.ledger.step import Check, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
+from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision
-from ratecheck.auditing.mutants import decide
-from ratecheck.auditing.probe import Probe
+from ratecheck.auditing.mutation.probe import Probe
 from ratecheck.auditing.sanity import Hygiene, examine, satisfied
 
 STEP_SECONDS = 60.0

@@ -19,10 +19,11 @@ from scipy.optimize import linprog
 
 from bounds.ledger.step import Gram, Scalar
 from bounds.ledger.vectors import product_symbol
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.handelman import combine
+from ratecheck.algebra.linear_algebra import squares
 from ratecheck.algebra.polynomial import systems
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.aliases import Array
@@ -326,18 +327,18 @@ class _Form:
             bases.append(sign(pivot))
             return bool(bases[-1])
 
-        squares = factorise(matrix, noted)
-        if squares is None or not squares.check():
+        found = factorise(matrix, noted)
+        if found is None or not found.check():
             return None
         used = frozenset(i for i, m in enumerate(multipliers) if m != 0)
         parts = [f"{shown(m)} times hypothesis {i + 1}" for i, m in enumerate(multipliers) if m != 0]
-        count = f"{len(squares.pivots)} square{'s' if len(squares.pivots) != 1 else ''} with coefficients >= 0"
+        count = f"{len(found.pivots)} square{'s' if len(found.pivots) != 1 else ''} with coefficients >= 0"
         basis = "solver" if "solver" in bases else "certificate"
         return Decision(answer=Answer.TRUE, certified=basis, evidence=" + ".join([*parts, count]), used=used)
 
     def _combined(self) -> Decision | None:
         """Products of conditions with hypotheses and with squares of sums and differences of two vectors."""
-        squares = [
+        of_pairs = [
             product_symbol(a, a) + product_symbol(b, b) + sign * 2 * product_symbol(a, b)
             for a, b in itertools.combinations(self.names, 2)
             for sign in (1, -1)
@@ -348,7 +349,7 @@ class _Form:
         except ValueError:
             return None
         for case in cases:
-            found = combine(case.under((*case.hypotheses, *squares)))
+            found = combine(case.under((*case.hypotheses, *of_pairs)))
             if found is None:
                 return None
         return Decision(
@@ -434,27 +435,12 @@ def factorise(matrix: sp.Matrix, nonnegative: Callable[[sp.Expr], bool]) -> Squa
 
     A pivot may vanish at the border of the conditions: there the factorisation holds by continuity of the form.
     """
-    rest = matrix.applyfunc(sp.cancel)
-    size = rest.rows
-    pivots, rows = [], []
-    open_rows = list(range(size))
-    while open_rows:
-        zero = [k for k in open_rows if rest[k, k] == 0]
-        if any(rest[k, j] != 0 for k in zero for j in open_rows):
-            return None
-        open_rows = [k for k in open_rows if k not in zero]
-        if not open_rows:
-            break
-        k = min(open_rows, key=lambda i: (not rest[i, i].is_positive, sp.count_ops(rest[i, i])))
-        pivot = rest[k, k]
-        if not nonnegative(pivot):
-            return None
-        row = tuple(sp.cancel(rest[k, j] / pivot) if j in open_rows else ZERO for j in range(size))
-        pivots.append(pivot)
-        rows.append(row)
-        open_rows.remove(k)
-        for i in open_rows:
-            for j in open_rows:
-                if j >= i:
-                    rest[i, j] = rest[j, i] = sp.cancel(rest[i, j] - pivot * row[i] * row[j])
-    return Squares(matrix, tuple(pivots), tuple(rows))
+    found = squares(
+        matrix.applyfunc(sp.cancel).tolist(),
+        nonnegative,
+        simplified=sp.cancel,
+        order=lambda _, pivot: (not pivot.is_positive, sp.count_ops(pivot)),
+    )
+    if found is None:
+        return None
+    return Squares(matrix, tuple(pivot for _, pivot, _ in found), tuple(tuple(row) for _, _, row in found))

@@ -16,7 +16,7 @@ from bounds.ledger.implication import Implication, Obligation, ProofObligations,
 from bounds.statement import Condition, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algebra.polynomial import System, pairs, systems
-from ratecheck.algebra.refutation import refute
+from ratecheck.algebra.smt import refute
 from ratecheck.algebra.substitution import Key, Search, SubstitutionCertificate, key_of, threshold
 
 # A constant smaller than the sharpest by this share is refuted by a counterexample.

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from bounds.ledger.step import Scalar
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Condition
 from ratecheck.algebra.chain import Chain, chain
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes

@@ -24,7 +24,7 @@ from ratecheck.workers import share
 if TYPE_CHECKING:
     from bounds.ledger.step import Step
     from ratecheck.auditing.finding import StepResult
-    from ratecheck.auditing.mutation import Tested
+    from ratecheck.auditing.mutation.analysis import Tested
 
 
 def module_of(paper: str) -> str:
@@ -98,7 +98,7 @@ def mutate(
     modules: Sequence[str], only: str | None = None, progress: Progress | None = None, workers: int | None = None
 ) -> list[Tested]:
     """Every step of some ledgers, or ``only`` the one of this id, with its mutants and what became of them."""
-    from ratecheck.auditing.mutation import Tested
+    from ratecheck.auditing.mutation.analysis import Tested
 
     if only is None:
         return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
@@ -150,10 +150,10 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
 
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
     """
-    from ratecheck.algebra.refutation import SOLVER
+    from ratecheck.algebra.smt import SOLVER
     from ratecheck.auditing.cache_key import checker_digest, step_digest
     from ratecheck.auditing.finding import examine_step
-    from ratecheck.auditing.mutation import test_step
+    from ratecheck.auditing.mutation.analysis import test_step
 
     store = ResultStore(None if folder is None else Path(folder))
     step = importlib.import_module(module).STEPS[position]

@@ -13,13 +13,15 @@ import sympy as sp
 from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
 from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.evaluate import number_text, point_text
+from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing import mutants
 from ratecheck.auditing.coordinates import Coordinates
+from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK, Decision
 from ratecheck.auditing.inequality import prove
-from ratecheck.auditing.mutants import TWO_PERCENT, PrintedConstant
-from ratecheck.auditing.probe import Probe
+from ratecheck.auditing.mutation import mutants
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation.probe import Probe
 
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
@@ -65,7 +67,7 @@ def examine(probe: Probe, seconds: float) -> Hygiene:
                 found = room(probe, constant, end)
                 loose += [] if found is None else [found]
             for label, other in without_hypothesis(check):
-                if mutants.decide(other, QUICK).true:
+                if decide(other, QUICK).true:
                     unused.append(label)
     except OutOfTime:
         complete = False
@@ -151,13 +153,11 @@ def _bracket(
 def _bisected(
     at: Callable[[sp.Rational], Decision], proved: sp.Rational, refuted: sp.Rational, end: float
 ) -> tuple[sp.Rational, sp.Rational]:
-    for _ in range(_BISECTIONS):
-        middle = (proved + refuted) / 2
-        found = at(middle) if time.process_time() < end else None
-        if found is None or not (found.true or found.false):
-            break
-        proved, refuted = (middle, refuted) if found.true else (proved, middle)
-    return proved, refuted
+    def holds(share: sp.Rational) -> bool | None:
+        found = at(share) if time.process_time() < end else None
+        return None if found is None or not (found.true or found.false) else found.true
+
+    return bisect(holds, proved, refuted, steps=_BISECTIONS)
 
 
 def _value(constant: PrintedConstant, share: sp.Rational, sign: int) -> str:

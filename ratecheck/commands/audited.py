@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.ledger.refuted import refuted
 from bounds.statement import Statement
-from ratecheck.auditing.refuted import refuted
 from ratecheck.commands.arguments import note
 
 

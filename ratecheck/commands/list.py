@@ -52,7 +52,7 @@ def count(paper: str) -> dict[str, int]:
     """How many statements of a paper there are, by kind, and how many are left out of the catalogue."""
     statements = bounds.statements(paper)
     orders = sum(statement.order_only for statement in statements)
-    repaired = sum(statement.key.endswith("-repaired") for statement in statements)
+    repaired = sum(bool(statement.repairs) for statement in statements)
     return {
         "statements": len(statements),
         "printed": len(statements) - repaired,

@@ -95,8 +95,8 @@ def selected(scopes: tuple[str, ...]) -> list[str]:
             found = {statement.key: statement for statement in sound(bounds.statements(scope))}
         else:
             found = {scope: bounds.get(scope)}
-            if {scope, f"{scope}-repaired"} <= {*bounds.keys()}:
-                raise InputError(f"{scope} is false as printed, so that nothing is an error: take {scope}-repaired")
+            if not bounds.own.is_own(scope) and (repaired := bounds.repaired_form(found[scope])):
+                raise InputError(f"{scope} is false as printed, so that nothing is an error: take {repaired.key}")
         keys += [key for key, statement in found.items() if not statement.order_only and searchable(statement)]
     if not keys:
         raise InputError(f"the search can be asked about nothing in {', '.join(scopes) or 'the catalogue'}")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role
+from ratecheck.algebra.one_dimensional import arithmetic, bisect, whole
 from ratecheck.aliases import Array, Progress
 from ratecheck.complexity import tuned_bound as curve
 from ratecheck.complexity.rounds import LARGEST, NO_VALUE
@@ -244,12 +245,15 @@ def _crossings(evaluate: _Evaluator, axes: Sequence[Axis], smallest: NDArray[np.
         line = _without_touches(found)
         at = float(axes[0].values[k]) if len(axes) > 1 else None
         for i in np.flatnonzero(line[:-1] != line[1:]):
-            low, high, before = float(last.values[i]), float(last.values[i + 1]), int(line[i])
-            while high - low > (1 if last.whole else _WIDTH * high):
-                middle = float((low + high) // 2) if last.whole else (low + high) / 2
-                # A third bound may be the smallest in between: the change away from the first one is what is sought.
-                same = evaluate.smallest(evaluate(_place(at, middle))) == before
-                low, high = (middle, high) if same else (low, middle)
+            before = int(line[i])
+            # A third bound may be the smallest in between: the change away from the first one is what is sought.
+            low, high = bisect(
+                lambda x: evaluate.smallest(evaluate(_place(at, x))) == before,  # noqa: B023  # called at once
+                float(last.values[i]),
+                float(last.values[i + 1]),
+                middle=whole if last.whole else arithmetic,
+                close=lambda low, high: high - low <= (1 if last.whole else _WIDTH * high),
+            )
             after = evaluate.smallest(evaluate(_place(at, high)))
             # Where two curves cross they are equal for a moment.
             yield Crossing(low, high, before, int(line[i + 1]) if after == TIE else after, at)

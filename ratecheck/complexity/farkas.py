@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from ratecheck.algebra.linear_algebra import solve
 from ratecheck.complexity.monomials import Monomial
 
 # What the solver returns below this is 0.
@@ -112,21 +113,8 @@ def _floats(rows: Sequence[Sequence[Fraction]]) -> NDArray[np.float64]:
 
 
 def _solve(rows: list[list[Fraction]], goal: list[Fraction]) -> list[Fraction]:
-    """A solution of rows*x = goal by elimination with fractions; unknowns that nothing fixes are 0."""
-    system = [[*row, y] for row, y in zip(rows, goal, strict=True)]
-    pivots: list[int] = []
-    for column in range(len(rows[0])):
-        at = len(pivots)
-        k = next((i for i in range(at, len(system)) if system[i][column]), None)
-        if k is None:
-            continue
-        system[at], system[k] = system[k], system[at]
-        system[at] = [x / system[at][column] for x in system[at]]
-        for i, row in enumerate(system):
-            if i != at and row[column]:
-                system[i] = [x - row[column] * y for x, y in zip(row, system[at], strict=True)]
-        pivots.append(column)
-    found = [Fraction(0)] * len(rows[0])
-    for i, column in enumerate(pivots):
-        found[column] = system[i][-1]
+    """A solution of rows*x = goal in fractions; unknowns that nothing fixes are 0."""
+    found = solve([dict(enumerate([*row, y])) for row, y in zip(rows, goal, strict=True)], len(rows[0]))
+    if found is None:
+        raise ArithmeticError("a solution in floating point could not be made exact")
     return found

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bounds.statement import Over, Statement
+from ratecheck.algebra.one_dimensional import smallest_integer
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.cost import cost
 from ratecheck.complexity import tuned_bound as curve
@@ -122,16 +123,7 @@ def _below(point: curve.CurvePoint, trivial: float | None) -> bool:
 
 
 def _first(holds: Callable[[int], bool]) -> int | None:
-    """The smallest T that the predicate holds for, searched on a ladder up to `LARGEST` and then by bisection."""
-    low, high = 0, 1
-    while not holds(high):
-        if high == LARGEST:
-            return None
-        low, high = high, min(max(high + 1, int(high * _STRIDE)), LARGEST)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return smallest_integer(holds, LARGEST, _STRIDE)
 
 
 def _why(points: _Memory, eps: float) -> str:

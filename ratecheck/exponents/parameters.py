@@ -19,6 +19,7 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Domain, Role
+from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.errors import InputError
 from ratecheck.participation import Cyclic, Participation, Trace
 from ratecheck.problems import Problem, Quadratic
@@ -340,7 +341,4 @@ def _edge(inside: float, outside: float, usable: Callable[[float], bool]) -> flo
     """The value next to ``outside`` that is still usable, by bisection of the logarithm from ``inside``."""
     if usable(outside):
         return outside
-    for _ in range(60):
-        middle = math.sqrt(inside * outside)
-        inside, outside = (middle, outside) if usable(middle) else (inside, middle)
-    return inside
+    return bisect(usable, inside, outside, middle=lambda one, other: math.sqrt(one * other), steps=60)[0]

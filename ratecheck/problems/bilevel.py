@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
@@ -472,11 +473,7 @@ def _largest_gradient(Q: Array, q: Array, radius: float) -> float:
     values = values / size
     squares, pull = values**2, values * (vectors.T @ q) / (size * radius)
     # In units of size^2: with m = max_j l_j^2 + high the sum is at most 1, with high = 0 it may be infinite.
-    top, low, high = float(squares.max()), 0.0, _norm(pull)
-    for _ in range(200):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if np.sum((pull / (top - squares + middle)) ** 2) > 1.0 else (low, middle)
+    top = float(squares.max())
+    _, high = bisect(lambda m: bool(np.sum((pull / (top - squares + m)) ** 2) > 1.0), 0.0, _norm(pull), steps=200)
     beyond = float(np.sum(pull**2 / (top - squares + high))) if high > 0.0 else 0.0
     return math.hypot(size * radius * math.sqrt(top + high + beyond), _norm(q))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.algebra.one_dimensional import ternary_each
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole
@@ -363,12 +364,8 @@ def _box_spread(rows: Array) -> float:
     def spread(m: Array) -> Array:
         return np.asarray(np.square(np.maximum(np.abs(low - m), np.abs(high - m))).mean(axis=0))
 
-    left, right = low.min(axis=0), high.max(axis=0)
-    for _ in range(60):  # ternary search of a convex function; any m is valid, so stopping early costs tightness only
-        third = (right - left) / 3.0
-        higher = spread(left + third) > spread(right - third)
-        left, right = np.where(higher, left + third, left), np.where(higher, right, right - third)
-    return float(np.sqrt(spread(0.5 * (left + right)).sum()))
+    # Any m is valid, so that stopping early costs tightness only.
+    return float(np.sqrt(spread(ternary_each(spread, low.min(axis=0), high.max(axis=0), 60)).sum()))
 
 
 def _ball_spread(rows: Array) -> float:

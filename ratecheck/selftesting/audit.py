@@ -19,7 +19,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.implication import Implication, Obligation, ProofObligations, Use, case, chosen_claim
 from bounds.ledger.implications import PAPERS, implications
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Assumption, Statement
 from ratecheck.algebra.counterexample import SearchRegion
 from ratecheck.algebra.time_limit import OutOfTime, limit

@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 import bounds
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from bounds.statement import Assumption, Claim, Metric, Over, Relation, Statement, StepRule
 from bounds.symbols import Domain, Role, Vocabulary
 
@@ -108,27 +108,20 @@ def mutants(statement: Statement) -> list[Mutant]:
     return found
 
 
-_REPAIRED = "-repaired"
-
-
 def sound(statements: Iterable[Statement]) -> list[Statement]:
     """Those with claims about runs and more than orders, in the repaired form where the printed one was repaired.
 
     Other forms of a statement that was repaired, such as a simplified one, are left out as well.
     """
     statements = tuple(statements)
-    repaired = [statement.key.removesuffix(_REPAIRED) for statement in statements if _is_repaired(statement)]
+    printed = [statement.repairs for statement in statements if statement.repairs]
     return [
         statement
         for statement in statements
-        if not any(f"{statement.key}-".startswith(f"{wrong}-") for wrong in repaired if not _is_repaired(statement))
+        if (statement.repairs or not any(f"{statement.key}-".startswith(f"{key}-") for key in printed))
         and not statement.order_only
         and any(claim.metric.over is not Over.NO_RUN for claim in statement.claims)
     ]
-
-
-def _is_repaired(statement: Statement) -> bool:
-    return statement.key.endswith(_REPAIRED)
 
 
 # --- Signs and directions ---

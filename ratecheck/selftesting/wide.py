@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 
 import bounds
+from bounds.ledger.refuted import refuted
 from bounds.statement import Statement
-from ratecheck.auditing.refuted import refuted
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import SEARCHED

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ratecheck.algebra.one_dimensional import bisect, bisect_each
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
@@ -122,13 +123,12 @@ def _stretch(t: int, level: float, spread: float) -> float:
 
     if not enough(0.0):
         return math.inf
-    least, most = 0.0, float(t)
-    for _ in range(60):
-        middle = (least + most) / 2
-        least, most = (middle, most) if enough(middle) else (least, middle)
+    least, _ = bisect(enough, 0.0, float(t), steps=_HALVINGS)
     return t / least if least > 0 else math.inf
 
 
+# Halvings of an interval for one number; half as many for every number of an array.
+_HALVINGS = 60
 # Columns are handled in blocks of so many values, which stay in the cache.
 _BLOCK = 1 << 16
 # Replicates that only set the scale of `_by_kurtosis`, and the rate that they suggest, in units of 1/deviation: 2^-3.
@@ -194,11 +194,7 @@ def _catoni(values: Array, variance: Array, unit: Array, level: float) -> Array:
     while not (reached := enough(low)).all():
         step = 2 * step
         low = np.where(reached, low, high - step)
-    for _ in range(30):
-        middle = (low + high) / 2
-        inside = enough(middle)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.asarray(low)
+    return np.asarray(bisect_each(enough, low, high, _HALVINGS // 2)[0])
 
 
 def radius(values: Array, level: float) -> Array:
@@ -241,10 +237,7 @@ def _critical(t: int, level: float) -> float:
 
     # Without F_t, which lies between 1/2 and 1, the root is known; with it the left side is larger by 2 at most.
     least, most = (math.expm1(max(0.0, math.log1p(t) - 2 * math.log(c * level)) / t) for c in (2.0, 1.0))
-    for _ in range(60):
-        middle = (least + most) / 2
-        least, most = (middle, most) if excess(middle) < 0 else (least, middle)
-    return most
+    return bisect(lambda q: excess(q) < 0, least, most, steps=_HALVINGS)[1]
 
 
 def _least_mean(values: Array, level: float) -> Array:

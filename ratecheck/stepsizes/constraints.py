@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from bounds import formula
 from bounds.statement import Condition
+from ratecheck.algebra.one_dimensional import crossing
 from ratecheck.errors import BeyondFloatsError
 from ratecheck.stepsizes.interval import HUGE, TINY, Interval
 from ratecheck.stepsizes.typable import shortest
@@ -109,12 +110,12 @@ class Inequality:
         if self.broken(at_low):
             if self.broken(at_high):
                 return self._cut_beyond(current, along, because)
-            root = crossing(along, low, high) if at_low > 0 else low
+            root = crossing(along, max(low, TINY), high) if at_low > 0 else low
             return current.cut(_outside(along, root, -1) if strict else root, math.inf, because, strict=strict)
         if self.broken(at_high):
             if low == 0.0 and self.broken(along(TINY)):
                 return current.cut(0.0, _TOO_SMALL, because)
-            root = crossing(along, low, high) if at_high > 0 else high
+            root = crossing(along, max(low, TINY), high) if at_high > 0 else high
             return current.cut(0.0, _outside(along, root, 1) if strict else root, because, strict=strict)
         return current
 
@@ -163,39 +164,6 @@ def emptied(current: Interval, because: frozenset[object], depth: float = math.i
     return Interval(math.exp(min(max(depth, _LEAST_DEPTH), _DEEPEST)), 1.0, (reasons, reasons))
 
 
-def crossing(gap: Callable[[float], float], low: float, high: float) -> float:
-    """Where a monotone function of a positive number crosses zero, from the side where it is not positive.
-
-    Chandrupatla's bracketing on the logarithm: a product of powers is linear there and found at once.
-    """
-    low = max(low, TINY)
-    a, b, at_a, at_b = math.log(low), math.log(high), gap(low), gap(high)
-    inside = low if at_a <= 0.0 else high
-    if (at_a > 0.0) == (at_b > 0.0):
-        return inside
-    c, at_c, t = a, at_a, 0.5
-    if math.isfinite(at_a) and math.isfinite(at_b):
-        t = at_a / (at_a - at_b)
-    for _ in range(200):
-        width = abs(b - a)
-        tolerance = 4e-16 * max(1.0, abs(a), abs(b))
-        if width <= 2 * tolerance:
-            break
-        t = min(max(t, tolerance / width), 1 - tolerance / width)
-        log_x = a + t * (b - a)
-        x = math.exp(log_x)
-        at_x = gap(x)
-        if at_x <= 0.0:
-            inside = x
-        if (at_x > 0.0) == (at_a > 0.0):
-            c, at_c = a, at_a
-        else:
-            c, at_c, b, at_b = b, at_b, a, at_a
-        a, at_a = log_x, at_x
-        t = _next(a, b, c, at_a, at_b, at_c)
-    return inside
-
-
 def _outside(gap: Callable[[float], float], root: float, sign: int) -> float:
     """A number next to a root at which the gap is seen to be positive, which the last digits of the root may hide."""
     for k in range(8):
@@ -203,17 +171,6 @@ def _outside(gap: Callable[[float], float], root: float, sign: int) -> float:
         if gap(beside) > 0.0:
             return beside
     return root
-
-
-def _next(a: float, b: float, c: float, at_a: float, at_b: float, at_c: float) -> float:
-    """Inverse quadratic interpolation where it can be trusted, the middle otherwise."""
-    if not (math.isfinite(at_a) and math.isfinite(at_b) and math.isfinite(at_c)) or at_c in (at_a, at_b):
-        return 0.5
-    xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
-    if not (phi * phi < xi and (1 - phi) ** 2 < 1 - xi):
-        return 0.5
-    straight = at_a / (at_b - at_a) * at_c / (at_b - at_c)
-    return straight + (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
+from bounds.formula import Visitor
 from bounds.statement import names_in
 from ratecheck.aliases import Array
 
@@ -69,10 +70,11 @@ def _monomial(expr: sp.Expr, names: Sequence[str]) -> bool:
     return bool(expr.is_Mul) and all(_monomial(part, names) for part in expr.args)
 
 
-class _Reader:
-    """One function per part of an expression; parts without step sizes are values."""
+class _Reader(Visitor["Signed | Logarithm"]):
+    """One function of the logarithms per part of an expression; parts without step sizes are values."""
 
     def __init__(self, names: Sequence[str], known: Mapping[str, float]) -> None:
+        super().__init__()
         self.places = {name: k for k, name in enumerate(names)}
         self.known = known
         self.flat = np.zeros(len(self.places))
@@ -81,17 +83,13 @@ class _Reader:
         node = self.visit(expr)
         return node if callable(node) else lambda _: node
 
-    def _number(self, value: float) -> Signed:
+    def number(self, number: sp.Expr | float) -> Signed:
+        value = float(number)
         if value == 0.0:
             return Signed(0, -math.inf, self.flat)
         return Signed(1 if value > 0 else -1, math.log(abs(value)), self.flat)
 
-    def visit(self, expr: sp.Expr) -> Signed | Logarithm:
-        """A value where no step size is in it, otherwise a function of the logarithms."""
-        if expr.is_Symbol:
-            return self._symbol(expr.name)
-        if expr.is_Number or expr.is_NumberSymbol:
-            return self._number(float(expr))
+    def operation(self, expr: sp.Expr) -> Signed | Logarithm:
         if expr.is_Pow:
             # T in (1 - gamma*mu)^T is known.
             known = {s: sp.Rational(self.known[s.name]) for s in expr.exp.free_symbols if s.name in self.known}
@@ -100,7 +98,7 @@ class _Reader:
                 return self._pow(self.visit(expr.base), exponent)
         combine = _COMBINED.get(expr.func)
         if combine is None:
-            raise TypeError(f"no logarithm for {type(expr).__name__} in {expr}")
+            return self.other(expr)
         parts = [self.visit(part) for part in expr.args]
         constants = [part for part in parts if isinstance(part, Signed)]
         functions = [part for part in parts if not isinstance(part, Signed)]
@@ -110,10 +108,10 @@ class _Reader:
         fixed = [combine(constants)] if constants else []
         return lambda logs: combine([*fixed, *(part(logs) for part in functions)])
 
-    def _symbol(self, name: str) -> Signed | Logarithm:
-        if name in self.known:
-            return self._number(float(self.known[name]))
-        place = self.places[name]
+    def symbol(self, symbol: sp.Symbol) -> Signed | Logarithm:
+        if symbol.name in self.known:
+            return self.number(self.known[symbol.name])
+        place = self.places[symbol.name]
         slope = self.flat.copy()
         slope[place] = 1.0
         return lambda logs: Signed(1, float(logs[place]), slope)

@@ -11,6 +11,7 @@ import numpy as np
 
 from bounds.statement import Condition, Statement
 from bounds.symbols import Domain, Role
+from ratecheck.algebra.one_dimensional import bisect, geometric
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.constraints import Intervals
@@ -168,15 +169,11 @@ def _walk(admits: Callable[[float], bool], start: float, *, upwards: bool, whole
 
 
 def _between(admits: Callable[[float], bool], outside: float, inside: float, *, whole: bool) -> float:
-    while abs(math.log(inside / outside)) > _FINE and not (whole and abs(inside - outside) <= 1):
-        middle = math.sqrt(inside) * math.sqrt(outside)
-        middle = float(round(middle)) if whole else middle
-        if middle in (inside, outside):
-            break
-        if admits(middle):
-            inside = middle
-        else:
-            outside = middle
-    if not whole:
-        inside = next(filter(admits, _neighbours(inside)), inside)
-    return inside
+    def middle(one: float, other: float) -> float:
+        return float(round(geometric(one, other))) if whole else geometric(one, other)
+
+    def close(one: float, other: float) -> bool:
+        return abs(math.log(one / other)) <= _FINE or (whole and abs(one - other) <= 1)
+
+    inside, _ = bisect(admits, inside, outside, middle=middle, close=close)
+    return inside if whole else next(filter(admits, _neighbours(inside)), inside)

@@ -12,14 +12,17 @@ import sympy as sp
 
 from bounds import formula
 from bounds.statement import names_in, number
+from ratecheck.algebra.one_dimensional import crossing, golden_sections
 from ratecheck.aliases import Array
-from ratecheck.stepsizes.constraints import Intervals, crossing, out_of_range
+from ratecheck.stepsizes.constraints import Intervals, out_of_range
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.interval import HUGE, TINY, TOLERANCE, point
 from ratecheck.stepsizes.logarithmic import convex, logarithm
 from ratecheck.stepsizes.minimise import Objective, descend
 
 _SWEEPS = 100
+# The logarithm of a minimiser is located to this.
+_FINEST = 1e-10
 # An optimum that is only approached is reported where the bound is within this factor of its infimum.
 _NEAR = 1.01
 # A bound that still halves over this ratio next to an open end has no positive infimum there.
@@ -256,21 +259,11 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
     """
     if high <= low * (1 + TOLERANCE):
         return low
-    left, right = math.log(low), math.log(high)
-    ratio = (math.sqrt(5) - 1) / 2
-    inner_left, inner_right = right - ratio * (right - left), left + ratio * (right - left)
-    at_left, at_right = function(math.exp(inner_left)), function(math.exp(inner_right))
-    best = min((at_left, inner_left), (at_right, inner_right))
-    while right - left > 1e-10:
-        if at_left <= at_right:
-            right, inner_right, at_right = inner_right, inner_left, at_left
-            inner_left = right - ratio * (right - left)
-            at_left = function(math.exp(inner_left))
-        else:
-            left, inner_left, at_left = inner_left, inner_right, at_right
-            inner_right = left + ratio * (right - left)
-            at_right = function(math.exp(inner_right))
-        best = min(best, (at_left, inner_left), (at_right, inner_right))
+    best = (math.inf, math.inf)
+    for left, right, inner in golden_sections(lambda x: function(math.exp(x)), math.log(low), math.log(high)):
+        best = min(best, *inner)
+        if right - left <= _FINEST:
+            break
     # The middle first: where the function is flat, it is as far from the ends as any.
     return min((math.exp((left + right) / 2), math.exp(best[1]), low, high), key=function)
 

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ratecheck.algebra.one_dimensional import bisect, geometric, golden_sections
 from ratecheck.stepsizes.constraints import Intervals, Rule, emptied
 from ratecheck.stepsizes.interval import HUGE, TINY, Interval, point
 
@@ -35,7 +36,6 @@ _RUNAWAY = 0.05
 _FEWEST = 3
 # How far beside an extreme its reasons are looked up.
 _BESIDE = 1e-7
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def project(rules: Sequence[Rule], start: Intervals) -> Intervals:
@@ -224,15 +224,13 @@ class _Conditioned:
 
     def _last(self, inside: float, outside: float) -> tuple[float, float]:
         """Neighbours of which the first is admissible and the second is not."""
-        while abs(math.log(outside / inside)) > _FINEST:
-            middle = math.sqrt(inside) * math.sqrt(outside)
-            if middle in (inside, outside):
-                break
-            if self.slice(middle) is None:
-                outside = middle
-            else:
-                inside = middle
-        return inside, outside
+        return bisect(
+            lambda value: self.slice(value) is not None,
+            inside,
+            outside,
+            middle=geometric,
+            close=lambda inside, outside: abs(math.log(outside / inside)) <= _FINEST,
+        )
 
     def _extreme(
         self, other: str, side: int, own: Interval, places: list[float], interval: Interval, *, strict: bool
@@ -339,18 +337,11 @@ def _smallest(
         return None
     best, place = values[k], places[k]
     left, right = math.log(places[max(k - 1, 0)]), math.log(places[min(k + 1, last)])
-    one, two = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-    at_one, at_two = function(math.exp(one)), function(math.exp(two))
+    sections = golden_sections(lambda x: function(math.exp(x)), left, right)
+    next(sections)
     while best > wanted + _CLOSE and right - left > _FINEST * max(1.0, abs(left)):
-        if at_one <= at_two:
-            right, two, at_two = two, one, at_one
-            one = right - _GOLDEN * (right - left)
-            at_one = function(math.exp(one))
-        else:
-            left, one, at_one = one, two, at_two
-            two = left + _GOLDEN * (right - left)
-            at_two = function(math.exp(two))
-        for x, at_x in ((one, at_one), (two, at_two)):
+        left, right, inner = next(sections)
+        for at_x, x in inner:
             if at_x < best:
                 at_open &= at_x > best - _CLOSE
                 best, place = at_x, math.exp(x)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role
+from ratecheck.algebra.one_dimensional import bisect, geometric
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Rule, short_name
 from ratecheck.stepsizes.feasible_set import FeasibleSet
@@ -159,6 +160,10 @@ def region(problem: FeasibleSet, admissible: Intervals, axes: tuple[str, str], *
     return Region(axes=axes, frame=((low, high), frame), x=x, y=y, vertices=vertices, edges=tuple(edges))
 
 
+def _close(left: float, right: float) -> bool:
+    return right / left <= 1 + _CORNER
+
+
 def _clipped(end: float, frame: Vertex) -> float:
     return min(max(end, frame[0]), frame[1])
 
@@ -213,15 +218,17 @@ class _Section:
         before, after = self.beside(left, side), self.beside(right, side)
         if before == after:
             return {}
-        while right / left > 1 + _CORNER:
-            middle = math.sqrt(left) * math.sqrt(right)
-            if self.at(middle) is None or self.beside(middle, side) == after:
-                right = middle
-            elif self.beside(middle, side) == before:
-                left = middle
-            else:
-                # A third condition in between.
-                return self.corners(left, middle, side) | self.corners(middle, right, side)
+
+        def as_before(x: float) -> bool | None:
+            """None for a third condition in between."""
+            if self.at(x) is None or self.beside(x, side) == after:
+                return False
+            return True if self.beside(x, side) == before else None
+
+        left, right = bisect(as_before, left, right, middle=geometric, close=_close)
+        if not _close(left, right):
+            middle = geometric(left, right)
+            return self.corners(left, middle, side) | self.corners(middle, right, side)
         interval = self.at(right)
         return {} if interval is None else {right: interval}
 
@@ -237,7 +244,7 @@ class _Section:
         )
         if max(moves) <= _STEP * height:
             return {}
-        middle = math.sqrt(left) * math.sqrt(right)
+        middle = geometric(left, right)
         interval = self.at(middle)
         if interval is None:
             return {}
@@ -247,7 +254,7 @@ class _Section:
         """The lower or upper side, cut where the reason changes; a piece has the reason of its middle."""
         edges: list[Edge] = []
         for one, two in itertools.pairwise(points):
-            middle = math.sqrt(one[0]) * math.sqrt(two[0])
+            middle = geometric(one[0], two[0])
             inside = self.at(middle)
             cut_off = inside is None or not frame[0] <= (inside.low, inside.high)[side] <= frame[1]
             reason = () if cut_off else self.beside(middle, side)

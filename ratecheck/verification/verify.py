@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.statement import Assumption, Given, Over, Statement, number
+from ratecheck.algebra.one_dimensional import smallest_integer
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.certified_constants import expected_delay
@@ -622,12 +623,4 @@ _LARGEST_T = 10**15
 
 def _first_false(predicate: Callable[[int], bool]) -> int | None:
     """Smallest T at which a predicate that once false stays false is false; None where it is true throughout."""
-    if predicate(_LARGEST_T):
-        return None
-    low, high = 0, 1
-    while predicate(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if predicate(middle) else (low, middle)
-    return high
+    return None if predicate(_LARGEST_T) else smallest_integer(lambda T: not predicate(T), _LARGEST_T, 2.0)

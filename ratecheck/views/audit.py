@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ratecheck.auditing import Conclusion, Erratum, MutationSummary, StepResult, StepVerdict
+from ratecheck.auditing.conclusions import Conclusion, Erratum
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.mutation.analysis import MutationSummary
 from ratecheck.views.width import table
 
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bounds.ledger.refuted import refuted
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Domain, Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
-from ratecheck.auditing.refuted import refuted
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey

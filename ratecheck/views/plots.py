@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bounds.ledger.refuted import refuted
 from ratecheck import files
-from ratecheck.auditing.refuted import refuted
 from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.problems import Certificate
 from ratecheck.statistics.exponent_fit import LEVEL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bounds.ledger.rate_table import Row
-from bounds.printing.roots import shown
+from bounds.roots import shown
 from ratecheck.complexity.orders import Domination
 from ratecheck.complexity.tables import RowResult, TableReport
 from ratecheck.views.width import table_rows

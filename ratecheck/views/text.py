@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bounds.ledger.refuted import refuted
 from bounds.statement import Evaluation, Over, Relation, Statement, apart
-from ratecheck.auditing.refuted import refuted
 from ratecheck.outcome import Outcome
 from ratecheck.stepsizes.interval import Interval, point
 from ratecheck.stepsizes.typable import end_text, shortest, steps_text, value_text

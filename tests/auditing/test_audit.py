@@ -37,7 +37,6 @@ from bounds.ledger.step import (
     positive,
 )
 from bounds.ledger.vectors import dot, square, vectors
-from ratecheck import auditing as audit
 from ratecheck.algebra import chain
 from ratecheck.algebra import handelman as combination
 from ratecheck.algebra.counterexample import SearchRegion, confirmed
@@ -47,11 +46,12 @@ from ratecheck.algebra.smt import Solver
 from ratecheck.algebra.smt import decide as ask_solver
 from ratecheck.algebra.substitution import Search, first_certificate
 from ratecheck.auditing import cache_key as content
-from ratecheck.auditing import finding, inequality, ledger, mutants, probe
+from ratecheck.auditing import conclusions, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic
-from ratecheck.auditing import mutation as mutations
 from ratecheck.auditing import sanity as hygiene
+from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import FULL, Answer, Decision
+from ratecheck.auditing.mutation import analysis, probe
 from ratecheck.commands import audit as command
 
 x, y, z, q, gamma, L, A, B = sp.symbols("x y z q gamma L A B", positive=True)
@@ -367,7 +367,7 @@ def test_tampered_squares_are_rejected():
 )
 def test_identities(left, right, answer):
     """Proved by expansion or refuted at a point."""
-    assert mutants.decide(Identity(left=left, right=right)).answer is answer
+    assert decide(Identity(left=left, right=right)).answer is answer
 
 
 def delays(participation, factor=1):
@@ -422,7 +422,7 @@ def enumerated(sides, operator, instances=None, kind=StepKind.EXPECTATION, **con
 )
 def test_claims_on_instances(claim, answer):
     """All instances, exactly; a counterexample names its instance."""
-    decision = mutants.decide(claim)
+    decision = decide(claim)
     assert decision.answer is answer
     assert decision.certified == ("instances" if answer is Answer.TRUE else "")
     assert ("matrix" if claim.kind is StepKind.COUNTING else "draw") in decision.evidence or answer is Answer.TRUE
@@ -430,7 +430,7 @@ def test_claims_on_instances(claim, answer):
 
 def test_a_claim_whose_instances_are_all_passed_over_is_vacuous():
     """It is not proved."""
-    decision = mutants.decide(enumerated(nothing, "<="))
+    decision = decide(enumerated(nothing, "<="))
     assert decision.answer is Answer.UNKNOWN
     assert decision.evidence.startswith("vacuous")
 
@@ -438,7 +438,7 @@ def test_a_claim_whose_instances_are_all_passed_over_is_vacuous():
 def test_counterexample_matrix_can_be_read_back():
     """The evidence is the instance: put in again, the claim fails there."""
     claim = enumerated(delays, "<=", Matrices(), StepKind.COUNTING, factor=Fraction(1, 2))
-    text = mutants.decide(claim).evidence
+    text = decide(claim).evidence
     rows = text.split(" matrix ")[1].split(":")[0].split("/")
     matrix = ParticipationMatrix(tuple(tuple(sign == "1" for sign in row) for row in rows))
     assert any(left > right for left, right in delays(matrix, Fraction(1, 2)))
@@ -453,7 +453,7 @@ def test_contradicting_hypotheses_are_found():
     assert hygiene.satisfied(impossible) == (False, "")
     found = finding.examine_step(step("toy/vacuous-1", impossible))
     assert found.vacuous
-    assert found.verdict is audit.StepVerdict.UNKNOWN
+    assert found.verdict is finding.StepVerdict.UNKNOWN
     possible, witness = hygiene.satisfied(TRUE["a step size"])
     assert possible
     assert "gamma=" in witness
@@ -495,21 +495,23 @@ def test_every_mutant_of_sharp_claims_is_refuted():
         "Young": VECTORS_TRUE["Young with 1/4"],
     }
     for name, claim in claims.items():
-        tested = mutations.test_step(step(f"toy/{name}-1", claim))
+        tested = analysis.test_step(step(f"toy/{name}-1", claim))
         assert len(tested.mutants) >= 2, name
         # An exponent may be changed for the better: x**3 for x**2 where x <= 1.
         harmful = {m.fate for m in tested.mutants if not m.change.startswith("exponent")}
-        assert harmful == {audit.MutantStatus.REFUTED}, tested
-        assert {m.fate for m in tested.mutants} <= {audit.MutantStatus.REFUTED, audit.MutantStatus.HARMLESS}, tested
-    summary = audit.summarise([tested])
+        assert harmful == {analysis.MutantStatus.REFUTED}, tested
+        assert {m.fate for m in tested.mutants} <= {analysis.MutantStatus.REFUTED, analysis.MutantStatus.HARMLESS}, (
+            tested
+        )
+    summary = analysis.summarise([tested])
     assert (summary.all.share, summary.survivors) == (1.0, ())
 
 
 def test_mutants_of_a_loose_claim_survive_with_a_reason():
     """A share of 1 is less than 50, and even less than 1/20."""
-    tested = mutations.test_step(step("toy/loose-1", scalar(x / (1 + x), "<=", 5000)))
-    assert audit.MutantStatus.HARMLESS in {m.fate for m in tested.mutants}
-    summary = audit.summarise([tested])
+    tested = analysis.test_step(step("toy/loose-1", scalar(x / (1 + x), "<=", 5000)))
+    assert analysis.MutantStatus.HARMLESS in {m.fate for m in tested.mutants}
+    summary = analysis.summarise([tested])
     assert ("toy/loose-1", "5000 on the right, -99.9%", "proved as well") in summary.survivors
 
 
@@ -520,17 +522,17 @@ def test_a_constant_that_no_instance_tells_counts_against_the_check():
         value = draw.positive()
         return [(value, tight * value), (value, loose * value), (0, idle * value)]
 
-    tested = mutations.test_step(step("toy/blind-1", enumerated(sides, "<=", tight=1, loose=30, idle=1)))
+    tested = analysis.test_step(step("toy/blind-1", enumerated(sides, "<=", tight=1, loose=30, idle=1)))
     changes = {m.change: (m.by, m.fate) for m in tested.mutants}
-    assert changes["tight=1"] == ("-2%", audit.MutantStatus.REFUTED)
-    assert changes["loose=30"] == ("-99%", audit.MutantStatus.REFUTED)
-    assert changes["idle=1"] == ("-99.9%", audit.MutantStatus.UNSEEN)
-    summary = audit.summarise([tested])
+    assert changes["tight=1"] == ("-2%", analysis.MutantStatus.REFUTED)
+    assert changes["loose=30"] == ("-99%", analysis.MutantStatus.REFUTED)
+    assert changes["idle=1"] == ("-99.9%", analysis.MutantStatus.UNSEEN)
+    summary = analysis.summarise([tested])
     assert summary.instances.share == 3 / 4
     assert {by: count for by, count in summary.noticed.items() if count} == {"2%": 1, "99%": 1}
     assert [change for _, change, _ in summary.survivors] == ["idle=1, -99.9%"]
     assert all(reason.startswith("no instance tells: ") for _, _, reason in summary.survivors)
-    assert audit.Tested.read(json.loads(json.dumps(tested.fields()))) == tested
+    assert analysis.Tested.read(json.loads(json.dumps(tested.fields()))) == tested
 
 
 def test_forms_are_refuted_along_an_eigenvector():
@@ -561,7 +563,7 @@ def step(id_, check, of="pfl/lemma-3.1", **more):
 
 def test_verdicts():
     """PROVED, STANDARD, FALSE with and without a repair, TYPO, UNKNOWN."""
-    verdict = audit.StepVerdict
+    verdict = finding.StepVerdict
     wrong, right = FALSE["AM-GM, too strong"], TRUE["AM-GM"]
     cases = [
         (step("toy/a-1", right), verdict.PROVED, ""),
@@ -573,15 +575,15 @@ def test_verdicts():
         (step("toy/a-7", wrong, repaired=scalar(x, "<=", 0, below(x, 1), above(x, 2))), verdict.FALSE, "UNKNOWN"),
     ]
     for case, wanted, repaired in cases:
-        found = audit.examine_step(case)
+        found = finding.examine_step(case)
         assert (found.verdict, found.repaired) == (wanted, repaired), case.id
-        assert audit.StepResult.read(json.loads(json.dumps(found.fields()))) == found
+        assert finding.StepResult.read(json.loads(json.dumps(found.fields()))) == found
 
 
 def test_a_faulty_step_is_reported_and_hides_nothing():
     """An exception in a ledger's function is evidence, not a crash."""
-    found = audit.examine_step(step("toy/faulty-1", enumerated(lambda draw: draw.missing, "<=")))
-    assert found.verdict is audit.StepVerdict.UNKNOWN
+    found = finding.examine_step(step("toy/faulty-1", enumerated(lambda draw: draw.missing, "<=")))
+    assert found.verdict is finding.StepVerdict.UNKNOWN
     assert "AttributeError" in found.evidence
 
 
@@ -589,18 +591,18 @@ def made(id_, verdict, of, kind="scalar", repaired=""):
     """A finding with nothing but what conclusions read."""
     fields = dict.fromkeys(("location", "claim", "basis", "evidence", "repair", "repaired_evidence"), "text")
     rest = {"vacuous": False, "witness": "", "unused": (), "loose": (), "remark": "", "seconds": 0.0}
-    return audit.StepResult(id=id_, kind=kind, of=of, verdict=verdict, repaired=repaired, **fields, **rest)
+    return finding.StepResult(id=id_, kind=kind, of=of, verdict=verdict, repaired=repaired, **fields, **rest)
 
 
 def test_conclusions_follow_from_steps_and_premises():
     """Corollary 3.8 of the first paper rests on Theorem 3.7, and that on lemmas."""
-    verdict, standing = audit.StepVerdict, audit.Standing
+    verdict, standing = finding.StepVerdict, conclusions.Standing
     statements = bounds.statements("pfl")
     premise = "pfl/theorem-3.7"
     assert premise in bounds.get("pfl/corollary-3.8").follows_from
 
     def stand(*findings):
-        concluded = audit.conclude([*findings, made("pfl/c-1", verdict.PROVED, "pfl/corollary-3.8")], statements)
+        concluded = conclusions.conclude([*findings, made("pfl/c-1", verdict.PROVED, "pfl/corollary-3.8")], statements)
         return concluded["pfl/corollary-3.8"].standing
 
     assert stand(made("pfl/t-1", verdict.PROVED, premise)) is standing.HOLDS
@@ -616,7 +618,7 @@ def test_conclusions_follow_from_steps_and_premises():
 
 def test_errata_are_ordered_by_consequence():
     """A false statement comes before a false step, that before a repaired one, misprints last."""
-    verdict = audit.StepVerdict
+    verdict = finding.StepVerdict
     findings = [
         made("pfl/a-1", verdict.TYPO, "pfl/lemma-3.1", repaired="PROVED"),
         made("pfl/a-2", verdict.FALSE, "pfl/lemma-3.2", repaired="PROVED"),
@@ -625,7 +627,7 @@ def test_errata_are_ordered_by_consequence():
         made("pfl/a-5", verdict.PROVED, "pfl/lemma-3.5"),
     ]
     statements = bounds.statements("pfl")
-    wrong = audit.errata(findings, audit.conclude(findings, statements), statements)
+    wrong = conclusions.errata(findings, conclusions.conclude(findings, statements), statements)
     assert [each.finding.id for each in wrong] == ["pfl/a-4", "pfl/a-3", "pfl/a-2", "pfl/a-1"]
 
 
@@ -634,7 +636,7 @@ def test_errata_are_ordered_by_consequence():
 LEDGER = """
 import sympy as sp
 from fractions import Fraction
-from bounds.ledger.step import Draws, Enumerated, Identity, Kind, Scalar, Step, below
+from bounds.ledger.step import Draws, Enumerated, Identity, StepKind, Scalar, Step, below
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -650,7 +652,8 @@ STEPS = (
     Step(id="pfl/toy-2", location="eq. (2)", claim="(x+y)^2", of="pfl/lemma-3.1",
          check=Identity(left=(x + y) ** 2, right=x**2 + 2 * x * y + y**2)),
     Step(id="pfl/toy-3", location="eq. (3)", claim="v <= |v|", of="pfl/lemma-3.2",
-         check=Enumerated(kind=Kind.STANDARD, sides=sides, operator="<=", instances=Draws(), constants={"factor": 1})),
+         check=Enumerated(kind=StepKind.STANDARD, sides=sides, operator="<=", instances=Draws(),
+                          constants={"factor": 1})),
     Step(id="pfl/toy-4", location="eq. (4)", claim="x <= y", of="pfl/lemma-3.2",
          check=Scalar(left=x, operator="<=", right=y), repair="x <= y assumed",
          repaired=Scalar(left=x, operator="<=", right=y, hypotheses=(below(x, y),))),
@@ -691,62 +694,62 @@ def test_ledger_is_cached_by_content(toy, monkeypatch):
     """A second audit examines nothing; a changed step is examined alone, a changed function too."""
     seen = worked_on(monkeypatch)
     progress = []
-    first = audit.audit(["toy_ledger"], progress=progress.append, workers=1)
+    first = ledger.audit(["toy_ledger"], progress=progress.append, workers=1)
     assert [f.verdict.value for f in first] == ["PROVED", "PROVED", "STANDARD", "FALSE"]
     assert len(seen) == 4
     assert progress == [0.25, 0.5, 0.75, 1.0]
-    assert audit.audit(["toy_ledger"], workers=1) == first
+    assert ledger.audit(["toy_ledger"], workers=1) == first
     assert len(seen) == 4
     toy(LEDGER.replace("right=x**2 + y**2", "right=x**2 + 2 * y**2"))
-    audit.audit(["toy_ledger"], workers=1)
+    ledger.audit(["toy_ledger"], workers=1)
     # The third step is a function of this file, and the file has changed.
     assert seen[4:] == ["pfl/toy-1", "pfl/toy-3"]
     toy(LEDGER.replace("return factor * value, abs(value)", "return factor * value, value - 1"))
-    changed = audit.audit(["toy_ledger"], workers=1)
+    changed = ledger.audit(["toy_ledger"], workers=1)
     assert seen[6:] == ["pfl/toy-3"]
-    assert changed[2].verdict is audit.StepVerdict.FALSE
+    assert changed[2].verdict is finding.StepVerdict.FALSE
 
 
 @pytest.mark.usefixtures("toy")
 def test_cache_depends_on_the_checkers(monkeypatch):
     """Another version of a checker examines everything again."""
     seen = worked_on(monkeypatch)
-    audit.audit(["toy_ledger"], workers=1)
+    ledger.audit(["toy_ledger"], workers=1)
     monkeypatch.setattr(content, "checker_digest", lambda: "another")
-    audit.audit(["toy_ledger"], workers=1)
+    ledger.audit(["toy_ledger"], workers=1)
     assert len(seen) == 8
 
 
 @pytest.mark.usefixtures("toy")
 def test_broken_cache_files_are_ignored(tmp_path):
     """Half a file counts as none."""
-    first = audit.audit(["toy_ledger"], workers=1)
+    first = ledger.audit(["toy_ledger"], workers=1)
     for file in (tmp_path / "cache" / "audit").iterdir():
         file.write_text(file.read_text()[:10])
-    again = audit.audit(["toy_ledger"], workers=1)
+    again = ledger.audit(["toy_ledger"], workers=1)
     assert [f.verdict for f in again] == [f.verdict for f in first]
 
 
 @pytest.mark.usefixtures("toy")
 def test_workers_agree_with_one_process():
     """Verdicts and evidence do not depend on where a step is examined."""
-    alone = audit.audit(["toy_ledger"], workers=1)
+    alone = ledger.audit(["toy_ledger"], workers=1)
     for file in ledger.ResultStore().folder.iterdir():
         file.unlink()
-    together = audit.audit(["toy_ledger"], workers=2)
+    together = ledger.audit(["toy_ledger"], workers=2)
     assert [(f.verdict, f.evidence) for f in together] == [(f.verdict, f.evidence) for f in alone]
 
 
 SLOW = """
 import pathlib
 import time
-from bounds.ledger.step import Draws, Enumerated, Kind, Step
+from bounds.ledger.step import Draws, Enumerated, StepKind, Step
 
 def sides(draw):
     pathlib.Path("begun").touch()
     time.sleep(60)
 
-check = Enumerated(kind=Kind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
+check = Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
 STEPS = tuple(
     Step(id=f"pfl/slow-{k}", location="", claim="", of="pfl/lemma-3.1", check=check) for k in range(4)
 )
@@ -758,10 +761,10 @@ def test_an_interrupted_audit_ends_at_once_and_leaves_nothing_behind(tmp_path):
     (tmp_path / "slow_ledger.py").write_text(SLOW)
     # A process that is started in the background may ignore interrupts from its first moment.
     code = (
-        "import signal\nfrom ratecheck.auditing import audit\n"
+        "import signal\nfrom ratecheck.auditing import ledger\n"
         "if __name__ == '__main__':\n"
         "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "    audit.audit(['slow_ledger'], workers=2)"
+        "    ledger.audit(['slow_ledger'], workers=2)"
     )
     (tmp_path / "run.py").write_text(code)
     paths = os.pathsep.join([str(Path(bounds.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
@@ -793,14 +796,14 @@ def test_two_steps_of_one_id_are_refused(toy):
     """Ids have to be unique."""
     toy(LEDGER.replace("pfl/toy-2", "pfl/toy-1"))
     with pytest.raises(ValueError, match="two steps 'pfl/toy-1'"):
-        audit.audit(["toy_ledger"], workers=1)
+        ledger.audit(["toy_ledger"], workers=1)
 
 
 @pytest.fixture
 def shown(toy, cli, monkeypatch):
     """The command line, with the toy as the ledger of the first paper and none of the others."""
-    monkeypatch.setattr(command.checks, "module_of", lambda _: toy(LEDGER))
-    monkeypatch.setattr(command.checks, "has_ledger", lambda paper: paper == "pfl")
+    monkeypatch.setattr(command, "module_of", lambda _: toy(LEDGER))
+    monkeypatch.setattr(command, "has_ledger", lambda paper: paper == "pfl")
     return cli
 
 
@@ -865,11 +868,11 @@ KEPT = json.loads((Path(__file__).parents[2] / "docs" / "mutations.json").read_t
 
 def test_the_kept_mutation_run_is_about_the_ledgers():
     """Every paper with a ledger, then all; at least 95% of what may do harm is refuted; survivors have reasons."""
-    papers = list(filter(audit.has_ledger, bounds.PAPERS))
+    papers = list(filter(ledger.has_ledger, bounds.PAPERS))
     assert [each["paper"] for each in KEPT] == [*papers, "all papers"]
     for each in KEPT:
         assert each["all"]["share"] >= 0.95, each["paper"]
-    fates = [fate.value for fate in audit.MutantStatus]
+    fates = [fate.value for fate in analysis.MutantStatus]
     for paper, each in zip(papers, KEPT, strict=False):
         ids = {one.id for one in bounds.ledger.steps(paper)}
         assert each["steps"] <= len(ids)
@@ -887,7 +890,7 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
 def test_kept_survivors_are_those_of_the_checker(key):
     """For some steps that are quick."""
     [one] = [each for each in bounds.ledger.steps(key.partition("/")[0]) if each.id == key]
-    found = {(m.text, m.reason) for m in mutations.test_step(one).mutants if m.fate is not audit.MutantStatus.REFUTED}
+    found = {(m.text, m.reason) for m in analysis.test_step(one).mutants if m.fate is not analysis.MutantStatus.REFUTED}
     kept = {(row["mutant"], row["reason"]) for each in KEPT for row in each["survivors"] if row["id"] == key}
     assert found == kept
 
@@ -896,7 +899,7 @@ def test_kept_survivors_are_those_of_the_checker(key):
 def test_the_kept_mutation_run_is_that_of_the_checker():
     """Counts per paper, up to what a time limit changes."""
     for each in KEPT[:-1]:
-        found = audit.summarise(audit.mutate([audit.module_of(each["paper"])]), each["paper"]).fields()
+        found = analysis.summarise(ledger.mutate([ledger.module_of(each["paper"])]), each["paper"]).fields()
         for kind in ("all", "algebra", "instances"):
             for fate in ("refuted", "proved as well"):
                 assert found[kind][fate] == pytest.approx(each[kind][fate], rel=0.02, abs=5)
@@ -907,7 +910,7 @@ def test_the_kept_mutation_run_is_that_of_the_checker():
 
 def test_ledgers_are_well_formed():
     """Ids begin with the paper, `of` is a key of the catalogue, claims are plain characters, repairs are explained."""
-    for paper in filter(audit.has_ledger, bounds.PAPERS):
+    for paper in filter(ledger.has_ledger, bounds.PAPERS):
         steps = bounds.ledger.steps(paper)
         keys = {statement.key for statement in bounds.statements(paper)}
         assert len({each.id for each in steps}) == len(steps)

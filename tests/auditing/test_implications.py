@@ -17,7 +17,7 @@ from bounds.ledger.implication import Implication, Use, case
 from bounds.ledger.implications import PAPERS, audited, implications, of
 from bounds.statement import Condition
 from ratecheck.algebra.polynomial import systems
-from ratecheck.algebra.refutation import refute
+from ratecheck.algebra.smt import refute
 from ratecheck.algebra.substitution import Search
 from ratecheck.auditing.implications import SHARE, ImplicationVerdict, check, variants
 from ratecheck.commands.implications import fields, line

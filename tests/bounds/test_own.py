@@ -143,6 +143,22 @@ def test_a_part_without_a_value_is_named(here, cli, old, new, part):
         assert part in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("repairs", "code", "part"),
+    [
+        ("pfl/lemma-a.2", 0, ""),
+        ("mine/descent", 0, ""),
+        ("pfl/lemma-a.22", 2, "repairs 'pfl/lemma-a.22': no statement 'pfl/lemma-a.22' in the catalogue"),
+    ],
+)
+def test_it_may_repair_a_statement(here, cli, repairs, code, part):
+    """One of the catalogue or of its own file; any other key is refused."""
+    line = f'import dataclasses\nbetter = dataclasses.replace(descent, key="mine/better", repairs="{repairs}")\n'
+    (here / "mine.py").write_text((here / "mine.py").read_text() + line)
+    done = cli("show", "mine.py:better")
+    assert (done.returncode, part in done.stderr) == (code, True), done.stderr
+
+
 def test_pi_is_a_number(here, cli):
     """As in pi*F_0/(gamma_u*T)."""
     (here / "mine.py").write_text((here / "mine.py").read_text().replace("2 * F_0 /", "sp.pi * F_0 /"))

@@ -759,15 +759,26 @@ def test_a_value_that_is_no_number_is_an_input_error(value):
 # --- An incomplete statement cannot be built ---
 
 
+def test_a_repaired_form_names_the_printed_one():
+    """A key that ends in -repaired, and no other, repairs an existing printed statement of its paper."""
+    for key in bounds.keys():
+        statement = bounds.get(key)
+        assert bool(statement.repairs) == key.endswith("-repaired")
+        if statement.repairs:
+            assert not bounds.get(statement.repairs).repairs
+            assert statement.repairs in {each.key for each in bounds.siblings(statement)}
+            assert key.startswith(statement.repairs)
+
+
 @pytest.mark.parametrize("kind", [Statement, Claim, Condition])
 def test_every_part_is_required(kind):
-    """Each field is keyword-only and has no default, so leaving out any one is an error."""
+    """Each field is keyword-only and has no default, so leaving out any one is an error; most repair nothing."""
     examples = {Statement: bounds.get("pfl/theorem-3.7")}
     examples |= {Claim: examples[Statement].claims[0], Condition: examples[Statement].conditions[0]}
     example = examples[kind]
     parts = {field.name: getattr(example, field.name) for field in dataclasses.fields(kind)}
     assert kind(**parts) == example
-    for name in parts:
+    for name in parts.keys() - {"repairs"}:
         with pytest.raises(TypeError, match=name):
             kind(**{other: value for other, value in parts.items() if other != name})
 

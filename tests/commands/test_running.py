@@ -19,7 +19,7 @@ from terminal import busy, group, on_terminal, processor_seconds, started, wait_
 
 import ratecheck.cli
 from ratecheck import caching, ending, files, workers
-from ratecheck.algebra.refutation import Solver
+from ratecheck.algebra.smt import Solver
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
@@ -381,7 +381,7 @@ def test_what_decides_is_hashed():
     """All modules that have a say in an audit are behind its key: what is imported, directly or not, and z3's."""
     deciding = sources.behind(content._DECIDING, content._PACKAGES)
     for name in (
-        "ratecheck.algebra.refutation", "ratecheck.algebra.smt", "ratecheck.algebra.z3_process",
+        "ratecheck.algebra.smt", "ratecheck.algebra.z3_process",
         "ratecheck.algebra.substitution", "ratecheck.algebra.polynomial", "ratecheck.algebra.counterexample",
         "ratecheck.algebra.time_limit", "bounds.statement", "bounds.ledger.step", "bounds.ledger.draw",
         "bounds.symbols",
@@ -393,7 +393,7 @@ def test_what_decides_is_hashed():
 
 @pytest.mark.parametrize(
     "edited",
-    ["ratecheck.algebra.refutation", "ratecheck.algebra.z3_process", "ratecheck.algebra.polynomial", "bounds.symbols"],
+    ["ratecheck.algebra.smt", "ratecheck.algebra.z3_process", "ratecheck.algebra.polynomial", "bounds.symbols"],
 )
 def test_an_edit_of_what_decides_changes_the_key(monkeypatch, edited):
     """One letter in any of them."""
@@ -485,11 +485,11 @@ def test_a_killed_solver_decides_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("RATECHECK_CACHE", str(tmp_path))
     silent = tmp_path / "silent.py"
     silent.write_text("import sys, time\nfor line in sys.stdin: time.sleep(600)\n")
-    monkeypatch.setattr("ratecheck.algebra.refutation._PROCESS", silent)
+    monkeypatch.setattr("ratecheck.algebra.smt._PROCESS", silent)
     solver = Solver()
     assert solver.ask("(declare-const x Real)", 0.01, late=0.3) == ("killed", {})
     assert solver.killed == 1
-    from ratecheck.algebra.refutation import SOLVER
+    from ratecheck.algebra.smt import SOLVER
     from ratecheck.auditing import finding
 
     def examined(step):

@@ -15,8 +15,8 @@ import pytest
 import bounds
 from bounds.ledger import steps
 from bounds.ledger.rate_table import tables
-from ratecheck import auditing as audit
 from ratecheck.algorithms import METHODS
+from ratecheck.auditing.finding import examine_step
 from ratecheck.complexity.tables import check_table
 from ratecheck.verification import instance
 
@@ -162,7 +162,7 @@ def test_every_checked_table_is_shown(pages):
 
 def test_a_ledger_is_a_page(monkeypatch):
     """Every step with its verdict and location, the conclusions and the errata, from an audit of some steps."""
-    found = tuple(audit.examine_step(step) for step in steps("flame")[20:32])
+    found = tuple(examine_step(step) for step in steps("flame")[20:32])
     monkeypatch.setattr(generate, "_findings", lambda _: found)
     page = generate.ledger("flame")
     assert {finding.verdict.value for finding in found} >= {"PROVED"}

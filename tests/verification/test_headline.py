@@ -9,12 +9,13 @@ import sympy as sp
 
 import bounds
 from bounds.errors import InputError
+from bounds.ledger.refuted import of_paper, refuted
 from bounds.ledger.step import StepKind
 from bounds.statement import Evaluation
 from bounds.symbols import Domain, Role
-from ratecheck import auditing as audit
-from ratecheck.auditing import refuted as standing
-from ratecheck.auditing.ledger import load
+from ratecheck.auditing.conclusions import Standing, conclude
+from ratecheck.auditing.finding import StepVerdict, examine_step
+from ratecheck.auditing.ledger import audit, has_ledger, load, module_of
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import wide
 from ratecheck.verification.defaults import completed
@@ -137,20 +138,24 @@ def test_no_sound_statement_is_called_impossible():
             asked += evaluation.applicable
             wrong |= {statement.key for _ in of_evaluation(statement, evaluation)}
     assert asked > 100
-    assert wrong <= standing.FALSE.keys()
+    assert wrong <= FALSE.keys()
 
 
 # --- The audit ---
+
+REFUTED = [each for paper in bounds.PAPERS for each in of_paper(paper)]
+FALSE = {each.key: each.step for each in REFUTED if not each.form_of}
+FORMS = {each.key: each.form_of for each in REFUTED if each.form_of}
 
 QUICK = ("pfl/lemma-a.2", "fedsum/theorem-4.1", "flame/lemma-2", "simfbo/lemma-2", "simfbo/lemma-4")
 
 
 def test_a_form_of_a_false_statement_is_false_with_it():
     """Lemma 8's simplified form has its defects: a run with n = 1 and eta_v = 4 violates it."""
-    for form, source in standing.FORMS.items():
-        against = standing.refuted(bounds.get(form))
+    for form, source in FORMS.items():
+        against = refuted(bounds.get(form))
         assert against is not None
-        assert (against.step, against.repaired) == (standing.FALSE[source], f"{source}-repaired")
+        assert (against.step, against.repaired) == (FALSE[source], f"{source}-repaired")
         assert source in against.text
         assert not {form, source} & {*wide.statements()}
 
@@ -158,33 +163,33 @@ def test_a_form_of_a_false_statement_is_false_with_it():
 @pytest.mark.parametrize("key", QUICK)
 def test_kept_refutations_are_those_of_the_audit(key):
     """The step named is an end-to-end one, false, and mended."""
-    steps = {step.id: step for step in load(audit.module_of(key.partition("/")[0]))}
-    step = steps[standing.FALSE[key]]
-    finding = audit.examine_step(step)
+    steps = {step.id: step for step in load(module_of(key.partition("/")[0]))}
+    step = steps[FALSE[key]]
+    finding = examine_step(step)
     assert (step.kind, finding.of, finding.verdict, finding.mended) == (
-        StepKind.END_TO_END, key, audit.StepVerdict.FALSE, True,
+        StepKind.END_TO_END, key, StepVerdict.FALSE, True,
     )  # fmt: skip
 
 
 @pytest.mark.long
 def test_the_kept_list_is_the_audit_s():
     """All statements that the audit calls false as printed, and no other."""
-    papers = [paper for paper in bounds.PAPERS if audit.has_ledger(paper)]
+    papers = [paper for paper in bounds.PAPERS if has_ledger(paper)]
     statements = [statement for paper in papers for statement in bounds.statements(paper)]
-    findings = audit.audit([audit.module_of(paper) for paper in papers])
-    concluded = audit.conclude(findings, statements)
-    assert {k for k, c in concluded.items() if c.standing is audit.Standing.FALSE} == standing.FALSE.keys()
-    assert all(standing.FALSE[key] in concluded[key].steps for key in standing.FALSE)
+    findings = audit([module_of(paper) for paper in papers])
+    concluded = conclude(findings, statements)
+    assert {k for k, c in concluded.items() if c.standing is Standing.FALSE} == FALSE.keys()
+    assert all(FALSE[key] in concluded[key].steps for key in FALSE)
 
 
 def test_every_repaired_key_exists():
     """It is in the catalogue, but for the one whose form there is the repaired one."""
-    for key in standing.FALSE:
-        found = standing.refuted(bounds.get(key))
+    for key in FALSE:
+        found = refuted(bounds.get(key))
         assert found is not None
         assert (found.repaired is None) == (key == "flame/lemma-2")
         assert found.repaired is None or bounds.get(found.repaired)
-    assert standing.refuted(bounds.get("pfl/theorem-3.7")) is None
+    assert refuted(bounds.get("pfl/theorem-3.7")) is None
 
 
 def test_who_meets_a_false_statement_is_told(cli, tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import bounds
-from ratecheck.auditing.refuted import refuted
+from bounds.ledger.refuted import refuted
 from ratecheck.cli import _run
 from ratecheck.commands.verify import prepare
 from ratecheck.exponents import parameters as varied

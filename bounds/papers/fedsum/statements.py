@@ -5,7 +5,7 @@ f_i(x). Numbers are the paper's. sigma is the square root of what the paper writ
 
 Notation of the meanings below: a_{i,t} is the last round up to t in which client i took part, -1 if there is none, with
 x^(-1) = x^(0); A_t are the clients that took part up to round t; tau_t = max_i (t - a_{i,t}). All expectations are
-given the participation. Where a key ends in ``-repaired`` the remark says what was wrong in the printed form.
+given the participation. Where a statement ``repairs`` another the remark says what was wrong in the printed form.
 
 With M = max{1, tau_max} the repaired Lemmas D.4 and E.4 are proved like the printed ones, but for three things. Between
 two participations of a client lie up to tau_max + 1 <= 2M rounds, which sum_k k^2 <= K^3/3 makes up for. In its first
@@ -242,7 +242,7 @@ def _statement(
     repaired: bool = False,
 ) -> Statement:
     """A statement with one claim; ``part`` is what follows its number where one number has several statements."""
-    suffix = ("-" + part.lower().replace(" ", "-") if part else "") + ("-repaired" if repaired else "")
+    key = f"fedsum/{number.lower().replace(' ', '-')}" + ("-" + part.lower().replace(" ", "-") if part else "")
     exprs = [
         *terms.values(),
         *(side for c in conditions for side in (c.left, c.right)),
@@ -250,7 +250,7 @@ def _statement(
     ]
     names = {s.name for expr in exprs for s in sp.sympify(expr).free_symbols}
     return Statement(
-        key=f"fedsum/{number.lower().replace(' ', '-')}{suffix}",
+        key=f"{key}-repaired" if repaired else key,
         title=title,
         source=Source(
             paper=TITLE,
@@ -267,6 +267,7 @@ def _statement(
         settings={},
         follows_from=tuple(f"fedsum/{name}" for name in follows_from),
         remark=remark,
+        repairs=key if repaired else "",
     )
 
 

@@ -313,6 +313,7 @@ def _statement(
     conditions: tuple[Condition, ...] = (),
     follows_from: Sequence[str] = (),
     remark: str = "",
+    repairs: str = "",
 ) -> Statement:
     """A statement by its key; its number is the first two words of the key, such as Theorem 2."""
     kind, number, *part = key.split("-")
@@ -334,6 +335,7 @@ def _statement(
         settings={},
         follows_from=tuple(f"flame/{name}" for name in follows_from),
         remark=remark,
+        repairs=repairs and f"flame/{repairs}",
     )
 
 
@@ -411,6 +413,7 @@ PROPOSITION_1_WIDE = _statement(
         "Not printed: prox is Lipschitz with lambda/(lambda - L), and grad F(w) = grad f(prox(w)). It is attained by "
         "f = -L*theta^2/2, and lambda*L/(lambda - L) <= lambda exactly where lambda >= 2*L."
     ),
+    repairs="proposition-1",
 )
 
 THEOREM_1 = _statement(
@@ -455,6 +458,7 @@ THEOREM_1_REPAIRED = _statement(
         "flame/theorem-1 without the approximation that leads from (32) to (33): the triangle inequality on both "
         "sides, and (L + lambda)^2 for 2*(L^2 + lambda^2), which is no smaller."
     ),
+    repairs="theorem-1",
 )
 
 _LEMMA_1 = (
@@ -497,6 +501,7 @@ LEMMA_1_REPAIRED = _statement(
         "weights. The paper's experiments (rho = 0.01, lambda = 5, alpha_i = 1/50 or 1/100) break the printed one "
         "already. For larger rho take flame/lemma-1-wide-repaired."
     ),
+    repairs="lemma-1",
 )
 
 LEMMA_1_WIDE = _statement(
@@ -520,6 +525,7 @@ LEMMA_1_WIDE = _statement(
         "share*alpha_i*(lambda - L)/2 for q in (38). For every lambda > L it applies from some rho on, and both sides "
         "scale alike. A share near 0 is best where the inner problems are solved exactly."
     ),
+    repairs="lemma-1",
 )
 
 _THEOREM_2_UPDATES = (
@@ -578,6 +584,7 @@ THEOREM_2_UNBIASED_REPAIRED = _statement(
         f"left. {_THEOREM_2_UPDATES}c2 stays although (42) has lost a factor: its other terms cover what is missing. "
         "The conditions leave the sliver described at flame/lemma-1-repaired."
     ),
+    repairs="theorem-2-unbiased",
 )
 
 THEOREM_2_BIASED_REPAIRED = _statement(
@@ -593,6 +600,7 @@ THEOREM_2_BIASED_REPAIRED = _statement(
         "flame/theorem-2-biased with q > 0 asked for, 1/(4*q) for alpha_i^2/q in c0, L^T for L^{t+1}, and E on the "
         f"left. {_THEOREM_2_UPDATES}The m in c4 could be s: (54) has s inner errors, not m."
     ),
+    repairs="theorem-2-biased",
 )
 
 THEOREM_2_UNBIASED_WIDE = _statement(
@@ -609,6 +617,7 @@ THEOREM_2_UNBIASED_WIDE = _statement(
         f"theta_i and w_i weighed apart instead of c2/c1. {_THEOREM_2_UPDATES}The left side adds squared distances "
         "(by pi_i) to squared gradients, so it depends on the units."
     ),
+    repairs="theorem-2-unbiased",
 )
 
 THEOREM_2_BIASED_WIDE = _statement(
@@ -624,6 +633,7 @@ THEOREM_2_BIASED_WIDE = _statement(
         "Not printed: Theorem 2 from flame/lemma-1-wide-repaired, with only the gradients by theta_i in the constant "
         f"and the s inner errors of (54) counted once each. {_THEOREM_2_UPDATES}Both sides scale alike."
     ),
+    repairs="theorem-2-biased",
 )
 
 PROPOSITION_2 = _statement(

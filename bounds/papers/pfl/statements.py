@@ -105,6 +105,7 @@ def _lemma(
     follows_from: tuple[str, ...] = (),
     remark: str = "",
     part: str = "",
+    repairs: str = "",
 ) -> Statement:
     """A lemma; ``part`` is what follows its number where one number has several statements."""
     suffix = f"-{part.rsplit(maxsplit=1)[-1]}" if part else ""
@@ -122,6 +123,7 @@ def _lemma(
         settings=settings or {},
         follows_from=follows_from,
         remark=remark,
+        repairs=repairs,
     )
 
 
@@ -630,6 +632,7 @@ _LEMMA_A_2_REPAIRED = _lemma(
     assumptions=(Assumption.INDEPENDENT_SAMPLING,),
     step_products=(),
     part="repaired",
+    repairs=_LEMMA_A_2.key,
     remark='pfl/lemma-a.2 with "<=", which is what its proof gives and what its uses need.',
 )
 

@@ -603,6 +603,7 @@ def _statement(
     step_products: tuple[StepProduct, ...] = (),
     follows_from: tuple[str, ...] = (),
     remark: str = "",
+    repairs: str = "",
 ) -> Statement:
     return Statement(
         key=f"simfbo/{key}",
@@ -618,6 +619,7 @@ def _statement(
         settings={},
         follows_from=tuple(f"simfbo/{name}" for name in follows_from),
         remark=remark,
+        repairs=repairs and f"simfbo/{repairs}",
     )
 
 
@@ -687,6 +689,7 @@ CONSTANTS_REPAIRED = _statement(
         "sigma keep the printed r_max, which is larger and right too. M_3 no longer depends on the c_gamma. The Young "
         "weight 1 of the terms with L_yx/2 and L_vx/2 stays: any length is as right."
     ),
+    repairs="constants",
 )
 
 YOUNG = _statement(
@@ -760,6 +763,7 @@ STEPSIZES_REPAIRED = _statement(
         "of v or of the mean direction is positive. Of a minimum of eight terms instead of twelve. The terms with "
         "L_yx and L_vx keep the Young weight 1, which has the unit of a length: the only part that is not homogeneous."
     ),
+    repairs="stepsizes",
 )
 
 # --- Theorems ---
@@ -847,6 +851,7 @@ THEOREM_1_REPAIRED = _statement(
         "simfbo/stepsizes-repaired; Assumption 4 is named. Lemma 2 and the remainder terms of Lemma 10 need the "
         "bounds of Assumptions 1 and 2 for every sample."
     ),
+    repairs="theorem-1",
 )
 
 THEOREM_1_ORDER = _statement(
@@ -960,6 +965,7 @@ THEOREM_2_REPAIRED = _statement(
     step_products=PRODUCTS,
     follows_from=("theorem-1-repaired",),
     remark="simfbo/theorem-1-repaired at w_i = p_i.",
+    repairs="theorem-2",
 )
 
 THEOREM_2_ORDER = _statement(
@@ -1067,6 +1073,7 @@ def _bounded_v(key: str, number: str, location: str) -> tuple[Statement, Stateme
         assumptions=(*REGULAR, Assumption.BALL, Assumption.EVERY_SAMPLE),
         conditions=(_at_most("eta_v", eta_v, ETA_V_REPAIRED),),
         remark=_LOCAL_V_REPAIRED_REMARK,
+        repairs=key,
     )
     return printed, repaired
 
@@ -1100,6 +1107,7 @@ _PROPOSITION_2_REPAIRED = _statement(
     step_products=PRODUCTS,
     follows_from=("lemma-10-repaired",),
     remark="The second claim of simfbo/lemma-10-repaired.",
+    repairs="proposition-2",
 )
 
 
@@ -1138,6 +1146,7 @@ _PROPOSITION_3_REPAIRED = _statement(
     conditions=(_at_most("eta_v", eta_v, ETA_V_REPAIRED),),
     follows_from=("lemma-8-repaired",),
     remark="The second claim of simfbo/lemma-8-repaired.",
+    repairs="proposition-3",
 )
 
 _LEMMA_1 = _statement(
@@ -1195,6 +1204,7 @@ _LEMMA_4_REPAIRED = _statement(
         "With the terms of (14) that (15) and (16) drop: G_yy v*' = F_yx + F_yy y*' - v*(G_yyx + G_yyy y*'), each "
         "factor's change by the triangle inequality."
     ),
+    repairs="lemma-4",
 )
 _LEMMA_5 = _statement(
     "lemma-5",
@@ -1275,6 +1285,7 @@ _LEMMA_7_REPAIRED = _statement(
     assumptions=ROUND,
     follows_from=("lemma-4", "lemma-6"),
     remark="simfbo/lemma-7 with L_Phi/2 for L_Phi^2/2.",
+    repairs="lemma-7",
 )
 
 _YOUNG_ROOM = 2 * eta_y**2 * PATH * L_1**2
@@ -1382,6 +1393,7 @@ _LEMMA_8_REPAIRED = _statement(
         "The shapes of the printed claims on x and v and of (21), with sigma_M1 and sigma_M2 of "
         "simfbo/constants-repaired, which grow with tau_bar, and beta_gh^2 in the claim on y."
     ),
+    repairs="lemma-8",
 )
 
 _NOISE = 2 * n / P * (noise_weight * sigma_f**2 + noise_weight_r * sigma_gg**2)
@@ -1480,6 +1492,7 @@ _LEMMA_9_REPAIRED = _statement(
         "With beta_gh^2*L_1^2, the error of y in claim v, and the cross term of (23): for one client at most the "
         "noise once more plus the average of Delta, since the gradient at the server's point is independent of it."
     ),
+    repairs="lemma-9",
 )
 
 _LEMMA_10 = _statement(
@@ -1518,6 +1531,7 @@ _LEMMA_10_REPAIRED = _statement(
         "L_vx is that of simfbo/lemma-4-repaired. The Young weight 1 of the terms with L_yx and L_vx has the "
         "unit of a length: not homogeneous, but right for any length."
     ),
+    repairs="lemma-10",
 )
 
 # --- The Lyapunov function ---
@@ -1603,6 +1617,7 @@ LYAPUNOV_REPAIRED = _statement(
         "stepsizes-repaired",
     ),
     remark="Eq. (45) from the repaired lemmas at the repaired step sizes; the local ||v_i^k|| are replaced by r_max.",
+    repairs="lyapunov",
 )
 
 STATEMENTS: tuple[Statement, ...] = (

@@ -17,12 +17,13 @@ from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import Point, Undefined
 from ratecheck.aliases import Array
-from ratecheck.auditing import mutants
 from ratecheck.auditing.coordinates import Coordinates
+from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import QUICK, Decision
 from ratecheck.auditing.enumerated import EnumeratedInstances
 from ratecheck.auditing.inequality import refuted
-from ratecheck.auditing.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation import mutants
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
 
 Algebraic: TypeAlias = Identity | Scalar | Gram
 
@@ -47,7 +48,7 @@ class Probe:
 
     def settle(self) -> Decision:
         """Whether the claim itself holds."""
-        return mutants.decide(self.check) if self._family is None else self.decide(self.check)
+        return decide(self.check) if self._family is None else self.decide(self.check)
 
     def decide(self, mutant: Check) -> Decision:
         """Whether a mutant holds."""
@@ -57,7 +58,7 @@ class Probe:
         found = self._points.counterexample(mutant)
         if found is not None:
             return refuted(self._points.written(mutant), found)
-        return mutants.decide(mutant, QUICK)
+        return decide(mutant, QUICK)
 
     def direction(self, constant: PrintedConstant) -> int:
         """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""

@@ -14,27 +14,12 @@ from typing import TypeAlias
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
-from ratecheck.auditing import gram as quadratic
-from ratecheck.auditing import identity, inequality
-from ratecheck.auditing.decision import FULL, Decision, Effort
-from ratecheck.auditing.enumerated import EnumeratedInstances
+from bounds.ledger.step import Check, Enumerated, Gram, Identity
 
 Path: TypeAlias = tuple[int, ...]
 
 TWO_PERCENT = sp.Rational(1, 50)
 _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
-
-
-def decide(check: Check, effort: Effort = FULL) -> Decision:
-    """Whether the claim of a step holds, by the checker of its form."""
-    if isinstance(check, Identity):
-        return identity.decide(check, effort)
-    if isinstance(check, Scalar):
-        return inequality.decide(check, effort)
-    if isinstance(check, Gram):
-        return quadratic.decide(check, effort)
-    return EnumeratedInstances(check).decide(check)
 
 
 @dataclass(frozen=True)

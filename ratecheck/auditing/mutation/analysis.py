@@ -18,10 +18,10 @@ import sympy as sp
 
 from bounds.ledger.step import Check, Enumerated, Step
 from ratecheck.algebra.time_limit import OutOfTime, limit
-from ratecheck.auditing import mutants
 from ratecheck.auditing.decision import Answer, Decision
-from ratecheck.auditing.mutants import TWO_PERCENT
-from ratecheck.auditing.probe import Probe
+from ratecheck.auditing.mutation import mutants
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT
+from ratecheck.auditing.mutation.probe import Probe
 
 SECONDS = 90.0
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100), sp.Rational(999, 1000))

@@ -1,0 +1,7 @@
+"""What the audit of the proofs calls false as printed, and the step that refutes it."""
+
+from __future__ import annotations
+
+from bounds.ledger.refuted import Refuted
+
+REFUTED: tuple[Refuted, ...] = (Refuted(key="pfl/lemma-a.2", step="pfl/lemma-a.2-1"),)

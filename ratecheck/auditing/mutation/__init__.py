@@ -1,0 +1,1 @@
+"""Claims with one printed number changed, and whether the audit notices."""
