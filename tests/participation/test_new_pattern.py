@@ -9,7 +9,10 @@ from click.testing import CliRunner
 from plugin import forget, installed
 
 import ratecheck as rc
+from ratecheck.algorithms import METHODS
+from ratecheck.certification.exact_constants import participations
 from ratecheck.cli import group
+from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.participation import build
 from ratecheck.problems import Quadratic
 
@@ -114,6 +117,17 @@ def test_the_exact_engine_follows_its_law(pairs):
     ]
     # What a method's theorems bound weighs records by the share of clients, which is 1/2 in all of these.
     np.testing.assert_allclose(found.metric, np.mean(each, axis=0), rtol=1e-10)
+
+
+def test_the_rigorous_engine_encloses_its_expectation(pairs):
+    """As the exact engine computes it; and delays are enumerated."""
+    problem, sizes = Quadratic.synthetic(4, 1, 1, seed=3), {"gamma_u": 0.25, "eta_u": 1.0}
+    run_of = {"K": 2, "T": 3, "noise": {"sigma_u": 0.5}, "step_sizes": sizes, "start": {}}
+    found = RigorousRun.of(METHODS["fedavg"], problem, pairs(4), **run_of).averages(["G_u"], 80)["G_u"]
+    wanted = rc.exact("fedavg", problem, pairs(4), K=2, T=3, sigma_u=0.5, **sizes).records["G_u"].mean()
+    assert float(found.low) == pytest.approx(wanted, rel=1e-12)
+    assert float(found.high) == pytest.approx(wanted, rel=1e-12)
+    assert [q for q, _ in participations(pairs(4), 2)] == [Fraction(1, 4)] * 4
 
 
 def test_it_is_written_and_read(pairs):
