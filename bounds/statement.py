@@ -18,6 +18,7 @@ from typing import Any
 import sympy as sp
 
 from bounds import formula
+from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
 from bounds.numbers import apart, as_float, given_numbers, holds, inwards
 from bounds.representations import represented
@@ -27,71 +28,6 @@ from bounds.symbols import Role, Vocabulary
 Values = Mapping[str, float]
 # What a caller may say: a list of numbers where an alias takes many.
 Given = Mapping[str, float | Sequence[float]]
-
-
-class Assumption(Enum):
-    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols it defines."""
-
-    SMOOTHNESS = "smoothness"
-    NOISE = "unbiased gradients with bounded variance, independent across clients and steps"
-    DISSIMILARITY = "bounded gradient dissimilarity"
-    UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"
-    FULL_PARTICIPATION = "every client takes part in every round"
-    NO_PERSONAL = "no personal variables"
-    NO_SHARED = "no shared variable"
-    INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
-    MARTINGALE = "each vector has mean zero whatever those before it are"
-    LOWER_LEVEL = "every lower-level function strongly convex in y"
-    BILEVEL_LIPSCHITZ = "Lipschitz f_i, gradients and second derivatives of f_i and g_i, third derivatives of g_i"
-    BILEVEL_NOISE = (
-        "unbiased gradients and second derivatives with bounded variance, independent across clients and steps"
-    )
-    LOWER_HETEROGENEITY = "bounded heterogeneity of the lower-level gradients"
-    LOCAL_WEIGHTS = (
-        "coefficients a_i^k from alpha_min to alpha_max, weights w_i at most beta_max/n and the same in every round, "
-        "|a_i|_1 from c_a_prime*tau_bar*alpha_min to c_a*tau_bar*alpha_max, rho^(t) from rho_bar/2 to 3*rho_bar/2"
-    )
-    BALL = "the server's v starts in the ball of radius r = L_f/mu_g"
-    EVERY_SAMPLE = "the bounds mu_g, L_1 and L_f hold for every single sample, not only for the means"
-    UNBIASED_SELECTION = "s of m clients sampled uniformly without replacement, independently of the run so far"
-    SKEWED_SELECTION = "a selection whose relative skew is nowhere below gamma_bar"
-    INNER_ACCURACY = "inner problems solved to a squared gradient of at most eps_max"
-    EXACT_INNER = "inner problems solved exactly"
-    INNER_CONVEXITY = "strongly convex inner problems"
-    DUAL_START = "dual variables that start at pi_i = lambda*alpha_i*(theta_i - w_i)"
-    BOUNDED_BELOW = "a joint objective that is bounded below"
-    TOTAL_NOISE = "unbiased gradients with bounded variance, independent across clients, rounds and steps"
-    OBLIVIOUS_PARTICIPATION = "who takes part does not depend on the noise"
-    DRAWN_STEP_SIZES = "step sizes set for the participation that is drawn; both sides in expectation over it"
-    UNIFORM_SUBSETS = "S of N clients sampled uniformly without replacement, independently in each round"
-    INDEPENDENT_PARTICIPATION = "clients take part independently, with probability at least delta in each round"
-    RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
-    CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
-    BOUNDED_GRADIENTS = "a bound on the mean over the clients of ||grad f_i||^2"
-    QUOTED = "what else the quoted work assumes, which the table does not say"
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        """Names of the constants through which the assumption enters a bound."""
-        return _ASSUMPTION_CONSTANTS.get(self, ())
-
-
-_ASSUMPTION_CONSTANTS: dict[Assumption, tuple[str, ...]] = {
-    Assumption.SMOOTHNESS: ("L",),
-    Assumption.NOISE: ("sigma_u", "sigma_v"),
-    Assumption.DISSIMILARITY: ("b",),
-    Assumption.LOWER_LEVEL: ("mu_g",),
-    Assumption.BILEVEL_LIPSCHITZ: ("L_f", "L_1", "L_2", "L_3"),
-    Assumption.BILEVEL_NOISE: ("sigma_f", "sigma_g", "sigma_gg"),
-    Assumption.LOWER_HETEROGENEITY: ("beta_gh", "sigma_gh"),
-    Assumption.LOCAL_WEIGHTS: ("alpha_min", "alpha_max", "beta_max", "c_a", "c_a_prime", "tau_bar", "rho_bar"),
-    Assumption.SKEWED_SELECTION: ("gamma_bar",),
-    Assumption.INNER_ACCURACY: ("eps_max",),
-    Assumption.INNER_CONVEXITY: ("mu",),
-    Assumption.TOTAL_NOISE: ("sigma",),
-    Assumption.INDEPENDENT_PARTICIPATION: ("delta",),
-    Assumption.BOUNDED_GRADIENTS: ("b",),
-}
 
 
 class Relation(Enum):

@@ -561,7 +561,7 @@ def methods() -> str:
 
 
 def _blocks(method: Method) -> str:
-    if "bilevel" in method.algorithm.problem_kinds:
+    if method.algorithm.bilevel:
         return "upper, lower and system"
     return " and ".join(name for name, has in (("shared", method.shared), ("personal", method.personal)) if has)
 

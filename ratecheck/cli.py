@@ -1,4 +1,9 @@
-"""The command line: one lazily imported module per command, so that help costs no numerical imports."""
+"""The command line: one lazily imported module per command, so that help costs no numerical imports.
+
+A command is one file in `ratecheck.commands`, whose line of help stands here, or an entry point of the group
+``ratecheck.commands`` of another distribution, as in ``mine = "my_package.module:command"``: a Click command, imported
+when it is called. Its line of help is that of its distribution's summary.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +47,25 @@ _REPORT = "please report this line with the command; RATECHECK_TRACEBACK=1 befor
 _TOO_LARGE = ("Maximum allowed dimension exceeded", "array is too big", "into an index-sized integer")
 
 
+# Where other distributions name their commands.
+GROUP = "ratecheck.commands"
+
+
+def plugins() -> dict[str, Any]:
+    """Entry points of other distributions' commands by name, none of them loaded."""
+    # Its own import takes a few milliseconds; nothing else is imported for help.
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in COMMANDS}
+
+
+def _summary(entry: Any) -> str:
+    """A line of help without importing anything: what the distribution says of itself."""
+    metadata = None if entry.dist is None else entry.dist.metadata
+    summary = "" if metadata is None else str(metadata["Summary"] or "").strip()
+    return summary if summary not in ("", "UNKNOWN") else f"See {entry.value}."
+
+
 class _Raised(Exception):  # noqa: N818  # carries an error past Click
     """What Click would take for something else: the end of a file for Ctrl-C, a lost pipe for success."""
 
@@ -54,16 +78,23 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name and summary, and imports one when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All command names, in the order of use."""
-        return list(COMMANDS)
+        """All command names, in the order of use, those of other distributions last."""
+        return [*COMMANDS, *plugins()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command; None for an unknown name."""
-        if cmd_name not in COMMANDS:
+        """Import the command; None for an unknown name.
+
+        Raises `InputError` for an entry point that cannot be loaded or is no command.
+        """
+        own = cmd_name in COMMANDS
+        entry = None if own else plugins().get(cmd_name)
+        if not own and entry is None:
             return None
         with progress("starting"):
-            command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
-        return command
+            if own:
+                command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
+                return command
+            return _loaded(entry)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; see `_Raised`."""
@@ -79,17 +110,31 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, from the summaries alone."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items(), *((name, _summary(entry)) for name, entry in plugins().items())])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Add a did-you-mean to an unknown command."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and args[0] not in (others := plugins()):
             from bounds.errors import did_you_mean
 
-            raise click.UsageError(f"no command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}")
+            raise click.UsageError(f"no command {args[0]!r}; {did_you_mean(args[0], [*COMMANDS, *others])}")
         return super().resolve_command(ctx, args)
+
+
+def _loaded(entry: Any) -> click.Command:
+    """The command of an entry point."""
+    from bounds.errors import InputError
+
+    try:
+        command = entry.load()
+    except Exception as error:  # noqa: BLE001  # whatever another distribution raises
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"the command {entry.name!r} ({entry.value}) fails: {reason}") from None
+    if not isinstance(command, click.Command):
+        raise InputError(f"the entry point {entry.name!r} of {GROUP} names no Click command")
+    return command
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

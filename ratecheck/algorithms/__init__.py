@@ -1,129 +1,36 @@
 """Federated methods by name, reductions included.
 
-A reduction is a method with parameters fixed or blocks of variables absent; it has no code of its own.
+A reduction is a method with parameters fixed or blocks of variables absent; it has no code of its own. A method is one
+file: a module of this folder with ``METHODS``, a tuple of `Method`, or an entry point of the group
+``ratecheck.algorithms`` that names a `Method` or several, as in ``mine = "my_package:METHODS"``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-from ratecheck.algorithms.base import Algorithm, U, V
-from ratecheck.algorithms.baselines import FedAdmm, FedVarp, Mifa, PFedMe
-from ratecheck.algorithms.fedavg_p import FedAvgP
-from ratecheck.algorithms.fedsum import FedSum, FedSumB, FedSumCr
-from ratecheck.algorithms.flame import Flame, FlameExact
-from ratecheck.algorithms.scaffold_p import ScaffoldP
-from ratecheck.algorithms.simfbo import ShroFbo, SimFbo
-from ratecheck.aliases import Array
+from ratecheck.algorithms.base import Algorithm
+from ratecheck.algorithms.method import Method
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.inputs import floats, positive
+from ratecheck.extensions import Registry, modules, plugins
+
+GROUP = "ratecheck.algorithms"
 
 
-@dataclass(frozen=True)
-class Method:
-    """A name that can be simulated: an algorithm, what the name fixes, and which blocks of variables it has.
-
-    ``fixed`` holds parameters that the name sets, ``personal`` and ``shared`` say whether the problem may have such
-    variables, ``full`` whether every client takes part in every round. ``exact`` names the method that this one
-    becomes as its local steps solve the inner problem.
-    """
-
-    name: str
-    title: str
-    algorithm: Algorithm
-    fixed: Mapping[str, float] = field(default_factory=dict)
-    shared: bool = True
-    personal: bool = True
-    full: bool = False
-    exact: str | None = None
-
-    @property
-    def step_sizes(self) -> tuple[str, ...]:
-        """The step sizes that the caller may give."""
-        return tuple(name for name in self.algorithm.step_sizes if name not in self.fixed)
-
-    def resolve(self, given: Mapping[str, ArrayLike], n: int) -> dict[str, float | Array]:
-        """The given step sizes, those with a default and the fixed ones; an array (n,) where one differs by client.
-
-        Raises `InputError` for missing, unknown, contradicting or nonpositive ones.
-        """
-        for name, value in given.items():
-            if name not in self.algorithm.step_sizes:
-                raise InputError(f"{self.name} has no step size {name!r}; {did_you_mean(name, self.step_sizes)}")
-            if name in self.fixed and self.fixed[name] != value:
-                raise InputError(f"{name}={value!r} contradicts {self.name}, which sets {name} to {self.fixed[name]:g}")
-        values: dict[str, float | Array] = {**self.fixed}
-        for name in self.step_sizes:
-            if name in given:
-                values[name] = self._checked(name, given[name], n)
-            elif name in self.algorithm.optional:
-                values[name] = self.algorithm.optional[name](n)
-            else:
-                raise InputError(f"{self.name} needs the step size {name}: give {name}=...")
-        return values
-
-    def _checked(self, name: str, value: ArrayLike, n: int) -> float | Array:
-        default = self.algorithm.optional.get(name)
-        if default is not None and np.isscalar(value) and value == default(n):
-            return default(n)
-        if name not in self.algorithm.per_client or np.isscalar(value):
-            return positive(name, value)
-        values = floats(name, value)
-        if values.shape != (n,):
-            raise InputError(f"{name} has the shape {values.shape}: give one number, or one per client, {n} in all")
-        for i, number in enumerate(values):
-            positive(f"{name}[{i}]", number)
-        return values
-
-    def check_problem(self, kind: str, layout: Mapping[str, int]) -> None:
-        """Raise `InputError` where the problem is of another kind or has variables that the method lacks."""
-        if kind not in self.algorithm.problem_kinds:
-            wanted = " or ".join(self.algorithm.problem_kinds)
-            raise InputError(f"{self.name} is for {wanted} problems, not for a {kind} one")
-        d_u, d_v = layout.get(U, 0), layout.get(V, 0)
-        if not self.personal and d_v:
-            raise InputError(
-                f"{self.name} has no personal variables, but the problem has {d_v}: use shared={d_u + d_v}"
-            )
-        if not self.shared and d_u:
-            raise InputError(f"{self.name} has no shared variable, but the problem has one of size {d_u}: use shared=0")
-
-    def check_steps(self, K: int) -> None:
-        """Raise `InputError` where the method fixes another number of local steps."""
-        if self.fixed.get("K", K) != K:
-            raise InputError(f"K={K} contradicts {self.name}, which takes K={self.fixed['K']:g} local step per round")
+def _methods() -> dict[str, Method]:
+    found: dict[str, Method] = {}
+    for module in modules(__name__):
+        own = vars(module).get("METHODS", ())
+        # Modules that import the registry have that one.
+        for each in own if isinstance(own, tuple) else ():
+            found.setdefault(each.name, each)
+    for name, named in plugins(GROUP):
+        for each in (named,) if isinstance(named, Method) else named:
+            if not isinstance(each, Method):
+                raise InputError(f"the entry point {name!r} of {GROUP} names no Method")
+            found.setdefault(each.name, each)
+    return found
 
 
-# Step sizes of absent blocks multiply nothing; 1 keeps them out of the caller's way.
-_NO_PERSONAL = {"gamma_v": 1.0, "eta_v": 1.0}
-_NO_SHARED = {"gamma_u": 1.0, "eta_u": 1.0}
-
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method("fedavg-p", "FedAvg-P", FedAvgP()),
-        Method("scaffold-p", "Scaffold-P", ScaffoldP()),
-        Method("fedavg", "FedAvg", FedAvgP(), fixed=_NO_PERSONAL, personal=False),
-        Method("scaffold", "SCAFFOLD", ScaffoldP(), fixed=_NO_PERSONAL, personal=False),
-        Method("fedsim", "FedSim", FedAvgP(), fixed={"eta_u": 1.0, "eta_v": 1.0}),
-        Method("fedsum-b", "FedSUM-B", FedSumB(), personal=False),
-        Method("fedsum", "FedSUM", FedSum(), personal=False),
-        Method("fedsum-cr", "FedSUM-CR", FedSumCr(), personal=False),
-        Method("flame", "FLAME", Flame(), personal=False, exact="flame-exact"),
-        Method("flame-exact", "FLAME, exact inner solution", FlameExact(), fixed={"K": 1.0}, personal=False),
-        Method("simfbo", "SimFBO", SimFbo()),
-        Method("shrofbo", "ShroFBO", ShroFbo()),
-        Method("mifa", "MIFA", Mifa(), personal=False),
-        Method("fedvarp", "FedVARP", FedVarp(), personal=False),
-        Method("fedadmm", "FedADMM", FedAdmm(), personal=False),
-        Method("pfedme", "pFedMe", PFedMe(), personal=False),
-        Method("parallel-sgd", "parallel SGD", FedAvgP(), fixed={**_NO_SHARED, "K": 1.0}, shared=False, full=True),
-    )
-}
+METHODS: Registry[Method] = Registry(_methods)
 
 
 def method(name: str) -> Method:

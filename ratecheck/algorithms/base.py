@@ -91,6 +91,7 @@ class Algorithm(ABC):
     one, t + 1 before its first, for ``begin``). ``per_client`` are those that may differ by client, ``optional`` those
     with a default, a function of n.
 
+    ``bilevel``: it is about problems with a lower level. ``default_problem`` is the one that the command line takes.
     ``oracle`` is what a local step asks for, "gradient" or "prox" (the minimiser of f_i + lambda/2 ||. - point||^2),
     and ``record_oracle`` what quantities are recorded of.
     ``averages``: the server averages over participants, so that a round without any leaves it as it is.
@@ -107,7 +108,8 @@ class Algorithm(ABC):
     step_sizes: ClassVar[tuple[str, ...]]
     optional: ClassVar[Mapping[str, Callable[[int], float]]] = {}
     per_client: ClassVar[tuple[str, ...]] = ()
-    problem_kinds: ClassVar[tuple[str, ...]] = ("quadratic", "logistic")
+    default_problem: ClassVar[str] = "quadratic"
+    bilevel: ClassVar[bool] = False
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"

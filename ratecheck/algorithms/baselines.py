@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, U, Variables, square, square_of_mean
+from ratecheck.algorithms.method import Method
 
 
 class Mifa(Algorithm):
@@ -173,3 +174,11 @@ class PFedMe(Algorithm):
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """||grad F||^2."""
         return {"grad_F2": 1.0}
+
+
+METHODS = (
+    Method("mifa", "MIFA", Mifa(), personal=False),
+    Method("fedvarp", "FedVARP", FedVarp(), personal=False),
+    Method("fedadmm", "FedADMM", FedAdmm(), personal=False),
+    Method("pfedme", "pFedMe", PFedMe(), personal=False),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.method import NO_PERSONAL, NO_SHARED, Method
 
 
 class FedAvgP(Algorithm):
@@ -47,3 +48,11 @@ class FedAvgP(Algorithm):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """Line 11."""
         return {"u": (1 - p["eta_u"]) * server["u"] + p["eta_u"] / p["m"] * total["u"]}
+
+
+METHODS = (
+    Method("fedavg-p", "FedAvg-P", FedAvgP()),
+    Method("fedavg", "FedAvg", FedAvgP(), fixed=NO_PERSONAL, personal=False),
+    Method("fedsim", "FedSim", FedAvgP(), fixed={"eta_u": 1.0, "eta_v": 1.0}),
+    Method("parallel-sgd", "parallel SGD", FedAvgP(), fixed={**NO_SHARED, "K": 1.0}, shared=False, full=True),
+)

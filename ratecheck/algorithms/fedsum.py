@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.method import Method
 
 
 class FedSumB(Algorithm):
@@ -101,3 +102,10 @@ class FedSumCr(FedSum):
         """Lines 11 and 12."""
         state, message = super().finish(server, client, local, p)
         return {**state, "z": server["x"]}, message
+
+
+METHODS = (
+    Method("fedsum-b", "FedSUM-B", FedSumB(), personal=False),
+    Method("fedsum", "FedSUM", FedSum(), personal=False),
+    Method("fedsum-cr", "FedSUM-CR", FedSumCr(), personal=False),
+)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, U, Variables, inner, square, square_of_mean
 from ratecheck.algorithms.base import value as f_value
+from ratecheck.algorithms.method import Method
 
 
 class Flame(Algorithm):
@@ -118,3 +119,9 @@ class FlameExact(Flame):
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Equation (9)."""
         return {"anchor": local["anchor"], "theta": gradient[U]}
+
+
+METHODS = (
+    Method("flame", "FLAME", Flame(), personal=False, exact="flame-exact"),
+    Method("flame-exact", "FLAME, exact inner solution", FlameExact(), fixed={"K": 1.0}, personal=False),
+)

@@ -1,4 +1,4 @@
-"""Any algorithm, with a memory of each client's last local steps."""
+"""Any algorithm, with a memory of each client's last local steps: what FedSUM's lemmas speak of."""
 
 from __future__ import annotations
 

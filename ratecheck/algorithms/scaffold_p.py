@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.method import NO_PERSONAL, Method
 
 
 class ScaffoldP(Algorithm):
@@ -52,3 +53,9 @@ class ScaffoldP(Algorithm):
             "u": (1 - p["eta_u"]) * server["u"] + p["eta_u"] / p["m"] * total["u"],
             "c": server["c"] + total["c_change"] / p["n"],
         }
+
+
+METHODS = (
+    Method("scaffold-p", "Scaffold-P", ScaffoldP()),
+    Method("scaffold", "SCAFFOLD", ScaffoldP(), fixed=NO_PERSONAL, personal=False),
+)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, Variables, by_work, square_of_mean
+from ratecheck.algorithms.method import Method
 from ratecheck.aliases import Array
 
 _BLOCKS = ("x", "y", "v")
@@ -26,7 +27,8 @@ class SimFbo(Algorithm):
     title: ClassVar[str] = "SimFBO"
     step_sizes: ClassVar[tuple[str, ...]] = ("eta_x", "eta_y", "eta_v", "gamma_x", "gamma_y", "gamma_v", "r")
     optional: ClassVar[Mapping[str, Callable[[int], float]]] = {"r": lambda _: math.inf}
-    problem_kinds: ClassVar[tuple[str, ...]] = ("bilevel",)
+    default_problem: ClassVar[str] = "bilevel"
+    bilevel: ClassVar[bool] = True
     blocks: ClassVar[tuple[str, ...]] = _BLOCKS
     weighs: ClassVar[bool] = True
     projects: ClassVar[str | None] = "v"
@@ -103,3 +105,6 @@ class ShroFbo(SimFbo):
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """||grad Phi||^2, the left side of Theorem 2."""
         return {"grad_Phi2": 1.0}
+
+
+METHODS = (Method("simfbo", "SimFBO", SimFbo()), Method("shrofbo", "ShroFBO", ShroFbo()))

@@ -17,11 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
 from ratecheck.certification.local_work import Work
-from ratecheck.errors import InputError
 from ratecheck.inputs import floats
-from ratecheck.participation import Largest, Participation, delays
-from ratecheck.participation.independent import Independent
-from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Moreau, Problem, Quadratic
+from ratecheck.participation import Participation, delays
+from ratecheck.problems import Certificate, Constant, Moreau, Problem
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
@@ -65,22 +63,8 @@ class CertifiedCase:
 
     @cached_property
     def _of_problem(self) -> Mapping[str, Constant]:
-        problem, start = self.problem, {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
-        if isinstance(problem, Bilevel):
-            noise = {k: v for k, v in self.noise.items() if k in ("sigma_f", "sigma_g")}
-            return problem.constants(start.get("x0"), start.get("y0"), start.get("v0"), **noise, weights=self.weights)
-        sigma_u, sigma_v = self.noise.get("sigma_u", 0.0), self.noise.get("sigma_v", 0.0)
-        total = self.noise.get("sigma")
-        if total is not None:
-            sigma_u, sigma_v = (total, sigma_v) if problem.d_u else (sigma_u, total)
-        return problem.constants(start.get("x0"), start.get("v0"), sigma_u, sigma_v)
-
-    @property
-    def single(self) -> Quadratic | Logistic:
-        """The problem, which has to be one without a lower level."""
-        if isinstance(self.problem, Bilevel):
-            raise InputError("needed a problem without a lower level")
-        return self.problem
+        start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
+        return self.problem.certified(start, self.noise, self.weights)
 
     @cached_property
     def matrix(self) -> NDArray[np.bool_]:
@@ -96,7 +80,7 @@ def _renamed(name: str, constant: Constant, value: float, reason: str | None = N
 
 def _total_noise(case: CertifiedCase) -> Constant | None:
     """The noise of the only block."""
-    problem = case.single
+    problem = case.problem.single
     if problem.d_u and problem.d_v:
         return None
     found = case._of_problem["sigma_u" if problem.d_u else "sigma_v"]  # noqa: SLF001  # part of this file
@@ -111,7 +95,7 @@ def _mean_gradients(case: CertifiedCase) -> Constant:
 
 def _steepest(case: CertifiedCase) -> Constant | None:
     """L_f; that of the clients' samples has no bound where Gaussian noise is added."""
-    if not isinstance(case.problem, Bilevel):
+    if case.problem.bilevel is None:
         return None
     found = case._of_problem["L_f"]  # noqa: SLF001  # part of this file
     if case.samples and case.noise.get("sigma_f"):
@@ -166,20 +150,19 @@ _DRAWS, _ERRORS, _ROUNDING = 4000, 5, 1e-10
 
 def _least_probability(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
-    if isinstance(pattern, Independent):
+    if pattern is not None and pattern.delta is not None:
         return Constant("delta", pattern.delta, Certificate.EXACT, "smallest probability of a client in a round")
     return None
 
 
 def _inner_convexity(case: CertifiedCase) -> Constant | None:
-    if "lambda_" not in case.parameters:
+    envelope = _envelope(case)
+    if envelope is None:
         return None
-    lambda_ = float(np.asarray(case.parameters["lambda_"]))
-    envelope = Moreau(case.single, lambda_)
     kind = envelope.constants()["ell"].certificate
     # An upper bound of the modulus of weak convexity is a lower bound here.
     weights = _weights(case)
-    least = float(weights.min()) * (lambda_ - envelope.ell)
+    least = float(weights.min()) * (envelope.lambda_ - envelope.ell)
     return Constant("inner_convexity", least, kind, "smallest alpha_i times lambda minus the modulus of weak convexity")
 
 
@@ -193,11 +176,10 @@ def _skew(case: CertifiedCase) -> Constant | None:
     pattern = case.participation
     if pattern is None:
         return None
-    if pattern.rate == 1.0:
-        return Constant("selection_skew", 1.0, Certificate.EXACT, "every client is selected")
-    if isinstance(pattern, Largest) and pattern.c == pattern.n:
-        return Constant("selection_skew", 1.0, Certificate.EXACT, "the largest gradients of all are selected")
-    return None
+    if pattern.selection_skew is None:
+        return None
+    least, why = pattern.selection_skew
+    return Constant("selection_skew", least, Certificate.EXACT, why)
 
 
 def _weights(case: CertifiedCase) -> Array:
@@ -208,42 +190,26 @@ def _weights(case: CertifiedCase) -> Array:
     return np.asarray(weights, dtype=float)
 
 
-def _joint_minimum(case: CertifiedCase) -> Constant | None:
-    """Least value of sum_i alpha_i (f_i(theta_i) + lambda/2 ||theta_i - w||^2): that of the weighted envelopes."""
+def _envelope(case: CertifiedCase) -> Moreau | None:
+    """FLAME's envelopes, where its parameter is given."""
     if "lambda_" not in case.parameters:
         return None
-    lambda_, weights = float(np.asarray(case.parameters["lambda_"])), _weights(case)
-    problem, n = case.single, case.problem.n
-    if isinstance(problem, Quadratic):
-        envelope = Moreau(problem, lambda_)
-        quadratic, offsets = envelope.envelope(), envelope.offsets()
-        scale = n * weights
-        weighted = Quadratic(quadratic.H * scale[:, None, None], quadratic.g * scale[:, None], problem.d)
-        lowest = weighted.infimum() + float(weights @ offsets)
-        if math.isinf(lowest):
-            return Constant("joint_minimum", math.inf, Certificate.ABSENT, "the joint objective is unbounded below")
-        return Constant("joint_minimum", lowest, Certificate.EXACT, "minimum by linear algebra")
-    if not np.allclose(weights, weights[0]):
-        return None
-    found = Moreau(problem, lambda_).constants()["F_0"]
-    value = n * weights[0] * (Moreau(problem, lambda_).value(np.zeros(problem.d)) - found.value)
-    return Constant("joint_minimum", float(value), found.certificate, "lower bound of the envelopes")
+    return Moreau(case.problem.single, float(np.asarray(case.parameters["lambda_"])))
+
+
+def _joint_minimum(case: CertifiedCase) -> Constant | None:
+    """FLAME's joint minimum; see `Moreau.joint_minimum`."""
+    envelope = _envelope(case)
+    return None if envelope is None else envelope.joint_minimum(_weights(case))
 
 
 def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
-    """L^0 - F^* at a start with theta_i = w_i = w and pi = 0, where the Lagrangian is sum_i alpha_i f_i."""
-    lowest = _joint_minimum(case)
-    if lowest is None or lowest.certificate is Certificate.ABSENT:
-        return None if lowest is None else Constant("lagrangian_gap", math.inf, lowest.certificate, lowest.reason)
-    problem = case.single
-    x = np.asarray(case.start.get("x0", np.zeros(problem.d)), dtype=float)
-    if isinstance(problem, Quadratic):
-        values = np.einsum("a,iab,b->i", x, problem.H, x) / 2 - problem.g @ x
-        start = float(_weights(case) @ values)
-    else:
-        start = problem.n * float(_weights(case)[0]) * problem.value(x, np.zeros((problem.n, 0)))
-    certificate = lowest.certificate
-    return Constant("lagrangian_gap", max(start - lowest.value, 0.0), certificate, "L^0 less the joint minimum")
+    """FLAME's L^0 - F^*; see `Moreau.lagrangian_gap`."""
+    envelope = _envelope(case)
+    if envelope is None:
+        return None
+    x = np.asarray(case.start.get("x0", np.zeros(case.problem.d)), dtype=float)
+    return envelope.lagrangian_gap(x, _weights(case))
 
 
 _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {

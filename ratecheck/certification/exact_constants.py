@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite
 from ratecheck.certification.certified_constants import LOWER
-from ratecheck.engines.rigorous.moments import independent_sets
-from ratecheck.participation import Participation, Uniform, delays
-from ratecheck.participation.independent import Independent
+from ratecheck.engines.rigorous.moments import possible_sets
+from ratecheck.participation import Participation, delays
+from ratecheck.participation.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
 
 # Participations that are enumerated.
@@ -212,7 +212,7 @@ class Proved:
         return Fraction(1)
 
     def _delta(self) -> Fraction:
-        if not isinstance(self.trace, Independent):
+        if self.trace is None or self.trace.delta is None:
             raise UndecidedError("clients that do not take part independently")
         return Fraction(self.trace.delta)
 
@@ -253,25 +253,26 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
     fixed = pattern.fixed(T)
     if fixed is not None:
         return [(Fraction(1), fixed)]
-    n = pattern.n
-    sets: list[list[tuple[Fraction, list[int]]]]
-    if isinstance(pattern, Uniform):
-        count = math.comb(n, pattern.m)
-        one = [(Fraction(1, count), list(members)) for members in itertools.combinations(range(n), pattern.m)]
-        sets = [one] * T
-    elif isinstance(pattern, Independent):
-        if T > _MOST_DRAWS:
-            raise UndecidedError(f"more than {_MOST_DRAWS} rounds of participations")
-        sets = [independent_sets([Fraction(float(q)) for q in row]) for row in pattern.probabilities(0, T)]
-    else:
-        raise UndecidedError(f"{type(pattern).__name__.lower()} participation is not enumerated")
-    if sum(math.log2(len(each)) for each in sets[:_MOST_DRAWS]) > math.log2(_MOST_DRAWS) + 1e-9:
-        raise UndecidedError(f"more than {_MOST_DRAWS} participations in {T} rounds")
+    laws = [pattern.law(t) for t in range(min(T, _MOST_DRAWS))]
+    if None in laws:
+        raise UndecidedError(f"{pattern.kind} participation is not enumerated")
+    if T > _MOST_DRAWS:
+        raise UndecidedError(f"more than {_MOST_DRAWS} rounds of participations")
+    many = UndecidedError(f"more than {_MOST_DRAWS} participations in {T} rounds")
+
+    def subsets(law: Subsets) -> list[Weighted]:
+        if law.count() > _MOST_DRAWS:
+            raise many
+        return law.support()
+
+    sets = [law.match(subsets=subsets, clients=possible_sets, sets=possible_sets) for law in laws if law is not None]
+    if sum(math.log2(len(each)) for each in sets) > math.log2(_MOST_DRAWS) + 1e-9:
+        raise many
     found = []
     for rounds in itertools.product(*sets):
-        matrix = np.zeros((T, n), dtype=np.bool_)
+        matrix = np.zeros((T, pattern.n), dtype=np.bool_)
         for t, (_, members) in enumerate(rounds):
-            matrix[t, members] = True
+            matrix[t, list(members)] = True
         found.append((math.prod((q for q, _ in rounds), start=Fraction(1)), matrix))
     return found
 

@@ -17,7 +17,6 @@ from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import Bilevel
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ def _dissimilarity(trail: Trajectory) -> float | None:
 
 def _steepest(trail: Trajectory) -> float:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
-    problem = trail.setup.problem
-    assert isinstance(problem, Bilevel)
+    problem = trail.setup.problem.bilevel
+    assert problem is not None
     xy = problem.d_x + problem.d_y
     largest = 0.0
     for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates)):
@@ -73,8 +72,8 @@ def _steepest(trail: Trajectory) -> float:
 
 def _steepest_at_start(case: CertifiedCase) -> float:
     """Largest ||grad f_i|| at the start or, where all are 0 there, at the lower level's solution."""
-    problem = case.problem
-    assert isinstance(problem, Bilevel)
+    problem = case.problem.bilevel
+    assert problem is not None
     x, y = (np.asarray(case.start.get(name, np.zeros(d))) for name, d in (("x0", problem.d_x), ("y0", problem.d_y)))
     for each in (y, problem.y_star(x, case.weights)):
         point = np.concatenate([x, each])

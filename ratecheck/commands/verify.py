@@ -29,9 +29,10 @@ from ratecheck.commands.audited import audit_fields
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
-from ratecheck.participation.build import FILES
+from ratecheck.participation.build import FILES, form_of, forms
 from ratecheck.participation.build import build as participation
-from ratecheck.problems import Bilevel, Problem
+from ratecheck.participation.pattern import PerRound
+from ratecheck.problems import Problem
 from ratecheck.verification.defaults import completed, method_parameters
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Verdict
@@ -62,7 +63,7 @@ EXIT_CODES = {
     "--participation",
     "pattern",
     metavar="PATTERN",
-    help="Who takes part: full, uniform, cyclic, reshuffled, largest, sine, bernoulli:P, markov:JOIN,LEAVE or a file.",
+    help=f"Who takes part: {', '.join(form.form or form.name for form in forms().values())} or a file.",
 )
 @click.option("--traces", default=3, show_default=True, help="Participations that are drawn, where each is a check.")
 @click.option(
@@ -218,22 +219,19 @@ def _of_file(statement: Statement, path: str, typed: Mapping[str, float]) -> dic
     }
 
 
-# Patterns that set no number of clients per round.
-_UNSIZED = ("bernoulli", "markov")
-
-
 def _without_defaults(
     statement: Statement, values: Mapping[str, float], typed: Mapping[str, float], pattern: str
 ) -> dict[str, float]:
     """The numbers without defaults that the pattern decides; raises `InputError` for one that it contradicts."""
-    vocabulary, (kind, _, _) = statement.vocabulary, pattern.partition(":")
+    vocabulary, form = statement.vocabulary, form_of(pattern)
     size = vocabulary.run.get("participants", "")
-    if kind in _UNSIZED and size in typed:
+    random, own = (form is not None and form.per_round is each for each in (PerRound.RANDOM, PerRound.OWN))
+    if random and size in typed:
         raise InputError(
             f"{size}={typed[size]:g} contradicts {pattern}, where every client takes part on its own: leave one out"
         )
     decided = {symbol for symbol, fact in vocabulary.facts.items() if fact == "delta"}
-    decided |= {size} if kind == "full" or (kind in _UNSIZED and size not in statement.parameters) else set()
+    decided |= {size} if own or (random and size not in statement.parameters) else set()
     return {name: value for name, value in values.items() if name not in decided or name in typed}
 
 
@@ -258,9 +256,7 @@ def prepare(
 
 
 def _named(problem_name: str, problem: Problem) -> str:
-    if isinstance(problem, Bilevel):
-        return f"{problem_name}: n={problem.n}, {problem.d_x} upper and {problem.d_y} lower variables"
-    return f"{problem_name}: n={problem.n}, {problem.d_u} shared and {problem.d_v} personal variables"
+    return f"{problem_name}: n={problem.n}, {problem.sizes}"
 
 
 def fields(verdict: Verdict) -> dict[str, Any]:

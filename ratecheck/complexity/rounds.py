@@ -140,7 +140,7 @@ def _why(points: _Memory, eps: float) -> str:
 
 def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> RunCost | None:
     """What ``rounds`` rounds of the statement's algorithm cost; None for a statement about no algorithm."""
-    if statement.algorithm not in METHODS:
+    if statement.algorithm is None or statement.algorithm not in METHODS:
         return None
     names = statement.vocabulary.run
     values, _ = statement.complete({**given, names["rounds"]: float(rounds)})

@@ -18,7 +18,7 @@ from ratecheck.algorithms.base import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Logistic, Quadratic
+from ratecheck.problems import Bilevel, Quadratic
 
 _EPS = float(np.finfo(float).eps)
 
@@ -118,9 +118,10 @@ def _padded(term: TermMap) -> TermMap:
 
 
 def _anchor(setup: Setup) -> tuple[Array, Array]:
-    problem = setup.problem
-    if "distance2" not in setup.records or not isinstance(problem, Quadratic):
-        return np.zeros((problem.n, problem.d)), np.zeros((problem.n, problem.d))
+    problem = setup.problem.quadratic
+    if "distance2" not in setup.records or problem is None:
+        nothing = np.zeros((setup.problem.n, setup.problem.d))
+        return nothing, nothing
     found = problem.minimizer()
     if found is None:
         raise InputError("there is no distance to a minimiser: f is unbounded below")
@@ -154,15 +155,16 @@ def _solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, f
 def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
     """Quantities that the problem defines, at the recorded point."""
     problem = setup.problem
-    if isinstance(problem, Bilevel):
+    if (bilevel := problem.bilevel) is not None:
         found: dict[str, Callable[[], Record]] = {}
         # The objective weighs clients by p; with unequal local steps SimFBO solves the one that weighs them by w.
         for mark, weights in (("", setup.shares), ("_w", by_work(setup.shares, setup.norms))):
-            found |= _of_bilevel(problem, mark, weights)
+            found |= _of_bilevel(bilevel, mark, weights)
         return found
-    if not isinstance(problem, Quadratic) or setup.algorithm.record_oracle != "gradient":
+    quadratic = problem.quadratic
+    if quadratic is None or setup.algorithm.record_oracle != "gradient":
         return {}
-    return {"gap": lambda: _function_gap(setup, problem), "distance2": lambda: _distance(setup)}
+    return {"gap": lambda: _function_gap(setup, quadratic), "distance2": lambda: _distance(setup)}
 
 
 def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callable[[], Record]]:
@@ -276,7 +278,7 @@ def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: N
     """The record with its terms as rows, where all of them are squares that depend on the server's point alone."""
     problem = setup.problem
     present = [size > 0 for size in setup.sizes.values()]
-    if isinstance(problem, Logistic) or not record.terms or any(groups[k] for k in range(len(groups)) if present[k]):
+    if not problem.affine or not record.terms or any(groups[k] for k in range(len(groups)) if present[k]):
         return record
     M, c = setup.operator(setup.algorithm.record_oracle)
     anchor, away = _anchor(setup)

@@ -15,8 +15,8 @@ from ratecheck.algorithms.base import Algorithm, LinearMaps
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
-from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Bilevel, Logistic, Moreau, Problem
+from ratecheck.participation import Participation
+from ratecheck.problems import Moreau, Problem
 
 Integers = NDArray[np.int64]
 
@@ -92,7 +92,7 @@ class Setup:
     @cached_property
     def shares(self) -> Array:
         """The clients' weights p_i in the objective."""
-        return self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)
+        return self.problem.shares
 
     @cached_property
     def norms(self) -> Array:
@@ -173,28 +173,19 @@ class Setup:
 
     def operator(self, oracle: str) -> tuple[Array, Array]:
         """(M, c) with M_i x - c_i what that oracle returns at x, noise aside; for problems that are affine."""
-        assert not isinstance(self.problem, Logistic)
         if oracle == "gradient":
             return self.problem.operator()
-        assert not isinstance(self.problem, Bilevel)
-        return Moreau(self.problem, float(self.step_sizes["lambda_"])).proximal_map()
+        return self._envelope().proximal_map()
 
     def operator_error(self, oracle: str) -> tuple[Array, Array]:
         """Bounds of the errors of the entries of `operator`: none where they are the problem's own numbers."""
-        assert not isinstance(self.problem, Logistic)
-        M, c = self.operator(oracle)
         if oracle == "gradient":
+            M, c = self.operator(oracle)
             return np.zeros_like(M), np.zeros_like(c)
-        # Of an eigenvalue h the computed one differs by a few units of the largest: lambda/(lambda + h) moves with it.
-        assert not isinstance(self.problem, Bilevel)
-        lambda_, d = float(self.step_sizes["lambda_"]), self.problem.d
-        h = np.linalg.eigvalsh(self.problem.H)
-        apart = 16 * d * float(np.finfo(float).eps) * (1 + np.abs(h).max(axis=1) / (lambda_ + h.min(axis=1)))
-        steep = lambda_ / (lambda_ + h.min(axis=1))
-        length = np.linalg.norm(self.problem.g, axis=1) / lambda_
-        return np.broadcast_to((apart * steep)[:, None, None], M.shape), np.broadcast_to(
-            (apart * steep * length)[:, None], c.shape
-        )
+        return self._envelope().proximal_map_error()
+
+    def _envelope(self) -> Moreau:
+        return Moreau(self.problem.single, float(self.step_sizes["lambda_"]))
 
 
 def prepare(
@@ -218,7 +209,7 @@ def prepare(
         raise InputError(f"needed a problem, such as problems.Quadratic(H, g, shared), not {type(problem).__name__}")
     if not isinstance(trace, Participation):
         raise InputError(f"needed a participation pattern, such as Trace(matrix), not {type(trace).__name__}")
-    if T is None and isinstance(trace, Trace):
+    if T is None and trace.matrix is not None:
         T = len(trace.matrix)
     if T is None:
         raise InputError("how many rounds? give T=...")
@@ -228,7 +219,7 @@ def prepare(
     trace.check_rounds(T)
     if chosen.full and trace.rate < 1:
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
-    chosen.check_problem(problem.kind, problem.layout)
+    chosen.check_problem(problem)
     local_steps = _local_steps(chosen, K, problem.n)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
@@ -246,21 +237,20 @@ def prepare(
         records=chosen.algorithm.recorded if records is None else _names(records),
     )
     if chosen.algorithm.oracle == "prox":
-        assert not isinstance(problem, Bilevel)
-        Moreau(problem, float(ready.step_sizes["lambda_"]))
+        Moreau(problem.single, float(ready.step_sizes["lambda_"]))
     return ready
 
 
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, by the samples that are drawn, or by who takes part."""
-    batches = isinstance(ready.problem, Logistic) and ready.problem.batch is not None
+    batches = ready.problem.batch is not None
     return bool(ready.noise.any()) or batches or ready.trace.fixed(ready.T) is None
 
 
 def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: no sampling, no projection, affine gradients."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
-    return not isinstance(ready.problem, Logistic) and not projects and ready.trace.fixed(ready.T) is not None
+    return ready.problem.affine and not projects and ready.trace.fixed(ready.T) is not None
 
 
 def _names(records: Sequence[str]) -> tuple[str, ...]:
@@ -313,24 +303,11 @@ def _weights(chosen: Method, weights: ArrayLike | None, steps: Integers) -> Arra
 
 def _noise(problem: Problem, sigmas: Mapping[str, float | None]) -> Array:
     """Standard deviation per coordinate; a sigma is the total, E||noise||^2 = sigma^2, of what it is about."""
-    known = ("sigma_f", "sigma_g") if isinstance(problem, Bilevel) else ("sigma", "sigma_u", "sigma_v")
+    known = problem.noises
     for name in sigmas:
         if name not in known:
             raise InputError(f"a {problem.kind} problem has no noise {name!r}; {did_you_mean(name, known)}")
-    totals = {name: nonnegative(name, sigmas.get(name) or 0.0) for name in known}
-    if isinstance(problem, Bilevel):
-        # grad f_i has d_x + d_y entries, of which x and v each see a part; of grad g_i only the part by y is asked.
-        upper = totals["sigma_f"] / math.sqrt(problem.d_x + problem.d_y)
-        lower = totals["sigma_g"] / math.sqrt(problem.d_y)
-        return np.repeat([upper, lower, upper], [problem.d_x, problem.d_y, problem.d_y])
-    if totals["sigma"]:
-        if problem.d_u and problem.d_v:
-            raise InputError("sigma is for problems with one block of variables; here give sigma_u and sigma_v")
-        totals["sigma_u" if problem.d_u else "sigma_v"] = totals["sigma"]
-    noise = np.zeros(problem.d)
-    noise[: problem.d_u] = totals["sigma_u"] / math.sqrt(max(problem.d_u, 1))
-    noise[problem.d_u :] = totals["sigma_v"] / math.sqrt(max(problem.d_v, 1))
-    return noise
+    return problem.noise({name: nonnegative(name, sigmas.get(name) or 0.0) for name in known})
 
 
 def starting_point(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:
@@ -338,12 +315,7 @@ def starting_point(problem: Problem, given: Mapping[str, ArrayLike | None]) -> A
 
     Raises `InputError` for other names, and where a shape does not fit or an entry is not finite.
     """
-    n = problem.n
-    shapes: dict[str, tuple[int, ...]]
-    if isinstance(problem, Bilevel):
-        shapes = {"x0": (problem.d_x,), "y0": (problem.d_y,), "v0": (problem.d_y,)}
-    else:
-        shapes = {"x0": (problem.d_u,), "v0": (n, problem.d_v)}
+    n, shapes = problem.n, problem.starts
     parts = []
     for name, value in given.items():
         if name not in shapes:

@@ -293,7 +293,8 @@ def returning(n: int, tau: int, T: int) -> Trace:
 
 def _copies(statement: Statement, problem: Problem, fixed: Mapping[str, float]) -> Points | str:
     """Every client several times over, and as many times as many participants."""
-    if not isinstance(problem, Quadratic):
+    quadratic = problem.quadratic
+    if quadratic is None:
         return f"clients are copied on quadratic problems only, not on one of the kind {problem.kind}"
     if many := [name for name, alias in statement.vocabulary.aliases.items() if alias.many and name in fixed]:
         return f"{many[0]} has one number per client"
@@ -302,8 +303,8 @@ def _copies(statement: Statement, problem: Problem, fixed: Mapping[str, float]) 
     for count in _COPIES:
         if count > 1 and count * problem.n * problem.d > _ENTRIES:
             break
-        H, g = (np.concatenate([array] * count) for array in (problem.H, problem.g))
-        larger = Quadratic(H, g, problem.d_u)
+        H, g = (np.concatenate([array] * count) for array in (quadratic.H, quadratic.g))
+        larger = Quadratic(H, g, quadratic.d_u)
         scaled = {run[role]: count * fixed[run[role]] for role in (CLIENTS, PARTICIPANTS) if run.get(role) in fixed}
         setting = {**fixed, **scaled}
         points.append(SweepPoint(float(larger.n), setting, larger, participation(statement, larger, setting)))

@@ -26,7 +26,7 @@ from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.local_exponent import local_exponent
 from ratecheck.exponents.parameters import SweepPlan, SweepPoint
 from ratecheck.outcome import Outcome
-from ratecheck.problems import Bilevel, Problem
+from ratecheck.problems import Problem
 from ratecheck.statistics.confidence import radius
 from ratecheck.statistics.exponent_fit import LEVEL, Fit, fit
 from ratecheck.verification.applicability import foreign
@@ -122,7 +122,7 @@ class SweepSurvey:
 def affordable(statement: Statement) -> int:
     """Replicates of a figure that takes some seconds."""
     method = METHODS.get(statement.algorithm or "")
-    bilevel = method is not None and Bilevel.kind in method.algorithm.problem_kinds
+    bilevel = method is not None and method.algorithm.bilevel
     return COSTLY if bilevel or Assumption.DRAWN_STEP_SIZES in statement.assumptions else DEFAULTS.replicates
 
 

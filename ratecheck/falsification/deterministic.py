@@ -272,7 +272,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     the mean over the rounds of recorded quantities by numbers.
     """
     yield from foreign(statement)
-    if statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
+    if statement.algorithm is None or statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
         yield "it is about no method with a shared variable"
         return
     algorithm, vocabulary, claim = METHODS[statement.algorithm].algorithm, statement.vocabulary, statement.claims[0]

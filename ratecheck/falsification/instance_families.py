@@ -24,7 +24,8 @@ from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
-from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
+from ratecheck.participation import Participation, Trace
+from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
@@ -116,7 +117,7 @@ def is_bilevel(statement: Statement) -> bool:
     """Whether the statement is about problems with a lower level."""
     method = method_of(statement)
     if method is not None:
-        return method.algorithm.problem_kinds == ("bilevel",)
+        return method.algorithm.bilevel
     return (
         bool(sides.measured(statement))
         and {statement.vocabulary.facts.get(name) for name in sides.measured(statement)} <= points.NAMES
@@ -227,14 +228,14 @@ class InstanceFamily:
     def decode(self, point: Array) -> Instance:
         """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""
         dial = dict(zip(self.dials, (float(x) for x in point), strict=True))
-        statement, shape = self.statement, self.shape
+        statement = self.statement
         problem = self._problem(dial)
         given = self._settings(dial)
         pattern = self._pattern(dial, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
-        if isinstance(pattern, Bernoulli) and "delta" in statement.vocabulary:
+        if pattern is not None and pattern.delta is not None and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta
         most = statement.vocabulary.run.get("participants", "")
-        if isinstance(pattern, Trace) and most in given:
+        if pattern is not None and pattern.matrix is not None and most in given:
             # Rounds of a trace differ in size: the setting is that of the largest.
             given[most] = float(pattern.matrix.sum(axis=1).max())
         claims = self._claims(dial, problem, given, pattern)
@@ -244,8 +245,7 @@ class InstanceFamily:
             claims = self._claims(dial, problem, given, pattern)
         given |= claims
         given |= self._chosen(dial, problem, given, pattern, self._free_steps, "step")
-        asked = None if shape.trace == "" and not isinstance(pattern, Bernoulli) else pattern
-        return Instance(statement, problem, asked, given)
+        return Instance(statement, problem, pattern, given)
 
     def _problem(self, dial: Mapping[str, float]) -> Problem:
         return self._two_levels(dial) if self._bilevel else self._one_level(dial)
@@ -330,21 +330,20 @@ class InstanceFamily:
         far = (fixed_law and not delayed) or self.shape.size == self.shape.n
         return _FAR if far and not followed else _ROUND_BY_ROUND
 
-    def _pattern(self, dial: Mapping[str, float], T: int) -> Participation:
-        shape, assumptions = self.shape, self.statement.assumptions
+    def _pattern(self, dial: Mapping[str, float], T: int) -> Participation | None:
+        """A trace, or clients that are independent with some probability; None where the statement says who."""
+        shape = self.shape
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
-        if Assumption.INDEPENDENT_PARTICIPATION in assumptions:
+        if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
             p = dial["probability"]
-            return Bernoulli(1.0 if p > _EDGE else max(p / _EDGE, 0.05), shape.n)
-        if Assumption.CYCLIC_BLOCKS in assumptions:
-            return Cyclic(shape.n, shape.size)
-        if Assumption.RESHUFFLED_BLOCKS in assumptions:
-            return Reshuffled(shape.n, shape.size)
-        return Uniform(shape.n, shape.size)
+            return assumed(
+                Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, 1.0 if p > _EDGE else max(p / _EDGE, 0.05)
+            )
+        return None
 
     def _claims(
-        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation | None
     ) -> dict[str, float]:
         if not self._claimable or all(dial[f"claim {name}"] <= _HONEST for name in self._claimable):
             return {}
@@ -365,7 +364,7 @@ class InstanceFamily:
         dial: Mapping[str, float],
         problem: Problem,
         given: Mapping[str, float],
-        pattern: Participation,
+        pattern: Participation | None,
         wanted: Sequence[str],
         kind: str,
     ) -> dict[str, float]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.assumption import Assumption
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, real, whole
 from ratecheck.participation.independent import Independent
+from ratecheck.participation.pattern import Participation, PerRound, Written
 
 Probability = Callable[[int, int], float]
 
@@ -25,6 +28,12 @@ class Bernoulli(Independent):
 
     Raises `InputError` for a probability outside (0, 1], for another shape, and for n or T missing or contradicting.
     """
+
+    kind: ClassVar[str] = "bernoulli"
+    written: ClassVar[tuple[Written, ...]] = (
+        Written("bernoulli", lambda n, p: Bernoulli(p, n), PerRound.RANDOM, "bernoulli:0.3", "bernoulli:P"),
+    )
+    stands_for: ClassVar[frozenset[Assumption]] = Independent.satisfies
 
     def __init__(self, p: ArrayLike | Probability, n: int | None = None, T: int | None = None) -> None:
         if callable(p):
@@ -47,6 +56,26 @@ class Bernoulli(Independent):
         self.n = table.shape[-1]
         self.p = np.array(table)
 
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """See `Participation.assumed`."""
+        assert delta is not None
+        return Bernoulli(delta, n)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`."""
+        return {"p": self.p.tolist()}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        return cls(data["p"])
+
+    @property
+    def constant_law(self) -> bool:  # type: ignore[override]  # one number per client, or one per client and round
+        """Whether every round has the same probabilities."""
+        return self.p.ndim == 1
+
     @property
     def inclusion(self) -> Array:
         """pi_i = P(client i takes part), (n,); (T, n) where it varies by round. Pairs are independent: pi_i * pi_j."""
@@ -58,7 +87,7 @@ class Bernoulli(Independent):
         return math.fsum(self.p.ravel()) / self.p.size
 
     @property
-    def delta(self) -> float:
+    def delta(self) -> float:  # type: ignore[override]  # here it always is a number
         """Smallest probability."""
         return float(self.p.min())
 

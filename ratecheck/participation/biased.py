@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
+from bounds.assumption import Assumption
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, real, whole
 from ratecheck.participation.bernoulli import Bernoulli
+from ratecheck.participation.pattern import Written
 
 
 class Biased(Bernoulli):
@@ -20,6 +24,10 @@ class Biased(Bernoulli):
     Raises `InputError` for n or group below 1, and where a probability leaves (0, 1].
     """
 
+    kind: ClassVar[str] = "biased"
+    written: ClassVar[tuple[Written, ...]] = ()
+    stands_for: ClassVar[frozenset[Assumption]] = frozenset()
+
     def __init__(self, n: int = 100, group: int = 11, first: float = 0.5, step: float = 0.05) -> None:
         n, group = whole("n", n, 1), whole("group", group, 1)
         first, step = positive("first", first), real("step", step)
@@ -30,3 +38,7 @@ class Biased(Bernoulli):
                 f"from {first:g} to {last:.6g}"
             )
         super().__init__(first - step * (np.arange(n) // group))
+
+    def fields(self) -> dict[str, Any]:
+        """Its probabilities, from which it reads back as `Bernoulli`."""
+        return {"kind": Bernoulli.kind, **super().fields()}

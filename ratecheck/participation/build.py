@@ -1,53 +1,91 @@
-"""Participation patterns by name, for the command line: ``uniform``, ``bernoulli:0.3``, ``FILE.csv``, ..."""
+"""Participation patterns by name: for the command line, for instance files, and for what statements assume."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from bounds.assumption import Assumption
 from ratecheck.errors import InputError, did_you_mean
+from ratecheck.extensions import Registry, classes
 from ratecheck.inputs import real
-from ratecheck.participation.pattern import Participation
+from ratecheck.participation.pattern import Participation, PerRound, Written
 from ratecheck.participation.trace import Trace
 
+GROUP = "ratecheck.participation"
 FILES = (".csv", ".npz")
+
+
+def _kinds() -> dict[str, type[Participation]]:
+    found: dict[str, type[Participation]] = {}
+    for each in classes("ratecheck.participation", GROUP, Participation):  # type: ignore[type-abstract]  # to compare
+        if "kind" in vars(each):
+            found.setdefault(each.kind, each)
+    return found
+
+
+KINDS: Registry[type[Participation]] = Registry(_kinds)
+
+
+def forms() -> dict[str, Written]:
+    """What can be written, by name, those that need a number of participants first."""
+    found = [replace(each, build=each.build or kind) for kind in KINDS.values() for each in kind.written]
+    found.sort(key=lambda each: each.per_round is not PerRound.GIVEN)
+    return {each.name: each for each in found}
+
+
+def form_of(text: str) -> Written | None:
+    """The form that a text has; None for a file or an unknown name."""
+    return None if text.endswith(FILES) else forms().get(text.partition(":")[0])
 
 
 def build(text: str, n: int, size: int | None) -> Participation:
     """The pattern that ``text`` names, for n clients of which ``size`` take part in a round.
 
-    ``full``, ``uniform``, ``cyclic``, ``reshuffled``, ``largest``, ``sine`` (these but the first need ``size``),
-    ``bernoulli:P`` (the probability), ``markov:JOIN,LEAVE`` (probabilities to join and to leave), or a file with a
-    matrix. Raises `InputError` for any other text, and where a number is missing or makes no sense.
+    A name such as ``uniform``, one with numbers such as ``bernoulli:0.3`` (see `forms`), or a file with a matrix.
+    Raises `InputError` for any other text, and where a number is missing or makes no sense.
     """
     if text.endswith(FILES):
         return Trace.from_file(text)
     name, _, rest = text.partition(":")
     numbers = [_number(text, part) for part in rest.split(",")] if rest else []
-    sized: dict[str, Callable[[int, int], Participation]] = {
-        "uniform": Trace.uniform,
-        "cyclic": Trace.cyclic,
-        "reshuffled": Trace.reshuffled,
-        "largest": Trace.largest,
-        "sine": Trace.sine,
-    }
-    if name in sized:
-        if numbers:
+    known = forms()
+    if name not in known:
+        raise InputError(f"no participation {text!r}; {did_you_mean(name, [*known, 'FILE.csv'])}")
+    form = known[name]
+    if len(numbers) != form.numbers:
+        if form.per_round is PerRound.GIVEN and not form.numbers:
             raise InputError(f"{text!r}: {name} takes no number here; how many clients take part is a setting")
-        if size is None:
-            raise InputError(f"participation {name!r} of how many clients per round? give their number")
-        return sized[name](n, size)
-    other: dict[str, tuple[int, Callable[..., Participation]]] = {
-        "full": (0, lambda: Trace.full(n)),
-        "bernoulli": (1, lambda p: Trace.bernoulli(p, n)),
-        "markov": (2, lambda join, leave: Trace.markov(join, leave, n)),
-    }
-    if name not in other:
-        raise InputError(f"no participation {text!r}; {did_you_mean(name, [*sized, *other, 'FILE.csv'])}")
-    count, make = other[name]
-    if len(numbers) != count:
-        example = {"full": "full", "bernoulli": "bernoulli:0.3", "markov": "markov:0.3,0.1"}[name]
-        raise InputError(f"participation {text!r} has {len(numbers)} numbers: it is written as {example}")
-    return make(*numbers)
+        raise InputError(
+            f"participation {text!r} has {len(numbers)} numbers: it is written as {form.example or form.name}"
+        )
+    assert form.build is not None
+    if form.per_round is not PerRound.GIVEN:
+        return form.build(n, *numbers)
+    if size is None:
+        raise InputError(f"participation {name!r} of how many clients per round? give their number")
+    return form.build(n, size, *numbers)
+
+
+def assumed(assumption: Assumption, n: int, size: int, delta: float | None = None) -> Participation | None:
+    """The pattern that an assumption is about; None for one about something else."""
+    kind = next((kind for kind in KINDS.values() if assumption in kind.stands_for), None)
+    return None if kind is None else kind.assumed(n, size, delta)
+
+
+def fields(pattern: Participation) -> dict[str, Any]:
+    """A pattern as JSON data; raises `InputError` where it has no such form."""
+    own = pattern.fields()
+    return {"kind": pattern.kind, **own}
+
+
+def read(data: Mapping[str, Any]) -> Participation:
+    """The inverse of `fields`; raises `InputError` for what is no pattern."""
+    kind = data["kind"]
+    if kind not in KINDS:
+        raise InputError(f"a participation of the kind {kind!r} is not known")
+    return KINDS[kind].read(data)
 
 
 def _number(text: str, part: str) -> float:

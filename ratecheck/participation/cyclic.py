@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
 import numpy as np
 
+from bounds.assumption import Assumption
 from ratecheck.inputs import whole
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, Written
 
 
 class Cyclic(Participation):
@@ -17,9 +21,28 @@ class Cyclic(Participation):
     Raises `InputError` unless 1 <= S <= n.
     """
 
+    kind: ClassVar[str] = "cyclic"
+    written: ClassVar[tuple[Written, ...]] = (Written("cyclic"),)
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset({Assumption.CYCLIC_BLOCKS})
+    stands_for: ClassVar[frozenset[Assumption]] = satisfies
+
     def __init__(self, n: int, S: int) -> None:
         self.n = whole("n", n, 1)
-        self.S = whole("S", S, 1, self.n, "there are that many clients")
+        self.S = self.size = whole("S", S, 1, self.n, "there are that many clients")
+
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """See `Participation.assumed`."""
+        return cls(n, size)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`."""
+        return {"n": self.n, "S": self.S}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        return cls(data["n"], data["S"])
 
     @property
     def rate(self) -> float:

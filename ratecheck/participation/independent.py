@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
+from bounds.assumption import Assumption
 from ratecheck.aliases import Array
 from ratecheck.kernels.random import independent_clients
+from ratecheck.participation.law import Clients
 from ratecheck.participation.pattern import Keys, Masks, Participation
 
 
@@ -18,14 +21,20 @@ class Independent(Participation):
     Probabilities are met exactly up to 2**-32.
     """
 
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset({Assumption.INDEPENDENT_PARTICIPATION})
+
     @abstractmethod
     def probabilities(self, first_round: int, rounds: int) -> Array:
         """p_i^t as an array (rounds, n), from ``first_round`` on."""
 
     @property
     @abstractmethod
-    def delta(self) -> float:
+    def delta(self) -> float:  # type: ignore[override]  # here it always is a number
         """A delta > 0 with p_i^t >= delta for every client and round."""
+
+    def law(self, t: int) -> Clients:
+        """Every client on its own."""
+        return Clients(self.probabilities(t, 1)[0])
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
         """See `Participation.masks`."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from bounds.assumption import Assumption
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, Written
 from ratecheck.participation.uniform import Uniform
 
 UNKNOWN = "the clients with the largest gradients are known in a run only, from its state: simulate with engine=step"
@@ -23,13 +24,28 @@ class Largest(Participation):
     Raises `InputError` unless 1 <= s <= c <= n.
     """
 
+    kind: ClassVar[str] = "largest"
+    written: ClassVar[tuple[Written, ...]] = (Written("largest"),)
+    stands_for: ClassVar[frozenset[Assumption]] = frozenset({Assumption.SKEWED_SELECTION})
     follows_state: ClassVar[bool] = True
 
     def __init__(self, n: int, s: int, c: int | None = None) -> None:
         self.n = whole("n", n, 1)
         self.c = self.n if c is None else whole("c", c, 1, self.n, "there are that many clients")
-        self.s = whole("s", s, 1, self.c, "there are that many candidates")
+        self.s = self.size = self.selected = whole("s", s, 1, self.c, "there are that many candidates")
         self._candidates = Uniform(self.n, self.c)
+
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """See `Participation.assumed`; all clients need no selection."""
+        return Uniform(n, n) if size == n else cls(n, size)
+
+    @property
+    def selection_skew(self) -> tuple[float, str] | None:
+        """1 where the candidates are all clients."""
+        if self.rate < 1.0 and self.c == self.n:
+            return 1.0, "the largest gradients of all are selected"
+        return super().selection_skew
 
     @property
     def rate(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
 from ratecheck.kernels.random import two_state_chains
-from ratecheck.participation.pattern import Keys, Masks, Participation
+from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
 
 
 class Markov(Participation):
@@ -34,6 +35,14 @@ class Markov(Participation):
 
     Raises `InputError` unless 0 < join <= 1, 0 <= leave <= 1 and 0 <= start <= 1, and for shapes that do not fit.
     """
+
+    kind: ClassVar[str] = "markov"
+    written: ClassVar[tuple[Written, ...]] = (
+        Written(
+            "markov", lambda n, join, leave: Markov(join, leave, n), PerRound.RANDOM, "markov:0.3,0.1",
+            "markov:JOIN,LEAVE",
+        ),
+    )  # fmt: skip
 
     def __init__(
         self, join: ArrayLike, leave: ArrayLike, n: int | None = None, *, start: ArrayLike | None = None

@@ -1,19 +1,57 @@
-"""What every participation pattern offers to the engines."""
+"""The interface of participation patterns: who takes part, the law of it, and how a pattern is written.
+
+A pattern is one file: a subclass of `Participation` in this folder, or one that another distribution names by an entry
+point of the group ``ratecheck.participation``, as in ``mine = "my_package:Mine"``.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.assumption import Assumption
+from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
+from ratecheck.participation.law import RoundLaw
 
 Matrix = NDArray[np.bool_]
 Masks = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
+
+
+class PerRound(Enum):
+    """How many clients take part in a round of a pattern as it is written."""
+
+    GIVEN = "as many as the caller says"
+    OWN = "a number that the pattern sets itself, such as all"
+    RANDOM = "a random number"
+
+
+@dataclass(frozen=True)
+class Written:
+    """How ``--participation`` writes a pattern: ``name``, or ``name:NUMBER,...`` with numbers as in ``example``.
+
+    ``build``, by default the pattern's class, receives n, the number of participants where `PerRound.GIVEN`, and the
+    numbers. ``form`` is what help shows, such as ``bernoulli:P``.
+    """
+
+    name: str
+    build: Callable[..., Participation] | None = None
+    per_round: PerRound = PerRound.GIVEN
+    example: str = ""
+    form: str = ""
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers follow the name."""
+        return self.example.count(",") + 1 if ":" in self.example else 0
 
 
 class Participation(ABC):
@@ -25,8 +63,26 @@ class Participation(ABC):
     """
 
     n: int
+    # The pattern's name in messages and files.
+    kind: ClassVar[str]
+    # How the command line writes it; nothing where it cannot.
+    written: ClassVar[tuple[Written, ...]] = ()
+    # What statements assume about the law of who takes part, and this pattern meets.
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset()
+    # What statements assume and `assumed` builds: of several patterns that meet an assumption, the one it is about.
+    stands_for: ClassVar[frozenset[Assumption]] = frozenset()
     # Whether who takes part depends on the state of the run, so that ``masks`` knows the candidates only.
     follows_state: ClassVar[bool] = False
+    # Whether every round has the same law.
+    constant_law: bool = False
+    # The number of participants that the pattern was made with; None where it has none.
+    size: int | None = None
+    # All rows of a pattern that is a given matrix (T, n), which ends with its last; None of others.
+    matrix: Matrix | None = None
+    # A delta > 0 with P(i in S_t) >= delta for all clients and rounds, where clients are independent; None elsewhere.
+    delta: float | None = None
+    # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.
+    selected: int = 0
 
     @property
     @abstractmethod
@@ -40,6 +96,29 @@ class Participation(ABC):
     @abstractmethod
     def check_rounds(self, T: int) -> None:
         """Raise `InputError` where the pattern does not reach over T rounds."""
+
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """The pattern that an assumption in ``stands_for`` is about, for ``size`` of n clients or probability delta."""
+        raise NotImplementedError
+
+    def law(self, t: int) -> RoundLaw | None:
+        """The law of who takes part in round t, if rounds are independent of one another and of the run; else None."""
+        return None
+
+    @property
+    def selection_skew(self) -> tuple[float, str] | None:
+        """The least relative skew of the selection and why, where it is known."""
+        return (1.0, "every client is selected") if self.rate == 1.0 else None
+
+    def fields(self) -> dict[str, Any]:
+        """The pattern as JSON data, which `read` reads; raises `InputError` where it has no such form."""
+        raise InputError(f"a pattern of the kind {self.kind} has no form in a file")
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `fields`; raises `InputError` for what is no such pattern."""
+        raise InputError(f"a participation of the kind {cls.kind!r} has no form in a file")
 
     def fixed(self, T: int) -> Matrix | None:
         """The matrix (T, n) of the first T rounds where it is the same in every replicate, otherwise None.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bounds.assumption import Assumption
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import reshuffled_blocks
-from ratecheck.participation.pattern import Keys, Masks, Participation
+from ratecheck.participation.pattern import Keys, Masks, Participation, Written
 
 
 class Reshuffled(Participation):
@@ -37,15 +40,36 @@ class Reshuffled(Participation):
     Raises `InputError` unless 1 <= S <= n, for R < 1, and for R together with ``wrap=False``.
     """
 
+    kind: ClassVar[str] = "reshuffled"
+    written: ClassVar[tuple[Written, ...]] = (Written("reshuffled"),)
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset({Assumption.RESHUFFLED_BLOCKS})
+    stands_for: ClassVar[frozenset[Assumption]] = satisfies
+
     def __init__(self, n: int, S: int, *, wrap: bool = True, epoch: int | None = None) -> None:
         self.n = whole("n", n, 1)
-        self.S = whole("S", S, 1, self.n, "there are that many clients")
+        self.S = self.size = whole("S", S, 1, self.n, "there are that many clients")
         if epoch is not None and not wrap:
             raise InputError(
                 "epoch is the number of rounds per order where blocks wrap around within it: use wrap=True"
             )
         self.wrap = bool(wrap)
         self.epoch = whole("epoch", -(-self.n // self.S) if epoch is None else epoch, 1) if self.wrap else None
+
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """See `Participation.assumed`."""
+        return cls(n, size)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`."""
+        default = self.epoch == -(-self.n // self.S)
+        other = {"wrap": False} if not self.wrap else {} if default else {"epoch": self.epoch}
+        return {"n": self.n, "S": self.S, **other}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        return cls(data["n"], data["S"], wrap=data.get("wrap", True), epoch=data.get("epoch"))
 
     @property
     def rate(self) -> float:

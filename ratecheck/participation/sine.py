@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import positive, real, whole
 from ratecheck.participation.independent import Independent
+from ratecheck.participation.pattern import Written
 
 
 class Sine(Independent):
@@ -23,9 +25,12 @@ class Sine(Independent):
     that p_t is a positive probability in every round.
     """
 
+    kind: ClassVar[str] = "sine"
+    written: ClassVar[tuple[Written, ...]] = (Written("sine"),)
+
     def __init__(self, n: int, S: int, amplitude: float = 0.3, level: float = 0.7, period: float = 10.0) -> None:
         self.n = whole("n", n, 1)
-        self.S = whole("S", S, 1, self.n, "there are that many clients")
+        self.S = self.size = whole("S", S, 1, self.n, "there are that many clients")
         self.amplitude, self.level = real("amplitude", amplitude), real("level", level)
         self.period = positive("period", period)
         swing = abs(self.amplitude)
@@ -44,7 +49,7 @@ class Sine(Independent):
         return self.level * self.S / self.n
 
     @property
-    def delta(self) -> float:
+    def delta(self) -> float:  # type: ignore[override]  # here it always is a number
         """(S/n) * (level - |amplitude|), attained where the sine reaches its extreme in a round."""
         return self.S / self.n * (self.level - abs(self.amplitude))
 

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +32,8 @@ class Trace(Participation):
 
     Raises `InputError` for any other matrix.
     """
+
+    kind: ClassVar[str] = "trace"
 
     @staticmethod
     def uniform(n: int, m: int) -> Uniform:
@@ -91,8 +96,25 @@ class Trace(Participation):
             raise InputError(
                 f"participation of client {i} in round {t} is {array[t, i]:g}: it has to be true or false (0 or 1)"
             )
-        self.matrix = array.astype(np.bool_)
+        self.matrix: Matrix = array.astype(np.bool_)
         self.n = self.matrix.shape[1]
+
+    @cached_property
+    def size(self) -> int | None:  # type: ignore[override]  # counted when asked for
+        """How many clients take part in each round; None where that varies."""
+        sizes = self.matrix.sum(axis=1)
+        return int(sizes[0]) if (sizes == sizes[0]).all() else None
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`: a string of zeros and ones per round."""
+        return {"rows": ["".join("01"[taken] for taken in row) for row in self.matrix.tolist()]}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        if wrong := [row for row in data["rows"] if set(row) - {"0", "1"}]:
+            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
+        return cls([[int(taken) for taken in row] for row in data["rows"]])
 
     @property
     def rate(self) -> float:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
 import numpy as np
 
+from bounds.assumption import Assumption
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.law import Subsets
+from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
 
 
 class Uniform(Participation):
@@ -16,9 +21,34 @@ class Uniform(Participation):
     Raises `InputError` unless 1 <= m <= n.
     """
 
+    kind: ClassVar[str] = "uniform"
+    written: ClassVar[tuple[Written, ...]] = (
+        Written("full", lambda n: Uniform(n, n), PerRound.OWN),
+        Written("uniform"),
+    )
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset(
+        {Assumption.UNIFORM_SAMPLING, Assumption.UNIFORM_SUBSETS, Assumption.UNBIASED_SELECTION}
+    )
+    stands_for: ClassVar[frozenset[Assumption]] = satisfies
+    constant_law = True
+
     def __init__(self, n: int, m: int) -> None:
         self.n = whole("n", n, 1)
-        self.m = whole("m", m, 1, self.n, "there are that many clients")
+        self.m = self.size = whole("m", m, 1, self.n, "there are that many clients")
+
+    @classmethod
+    def assumed(cls, n: int, size: int, delta: float | None) -> Participation:
+        """See `Participation.assumed`."""
+        return cls(n, size)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`."""
+        return {"n": self.n, "m": self.m}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        return cls(data["n"], data["m"])
 
     @property
     def rate(self) -> float:
@@ -28,8 +58,11 @@ class Uniform(Participation):
     @property
     def inclusion(self) -> tuple[float, float]:
         """Probability that a client is sampled, and that two different clients both are."""
-        pairs = self.n * (self.n - 1)
-        return self.m / self.n, (self.m * (self.m - 1) / pairs if pairs else 0.0)
+        return Subsets(self.n, self.m).inclusion
+
+    def law(self, t: int) -> Subsets:
+        """All subsets of m clients, equally likely."""
+        return Subsets(self.n, self.m)
 
     def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
         """See `Participation.masks`."""

@@ -4,11 +4,8 @@ from ratecheck.problems.bilevel import Bilevel
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.moreau import Moreau
+from ratecheck.problems.problem import Problem, SingleLevel
 from ratecheck.problems.quadratic import Quadratic
-
-# With one objective, and with a lower level.
-SingleLevel = Quadratic | Logistic
-Problem = SingleLevel | Bilevel
 
 __all__ = [
     "Bilevel",

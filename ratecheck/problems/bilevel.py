@@ -7,6 +7,8 @@ problem (1), the surrogate of Section 2.2 and Assumptions 1 to 4.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +19,12 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
+from ratecheck.problems.problem import Problem, Written, affine_oracle
 
+if TYPE_CHECKING:
+    from ratecheck.kernels.oracle import Oracle
+
+_ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
 
 # Relative size below which a difference counts as the zero that it is in exact arithmetic.
@@ -25,7 +32,7 @@ _ZERO = 1e-12
 _EPS = float(np.finfo(float).eps)
 
 
-class Bilevel:
+class Bilevel(Problem):
     """n clients that minimise ``Phi(x) = F(x, y*(x))`` over x, where ``y*(x)`` minimises ``G(x, y)`` over y.
 
     ``F = sum_i p_i f_i`` and ``G = sum_i p_i g_i`` with::
@@ -44,7 +51,10 @@ class Bilevel:
     or an A_i not positive definite, or the weights are not positive with sum 1. Source: ``simfbo``, problem (1).
     """
 
-    kind = "bilevel"
+    kind: ClassVar[str] = "bilevel"
+    affine: ClassVar[bool] = True
+    written: ClassVar[tuple[Written, ...]] = (Written("bilevel", "synthetic"),)
+    noises: ClassVar[tuple[str, ...]] = ("sigma_f", "sigma_g")
 
     def __init__(
         self, A: ArrayLike, B: ArrayLike, b: ArrayLike, Q: ArrayLike, q: ArrayLike, p: ArrayLike | None = None
@@ -118,6 +128,57 @@ class Bilevel:
     def layout(self) -> dict[str, int]:
         """Sizes of the blocks of the joint variable, in its order."""
         return {"x": self.d_x, "y": self.d_y, "v": self.d_y}
+
+    @property
+    def starts(self) -> dict[str, tuple[int, ...]]:
+        """x0 (d_x,), y0 (d_y,) and v0 (d_y,)."""
+        return {"x0": (self.d_x,), "y0": (self.d_y,), "v0": (self.d_y,)}
+
+    @property
+    def sizes(self) -> str:
+        """See `Problem.sizes`."""
+        return f"{self.d_x} upper and {self.d_y} lower variables"
+
+    @property
+    def shares(self) -> Array:
+        """The weights p."""
+        return self.p
+
+    @property
+    def bilevel(self) -> Bilevel:
+        """The problem itself."""
+        return self
+
+    def noise(self, totals: Mapping[str, float]) -> Array:
+        """See `Problem.noise`.
+
+        grad f_i has d_x + d_y entries, of which x and v each see a part; of grad g_i only the part by y is asked.
+        """
+        upper = totals["sigma_f"] / math.sqrt(self.d_x + self.d_y)
+        lower = totals["sigma_g"] / math.sqrt(self.d_y)
+        return np.repeat([upper, lower, upper], [self.d_x, self.d_y, self.d_y])
+
+    def certified(
+        self, start: Mapping[str, Array], noise: Mapping[str, float], weights: Array | None = None
+    ) -> Constants:
+        """See `Problem.certified`."""
+        known = {name: value for name, value in noise.items() if name in self.noises}
+        return self.constants(start.get("x0"), start.get("y0"), start.get("v0"), **known, weights=weights)
+
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
+        """See `Problem.oracle`; raises `InputError` for another one than the gradient."""
+        if name != "gradient":
+            raise InputError(f"a bilevel problem has no oracle {name!r}")
+        return affine_oracle(*self.operator(), noise)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Problem.fields`."""
+        return {name: getattr(self, name).tolist() for name in _ARRAYS}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Problem.read`."""
+        return cls(**{name: data[name] for name in _ARRAYS})
 
     def operator(self) -> tuple[Array, Array]:
         """``M`` (n, d, d) and ``c`` (n, d): ``M_i z - c_i`` is client i's direction at ``z = (x, y, v)``.

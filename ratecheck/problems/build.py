@@ -1,99 +1,112 @@
-"""Problems by name, for the command line and study files: ``quadratic``, ``digits``, ``libsvm:PATH``, ..."""
+"""Problems by name, for the command line, study files and instance files: ``quadratic``, ``libsvm:PATH``, ..."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Problem, datasets
-from ratecheck.problems.bilevel import Bilevel
-from ratecheck.problems.logistic import Logistic
-from ratecheck.problems.quadratic import Quadratic
+from ratecheck.extensions import Registry, classes
+from ratecheck.problems.problem import Problem, Written
 
+GROUP = "ratecheck.problems"
 Options = Mapping[str, Any]
 
 
+def _kinds() -> dict[str, type[Problem]]:
+    found: dict[str, type[Problem]] = {}
+    for each in classes("ratecheck.problems", GROUP, Problem):  # type: ignore[type-abstract]  # to compare
+        if "kind" in vars(each):
+            found.setdefault(each.kind, each)
+    return found
+
+
+KINDS: Registry[type[Problem]] = Registry(_kinds)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A problem that is asked for by name: the form in which it is written, its maker, and the file."""
+
+    form: Written
+    make: Callable[..., Problem]
+    path: str
+
+    @property
+    def dials(self) -> tuple[str, ...]:
+        """The parameters of the maker that are not loaded."""
+        names = [name for name in inspect.signature(self.make).parameters if name != "cls"]
+        return tuple(names if self.form.load is None else names[1:])
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What is loaded."""
+        return () if self.form.load is None else (self.form.load(self.path),)
+
+
+def _source(name: str) -> _Source | None:
+    for kind in KINDS.values():
+        for form in kind.written:
+            path = form.path(name)
+            if path is not None:
+                return _Source(form, getattr(kind, form.maker) if form.maker else kind, path)
+    return None
+
+
+def forms() -> list[str]:
+    """What can be written, such as ``quadratic`` or ``libsvm:PATH``."""
+    return [form.form for kind in KINDS.values() for form in kind.written]
+
+
 def build(name: str, options: Options) -> Problem:
-    """The problem of that name with its dials set.
+    """The problem of that name with its parameters set.
 
     Names: ``quadratic``, ``logistic`` and ``bilevel`` (synthetic), ``digits`` and ``breast_cancer`` (scikit-learn's
     tables as logistic regression), ``libsvm:PATH`` (a LIBSVM file), ``PATH.npz`` (arrays H, g and the number
-    ``shared``).
-    Raises `InputError` for an unknown name or dial, a bad value or an unreadable file.
+    ``shared``), and those of other distributions (see `forms`).
+    Raises `InputError` for an unknown name or parameter, a bad value or an unreadable file.
     """
-    kind, _, path = name.partition(":")
-    if kind == "libsvm":
-        return _from_table(lambda: datasets.libsvm(path), options, name)
-    if name.endswith(".npz"):
-        return _from_file(Path(name), options)
-    builders: dict[str, Callable[[], Problem]] = {
-        "quadratic": lambda: _call(Quadratic.synthetic, options, name),
-        "logistic": lambda: _call(Logistic.synthetic, options, name),
-        "bilevel": lambda: _call(Bilevel.synthetic, options, name),
-        "digits": lambda: _from_table(datasets.digits, options, name),
-        "breast_cancer": lambda: _from_table(datasets.breast_cancer, options, name),
-    }
-    if name not in builders:
-        raise InputError(f"no problem {name!r}; {did_you_mean(name, [*builders, 'libsvm:PATH', 'PATH.npz'])}")
-    return builders[name]()
+    source = _source(name)
+    if source is None:
+        raise InputError(f"no problem {name!r}; {did_you_mean(name, forms())}")
+    known = source.dials
+    for option in options:
+        if option not in known:
+            raise InputError(f"the problem {name!r} has no dial {option!r}; {did_you_mean(option, known)}")
+    return source.make(*source.arguments(), **options)
 
 
 def dials(name: str) -> tuple[str, ...]:
-    """The dials that a problem of that name has."""
-    if name.endswith(".npz"):
-        return ("shared",)
-    makers: dict[str, Callable[..., Problem]] = {
-        "quadratic": Quadratic.synthetic,
-        "logistic": Logistic.synthetic,
-        "bilevel": Bilevel.synthetic,
-    }
-    return tuple(_parameters(makers.get(name, Logistic.from_table)))
+    """The parameters that a problem of that name has; those of the data sets for an unknown name."""
+    source = _source(name) or _source("digits")
+    assert source is not None
+    return source.dials
 
 
 def features(name: str, options: Options) -> int:
     """How many variables a client has in the problem of that name, shared and personal together."""
-    kind, _, path = name.partition(":")
-    tables = {"digits": datasets.digits, "breast_cancer": datasets.breast_cancer}
-    if kind == "libsvm":
-        return int(datasets.libsvm(path).features.shape[1])
-    if name in tables:
-        return int(tables[name]().features.shape[1])
-    return build(name, options).d
+    source = _source(name)
+    if source is None or source.form.size is None:
+        return build(name, options).d
+    return source.form.size(*source.arguments())
 
 
-def _parameters(function: Callable[..., Problem]) -> list[str]:
-    return [name for name in inspect.signature(function).parameters if name not in ("cls", "table")]
+def own_clients(name: str) -> bool:
+    """Whether the problem of that name comes from a file that has its number of clients."""
+    source = _source(name)
+    return source is not None and source.form.own_clients
 
 
-def _call(function: Callable[..., Problem], options: Options, name: str, *arguments: object) -> Problem:
-    known = _parameters(function)
-    for option in options:
-        if option not in known:
-            raise InputError(f"the problem {name!r} has no dial {option!r}; {did_you_mean(option, known)}")
-    return function(*arguments, **options)
+def fields(problem: Problem) -> dict[str, Any]:
+    """A problem as JSON data; raises `InputError` where it has no such form."""
+    return {"kind": problem.kind, **problem.fields()}
 
 
-def _from_table(load: Callable[[], datasets.DataTable], options: Options, name: str) -> Problem:
-    return _call(Logistic.from_table, options, name, load())
-
-
-def _from_file(path: Path, options: Options) -> Problem:
-    try:
-        # Opened here: NumPy leaves a file open that turns out to be no archive.
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
-            arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}
-    except FileNotFoundError:
-        raise InputError(f"no file {path}: a problem file is an .npz with arrays H, g and the number shared") from None
-    except Exception as error:  # noqa: BLE001  # a damaged archive fails in many ways
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path} cannot be read as an .npz file: {reason}") from None
-    missing = {"H", "g"} - arrays.keys()
-    if missing:
-        raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs H (n,d,d), g (n,d) and shared")
-    d = arrays["g"].shape[-1] if arrays["g"].ndim else 0
-    return Quadratic(arrays["H"], arrays["g"], shared=options.get("shared", arrays.get("shared", d // 2)))
+def read(data: Mapping[str, Any]) -> Problem:
+    """The inverse of `fields`; raises `InputError` for what is no problem."""
+    kind = data["kind"]
+    readable = [name for name, each in KINDS.items() if "read" in vars(each)]
+    if kind not in readable:
+        raise InputError(f"an instance on a {kind!r} problem is not known: {' or '.join(reversed(readable))}")
+    return KINDS[kind].read(data)

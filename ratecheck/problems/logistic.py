@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,12 +18,17 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.datasets import DataTable, split, synthetic
+from ratecheck.problems.datasets import DataTable, breast_cancer, digits, libsvm, split, synthetic
+from ratecheck.problems.problem import SingleLevel, Written
+
+if TYPE_CHECKING:
+    from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.inner import InnerProblem
 
 LARGEST = 1e60  # beyond it products of four inputs, which the constants contain, could leave the range of a float
 
 
-class Logistic:
+class Logistic(SingleLevel):
     """Regularised logistic regression over ``n`` clients with shared variables ``u`` and personal variables ``v_i``.
 
     ``f_i(u, v_i) = (1/N) sum_l log(1 + exp(-c_l (a_l'u + b_l'v_i))) + rho * r(u, v_i)``, ``f = (1/n) sum_i f_i``,
@@ -41,7 +46,13 @@ class Logistic:
     Source: ``pfl``, Section 5 (there: MNIST over n = 10 clients; ``rho`` is not printed, 0.01 here).
     """
 
-    kind = "logistic"
+    kind: ClassVar[str] = "logistic"
+    written: ClassVar[tuple[Written, ...]] = (
+        Written("logistic", "synthetic"),
+        Written("digits", "from_table", lambda _: digits(), lambda table: int(table.features.shape[1])),
+        Written("breast_cancer", "from_table", lambda _: breast_cancer(), lambda table: int(table.features.shape[1])),
+        Written("libsvm:", "from_table", libsvm, lambda table: int(table.features.shape[1])),
+    )
 
     def __init__(
         self, features: ArrayLike, labels: ArrayLike, *, shared: int, rho: float = 0.01, batch: int | None = None
@@ -110,10 +121,19 @@ class Logistic:
         batch = "" if self.batch is None else f", batch={self.batch}"
         return f"Logistic(n={self.n}, N={self.N}, d_u={self.d_u}, d_v={self.d_v}, rho={self.rho:g}{batch})"
 
-    @property
-    def layout(self) -> dict[str, int]:
-        """Number of coordinates of u and of each v_i."""
-        return {"u": self.d_u, "v": self.d_v}
+    def inner(self, lambda_: float) -> InnerProblem:
+        """By Newton's method; see `SingleLevel.inner`."""
+        from ratecheck.problems.inner import LogisticInner
+
+        return LogisticInner(self, lambda_)
+
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
+        """See `Problem.oracle`."""
+        from ratecheck.kernels.oracle import LOGISTIC, PROXIMAL, Oracle
+
+        kind, lambda_ = (PROXIMAL, lambda_) if name == "prox" else (LOGISTIC, 0.0)
+        none2, none3, batch = np.zeros((1, 1)), np.zeros((1, 1, 1)), int(self.batch or 0)
+        return Oracle(kind, none3, none2, self.A, float(self.rho), self.d_u, batch, lambda_, noise)
 
     def value(self, u: ArrayLike, v: ArrayLike) -> float:
         """``f(u, v)`` with ``u`` of shape (d_u,) and ``v`` of shape (n, d_v).

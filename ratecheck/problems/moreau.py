@@ -14,12 +14,12 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, positive, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.logistic import Logistic
+from ratecheck.problems.inner import QuadraticInner
+from ratecheck.problems.problem import SingleLevel
 from ratecheck.problems.quadratic import Quadratic
 
 LARGEST = 1e60  # of lambda_ and of the entries of a point: their products with the data stay floats
 _EPS = float(np.finfo(float).eps)
-_NEWTON_STEPS = 200  # far more than it takes; what it reached is checked
 
 
 class Moreau:
@@ -37,8 +37,8 @@ class Moreau:
 
     kind = "moreau"
 
-    def __init__(self, problem: Quadratic | Logistic, lambda_: float) -> None:
-        if not isinstance(problem, Quadratic | Logistic):
+    def __init__(self, problem: SingleLevel, lambda_: float) -> None:
+        if not isinstance(problem, SingleLevel):
             raise InputError(f"problem: needed a Quadratic or a Logistic, not {type(problem).__name__}")
         if problem.d_v:
             raise InputError(f'd_v={problem.d_v} breaks "d_v = 0": the envelope is that of a problem without v_i')
@@ -46,8 +46,7 @@ class Moreau:
         self.n, self.d = problem.n, problem.d
         if self.lambda_ > LARGEST:
             raise InputError(f'lambda_={self.lambda_:g} breaks "lambda_ <= {LARGEST:g}"; rescale the objective')
-        kind = _Quadratics if isinstance(problem, Quadratic) else _Logistics
-        self._inner: _Quadratics | _Logistics = kind(problem, self.lambda_)  # type: ignore[arg-type]  # fits its kind
+        self._inner = problem.inner(self.lambda_)
         self.ell = self._inner.ell
         if not self.lambda_ > self.ell + self._inner.rounding:
             raise InputError(
@@ -109,6 +108,19 @@ class Moreau:
         M = np.einsum("iab,ib,icb->iac", inner.bases, self.lambda_ / (inner.h + self.lambda_), inner.bases)
         return np.asarray((M + M.transpose(0, 2, 1)) / 2), -inner.shrunk(inner.problem.g) / self.lambda_
 
+    def proximal_map_error(self) -> tuple[Array, Array]:
+        """Bounds of the errors of the entries of `proximal_map`.
+
+        Of an eigenvalue h the computed one differs by a few units of the largest: lambda/(lambda + h) moves with it.
+        """
+        inner, lambda_, d = self._quadratics("proximal_map_error"), self.lambda_, self.d
+        h = np.linalg.eigvalsh(inner.problem.H)
+        apart = 16 * d * _EPS * (1 + np.abs(h).max(axis=1) / (lambda_ + h.min(axis=1)))
+        steep = lambda_ / (lambda_ + h.min(axis=1))
+        length = np.linalg.norm(inner.problem.g, axis=1) / lambda_
+        entries = np.broadcast_to((apart * steep)[:, None, None], (self.n, d, d))
+        return entries, np.broadcast_to((apart * steep * length)[:, None], (self.n, d))
+
     def offsets(self) -> Array:
         """``F_i(0) = -g_i'(H_i + lambda I)^-1 g_i/2`` of quadratics, shape (n,).
 
@@ -132,14 +144,51 @@ class Moreau:
         Raises `InputError` for a start of the wrong shape. Source: ``flame``, Proposition 1 and Assumption 1.
         """
         w = self._point(np.zeros(self.d) if w0 is None else w0)
-        if isinstance(self._inner, _Quadratics):
+        if isinstance(self._inner, QuadraticInner):
             return Constants(*self._inner.constants(), self.envelope().constants(w)["F_0"])
         gap = max(0.0, self.value(w) - self._inner.floor())
         why = "F(w0) - lower bound of the mean of the inf f_i"
         return Constants(*self._inner.constants(), Constant("F_0", gap, Certificate.UPPER_BOUND, why))
 
-    def _quadratics(self, asked: str) -> _Quadratics:
-        if not isinstance(self._inner, _Quadratics):
+    def joint_minimum(self, weights: Array) -> Constant | None:
+        """FLAME's least value of ``sum_i alpha_i (f_i(theta_i) + (lambda/2) ||theta_i - w||^2)``, alpha = weights (n,).
+
+        It is that of the weighted envelopes; a lower bound of it for logistic regression, and None there where weights
+        differ. Source: ``flame``, problem (6).
+        """
+        n = self.n
+        if isinstance(self._inner, QuadraticInner):
+            envelope, scale = self.envelope(), n * weights
+            weighted = Quadratic(envelope.H * scale[:, None, None], envelope.g * scale[:, None], self.d)
+            lowest = weighted.infimum() + float(weights @ self.offsets())
+            if math.isinf(lowest):
+                return Constant("joint_minimum", math.inf, Certificate.ABSENT, "the joint objective is unbounded below")
+            return Constant("joint_minimum", lowest, Certificate.EXACT, "minimum by linear algebra")
+        if not np.allclose(weights, weights[0]):
+            return None
+        found = self.constants()["F_0"]
+        value = n * weights[0] * (self.value(np.zeros(self.d)) - found.value)
+        return Constant("joint_minimum", float(value), found.certificate, "lower bound of the envelopes")
+
+    def lagrangian_gap(self, x: Array, weights: Array) -> Constant | None:
+        """FLAME's L^0 - F^* at a start with theta_i = w_i = w = x and pi = 0, where L^0 = sum_i alpha_i f_i(x).
+
+        None where `joint_minimum` is. Source: ``flame``, Lemma 4.
+        """
+        lowest = self.joint_minimum(weights)
+        if lowest is None or lowest.certificate is Certificate.ABSENT:
+            return None if lowest is None else Constant("lagrangian_gap", math.inf, lowest.certificate, lowest.reason)
+        if isinstance(self._inner, QuadraticInner):
+            problem = self._inner.problem
+            start = float(weights @ (np.einsum("a,iab,b->i", x, problem.H, x) / 2 - problem.g @ x))
+        else:
+            start = self.n * float(weights[0]) * self.problem.value(x, np.zeros((self.n, 0)))
+        return Constant(
+            "lagrangian_gap", max(start - lowest.value, 0.0), lowest.certificate, "L^0 less the joint minimum"
+        )
+
+    def _quadratics(self, asked: str) -> QuadraticInner:
+        if not isinstance(self._inner, QuadraticInner):
             raise InputError(f"{asked}: needed a quadratic problem; a {self.problem.kind} one has no closed form")
         return self._inner
 
@@ -153,132 +202,3 @@ class Moreau:
         if not (np.abs(point) <= LARGEST).all():
             raise InputError(f"w has entries beyond {LARGEST:g} or that are no numbers")
         return point
-
-
-class _Quadratics:
-    """The minimisation over theta for quadratic f_i, in the eigenbases of their Hessians."""
-
-    def __init__(self, problem: Quadratic, lambda_: float) -> None:
-        self.problem, self.lambda_ = problem, lambda_
-        values, bases = np.linalg.eigh(problem.H)
-        rounding = 4 * problem.d * _EPS * np.abs(values).max(axis=1, keepdims=True)
-        # What rounding leaves of a zero would make a convex problem a weakly convex one.
-        self.h: Array = np.where(np.abs(values) <= rounding, 0.0, values)
-        self.bases: Array = np.asarray(bases, dtype=np.float64)
-        self.ell = max(0.0, -float(self.h.min()))
-        self.rounding = float(rounding.max()) if self.ell else 0.0
-
-    def prox(self, i: int, w: Array) -> Array:
-        inner = self.bases[i].T @ (self.problem.g[i] + self.lambda_ * w)
-        return np.asarray(self.bases[i] @ (inner / (self.h[i] + self.lambda_)))
-
-    def value(self, i: int, theta: Array) -> float:
-        return float(theta @ self.problem.H[i] @ theta / 2 - self.problem.g[i] @ theta)
-
-    def shrunk(self, vectors: Array) -> Array:
-        """``lambda (H_i + lambda I)^-1`` times one vector per client, shape (n, d)."""
-        inner = np.einsum("iab,ia->ib", self.bases, vectors) * (self.lambda_ / (self.h + self.lambda_))
-        return np.asarray(np.einsum("iab,ib->ia", self.bases, inner))
-
-    def envelope_hessians(self) -> Array:
-        H = np.einsum("iab,ib,icb->iac", self.bases, _curvature(self.h, self.lambda_), self.bases)
-        return np.asarray((H + H.transpose(0, 2, 1)) / 2)
-
-    def constants(self) -> tuple[Constant, ...]:
-        L_F, L = float(np.abs(_curvature(self.h, self.lambda_)).max()), float(np.abs(self.h).max())
-        return (
-            _smoothness(
-                L_F, self.lambda_, Certificate.EXACT, "largest |lambda h/(h + lambda)|, h an eigenvalue of H_i"
-            ),
-            Constant("L", L, Certificate.EXACT, "largest norm of H_i"),
-            Constant("ell", self.ell, Certificate.EXACT, "smallest eigenvalue of the H_i"),
-        )
-
-
-class _Logistics:
-    """The minimisation over theta for logistic regression, by Newton's method."""
-
-    rounding = 0.0
-
-    def __init__(self, problem: Logistic, lambda_: float) -> None:
-        self.problem, self.lambda_ = problem, lambda_
-        # The least eigenvalue of a Hessian of |x|^2/(1 + |x|^2) is -1/2, where |x| = 1; the loss is convex.
-        self.ell = problem.rho / 2
-        label = np.ones((1, problem.N))  # the rows of A have theirs in them
-        self.clients = [Logistic(rows[None], label, shared=problem.d, rho=problem.rho) for rows in problem.A]
-
-    def prox(self, i: int, w: Array) -> Array:
-        """Newton's method on the gradient, whose norm every step reduces.
-
-        The Hessian is positive definite, so that the norm falls along the Newton direction wherever it is not 0.
-        """
-        theta, slope = w, self._slope(i, w, w)
-        for _ in range(_NEWTON_STEPS):
-            if (found := self._step(i, w, theta, slope)) is None:
-                break
-            theta, slope = found
-        left, lengths = float(np.linalg.norm(slope)), np.linalg.norm(self.problem.A[i], axis=1)
-        # Bounds of what grad f_i and the change of the whole gradient per length are made of.
-        gradient = float(lengths.mean()) + self.problem.rho
-        curvature = float(np.mean(lengths**2)) / 4 + 2 * self.problem.rho + self.lambda_
-        if not left <= 1e-12 * (gradient + curvature * float(np.linalg.norm(theta) + np.linalg.norm(w))):
-            raise InputError(f"the minimiser at this w is hidden by rounding: a gradient of {left:.3g} is left")
-        return theta
-
-    def value(self, i: int, theta: Array) -> float:
-        return self.clients[i].value(theta, np.zeros((1, 0)))
-
-    def floor(self) -> float:
-        """A certified lower bound of the mean of the ``inf f_i``, below which no envelope falls."""
-        problem = self.problem
-        alone = Logistic(problem.A, np.ones((problem.n, problem.N)), shared=0, rho=problem.rho)
-        return alone.value(np.zeros(0), np.zeros((problem.n, problem.d))) - alone.constants()["F_0"].value
-
-    def constants(self) -> tuple[Constant, ...]:
-        L = self.problem.constants()["L_u"]
-        convex, weak = (abs(float(_curvature(np.array(h), self.lambda_))) for h in (L.value, -self.ell))
-        # The largest Hessian of the f_i is the one at 0, which is the prox of some w.
-        if convex >= weak:
-            L_F = _smoothness(convex, self.lambda_, L.certificate, "lambda L/(lambda + L), where the prox is 0")
-        else:
-            L_F = _smoothness(weak, self.lambda_, Certificate.UPPER_BOUND, "lambda ell/(lambda - ell)")
-        kind = Certificate.UPPER_BOUND if self.ell else Certificate.EXACT
-        return L_F, Constant("L", L.value, L.certificate, L.reason), Constant("ell", self.ell, kind, "rho/2")
-
-    def _step(self, i: int, w: Array, theta: Array, slope: Array) -> tuple[Array, Array] | None:
-        """The next iterate and its gradient; None where no step makes the gradient shorter any more."""
-        step = np.linalg.solve(self._hessian(i, theta), slope)
-        size, length = float(np.linalg.norm(slope)), 1.0
-        while length > 1e-10:
-            trial = theta - length * step
-            reduced = self._slope(i, trial, w)
-            if np.linalg.norm(reduced) < (1 - length / 4) * size:
-                return trial, reduced
-            length /= 2
-        return None
-
-    def _slope(self, i: int, theta: Array, w: Array) -> Array:
-        return np.asarray(self.clients[i].gradients(theta, np.zeros((1, 0)))[0][0] + self.lambda_ * (theta - w))
-
-    def _hessian(self, i: int, theta: Array) -> Array:
-        """With ``r = 1 + |theta|^2`` and s_l the slope of sample l: the Hessian in theta.
-
-        ``(1/N) sum_l s_l (1 - s_l) row_l row_l' + rho (2 I/r^2 - 8 theta theta'/r^3) + lambda I``.
-        """
-        rows, eye = self.problem.A[i], np.eye(len(theta))
-        margins = rows @ theta
-        weights = np.exp(-np.logaddexp(0.0, margins) - np.logaddexp(0.0, -margins))
-        root = math.sqrt(1.0 + float(theta @ theta))
-        unit = theta / root
-        regulariser = (2 * eye - 8 * np.outer(unit, unit)) / root**2 / root**2
-        return np.asarray((rows.T * weights) @ rows / len(rows) + self.problem.rho * regulariser + self.lambda_ * eye)
-
-
-def _curvature(h: Array, lambda_: float) -> Array:
-    """``lambda h/(h + lambda)``: the eigenvalues of F_i from those of f_i, without a product that might overflow."""
-    return np.asarray(lambda_ * (h / (h + lambda_)))
-
-
-def _smoothness(L_F: float, lambda_: float, certificate: Certificate, reason: str) -> Constant:
-    beyond = "; beyond lambda, because lambda < 2 ell" if L_F / lambda_ > 1 + 4 * _EPS else ""
-    return Constant("L_F", L_F, certificate, reason + beyond)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +15,11 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
+from ratecheck.problems.problem import SingleLevel, Written, affine_oracle
+
+if TYPE_CHECKING:
+    from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.inner import InnerProblem
 
 # Relative size below which an eigenvalue or a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
@@ -20,14 +28,19 @@ _EPS = float(np.finfo(float).eps)
 _LARGEST_START = 1e100
 
 
-class Quadratic:
+class Quadratic(SingleLevel):
     """n quadratics ``f_i(w) = w'H_i w/2 - g_i'w`` in ``w = (u, v_i)``, the first ``shared`` coordinates being u.
 
     ``H`` has shape (n, d, d) and is symmetric, ``g`` has shape (n, d). Raises `InputError` for other shapes, NaN or
     infinity, an asymmetric H_i, or ``shared`` outside 0 ... d.
     """
 
-    kind = "quadratic"
+    kind: ClassVar[str] = "quadratic"
+    affine: ClassVar[bool] = True
+    written: ClassVar[tuple[Written, ...]] = (
+        Written("quadratic", "synthetic"),
+        Written(".npz", "from_file", str, own_clients=True),
+    )
 
     def __init__(self, H: ArrayLike, g: ArrayLike, shared: int) -> None:
         self.H, self.g = _checked(H, g)
@@ -73,10 +86,43 @@ class Quadratic:
         g[:, :shared] = g[:, :shared].mean(axis=0) + spread(g[:, :shared], heterogeneity)
         return cls(H, g, shared)
 
+    @classmethod
+    def from_file(cls, path: str, shared: int | None = None) -> Quadratic:
+        """The problem in an ``.npz`` file with arrays H, g and the number ``shared``, by default half of d.
+
+        Raises `InputError` for a file that cannot be read or lacks an array.
+        """
+        arrays = _arrays(Path(path))
+        d = arrays["g"].shape[-1] if arrays["g"].ndim else 0
+        own: Any = arrays.get("shared", d // 2)
+        return cls(arrays["H"], arrays["g"], own if shared is None else shared)
+
     @property
-    def layout(self) -> dict[str, int]:
-        """Number of coordinates of u and of each v_i."""
-        return {"u": self.d_u, "v": self.d_v}
+    def quadratic(self) -> Quadratic:
+        """The problem itself."""
+        return self
+
+    def inner(self, lambda_: float) -> InnerProblem:
+        """By linear algebra; see `SingleLevel.inner`."""
+        from ratecheck.problems.inner import QuadraticInner
+
+        return QuadraticInner(self, lambda_)
+
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
+        """See `Problem.oracle`: the gradient and the proximal map are affine."""
+        from ratecheck.problems.moreau import Moreau
+
+        M, c = self.operator() if name == "gradient" else Moreau(self, lambda_).proximal_map()
+        return affine_oracle(M, c, noise)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Problem.fields`."""
+        return {"H": self.H.tolist(), "g": self.g.tolist(), "shared": self.d_u}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Problem.read`."""
+        return cls(data["H"], data["g"], data["shared"])
 
     def operator(self) -> tuple[Array, Array]:
         """H (n, d, d) and g (n, d): the gradient of f_i is H_i w - g_i."""
@@ -120,7 +166,8 @@ class Quadratic:
     def infimum(self) -> float:
         """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
         H_uu, H_uv, H_vv = self.blocks()
-        curvature, slope, constant = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0), 0.0
+        curvature, slope = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0)
+        constant: Any = 0.0
         size, slope_size = largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))
         for i in range(self.n):
             g_v = self.g[i, self.d_u :]
@@ -199,6 +246,22 @@ class Quadratic:
             # Small differences of large numbers carry the rounding of these, which is covered from above.
             b += (self.n + 2) * float(np.finfo(float).eps) * size
         return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    try:
+        # Opened here: NumPy leaves a file open that turns out to be no archive.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
+            arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}
+    except FileNotFoundError:
+        raise InputError(f"no file {path}: a problem file is an .npz with arrays H, g and the number shared") from None
+    except Exception as error:  # noqa: BLE001  # a damaged archive fails in many ways
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path} cannot be read as an .npz file: {reason}") from None
+    missing = {"H", "g"} - arrays.keys()
+    if missing:
+        raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs H (n,d,d), g (n,d) and shared")
+    return arrays
 
 
 def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from ratecheck.falsification.falsify import SEARCHED
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, is_bilevel, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Bilevel, Problem, Quadratic
+from ratecheck.problems import Problem, Quadratic
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import searchable
 from ratecheck.stepsizes.interval import Interval
@@ -81,7 +81,7 @@ class Wide(InstanceFamily):
         return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
 
     def _chosen(
-        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation,
+        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation | None,
         wanted: Sequence[str], kind: str,
     ) -> dict[str, float]:  # fmt: skip
         """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
@@ -100,9 +100,10 @@ class Wide(InstanceFamily):
         return {name: min(value, most) if name in scaled else value for name, value in chosen.items()}
 
     def _problem(self, dial: Mapping[str, float]) -> Problem:
-        problem = super()._problem(dial)
-        if not isinstance(problem, Quadratic):
-            return problem
+        found = super()._problem(dial)
+        problem = found.quadratic
+        if problem is None:
+            return found
         if not problem.H.any() and "L" in self.statement.vocabulary.facts.values():
             raise InputError("L is positive, and nothing is curved")
         f, x = self._units
@@ -120,12 +121,12 @@ class Wide(InstanceFamily):
 
 def _curvature(problem: Problem) -> float:
     """At least the largest curvature that a step meets, up to a factor."""
-    if isinstance(problem, Bilevel):
-        least = min(float(np.linalg.eigvalsh(A)[0]) for A in problem.A)
-        upper, coupling = (float(np.abs(part).max(initial=0.0)) for part in (problem.Q, problem.B))
-        return float(np.abs(problem.A).max()) + upper * (1 + coupling / least) ** 2
-    assert isinstance(problem, Quadratic)
-    return float(np.abs(problem.H).max(initial=0.0))
+    if (bilevel := problem.bilevel) is not None:
+        least = min(float(np.linalg.eigvalsh(A)[0]) for A in bilevel.A)
+        upper, coupling = (float(np.abs(part).max(initial=0.0)) for part in (bilevel.Q, bilevel.B))
+        return float(np.abs(bilevel.A).max()) + upper * (1 + coupling / least) ** 2
+    assert problem.quadratic is not None
+    return float(np.abs(problem.quadratic.H).max(initial=0.0))
 
 
 def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import bounds
 from bounds.statement import Assumption, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
+from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import uncertifiable
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.participation import Cyclic, Largest, Participation, Reshuffled, Uniform
-from ratecheck.participation.independent import Independent
+from ratecheck.participation import Participation
 from ratecheck.verification import claim_sides as sides
 
 
@@ -33,7 +33,7 @@ def every_participation(statement: Statement) -> bool:
     It says so, or its paper knows no noise, so that given who takes part nothing is random.
     """
     assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts.values()
-    if assumptions & {*PATTERNS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
+    if assumptions & {*LAWS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
         return False
     return Assumption.OBLIVIOUS_PARTICIPATION in assumptions or not {*facts} & {*NOISE}
 
@@ -88,26 +88,16 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     return (*unknowns, *uncertifiable(statement))
 
 
-PATTERNS: dict[Assumption, Callable[[int, int], Participation]] = {
-    Assumption.UNIFORM_SAMPLING: Uniform,
-    Assumption.UNIFORM_SUBSETS: Uniform,
-    Assumption.UNBIASED_SELECTION: Uniform,
-    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
-    Assumption.CYCLIC_BLOCKS: Cyclic,
-    Assumption.SKEWED_SELECTION: lambda n, s: Uniform(n, n) if s == n else Largest(n, s),
-}
+# Assumptions that say who takes part, from the number of participants alone.
+LAWS = tuple(
+    assumption
+    for assumption, entry in CERTIFICATION.items()
+    if (entry.law or entry.selects) and assumption is not Assumption.INDEPENDENT_PARTICIPATION
+)
 
 
 # What says who takes part without a number of participants.
 NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
-_KINDS: dict[Assumption, type] = {
-    Assumption.UNIFORM_SAMPLING: Uniform,
-    Assumption.UNIFORM_SUBSETS: Uniform,
-    Assumption.UNBIASED_SELECTION: Uniform,
-    Assumption.INDEPENDENT_PARTICIPATION: Independent,
-    Assumption.RESHUFFLED_BLOCKS: Reshuffled,
-    Assumption.CYCLIC_BLOCKS: Cyclic,
-}
 
 
 def unlike(statement: Statement, pattern: Participation, size: int) -> str | None:
@@ -117,13 +107,11 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
         symbol = statement.vocabulary.run.get("participants", "m")
         return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
     everybody = pattern.rate == 1
-    for assumption, kind in _KINDS.items():
-        if assumption in statement.assumptions and not isinstance(pattern, kind):
+    for assumption in (each for each in CERTIFICATION if each in statement.assumptions):
+        if CERTIFICATION[assumption].law and assumption not in pattern.satisfies:
             if everybody and size in (0, n) and assumption is not Assumption.INDEPENDENT_PARTICIPATION:
                 continue
-            return (
-                f"a pattern of the kind {type(pattern).__name__.lower()}, but the statement is about {assumption.value}"
-            )
+            return f"a pattern of the kind {pattern.kind}, but the statement is about {assumption.value}"
     return None
 
 

@@ -13,8 +13,8 @@ from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Problem
-from ratecheck.problems.build import build, dials, features
+from ratecheck.problems import Problem
+from ratecheck.problems.build import build, dials, features, own_clients
 from ratecheck.verification.feasible_defaults import inside
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
@@ -50,7 +50,7 @@ def completed(
     clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
     size: dict[str, Any] = {}
-    if not problem_name.endswith(".npz"):
+    if not own_clients(problem_name):
         asked_for = given.get(clients, given.get("n"))
         size = {"n": _clients(statement, given) if asked_for is None else asked_for}
     blocks = _blocks(statement, problem_name, chosen)
@@ -67,7 +67,7 @@ def kind_of(statement: Statement) -> str:
     """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
     names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
     method = METHODS.get(next((name for name in names if name is not None), ""))
-    return "quadratic" if method is None else method.algorithm.problem_kinds[0]
+    return "quadratic" if method is None else method.algorithm.default_problem
 
 
 def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
@@ -143,15 +143,13 @@ def method_parameters(statement: Statement) -> tuple[str, ...]:
 
 def _absent(fact: str, problem: Problem) -> bool:
     """Whether the noise belongs to a block of variables that the problem lacks."""
-    if isinstance(problem, Bilevel):
-        return False
-    return (fact == "sigma_u" and not problem.d_u) or (fact == "sigma_v" and not problem.d_v)
+    return not problem.has_noise(fact)
 
 
 def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
     """Give a statement without personal (or without shared) variables a problem without them."""
     method = METHODS.get(statement.algorithm or "")
-    if method is None or "shared" in given or Bilevel.kind in method.algorithm.problem_kinds:
+    if method is None or "shared" in given or method.algorithm.bilevel:
         return {}
     if not method.shared or Assumption.NO_SHARED in statement.assumptions:
         return {"shared": 0}

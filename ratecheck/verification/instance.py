@@ -20,16 +20,16 @@ from ratecheck import files
 from ratecheck.aliases import Progress
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
-from ratecheck.participation import Bernoulli, Cyclic, Participation, Reshuffled, Trace, Uniform
-from ratecheck.problems import Bilevel, Problem, Quadratic
+from ratecheck.participation import Participation
+from ratecheck.participation import build as pattern_forms
+from ratecheck.problems import Problem
+from ratecheck.problems import build as problem_forms
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 
 EXACT = Options(engine="exact")
 _VERSION = 1
-_QUADRATIC = ("H", "g")
-_BILEVEL = ("A", "B", "b", "Q", "q", "p")
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Instance:
         return {
             "ratecheck instance": _VERSION,
             "statement": self.statement.key,
-            "problem": _problem_fields(self.problem),
-            "participation": None if self.participation is None else _pattern_fields(self.participation),
+            "problem": problem_forms.fields(self.problem),
+            "participation": None if self.participation is None else pattern_forms.fields(self.participation),
             "given": {name: np.asarray(value, dtype=float).tolist() for name, value in self.given.items()},
             "start": {name: np.asarray(value, dtype=float).tolist() for name, value in self.start.items()},
         }
@@ -102,11 +102,11 @@ def read(data: Any, name: str = "this", statement: Statement | None = None) -> I
     if not isinstance(data, dict) or data.get("ratecheck instance") != _VERSION:
         raise InputError(f'{name} is no instance: it lacks "ratecheck instance": {_VERSION}')
     try:
-        problem = _problem(data["problem"])
+        problem = problem_forms.read(data["problem"])
         return Instance(
             statement or bounds.from_data(data["statement"], name),
             problem,
-            _pattern(data["participation"]),
+            None if data["participation"] is None else pattern_forms.read(data["participation"]),
             _given(data["given"], problem.n),
             _by_name("start", data["start"]),
         )
@@ -129,49 +129,3 @@ def _by_name(name: str, data: Any) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise InputError(f"{name}={data!r}: needed values by name")
     return data
-
-
-def _problem_fields(problem: Problem) -> dict[str, Any]:
-    if isinstance(problem, Quadratic):
-        arrays = {name: getattr(problem, name).tolist() for name in _QUADRATIC}
-        return {"kind": problem.kind, **arrays, "shared": problem.d_u}
-    if isinstance(problem, Bilevel):
-        return {"kind": problem.kind, **{name: getattr(problem, name).tolist() for name in _BILEVEL}}
-    raise InputError(f"an instance on a {problem.kind} problem has no file: its data are not part of it")
-
-
-def _problem(data: Mapping[str, Any]) -> Problem:
-    if data["kind"] == "quadratic":
-        return Quadratic(data["H"], data["g"], data["shared"])
-    if data["kind"] == "bilevel":
-        return Bilevel(**{name: data[name] for name in _BILEVEL})
-    raise InputError(f"an instance on a {data['kind']!r} problem is not known: quadratic or bilevel")
-
-
-def _pattern_fields(pattern: Participation) -> dict[str, Any]:
-    if isinstance(pattern, Trace):
-        return {"kind": "trace", "rows": ["".join("01"[taken] for taken in row) for row in pattern.matrix.tolist()]}
-    if isinstance(pattern, Uniform):
-        return {"kind": "uniform", "n": pattern.n, "m": pattern.m}
-    if isinstance(pattern, Cyclic | Reshuffled):
-        return {"kind": type(pattern).__name__.lower(), "n": pattern.n, "S": pattern.S}
-    if isinstance(pattern, Bernoulli):
-        return {"kind": "bernoulli", "p": pattern.p.tolist()}
-    raise InputError(f"a pattern of the kind {type(pattern).__name__.lower()} has no form in a file")
-
-
-def _pattern(data: Mapping[str, Any] | None) -> Participation | None:
-    if data is None:
-        return None
-    kind = data["kind"]
-    if kind == "trace":
-        if wrong := [row for row in data["rows"] if set(row) - {"0", "1"}]:
-            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
-        return Trace([[int(taken) for taken in row] for row in data["rows"]])
-    if kind == "uniform":
-        return Uniform(data["n"], data["m"])
-    if kind == "bernoulli":
-        return Bernoulli(data["p"])
-    if kind in ("cyclic", "reshuffled"):
-        return {"cyclic": Cyclic, "reshuffled": Reshuffled}[kind](data["n"], data["S"])
-    raise InputError(f"a participation of the kind {kind!r} is not known")

@@ -12,7 +12,7 @@ import sympy as sp
 from bounds.statement import Claim, ConditionCheck, Relation
 from ratecheck.algorithms import Method
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Participation, Uniform
+from ratecheck.participation import Participation
 from ratecheck.problems import Quadratic
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.rigorous import Proof
@@ -73,9 +73,9 @@ def affordable(problem: Quadratic, method: Method, trace: Participation, T: int,
     size = 1 + together * (len(method.algorithm.server) + problem.n * len(method.algorithm.client))
     given = trace.fixed(T) is not None
     products = float(T) * (1 if given else problem.n + 2) * size**3
-    if means and isinstance(trace, Uniform):
+    if means and trace.constant_law and trace.size is not None:
         entries = size * (size + 1) // 2
-        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.m == problem.n else entries**3))
+        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
     return products * problem.d / together <= _AFFORDABLE
 
 

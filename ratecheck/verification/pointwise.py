@@ -1,4 +1,4 @@
-"""Claims about points of a bilevel problem, evaluated at many pairs of random ones: the worst pair is reported.
+"""SimFBO's lemmas about points of a bilevel problem, evaluated at random pairs of them: the worst pair is reported.
 
 A pair is (x, y, v) and (x', y', v'). What a claim says about "one client" is taken over all of them.
 Source of the quantities: ``simfbo`` ("SimFBO: Towards Simple, Flexible and Communication-efficient Federated Bilevel

@@ -130,7 +130,8 @@ def _decide(
     participation: Participation | None, start: Mapping[str, Any], *, brief: bool,
 ) -> Proof:  # fmt: skip
     statement = statement.at(given)
-    if not isinstance(problem, Quadratic):
+    quadratic = problem.quadratic
+    if quadratic is None:
         raise UndecidedError(f"a {problem.kind} problem is not followed rigorously")
     if reasons := foreign(statement):
         raise UndecidedError("; ".join(reasons))
@@ -140,7 +141,7 @@ def _decide(
     if reason := unmet(statement, problem, pattern):
         raise _ForeignError(reason)
     subject = _Subject(
-        statement, problem, check.given, check.parameters, check.settings, check.noise, start
+        statement, quadratic, check.given, check.parameters, check.settings, check.noise, start
     )  # fmt: skip
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         if brief:

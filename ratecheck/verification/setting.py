@@ -22,15 +22,16 @@ from ratecheck.engines.moments import lemmas, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
-from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
+from ratecheck.participation import Participation, Trace, Uniform
+from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
-from ratecheck.problems import Bilevel, Certificate, Constant, Problem
+from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification import pointwise as points
 from ratecheck.verification.applicability import (
+    LAWS,
     NO_SIZE,
-    PATTERNS,
     built_on,
     certifiable,
     every_participation,
@@ -128,7 +129,7 @@ class Asked:
         self.measured: dict[str, float] = {}
         self.method = method_of(statement)
         if self.method is not None:
-            self.method.check_problem(self.problem.kind, self.problem.layout)
+            self.method.check_problem(self.problem)
         self.given = statement.resolve(self.raw)  # type: ignore[arg-type]  # names were checked
         # What contradicts the statement's own settings is refused before anything is computed.
         statement.bare.complete({k: v for k, v in self.given.items() if statement.vocabulary[k].role is Role.SETTING})
@@ -213,9 +214,8 @@ class Asked:
         """Clients, participants, local steps and rounds by role; raises `InputError` for what is missing."""
         roles, statement = self.statement.vocabulary.run, self.statement
         found = {role: self.given[s] for role, s in roles.items() if s in self.given}
-        size = None if self.asked is None else _size(self.asked)
-        if isinstance(self.asked, Trace):
-            size = None
+        given = None if self.asked is None else self.asked.matrix
+        size = None if self.asked is None or given is not None else self.asked.size
         if size is not None and found.setdefault("participants", float(size)) != size:
             raise InputError(f"{roles['participants']}={found['participants']:g} contradicts a pattern with {size}")
         if "participants" in found and "participants" in roles:
@@ -230,12 +230,12 @@ class Asked:
         for role in sorted(needed & {*roles} - {*found}):
             raise InputError(f"how many {statement.vocabulary[roles[role]].meaning}? give {roles[role]}=...")
         self.steps, self.coefficients = self._local_steps(found), self._coefficients()
-        if isinstance(self.asked, Trace) and "participants" in found:
-            most = int(self.asked.matrix.sum(axis=1).max())
+        if given is not None and "participants" in found:
+            most = int(given.sum(axis=1).max())
             if found["participants"] < most:
-                symbol, given = roles["participants"], found["participants"]
+                symbol, wanted = roles["participants"], found["participants"]
                 raise InputError(
-                    f'{symbol}={given:g} breaks "{symbol} >= {most}": a round of the trace has {most} clients'
+                    f'{symbol}={wanted:g} breaks "{symbol} >= {most}": a round of the trace has {most} clients'
                 )
         return found
 
@@ -268,7 +268,7 @@ class Asked:
         if self.method is not None:
             roles |= {"local_steps", "rounds", "coefficients"}
             roles -= {"local_steps"} if self.method.fixed.get("K") else set()
-        if _size(self.trace) is not None or isinstance(self.asked, Trace):
+        if self.trace.size is not None or (self.asked is not None and self.asked.matrix is not None):
             roles |= {"participants"}
         run = self.statement.vocabulary.run
         return {run[role] for role in roles if role in run} | {*run.values()} & {*self.statement.parameters}
@@ -276,7 +276,7 @@ class Asked:
     def ranges(self) -> dict[str, tuple[int, int]]:
         """The least and largest number of participants, by symbol, where a given matrix has different ones."""
         symbol = self.statement.vocabulary.run.get("participants")
-        if symbol is None or not isinstance(self.asked, Trace) or _size(self.asked) is not None:
+        if symbol is None or self.asked is None or self.asked.matrix is None or self.asked.size is not None:
             return {}
         sizes = self.asked.matrix[: self._setting("rounds") or None].sum(axis=1)
         return {symbol: (int(sizes.min()), int(sizes.max()))}
@@ -302,15 +302,14 @@ class Asked:
         size = self._setting("participants", n)
         if Assumption.FULL_PARTICIPATION in assumptions:
             return Uniform(n, size or n)
+        delta = None
         if Assumption.INDEPENDENT_PARTICIPATION in assumptions:
             symbol = next((s for s, fact in self.statement.vocabulary.facts.items() if fact == "delta"), "delta")
             if symbol not in self.given:
                 raise InputError(f"with which probability does a client take part? give {symbol}=...")
-            return Bernoulli(self.given[symbol], n)
-        for assumption, build in PATTERNS.items():
-            if assumption in assumptions:
-                return build(n, size)
-        return Uniform(n, size)
+            delta = self.given[symbol]
+        laws = (each for each in (Assumption.INDEPENDENT_PARTICIPATION, *LAWS) if each in assumptions)
+        return next((found for each in laws if (found := assumed(each, n, size, delta)) is not None), Uniform(n, size))
 
     def traces(self, pattern: Participation) -> list[Participation]:
         """The pattern itself, or draws of it where the statement speaks about every participation by itself."""
@@ -328,7 +327,7 @@ class Asked:
 
     def _pointwise(self) -> bool:
         """Whether the statement is about points of a bilevel problem."""
-        return self.method is None and isinstance(self.problem, Bilevel) and self._wanted() <= points.NAMES
+        return self.method is None and self.problem.bilevel is not None and self._wanted() <= points.NAMES
 
     def _wanted(self) -> set[str]:
         return wanted(self.statement)
@@ -346,7 +345,7 @@ class Asked:
         )
 
     def _work(self) -> Work:
-        shares = self.problem.p if isinstance(self.problem, Bilevel) else np.full(self.problem.n, 1 / self.problem.n)
+        shares = self.problem.shares
         if self.method is None:
             return Work(self.steps, self.coefficients, shares, shares)
         weights = self.method.algorithm.weights(shares, self.steps * self.coefficients)
@@ -476,12 +475,3 @@ class Asked:
             if name not in known and name in vocabulary and name not in vocabulary.aliases
             and vocabulary[name].role is Role.STEP_SIZE
         ]  # fmt: skip
-
-
-def _size(pattern: Participation) -> int | None:
-    """How many clients take part in each round; None where that varies, or is random."""
-    if isinstance(pattern, Trace):
-        sizes = {int(size) for size in pattern.matrix.sum(axis=1)}
-        return sizes.pop() if len(sizes) == 1 else None
-    found: int | None = getattr(pattern, "m", getattr(pattern, "S", getattr(pattern, "s", None)))
-    return found

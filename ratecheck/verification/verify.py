@@ -26,7 +26,7 @@ from ratecheck.inputs import floats
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
-from ratecheck.problems import Bilevel, Certificate, Constant, Logistic, Problem, Quadratic
+from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.statistics.sequential_test import FIRST, decide
 from ratecheck.stepsizes.choose import INDEPENDENT
 from ratecheck.verification import claim_sides as sides
@@ -131,9 +131,9 @@ class _Check(Asked):
 
     def _proof(self, trace: Participation) -> Proof:
         """What the interval engine says, where its cost is bounded."""
-        problem, T = self.problem, self._setting("rounds", 1)
-        if not isinstance(problem, Quadratic):
-            return Proof(None, f"a {problem.kind} problem is not followed rigorously")
+        problem, T = self.problem.quadratic, self._setting("rounds", 1)
+        if problem is None:
+            return Proof(None, f"a {self.problem.kind} problem is not followed rigorously")
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.statement.claims)
         # The noise that is remembered is known without following the run.
         run = None if self._wanted() == {"noise2"} else self.method
@@ -141,15 +141,15 @@ class _Check(Asked):
         asked = self.asked if trace.fixed(T) is None else trace
         options = replace(self.options, engine="exact", anyway=False)
         try:
-            return decided(self.statement, problem, self.raw, options, asked, self.start, brief=brief)
+            return decided(self.statement, self.problem, self.raw, options, asked, self.start, brief=brief)
         except InputError as error:
             return Proof(None, str(error))
 
     @cached_property
     def drawn(self) -> points.Points:
         """The points that are drawn for a statement about points."""
-        assert isinstance(self.problem, Bilevel)
-        return points.Points(self.problem, self.problem.p, self.options.seed)
+        assert self.problem.bilevel is not None
+        return points.Points(self.problem.bilevel, self.problem.shares, self.options.seed)
 
     def _by_points(self, base: Verdict, values: dict[str, float]) -> Verdict:
         ball = self.statement.vocabulary.derived["r_max"]
@@ -246,13 +246,13 @@ class _Check(Asked):
         if all(claim.metric.over is Over.NO_RUN for claim in self.statement.claims):
             if self._pointwise():
                 return self._by_points(base, values)
-            if isinstance(self.problem, Bilevel):
+            if self.problem.bilevel is not None:
                 return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=("vectors come from another problem",))
             if len(others := [sorted(kind & self._wanted()) for kind in lemmas.VECTORS if kind & self._wanted()]) > 1:
                 listed = " and ".join(", ".join(names) for names in others)
                 reason = f"{listed} are measured of different vectors, so that nothing relates them"
                 return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
-            vectors = lemmas.vectors(self.problem, self._setting("participants"))
+            vectors = lemmas.vectors(self.problem.single, self._setting("participants"))
             return self._judge(base, vectors, values)
         (symbol,) = sides.measured(self.statement)
         found = expected_delay(self.case, 0)
@@ -389,7 +389,7 @@ class _Check(Asked):
         # Who looks at the curves wants as many replicates of each as were asked for.
         first = FIRST if self.observe is None else most
         normal = setup.is_normal(ready) and not within
-        most_of = ready.problem.largest_gradients if isinstance(ready.problem, Logistic) else {}
+        most_of = ready.problem.largest_gradients
         ranges = self._symbols({name: np.array([largest]) for name, largest in most_of.items()})
         facts = self.statement.vocabulary.facts
         decisions, comparisons = judge(

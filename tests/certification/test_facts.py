@@ -11,6 +11,7 @@ import sympy as sp
 import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.uncertified import lacking, unmet
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
@@ -344,3 +345,11 @@ def test_a_curvature_that_is_almost_no_number(tmp_path, command, curvature):
     code, _, message = command("verify", "--instance", str(path))
     assert code in (2, 3)
     assert len(message.splitlines()) <= 1
+
+
+def test_every_assumption_has_its_entry():
+    """Text, how it is certified, and facts for constants that it defines alone."""
+    assert [*CERTIFICATION] == [*Assumption]
+    for assumption, entry in CERTIFICATION.items():
+        assert entry.how
+        assert {*entry.facts, *entry.met} <= {*assumption.constants}

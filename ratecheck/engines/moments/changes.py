@@ -86,7 +86,7 @@ class Changes:
                         side[0]
                         for side in term_sides(moments, i, column[i], recorded.anchor[i], recorded.anchor_error[i])
                     ),
-                )
+                )  # type: ignore[misc]  # two sides
                 for column in record.terms
             ]
             for i in range(moments.n)

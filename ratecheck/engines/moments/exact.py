@@ -31,8 +31,7 @@ from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, Sam
 from ratecheck.engines.records import plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation import Bernoulli, Independent, Uniform
-from ratecheck.problems import Logistic
+from ratecheck.participation.law import Clients, Sets, Subsets
 
 # A round and a client; None where it is about no single one.
 Place = tuple[int | None, int | None]
@@ -83,7 +82,7 @@ class Expectation:
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
-    if isinstance(setup.problem, Logistic):
+    if not setup.problem.affine:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     fixed = setup.trace.fixed(setup.T) is not None
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
@@ -93,7 +92,7 @@ def check_exact(setup: Setup) -> None:
         )
     if fixed:
         return
-    if not isinstance(setup.trace, Uniform | Independent):
+    if setup.trace.law(0) is None:
         raise InputError(
             "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
             "trace"
@@ -380,23 +379,34 @@ class Moments:
             # Rows without a stride are one row repeated.
             same = self.fixed.strides[0] == 0 or bool((self.fixed == self.fixed[0]).all())
             return not self.setup.algorithm.uses_delay and same
-        trace = self.setup.trace
-        return isinstance(trace, Uniform) or (isinstance(trace, Bernoulli) and trace.p.ndim == 1)
+        return self.setup.trace.constant_law
 
     def round_map(self, t: int) -> RoundMap:
         """How round t changes the moments; call in order of t. Maps are kept per participants and their delays."""
-        trace = self.setup.trace
-        if self.fixed is None and isinstance(trace, Uniform):
-            return self._kept(b"", lambda: self._sampled({trace.m: (1.0, *trace.inclusion)}))
         if self.fixed is None:
-            assert isinstance(trace, Independent)
-            p = trace.probabilities(t, 1)[0]
-            return self._kept(p.tobytes(), lambda: self._independent(p))
+            law = self.setup.trace.law(t)
+            assert law is not None
+            return law.match(subsets=self._of_subsets, clients=self._of_clients, sets=self._of_sets)
         members = np.flatnonzero(self.fixed[t])
         delays = t - self.last[members] if self.setup.algorithm.uses_delay else np.ones(len(members), dtype=int)
         self.last[members] = t
         key = members.tobytes() + b"/" + delays.tobytes()
         return self._kept(key, lambda: self._given(members, delays))
+
+    def _of_subsets(self, law: Subsets) -> RoundMap:
+        return self._kept(b"%d" % law.m, lambda: self._sampled({law.m: (1.0, *law.inclusion)}))
+
+    def _of_clients(self, law: Clients) -> RoundMap:
+        return self._kept(law.p.tobytes(), lambda: self._independent(law.p))
+
+    def _of_sets(self, law: Sets) -> RoundMap:
+        """A mixture of the maps of the sets."""
+
+        def build() -> RoundMap:
+            chosen = [(float(q), np.array(members, dtype=int)) for q, members in law.weighted]
+            return mixture([(q, self._given(members, np.ones_like(members))) for q, members in chosen], [])
+
+        return self._kept(repr(law.weighted).encode(), build)
 
     def _kept(self, key: bytes, build: Callable[[], RoundMap]) -> RoundMap:
         if key not in self._maps:

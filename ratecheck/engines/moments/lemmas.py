@@ -1,8 +1,8 @@
-"""Expectations of the quantities that lemmas speak about, on the exact engine.
+"""Expectations of the quantities that the partial-personalisation paper (pfl) states lemmas about, exactly computed.
 
-Names and definitions are those of `bounds.symbols`. All are moments of the state z = (server, clients, 1) and of the
-virtual local iterates l_ik, which every client computes whether sampled or not: l_ik = P_k y_i + noise of covariance
-C_k, with y_i = (server, client_i, 1).
+Names and definitions are those of `bounds.symbols`; statements of one's own may use them too. All are moments of the
+state z = (server, clients, 1) and of the virtual local iterates l_ik, which every client computes whether sampled or
+not: l_ik = P_k y_i + noise of covariance C_k, with y_i = (server, client_i, 1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Trace
-from ratecheck.problems import Quadratic, SingleLevel
+from ratecheck.problems import SingleLevel
 
 # Rows on z, and the size of the terms that were added up to them.
 Sized = tuple[Array, Array]
@@ -132,8 +132,8 @@ class _Probe:
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         self.setup = moments.setup
-        assert isinstance(moments.setup.problem, Quadratic)
-        self.problem = moments.setup.problem
+        assert moments.setup.problem.quadratic is not None
+        self.problem = moments.setup.problem.quadratic
         self.locals = [self._local(i) for i in range(moments.n)]
         self.gradients = [moments.gradient_rows(i) for i in range(moments.n)]
         self.points = [self._point_rows(i) for i in range(moments.n)]

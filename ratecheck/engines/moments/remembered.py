@@ -1,4 +1,4 @@
-"""What clients remember of the last round in which they took part: its gradients and their noise.
+"""FedSUM's memory: what clients remember of the last round in which they took part, its gradients and their noise.
 
 A_t are the clients that took part up to round t, a_i the last round up to t in which client i did, l_ik its local
 iterates there and e_ik the noise of the gradients that it took. With the expectation over the noise alone, who takes
@@ -22,7 +22,6 @@ from ratecheck.engines.moments.moment import Number
 from ratecheck.engines.moments.transition import Transition, scaled
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import Quadratic
 
 NAMES = frozenset(
     {"gradients2", "staleness2", "mean_gradients2", "mean_staleness2", "noise2", "noise_inner"}
@@ -35,8 +34,8 @@ class Remembered:
     def __init__(self, moments: Moments) -> None:
         if moments.fixed is None:
             raise InputError("what clients remember depends on who took part: draw a trace")
-        self._setup, problem = moments.setup, moments.setup.problem
-        assert isinstance(problem, Quadratic)
+        self._setup, problem = moments.setup, moments.setup.problem.quadratic
+        assert problem is not None
         self._taking, self._present = moments.fixed, np.maximum.accumulate(moments.fixed, axis=0)
         self._noisy = bool(moments.setup.noise.any())
         self._still = np.array([_still(moments.setup, i) for i in range(moments.n)])

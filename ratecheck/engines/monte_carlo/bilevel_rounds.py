@@ -1,4 +1,4 @@
-"""Monte Carlo for what lemmas about bilevel methods speak of: drifts, directions and changes within a round.
+"""Monte Carlo for what SimFBO's lemmas speak of: drifts, directions and changes within a round.
 
 Per round and replicate, from the points that a run visits (`visits`). Averages over clients are those of the weights
 w_i of the objective that the method descends, averages over a client's local steps are those of its coefficients.
@@ -16,7 +16,6 @@ from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.random import stream_keys
-from ratecheck.problems import Bilevel
 
 _BLOCKS = ("x", "y", "v")
 NAMES = frozenset(
@@ -56,8 +55,8 @@ class _Rounds:
     """Sums over the local steps of one round; arrays end with the replicates."""
 
     def __init__(self, setup: Setup, replicates: int) -> None:
-        assert isinstance(setup.problem, Bilevel)
-        self.setup, self.problem, self.replicates = setup, setup.problem, replicates
+        assert setup.problem.bilevel is not None
+        self.setup, self.problem, self.replicates = setup, setup.problem.bilevel, replicates
         self.M, self.c = setup.operator("gradient")
         self.w = setup.algorithm.weights(setup.shares, setup.norms)
         used = np.arange(setup.K) < setup.local_steps[:, None]

@@ -21,8 +21,6 @@ from ratecheck.errors import InputError
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
 from ratecheck.kernels.vectors import add_product
-from ratecheck.participation import Largest
-from ratecheck.problems import Logistic
 
 # Eigenvalues of a noise covariance below this share of the largest are rounding.
 _RANK = 1e-14
@@ -33,9 +31,9 @@ _CHUNK_ENTRIES = 1 << 28
 
 def check_leap(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine given who takes part: a quadratic problem, no biased selection."""
-    if isinstance(setup.problem, Logistic):
+    if not setup.problem.affine:
         raise InputError(f"the leap engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
-    if isinstance(setup.trace, Largest):
+    if setup.trace.follows_state:
         raise InputError("selecting the largest gradients is not affine, as the leap engine needs: use engine=step")
 
 

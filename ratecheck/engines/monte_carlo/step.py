@@ -21,12 +21,10 @@ from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup
 from ratecheck.kernels.constants import SLOTS, WIDTH
 from ratecheck.kernels.diagonal import Diagonal
-from ratecheck.kernels.oracle import AFFINE, LOGISTIC, PROXIMAL, Oracle
+from ratecheck.kernels.oracle import AFFINE, Oracle
 from ratecheck.kernels.random import stream_keys
 from ratecheck.kernels.records import Records
 from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
-from ratecheck.participation import Largest
-from ratecheck.problems import Logistic
 
 # Replicates per block: enough to fill vector registers, few enough that a block's state stays in the cache.
 LANES = 64
@@ -166,7 +164,7 @@ class StepKernel:
             places=np.concatenate([_places(maps.server, starts), _places(maps.message, starts)], axis=1),
             projected=slot * setup.problem.d + np.arange(*starts[block : block + 2]) if slot >= 0 else np.arange(0),
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
-            select=setup.trace.s if isinstance(setup.trace, Largest) else 0,
+            select=setup.trace.selected,
             score=score,
             known_start=known_start(setup, self.plan, self.source, begin, bool(rate.any())),
         )
@@ -277,14 +275,8 @@ def _places(counts: Counts, starts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def oracle(setup: Setup, name: str) -> Oracle:
     """The named oracle of the setup's problem as the kernels take it."""
-    problem = setup.problem
-    none2, none3 = np.zeros((1, 1)), np.zeros((1, 1, 1))
-    if isinstance(problem, Logistic):
-        kind, lambda_ = (PROXIMAL, float(setup.step_sizes["lambda_"])) if name == "prox" else (LOGISTIC, 0.0)
-        batch = int(problem.batch or 0)
-        return Oracle(kind, none3, none2, problem.A, float(problem.rho), problem.d_u, batch, lambda_, setup.noise)
-    M, c = (np.ascontiguousarray(array) for array in setup.operator(name))
-    return Oracle(AFFINE, M, c, none3, 0.0, 0, 0, 0.0, setup.noise)
+    lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
+    return setup.problem.oracle(name, setup.noise, lambda_)
 
 
 def record_arrays(plan: RecordPlan) -> Records:

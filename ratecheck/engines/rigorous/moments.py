@@ -29,8 +29,8 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, inverse, rationals
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.base import Group, LinearMaps, TermOver, U, V, Variables
-from ratecheck.participation import Participation, Uniform
-from ratecheck.participation.independent import Independent
+from ratecheck.participation import Participation
+from ratecheck.participation.law import Clients, RoundLaw, Weighted
 from ratecheck.problems import Problem, Quadratic
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
@@ -80,9 +80,10 @@ class RigorousRun:
         ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
         by client; a default may be missing. Raises `UndecidedError` for problems that are no quadratics.
         """
-        if not isinstance(problem, Quadratic):
+        quadratic = problem.quadratic
+        if quadratic is None:
             raise UndecidedError(f"runs on a {problem.kind} problem are not followed rigorously")
-        n, d_u, d_v = problem.n, problem.d_u, problem.d_v
+        n, d_u, d_v = problem.n, quadratic.d_u, quadratic.d_v
         u = np.zeros(d_u) if start.get("x0") is None else start["x0"]
         v = np.zeros((n, d_v)) if start.get("v0") is None else start["v0"]
         points = np.concatenate(
@@ -96,13 +97,13 @@ class RigorousRun:
         # Defaults are functions of n, exact on an exact n.
         given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
         sizes = {**given, **method.fixed, **step_sizes}
-        common = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
+        common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
         parameters = []
         for i in range(n):
             own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
             parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
         return RigorousRun(
-            method, rationals(problem.H), rationals(problem.g), d_u, rationals(points), variances, K, T, trace,
+            method, rationals(quadratic.H), rationals(quadratic.g), d_u, rationals(points), variances, K, T, trace,
             tuple(parameters),
         )  # fmt: skip
 
@@ -340,7 +341,11 @@ class _Part:
         if len(set(p)) == 1:
             counted = {c: math.comb(n, c) * p[0] ** c * (1 - p[0]) ** (n - c) for c in range(n + 1)}
             return _mixed([(q, self._uniform(c)) for c, q in counted.items() if q])
-        return _mixed([(q, self._given(members, [1] * len(members))) for q, members in independent_sets(p)])
+        return self._of_sets(*possible_sets(Clients(np.array(p, dtype=float))))
+
+    def _of_sets(self, *weighted: tuple[Fraction, tuple[int, ...]]) -> _Law:
+        """One of several sets."""
+        return _mixed([(q, self._given(members, [1] * len(members))) for q, members in weighted])
 
     @property
     def _constant(self) -> bool:
@@ -349,16 +354,13 @@ class _Part:
             # Rows without a stride are one row repeated.
             same = self.fixed.strides[0] == 0 or bool((self.fixed == self.fixed[0]).all())
             return same and not self.algorithm.uses_delay
-        trace = self.run.trace
-        return isinstance(trace, Uniform) or (
-            isinstance(trace, Independent) and getattr(trace, "p", np.zeros(0)).ndim == 1
-        )
+        return self.run.trace.constant_law
 
     def _all_laws(self) -> Iterator[_Law]:
         """The law of every round in turn."""
         trace, last = self.run.trace, [-1] * self.n
-        if self.fixed is None and (self.algorithm.uses_delay or not isinstance(trace, Uniform | Independent)):
-            raise UndecidedError(f"{type(trace).__name__.lower()} participation is not followed rigorously")
+        if self.fixed is None and (self.algorithm.uses_delay or trace.law(0) is None):
+            raise UndecidedError(f"{trace.kind} participation is not followed rigorously")
         for t in range(self.run.T):
             if self.fixed is not None:
                 members = [int(i) for i in np.flatnonzero(self.fixed[t])]
@@ -366,11 +368,14 @@ class _Part:
                 for i in members:
                     last[i] = t
                 yield self._kept(self._given, tuple(members), tuple(delays))
-            elif isinstance(trace, Uniform):
-                yield self._kept(self._uniform, trace.m)
             else:
-                assert isinstance(trace, Independent)
-                yield self._kept(self._independent, tuple(Fraction(float(x)) for x in trace.probabilities(t, 1)[0]))
+                law = trace.law(t)
+                assert law is not None
+                yield law.match(
+                    subsets=lambda law: self._kept(self._uniform, law.m),
+                    clients=lambda law: self._kept(self._independent, law.exact),
+                    sets=lambda law: self._kept(self._of_sets, *law.weighted),
+                )
 
     def _kept(self, make: Callable[..., _Law], *arguments: Any) -> _Law:
         """A law, made once."""
@@ -513,16 +518,11 @@ class _Part:
         return {name: total / T for name, total in totals.items()}
 
 
-def independent_sets(p: Sequence[Fraction]) -> list[tuple[Fraction, list[int]]]:
-    """Every set of independent clients that is possible, with its probability; `UndecidedError` for too many."""
-    if 2 ** sum(0 < q < 1 for q in p) > _MOST_SETS:
+def possible_sets(law: RoundLaw) -> list[Weighted]:
+    """Every set of participants that is possible, with its probability; `UndecidedError` for too many."""
+    if law.count() > _MOST_SETS:
         raise UndecidedError(f"more than {_MOST_SETS} sets of participants with different probabilities")
-    choices = [[taken for taken in (False, True) if (q if taken else 1 - q)] for q in p]
-    found = []
-    for taken in itertools.product(*choices):
-        probability = math.prod((q if here else 1 - q for q, here in zip(p, taken, strict=True)), start=Fraction(1))
-        found.append((probability, [i for i, here in enumerate(taken) if here]))
-    return found
+    return law.support()
 
 
 def vectors(problem: Quadratic, m: int) -> dict[str, Fraction]:

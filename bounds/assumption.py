@@ -1,0 +1,82 @@
+"""What statements take for granted: one entry per assumption, with its text and the constants that it defines."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Self
+
+
+class Assumption(Enum):
+    """What a statement takes for granted, in the words a verdict uses; ``constants`` are the symbols it defines.
+
+    How each is certified, or why it cannot be, says `ratecheck.certification.assumptions`.
+    """
+
+    constants: tuple[str, ...]
+    """Names of the constants through which the assumption enters a bound."""
+
+    def __new__(cls, text: str, *constants: str) -> Self:
+        """A member whose value is its text."""
+        member = object.__new__(cls)
+        member._value_ = text
+        member.constants = constants
+        return member
+
+    SMOOTHNESS = ("smoothness", "L")
+    NOISE = ("unbiased gradients with bounded variance, independent across clients and steps", "sigma_u", "sigma_v")
+    DISSIMILARITY = ("bounded gradient dissimilarity", "b")
+    UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"
+    FULL_PARTICIPATION = "every client takes part in every round"
+    NO_PERSONAL = "no personal variables"
+    NO_SHARED = "no shared variable"
+    INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
+    MARTINGALE = "each vector has mean zero whatever those before it are"
+    LOWER_LEVEL = ("every lower-level function strongly convex in y", "mu_g")
+    BILEVEL_LIPSCHITZ = (
+        "Lipschitz f_i, gradients and second derivatives of f_i and g_i, third derivatives of g_i",
+        "L_f",
+        "L_1",
+        "L_2",
+        "L_3",
+    )
+    BILEVEL_NOISE = (
+        "unbiased gradients and second derivatives with bounded variance, independent across clients and steps",
+        "sigma_f",
+        "sigma_g",
+        "sigma_gg",
+    )
+    LOWER_HETEROGENEITY = ("bounded heterogeneity of the lower-level gradients", "beta_gh", "sigma_gh")
+    LOCAL_WEIGHTS = (
+        (
+            "coefficients a_i^k from alpha_min to alpha_max, weights w_i at most beta_max/n and the same in every round"
+            ", |a_i|_1 from c_a_prime*tau_bar*alpha_min to c_a*tau_bar*alpha_max, rho^(t) from rho_bar/2 to 3*rho_bar/2"
+        ),
+        "alpha_min",
+        "alpha_max",
+        "beta_max",
+        "c_a",
+        "c_a_prime",
+        "tau_bar",
+        "rho_bar",
+    )
+    BALL = "the server's v starts in the ball of radius r = L_f/mu_g"
+    EVERY_SAMPLE = "the bounds mu_g, L_1 and L_f hold for every single sample, not only for the means"
+    UNBIASED_SELECTION = "s of m clients sampled uniformly without replacement, independently of the run so far"
+    SKEWED_SELECTION = ("a selection whose relative skew is nowhere below gamma_bar", "gamma_bar")
+    INNER_ACCURACY = ("inner problems solved to a squared gradient of at most eps_max", "eps_max")
+    EXACT_INNER = "inner problems solved exactly"
+    INNER_CONVEXITY = ("strongly convex inner problems", "mu")
+    DUAL_START = "dual variables that start at pi_i = lambda*alpha_i*(theta_i - w_i)"
+    BOUNDED_BELOW = "a joint objective that is bounded below"
+    TOTAL_NOISE = ("unbiased gradients with bounded variance, independent across clients, rounds and steps", "sigma")
+    OBLIVIOUS_PARTICIPATION = "who takes part does not depend on the noise"
+    DRAWN_STEP_SIZES = "step sizes set for the participation that is drawn; both sides in expectation over it"
+    UNIFORM_SUBSETS = "S of N clients sampled uniformly without replacement, independently in each round"
+    INDEPENDENT_PARTICIPATION = (
+        "clients take part independently, with probability at least delta in each round",
+        "delta",
+    )
+    RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
+    CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
+    BOUNDED_GRADIENTS = ("a bound on the mean over the clients of ||grad f_i||^2", "b")
+    QUOTED = "what else the quoted work assumes, which the table does not say"

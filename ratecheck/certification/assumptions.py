@@ -1,0 +1,124 @@
+"""What certifies each assumption of statements: one entry per assumption.
+
+Its text and constants are those of `bounds.assumption.Assumption`. A constant enters through its certificate
+(`ratecheck.certification.certified_constants`); an entry says what the assumption asks for besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bounds.assumption import Assumption
+from bounds.statement import Over, Statement
+from ratecheck.algorithms import METHODS
+from ratecheck.certification.certified_constants import CertifiedCase
+
+# The parameter of a method that solves a problem at each client in a round.
+_INNER = "lambda_"
+
+
+def _any(_: Statement) -> bool:
+    return True
+
+
+def _none(_: Statement) -> bool:
+    return False
+
+
+def _without_run(statement: Statement) -> bool:
+    return all(claim.metric.over is Over.NO_RUN for claim in statement.claims)
+
+
+def _two_levels(statement: Statement) -> bool:
+    method = METHODS.get(statement.algorithm or "")
+    return method is None or method.algorithm.bilevel
+
+
+def _inner(statement: Statement) -> bool:
+    method = METHODS.get(statement.algorithm or "")
+    return method is not None and _INNER in method.algorithm.step_sizes
+
+
+def _below(case: CertifiedCase) -> str:
+    """The fact that exists where the objective is bounded below."""
+    if _INNER in case.parameters:
+        return "joint_minimum"
+    return "F_0" if case.problem.bilevel is None else "Phi_gap"
+
+
+@dataclass(frozen=True)
+class Certification:
+    """How an assumption is certified, in words, and what it asks for.
+
+    - ``fits``: whether it can be true of what a statement is about, problem aside.
+    - ``lower_level``: it is about problems that have one.
+    - ``law``: it is about the law of who takes part, which a pattern meets or not (`Participation.satisfies`).
+    - ``selects``: it says who takes part, but as a constant.
+    - ``drawn_before``: who takes part may not depend on the run.
+    - ``facts``: what certifies a constant that it defines, where the vocabulary has no symbol for it.
+    - ``met``: constants that the caller sets, so that every run meets them.
+    - ``exists``: a fact that has to exist, after what to call it.
+    """
+
+    how: str
+    fits: Callable[[Statement], bool] = _any
+    lower_level: bool = False
+    law: bool = False
+    selects: bool = False
+    drawn_before: bool = False
+    facts: Mapping[str, str] = field(default_factory=dict)
+    met: tuple[str, ...] = ()
+    exists: tuple[str, Callable[[CertifiedCase], str]] | None = None
+
+
+_PROBLEM = "the problem's certified constants"
+_PATTERN = "the law of the participation pattern"
+_METHOD = "the method's own rules"
+_NOTHING = "nothing certifies it"
+_ORACLE = "independent Gaussian noise of the given size, or samples of the data"
+
+CERTIFICATION: Mapping[Assumption, Certification] = {
+    Assumption.SMOOTHNESS: Certification(_PROBLEM),
+    Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
+    Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
+    Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True),
+    Assumption.FULL_PARTICIPATION: Certification(_PATTERN),
+    Assumption.NO_PERSONAL: Certification("the problem's blocks of variables"),
+    Assumption.NO_SHARED: Certification("the problem's blocks of variables"),
+    Assumption.INDEPENDENT_SAMPLING: Certification("vectors that are drawn beforehand", _without_run),
+    Assumption.MARTINGALE: Certification("vectors with random signs", _without_run),
+    Assumption.LOWER_LEVEL: Certification(_PROBLEM, _two_levels, lower_level=True),
+    Assumption.BILEVEL_LIPSCHITZ: Certification(_PROBLEM, _two_levels, lower_level=True),
+    Assumption.BILEVEL_NOISE: Certification(
+        _ORACLE, _two_levels, lower_level=True, met=("sigma_f", "sigma_g", "sigma_gg")
+    ),
+    Assumption.LOWER_HETEROGENEITY: Certification(_PROBLEM, _two_levels, lower_level=True),
+    Assumption.LOCAL_WEIGHTS: Certification(
+        "the clients' local steps and weights", _two_levels, lower_level=True, met=("tau_bar",)
+    ),
+    Assumption.BALL: Certification("the start", _two_levels, lower_level=True),
+    Assumption.EVERY_SAMPLE: Certification("noise that is added to gradients alone", _two_levels, lower_level=True),
+    Assumption.UNBIASED_SELECTION: Certification(_PATTERN, law=True, drawn_before=True),
+    Assumption.SKEWED_SELECTION: Certification(
+        "the pattern's least relative skew", _inner, selects=True, facts={"gamma_bar": "selection_skew"}
+    ),
+    Assumption.INNER_ACCURACY: Certification(
+        "inner problems that are solved exactly", _inner, facts={"eps_max": "inner_error"}
+    ),
+    Assumption.EXACT_INNER: Certification("inner problems that are solved exactly", _inner),
+    Assumption.INNER_CONVEXITY: Certification(
+        "lambda beyond the modulus of weak convexity", _inner, facts={"mu": "inner_convexity"}
+    ),
+    Assumption.DUAL_START: Certification(_METHOD, _inner),
+    Assumption.BOUNDED_BELOW: Certification(_PROBLEM, exists=("a lower bound", _below)),
+    Assumption.TOTAL_NOISE: Certification(_ORACLE, met=("sigma",)),
+    Assumption.OBLIVIOUS_PARTICIPATION: Certification(_PATTERN, drawn_before=True),
+    Assumption.DRAWN_STEP_SIZES: Certification("step sizes that are chosen for each drawn participation"),
+    Assumption.UNIFORM_SUBSETS: Certification(_PATTERN, law=True, drawn_before=True),
+    Assumption.INDEPENDENT_PARTICIPATION: Certification(_PATTERN, law=True, met=("delta",)),
+    Assumption.RESHUFFLED_BLOCKS: Certification(_PATTERN, law=True),
+    Assumption.CYCLIC_BLOCKS: Certification(_PATTERN, law=True),
+    Assumption.BOUNDED_GRADIENTS: Certification(_NOTHING, _none),
+    Assumption.QUOTED: Certification(_NOTHING, _none),
+}

@@ -1,0 +1,74 @@
+"""What a folder of this package offers, and what other distributions add to it by entry points.
+
+An entry point of the group ``ratecheck.problems`` and the like names an object, as in ``mine = "my_package:Mine"``. The
+modules of a folder are imported, and entry points loaded, when a registry is first asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from ratecheck.errors import InputError
+
+T = TypeVar("T")
+
+
+def modules(package: str) -> list[ModuleType]:
+    """All modules of a package, imported, by name."""
+    folder = importlib.import_module(package)
+    return [importlib.import_module(f"{package}.{each.name}") for each in pkgutil.iter_modules(folder.__path__)]
+
+
+def plugins(group: str) -> Iterator[tuple[str, Any]]:
+    """Names and objects of the entry points of a group; raises `InputError` for one that cannot be loaded."""
+    for entry in importlib.metadata.entry_points(group=group):
+        try:
+            yield entry.name, entry.load()
+        except Exception as error:  # noqa: BLE001  # whatever another distribution raises
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(f"the entry point {entry.name!r} of {group} ({entry.value}) fails: {reason}") from None
+
+
+def classes(package: str, group: str, base: type[T]) -> list[type[T]]:
+    """Subclasses of ``base`` defined in the modules of a package, and those that entry points of a group name."""
+    found = [
+        each
+        for module in modules(package)
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, base) and each.__module__ == module.__name__
+    ]
+    for name, each in plugins(group):
+        if not (isinstance(each, type) and issubclass(each, base)):
+            raise InputError(f"the entry point {name!r} of {group} names no subclass of {base.__name__}")
+        found.append(each)
+    return found
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Objects by name, found by ``find`` when first needed and then kept; `forget` has them looked for again."""
+
+    def __init__(self, find: Callable[[], dict[str, T]]) -> None:
+        self._find, self._found = find, dict[str, T]()
+
+    def __getitem__(self, name: str) -> T:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def forget(self) -> None:
+        """Look again when next asked."""
+        self._found = {}
+
+    def _all(self) -> dict[str, T]:
+        if not self._found:
+            self._found = self._find()
+        return self._found

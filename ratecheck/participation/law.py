@@ -1,0 +1,139 @@
+"""The law of one round's participants, where rounds are independent of one another: what exact engines follow.
+
+Three forms, each with its own cheap recursion: subsets of one size (`Subsets`), clients on their own (`Clients`), and
+any finite mixture of sets (`Sets`). An engine says what it does with each (`RoundLaw.match`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from ratecheck.aliases import Array
+
+Result = TypeVar("Result")
+# A set of clients and its probability.
+Weighted = tuple[Fraction, tuple[int, ...]]
+
+
+class RoundLaw(ABC):
+    """The law of S_t, a random subset of n clients."""
+
+    @abstractmethod
+    def match(
+        self,
+        *,
+        subsets: Callable[[Subsets], Result],
+        clients: Callable[[Clients], Result],
+        sets: Callable[[Sets], Result],
+    ) -> Result:
+        """What the function for this form returns."""
+
+    @abstractmethod
+    def count(self) -> float:
+        """How many sets are possible."""
+
+    @abstractmethod
+    def support(self) -> list[Weighted]:
+        """Every possible set with its exact probability."""
+
+
+@dataclass(frozen=True)
+class Subsets(RoundLaw):
+    """All subsets of m of n clients, equally likely."""
+
+    n: int
+    m: int
+
+    @property
+    def inclusion(self) -> tuple[float, float]:
+        """pi_1 = P(i in S) = m/n and pi_2 = P(i, j in S) = m(m-1)/(n(n-1)) for i != j."""
+        pairs = self.n * (self.n - 1)
+        return self.m / self.n, (self.m * (self.m - 1) / pairs if pairs else 0.0)
+
+    def match(
+        self,
+        *,
+        subsets: Callable[[Subsets], Result],
+        clients: Callable[[Clients], Result],
+        sets: Callable[[Sets], Result],
+    ) -> Result:
+        """See `RoundLaw.match`."""
+        return subsets(self)
+
+    def count(self) -> float:
+        """The binomial coefficient C(n, m)."""
+        return math.comb(self.n, self.m)
+
+    def support(self) -> list[Weighted]:
+        """See `RoundLaw.support`."""
+        share = Fraction(1, math.comb(self.n, self.m))
+        return [(share, members) for members in itertools.combinations(range(self.n), self.m)]
+
+
+@dataclass(frozen=True, eq=False)
+class Clients(RoundLaw):
+    """Every client on its own, client i with probability ``p[i]``; p (n,)."""
+
+    p: Array
+
+    @property
+    def exact(self) -> tuple[Fraction, ...]:
+        """The probabilities as the binary fractions that they are."""
+        return tuple(Fraction(float(each)) for each in self.p)
+
+    def match(
+        self,
+        *,
+        subsets: Callable[[Subsets], Result],
+        clients: Callable[[Clients], Result],
+        sets: Callable[[Sets], Result],
+    ) -> Result:
+        """See `RoundLaw.match`."""
+        return clients(self)
+
+    def count(self) -> float:
+        """2 for each client whose coming is neither sure nor impossible."""
+        return 2.0 ** int(np.count_nonzero((self.p > 0) & (self.p < 1)))
+
+    def support(self) -> list[Weighted]:
+        """See `RoundLaw.support`."""
+        p = self.exact
+        choices = [[taken for taken in (False, True) if (q if taken else 1 - q)] for q in p]
+        found = []
+        for taken in itertools.product(*choices):
+            share = math.prod((q if here else 1 - q for q, here in zip(p, taken, strict=True)), start=Fraction(1))
+            found.append((share, tuple(i for i, here in enumerate(taken) if here)))
+        return found
+
+
+@dataclass(frozen=True)
+class Sets(RoundLaw):
+    """One of finitely many sets: pairs of a probability and the members in increasing order; they add up to 1."""
+
+    weighted: Sequence[Weighted]
+
+    def match(
+        self,
+        *,
+        subsets: Callable[[Subsets], Result],
+        clients: Callable[[Clients], Result],
+        sets: Callable[[Sets], Result],
+    ) -> Result:
+        """See `RoundLaw.match`."""
+        return sets(self)
+
+    def count(self) -> float:
+        """The number of sets."""
+        return len(self.weighted)
+
+    def support(self) -> list[Weighted]:
+        """See `RoundLaw.support`."""
+        return list(self.weighted)

@@ -1,0 +1,235 @@
+"""The interface of problems: what a run, a certificate and the command line ask of one.
+
+A problem is one file: a subclass of `Problem` in this folder, or one that another distribution names by an entry point
+of the group ``ratecheck.problems``, as in ``mine = "my_package:Mine"``.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.problems.constants import Constants
+
+if TYPE_CHECKING:
+    from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.bilevel import Bilevel
+    from ratecheck.problems.inner import InnerProblem
+    from ratecheck.problems.quadratic import Quadratic
+
+
+@dataclass(frozen=True)
+class Written:
+    """How ``--problem`` writes a problem: ``name``, or with a file as ``name:PATH`` or ``PATH.suffix``.
+
+    ``maker`` is the class method that makes the problem, "" for the class itself; its parameters are those that the
+    command line may set. ``load`` turns the path that is written, "" where there is none, into its first argument;
+    ``size`` counts the variables of a client from that argument, without building the problem. ``own_clients``: the
+    number of clients is in the file.
+    """
+
+    name: str
+    maker: str = ""
+    load: Callable[[str], Any] | None = None
+    size: Callable[[Any], int] | None = None
+    own_clients: bool = False
+
+    @property
+    def form(self) -> str:
+        """What messages show, such as ``libsvm:PATH``."""
+        return f"{self.name}PATH" if self.name.endswith(":") else f"PATH{self.name}" if self._suffix else self.name
+
+    @property
+    def _suffix(self) -> bool:
+        return self.name.startswith(".")
+
+    def path(self, text: str) -> str | None:
+        """The path in a text of this form, "" without one; None for a text of another form."""
+        if self.name.endswith(":"):
+            return text.removeprefix(self.name) if text.startswith(self.name) else None
+        if self._suffix:
+            return text if text.endswith(self.name) else None
+        return "" if text == self.name else None
+
+
+class Problem(ABC):
+    """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
+
+    What an engine may do with a problem it asks as a capability: ``affine`` (the gradient of every client is affine, so
+    that moments are followed exactly), `quadratic` and `bilevel` (the problem in that form, where it has it).
+    """
+
+    n: int
+    d: int
+    # The problem's name in messages and files.
+    kind: ClassVar[str]
+    # How the command line writes it; nothing where it cannot.
+    written: ClassVar[tuple[Written, ...]] = ()
+    # Noise that may be added to the gradients: names of total standard deviations.
+    noises: ClassVar[tuple[str, ...]]
+    # Whether every client's gradient is affine: `operator` has its coefficients.
+    affine: ClassVar[bool] = False
+    # Samples that a local step draws; None where gradients are full.
+    batch: int | None = None
+
+    @property
+    @abstractmethod
+    def layout(self) -> dict[str, int]:
+        """Number of coordinates of each block, in the order of the joint variable."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parts of a starting point, in the order of the joint variable."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> str:
+        """The numbers of variables in words, such as ``5 shared and 5 personal variables``."""
+
+    @abstractmethod
+    def certified(
+        self, start: Mapping[str, Array], noise: Mapping[str, float], weights: Array | None = None
+    ) -> Constants:
+        """The certified constants at a start by name (zeros where one is missing).
+
+        ``weights`` (n,) are the clients' in the objective, None for the problem's own. Raises `InputError` for a start
+        of the wrong shape or a negative noise.
+        """
+
+    @abstractmethod
+    def noise(self, totals: Mapping[str, float]) -> Array:
+        """Standard deviation per coordinate (d,) from totals by name, E||noise||^2 = total^2 of what it is about."""
+
+    @abstractmethod
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
+        """The oracle "gradient", or "prox" with parameter lambda_, as the kernels take it."""
+
+    @property
+    def shares(self) -> Array:
+        """The clients' weights p_i (n,) in the objective: 1/n each unless a problem has others."""
+        return np.full(self.n, 1 / self.n)
+
+    @property
+    def quadratic(self) -> Quadratic | None:
+        """The problem as quadratics f_i, where it is one."""
+        return None
+
+    @property
+    def bilevel(self) -> Bilevel | None:
+        """The problem as a bilevel quadratic, where it is one."""
+        return None
+
+    @property
+    def single(self) -> SingleLevel:
+        """The problem as one without a lower level; raises `InputError` where it has one."""
+        raise InputError("needed a problem without a lower level")
+
+    @property
+    def largest_gradients(self) -> Mapping[str, float]:
+        """Numbers that recorded quantities exceed at no point, by name; empty where none is known."""
+        return {}
+
+    def operator(self) -> tuple[Array, Array]:
+        """(M, c) with M_i x - c_i client i's gradient, (n, d, d) and (n, d); raises `InputError` if not affine."""
+        raise InputError(f"the gradients of a {self.kind} problem are not affine")
+
+    def has_noise(self, name: str) -> bool:
+        """Whether the problem has the variables that a noise is about."""
+        return True
+
+    def fields(self) -> dict[str, Any]:
+        """The problem as JSON data, which `read` reads; raises `InputError` where it has no such form."""
+        raise InputError(f"an instance on a {self.kind} problem has no file: its data are not part of it")
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `fields`; raises `InputError` for what is no such problem."""
+        raise InputError(f"an instance on a {cls.kind!r} problem has no file")
+
+
+class SingleLevel(Problem):
+    """A problem f(u, v_1, ..., v_n) = (1/n) sum_i f_i(u, v_i) with d_u shared and d_v personal variables."""
+
+    d_u: int
+    d_v: int
+    noises: ClassVar[tuple[str, ...]] = ("sigma", "sigma_u", "sigma_v")
+
+    @abstractmethod
+    def value(self, u: Array, v: Array) -> float:
+        """f(u, v), for u (d_u,) and v (n, d_v)."""
+
+    @abstractmethod
+    def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Partial gradients of every f_i at u (d_u,) and v (n, d_v): arrays (n, d_u) and (n, d_v)."""
+
+    @abstractmethod
+    def constants(
+        self, u0: Array | None = None, v0: Array | None = None, sigma_u: float = 0.0, sigma_v: float = 0.0
+    ) -> Constants:
+        """Certified constants at the start (u0, v0), zeros by default, with additive noise of total size sigma."""
+
+    def inner(self, lambda_: float) -> InnerProblem:
+        """Minimises f_i(theta) + (lambda/2) ||theta - w||^2 over theta; raises `InputError` where nothing does."""
+        raise InputError(f"no inner solver for a {self.kind} problem")
+
+    @property
+    def single(self) -> SingleLevel:
+        """The problem itself."""
+        return self
+
+    @property
+    def layout(self) -> dict[str, int]:
+        """Number of coordinates of u and of each v_i."""
+        return {"u": self.d_u, "v": self.d_v}
+
+    @property
+    def starts(self) -> dict[str, tuple[int, ...]]:
+        """x0 (d_u,) and v0 (n, d_v)."""
+        return {"x0": (self.d_u,), "v0": (self.n, self.d_v)}
+
+    @property
+    def sizes(self) -> str:
+        """See `Problem.sizes`."""
+        return f"{self.d_u} shared and {self.d_v} personal variables"
+
+    def certified(
+        self, start: Mapping[str, Array], noise: Mapping[str, float], weights: Array | None = None
+    ) -> Constants:
+        """See `Problem.certified`; ``sigma`` is the noise of the only block."""
+        sigma_u, sigma_v = noise.get("sigma_u", 0.0), noise.get("sigma_v", 0.0)
+        total = noise.get("sigma")
+        if total is not None:
+            sigma_u, sigma_v = (total, sigma_v) if self.d_u else (sigma_u, total)
+        return self.constants(start.get("x0"), start.get("v0"), sigma_u, sigma_v)
+
+    def noise(self, totals: Mapping[str, float]) -> Array:
+        """See `Problem.noise`; raises `InputError` for ``sigma`` where there are two blocks."""
+        sigma_u, sigma_v = totals["sigma_u"], totals["sigma_v"]
+        if totals["sigma"]:
+            if self.d_u and self.d_v:
+                raise InputError("sigma is for problems with one block of variables; here give sigma_u and sigma_v")
+            sigma_u, sigma_v = (totals["sigma"], sigma_v) if self.d_u else (sigma_u, totals["sigma"])
+        noise = np.zeros(self.d)
+        noise[: self.d_u] = sigma_u / math.sqrt(max(self.d_u, 1))
+        noise[self.d_u :] = sigma_v / math.sqrt(max(self.d_v, 1))
+        return noise
+
+    def has_noise(self, name: str) -> bool:
+        """Whether there are variables of the block."""
+        return not ((name == "sigma_u" and not self.d_u) or (name == "sigma_v" and not self.d_v))
+
+
+def affine_oracle(M: Array, c: Array, noise: Array) -> Oracle:
+    """The oracle M_i x - c_i as the kernels take it."""
+    from ratecheck.kernels.oracle import AFFINE, Oracle
+
+    none = np.zeros((1, 1, 1))
+    return Oracle(AFFINE, np.ascontiguousarray(M), np.ascontiguousarray(c), none, 0.0, 0, 0, 0.0, noise)
