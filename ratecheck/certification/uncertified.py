@@ -1,7 +1,7 @@
 """What a statement assumes that no problem, participation or run certifies, in words.
 
 A constant enters through its certificate (`ratecheck.certification.certified_constants`). Here is what an assumption
-asks for besides: a kind of problem, blocks of variables that are absent, a method of a kind, a participation that is
+needs besides: a kind of problem, blocks of variables that are absent, a method of a kind, a participation that is
 drawn beforehand.
 """
 

@@ -161,7 +161,7 @@ def _by_points(request: Request, base: Verdict, values: dict[str, float]) -> Ver
     ball = setting.statement.vocabulary.derived["r_max"]
     # Where its size does not follow from the statement's constants the statement has no v.
     found = points(setting).records(number(ball, values) if within(ball, values) else 1.0)
-    note = "evaluated at random pairs of points; a claim is reported where it has the least room"
+    note = "evaluated at random pairs of points; a claim is reported where it has the least slack"
     return _conclude(request, replace(base, notes=(note,)), _with_symbols(setting, found))
 
 

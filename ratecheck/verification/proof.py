@@ -29,7 +29,7 @@ _SAME = Fraction(1, 2**200)
 class Proof:
     """What was proved: ``outcome`` VIOLATED, HOLDS or NOT_APPLICABLE, or None where ``reason`` says why nothing was.
 
-    ``left`` and ``right`` enclose the sides of the claim with the least room, in round ``round`` (None: the mean).
+    ``left`` and ``right`` enclose the sides of the claim with the least slack, in round ``round`` (None: the mean).
     ``notes`` say what was moved so that the instance meets the conditions exactly.
     """
 
@@ -146,7 +146,7 @@ def _why(outcome: Outcome | None) -> str:
 
 
 def together(proofs: Sequence[Proof]) -> Proof:
-    """One of several that all have to hold: one violated or undecided, else the one with least room."""
+    """One of several that all have to hold: one violated or undecided, else the one with least slack."""
     for outcome in (Outcome.VIOLATED, None):
         for proof in proofs:
             if proof.outcome is outcome:

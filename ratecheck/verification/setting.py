@@ -424,7 +424,7 @@ def _pattern(
     if Assumption.INDEPENDENT_PARTICIPATION in assumptions:
         symbol = next((s for s, fact in statement.vocabulary.facts.items() if fact == "delta"), "delta")
         if symbol not in values:
-            raise InputError(f"with which probability does a client take part? give {symbol}=...")
+            raise InputError(f"with which probability does a client participate? give {symbol}=...")
         return Bernoulli(values[symbol], n)
     for assumption, build in PATTERNS.items():
         if assumption in assumptions:
