@@ -31,12 +31,12 @@ LOWER = work.LOWER | {"mu_g", "inner_convexity", "delta", "selection_skew", "joi
 
 @dataclass(frozen=True)
 class CertifiedCase:
-    """What a statement is asked about: a problem, who takes part, and what the caller sets.
+    """What constants are certified of: a problem, a participation, and what the caller sets.
 
     ``noise`` maps names of `NOISE` to numbers, ``parameters`` names of the method's parameters (such as lambda_ and
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
-    about no run. ``T`` is the number of rounds, None where nothing asks for it. ``work`` is what each client does in a
-    round, None where nothing asks for it. ``samples``: bounds have to hold for what the oracles answer, noise included.
+    about no run. ``T`` is the number of rounds, None where nothing needs it. ``work`` is what each client does in a
+    round, None where nothing needs it. ``samples``: bounds have to hold for what the oracles answer, noise included.
     """
 
     problem: Problem
@@ -68,7 +68,7 @@ class CertifiedCase:
 
     @cached_property
     def matrix(self) -> NDArray[np.bool_]:
-        """Who takes part in rounds 0 ... T, where that is the same in every run; see `delays.rows_until`."""
+        """S_0 ... S_T, (T + 1, n) booleans, where the pattern is the same in every run; see `delays.rows_until`."""
         assert self.participation is not None
         assert self.T is not None
         return delays.rows_until(self.participation, self.T)

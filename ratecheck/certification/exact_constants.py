@@ -213,7 +213,7 @@ class Proved:
 
     def _delta(self) -> Fraction:
         if self.trace is None or self.trace.delta is None:
-            raise UndecidedError("clients that do not take part independently")
+            raise UndecidedError("clients that do not participate independently")
         return Fraction(self.trace.delta)
 
     def _tau_max(self) -> Fraction:

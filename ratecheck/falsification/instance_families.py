@@ -33,7 +33,8 @@ from ratecheck.verification import claim_sides as sides
 from ratecheck.verification import pointwise as points
 from ratecheck.verification.applicability import every_participation, method_of
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.setting import certify, recordable, wanted
+from ratecheck.verification.on_trace import certify
+from ratecheck.verification.setting import recordable, wanted
 
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
 # grows with both.

@@ -1,4 +1,4 @@
-"""What a statement is about: its method, who takes part, and whether problems and runs know its symbols."""
+"""What a statement is about: its method, its participation, and whether problems and runs know its symbols."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def method_of(statement: Statement) -> Method | None:
 def every_participation(statement: Statement) -> bool:
     """Whether the statement is about every participation by itself: it assumes no law of it, and averages over nothing.
 
-    It says so, or its paper knows no noise, so that given who takes part nothing is random.
+    It says so, or its paper knows no noise, so that given the participation nothing is random.
     """
     assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts.values()
     if assumptions & {*LAWS, Assumption.INDEPENDENT_PARTICIPATION, Assumption.DRAWN_STEP_SIZES}:
@@ -39,7 +39,7 @@ def every_participation(statement: Statement) -> bool:
 
 
 def certifiable(statement: Statement) -> dict[str, str]:
-    """Symbols of which a certificate is asked, each with the fact's name.
+    """Symbols that need a certificate, each with the fact's name.
 
     Those of the statement's parameters, of its assumptions, and inside what is derived for it.
     """
@@ -96,7 +96,7 @@ LAWS = tuple(
 )
 
 
-# What says who takes part without a number of participants.
+# What describes the participation without a number of participants.
 NO_SIZE = {Assumption.FULL_PARTICIPATION, Assumption.INDEPENDENT_PARTICIPATION}
 
 

@@ -44,7 +44,7 @@ def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
 
 @functools.cache
 def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
-    """The expression with what its paper derives from other quantities of the run put in."""
+    """The expression, in which what its paper derives from other quantities of the run is substituted."""
     derived = {s: vocabulary.derived[s.name] for s in expr.free_symbols if s.name in vocabulary.derived}
     return expr.xreplace({s: value for s, value in derived.items() if vocabulary[s.name].role is Role.MEASURED})
 
@@ -172,7 +172,7 @@ def compared(
     given: Collection[str] = (),
     rounds: int | None = None,
 ) -> Comparison:
-    """Both sides by the exact engine: means over rounds, or the entry with the least room.
+    """Both sides by the exact engine: means over rounds, or the entry with the least slack.
 
     ``given`` are the constants whose values are the caller's own. A mean is one over ``rounds`` where the run was
     followed for fewer of them.
@@ -190,13 +190,13 @@ def compared(
     sure = left.sure & right.sure
     sure[:first] = True
     with np.errstate(all="ignore"):
-        room = np.where(sure, left.value - right.value, 0.0)
+        gap = np.where(sure, left.value - right.value, 0.0)
         error = np.where(sure, left.error + right.error, 0.0)
-        room = np.abs(room) if claim.relation is Relation.EQUAL else room
+        gap = np.abs(gap) if claim.relation is Relation.EQUAL else gap
         size = np.abs(left.value) + sum(np.abs(term) for term in terms.values())
         # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first, then what has no
         # number.
-        excess = np.where(sure, room / np.maximum(size, 1e-300) + 3 * (room > error), 2.0)
+        excess = np.where(sure, gap / np.maximum(size, 1e-300) + 3 * (gap > error), 2.0)
     worst = first + int(np.argmax(excess[first:]))
     parts = {label: float(term[worst]) for label, term in terms.items()}
     t, client = result.place(worst)

@@ -1,4 +1,4 @@
-"""What a statement is asked about where the caller does not say: the problem, the run, the noise."""
+"""What a statement is verified on by default: the problem, the sizes of the run, the noise."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds":
 _NOISE = 0.3
 # A default number of clients is looked for below this.
 _MOST_CLIENTS = 64
-# By fact or by parameter of the method: each client takes part half of the time, and the inner problem is convex.
+# By fact or by parameter of the method: a client participates with probability 1/2, and the inner problem is convex.
 _OTHERS = {"delta": 0.5, "lambda_": 3.0}
 
 
 @dataclass(frozen=True)
 class DefaultedInputs:
-    """A problem, by the name and with the dials that it was asked for, and what goes with it in `verify`."""
+    """A problem with its name and its own parameters ``dials``, and the values that go with it in `verify`."""
 
     problem: Problem
     values: dict[str, float]
@@ -39,7 +39,7 @@ class DefaultedInputs:
 def completed(
     statement: Statement, problem_name: str | None = None, given: Mapping[str, Any] | None = None
 ) -> DefaultedInputs:
-    """The problem and the statement's values with defaults; ``given`` are values and dials of the problem.
+    """The problem and the statement's values with defaults; ``given`` are values and parameters of the problem.
 
     Without a name the problem is the synthetic one of the kind that the statement's method is about. Raises
     `InputError` for a name in ``given`` that is neither, and for a problem that cannot be built.
@@ -51,8 +51,8 @@ def completed(
     # A problem from a file brings its own number of clients.
     size: dict[str, Any] = {}
     if not own_clients(problem_name):
-        asked_for = given.get(clients, given.get("n"))
-        size = {"n": _clients(statement, given) if asked_for is None else asked_for}
+        named = given.get(clients, given.get("n"))
+        size = {"n": _clients(statement, given) if named is None else named}
     blocks = _blocks(statement, problem_name, chosen)
     problem = build(problem_name, {**size, **blocks, **{k: v for k, v in chosen.items() if k != "n"}})
     mine = {k: v for k, v in mine.items() if k != "n" or clients == "n"}
@@ -87,7 +87,7 @@ def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
 
 
 def _participants(statement: Statement, n: int) -> dict[str, float]:
-    """How many of n clients take part where nothing says so: all but one, at most nine; all where everybody does."""
+    """The default number of participants of n clients: all but one, at most nine; all with full participation."""
     symbol = statement.vocabulary.run.get("participants")
     if symbol is None or symbol in statement.settings:
         return {}
@@ -159,13 +159,13 @@ def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) ->
 
 
 def _divided(
-    values: Mapping[str, Any], dials: tuple[str, ...], vocabulary: Vocabulary
+    values: Mapping[str, Any], of_problem: tuple[str, ...], vocabulary: Vocabulary
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Tell the statement's parameters from the problem's dials; raises `InputError` for a name that is neither."""
+    """Tell the statement's parameters from those of the problem; raises `InputError` for a name that is neither."""
     for name in values:
-        if name not in vocabulary and name not in dials:
+        if name not in vocabulary and name not in of_problem:
             given = {quantity.name for quantity in vocabulary if quantity.role is not Role.MEASURED}
-            known = given | vocabulary.aliases.keys() | set(dials)
-            raise InputError(f"no parameter or problem dial {name!r}; {did_you_mean(name, known)}")
+            known = given | vocabulary.aliases.keys() | set(of_problem)
+            raise InputError(f"no parameter {name!r} of the statement or the problem; {did_you_mean(name, known)}")
     mine = {k: v for k, v in values.items() if k in vocabulary}
-    return mine, {k: v for k, v in values.items() if k in dials}
+    return mine, {k: v for k, v in values.items() if k in of_problem}

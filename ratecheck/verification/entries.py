@@ -42,7 +42,7 @@ class Entries:
 class Course:
     """Both sides of a claim along ``x``, with the half widths of their bands (zero where they are exact).
 
-    ``along`` says what x is: the round, of which the entry with the least room is taken (``crowd`` is the largest
+    ``along`` says what x is: the round, of which the entry with the least slack is taken (``crowd`` is the largest
     number of entries of a round); pairs of points, in the order of the right side; or participations, each with one
     number for the whole run.
     """
@@ -105,7 +105,7 @@ def _course(claim: Claim, found: Entries) -> Course:
         order, crowd = np.arange(first, len(left)), 1
         x = order.astype(float)
     else:
-        order, x, crowd = _least_room(left - right, found.places)
+        order, x, crowd = _least_slack(left - right, found.places)
     kept = _thinned(order, (left - right)[order])
     order, x = order[kept], x[kept]
     return Course(
@@ -122,7 +122,7 @@ def _mean(side: Array) -> tuple[Array, Array]:
     return side.mean(axis=0), radius(side, LEVEL / 2)
 
 
-def _least_room(excess: Array, places: Sequence[Place]) -> tuple[NDArray[np.int64], Array, int]:
+def _least_slack(excess: Array, places: Sequence[Place]) -> tuple[NDArray[np.int64], Array, int]:
     """Of each round the entry whose left side exceeds its right side most, the rounds, and the largest number."""
     rounds = np.array([-1 if t is None else t for t, _ in places])
     chosen, crowd = [], 1
@@ -135,7 +135,7 @@ def _least_room(excess: Array, places: Sequence[Place]) -> tuple[NDArray[np.int6
 
 
 def _thinned(order: NDArray[np.int64], excess: Array) -> NDArray[np.int64]:
-    """Positions of at most so many entries as a curve shows, the one with the least room among them."""
+    """Positions of at most so many entries as a curve shows, the one with the least slack among them."""
     count = len(order)
     if count <= _SHOWN:
         return np.arange(count)

@@ -9,8 +9,8 @@ from bounds.statement import Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
-from ratecheck.stepsizes.choose import chosen_values
-from ratecheck.verification.setting import certify
+from ratecheck.verification.on_trace import on_trace, step_values
+from ratecheck.verification.setting import resolve
 
 # How often a default is halved at most.
 _HALVINGS = 10
@@ -45,10 +45,8 @@ def _open(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str,
 def _admits(statement: Statement, problem: Problem, values: Mapping[str, Any]) -> bool:
     """Whether all conditions hold at these values, with the step sizes that are taken by default."""
     try:
-        numbers = statement.resolve(values)
-        constants = {name: each.value for name, each in certify(statement, problem, values).items()}
-        known = {k: v for k, v in {**numbers, **constants}.items() if k in statement.parameters}
-        completed, _ = chosen_values(statement, known)
+        setting = resolve(statement, problem, None, values)
+        numbers = step_values(on_trace(setting, setting.traces()[0])).values
     except InputError:
         return False
-    return all(check.holds is not False for check in statement.check_conditions(completed))
+    return all(check.holds is not False for check in statement.check_conditions(numbers))

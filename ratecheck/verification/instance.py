@@ -1,6 +1,6 @@
 """Everything that decides both sides of a statement, as one object and as a file.
 
-A file is JSON with every number written so that it reads back as it is. `verify --instance FILE` asks again.
+A file is JSON with every number written so that it reads back as it is. `verify --instance FILE` verifies it again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Instance:
-    """A statement, a problem, who takes part (None: as the statement assumes), numbers and a start.
+    """A statement, a problem, its participation (None: as the statement assumes), numbers and a start.
 
     ``given`` has what `verify` takes: settings, noise, parameters of the method, step sizes, constants that are larger
     than the certified ones.

@@ -30,7 +30,7 @@ _LARGEST = 1e280
 
 
 class Replicates:
-    """Records of replicates by the paper's symbols, simulated when they are first asked for, ``most`` at most.
+    """Records of replicates by the paper's symbols, simulated when they are first used, ``most`` at most.
 
     ``simulate`` runs the replicates in a range, ``symbols`` turns records by their own names into records by symbol.
     """
@@ -54,7 +54,7 @@ class Replicates:
 
     @property
     def records(self) -> dict[str, Array]:
-        """Everything that was drawn: batches follow one another, whichever claim asked for them."""
+        """Everything that was drawn: batches follow one another, whichever claim they were drawn for."""
         runs = [run.records for run in self._batches.values()]
         return self.symbols({name: np.concatenate([records[name] for records in runs]) for name in runs[0]})
 
@@ -218,7 +218,7 @@ def _compared(
     decision: SequentialDecision,
     tie: Tie,
 ) -> Comparison:
-    """A claim's two sides where there is the least room, over the replicates that decided it."""
+    """A claim's two sides where there is the least slack, over the replicates that decided it."""
     mine = {name: array[: decision.replicates] for name, array in records.items()}
     parts = {
         label: float(_by_check(claim, term, vocabulary, values, mine)[:, decision.worst].mean())

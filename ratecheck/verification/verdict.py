@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def room(self) -> float:
-        """How far the left side is below the right one, relative to the larger; what has no number has no room."""
+        """The slack right - left relative to the larger side, in [-2, 2]; minus infinity where a side has no number."""
         size = max(abs(self.right), abs(self.left))
         if self.missing or not math.isfinite(size):
             return -math.inf
@@ -113,5 +113,5 @@ class Verdict:
 
     @property
     def worst(self) -> Comparison | None:
-        """The comparison with the least room."""
+        """The comparison with the least slack."""
         return min(self.comparisons, key=lambda each: each.room, default=None)

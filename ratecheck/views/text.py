@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ratecheck.stepsizes.admissible import StepSizes
     from ratecheck.stepsizes.nearest import Nearest
     from ratecheck.stepsizes.region import Region
-    from ratecheck.verification.rigorous import Proof
+    from ratecheck.verification.proof import Proof
     from ratecheck.verification.verdict import Comparison, Verdict
 
 

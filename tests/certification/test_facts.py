@@ -19,7 +19,8 @@ from ratecheck.participation import Trace
 from ratecheck.problems import Quadratic
 from ratecheck.verification.applicability import foreign
 from ratecheck.verification.defaults import completed
-from ratecheck.verification.setting import Options, prepared
+from ratecheck.verification.on_trace import on_trace
+from ratecheck.verification.setting import Options, resolve
 from ratecheck.verification.verify import verify
 
 QUICK = Options(vacuity=False)
@@ -286,10 +287,9 @@ def test_the_catalogue_s_assumptions_are_met_by_its_default_problems():
             continue
         rounds = statement.vocabulary.run.get("rounds")
         asked = completed(statement, None, {} if rounds is None else {rounds: 4.0})
-        check, pattern = prepared(statement, asked.problem, asked.values, QUICK, None, {})
-        check.trace = check.traces(pattern)[0]
-        assert unmet(statement, asked.problem, pattern) is None, statement.key
-        assert lacking(statement, check.case) == (), statement.key
+        setting = resolve(statement, asked.problem, None, asked.values, QUICK)
+        assert unmet(statement, asked.problem, setting.pattern) is None, statement.key
+        assert lacking(statement, on_trace(setting, setting.traces()[0]).case) == (), statement.key
 
 
 # --- Numbers beyond what is handled ---

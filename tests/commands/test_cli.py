@@ -186,7 +186,7 @@ def test_verify_checks_names_per_statement(monkeypatch):
     result = CliRunner().invoke(verify.command, words, standalone_mode=False)
     refused, held = json.loads(result.stdout)
     assert (refused["verdict"], held["verdict"]) == ("NOT_APPLICABLE", "HOLDS")
-    assert "no parameter or problem dial 'rho'" in refused["reasons"][0]
+    assert "no parameter 'rho' of the statement or the problem" in refused["reasons"][0]
 
 
 def test_verify_a_file(tmp_path):

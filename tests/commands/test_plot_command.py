@@ -113,7 +113,7 @@ def test_seed_and_replicates_reach_the_engine(plot):
         (("pfl/corollary-3.8", *SMALL, "--vary", "gamma"), "prescribes gamma"),
         (("pfl/theorem-3.7", "--vary", "L"), "is not one of"),
         (("pfl/theorem-3.7", *SMALL, "--engine", "fast"), "no engine 'fast'"),
-        (("pfl/theorem-3.7", "speed=3"), "no parameter or problem dial 'speed'"),
+        (("pfl/theorem-3.7", "speed=3"), "no parameter 'speed' of the statement or the problem"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_file(plot, tmp_path, arguments, message):

@@ -12,7 +12,7 @@ from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Logistic, Quadratic
-from ratecheck.verification import verify as checked
+from ratecheck.verification import judgement
 from ratecheck.verification.monte_carlo import judge
 from ratecheck.verification.verify import Options, foreign, verify
 
@@ -106,7 +106,7 @@ def test_each_drawn_trace_is_a_check():
 def test_participations_share_the_level(monkeypatch):
     """Any of them may refute the statement, so that each has its part; all have to hold, each at the whole level."""
     seen = []
-    monkeypatch.setattr(checked, "judge", lambda *args, **rest: seen.append(args[3:5]) or judge(*args, **rest))
+    monkeypatch.setattr(judgement, "judge", lambda *args, **rest: seen.append(args[3:5]) or judge(*args, **rest))
     options = Options(engine="step", replicates=64, level=0.03, traces=5)
     verify(bounds.get("fedsum/theorem-4.1"), Quadratic.synthetic(5, 3, 3, seed=1), SETTINGS["fedsum"], options)
     assert seen == [(0.03, pytest.approx(0.006))] * 5

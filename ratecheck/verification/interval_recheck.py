@@ -1,35 +1,35 @@
-"""Verdicts that rounding leaves open, settled by the interval engine where it follows such runs."""
+"""The interval engine's recheck of verdicts that rounding leaves open: when, at which cost, and with which result."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import sympy as sp
 
-from bounds.statement import Claim, ConditionCheck, Relation
-from ratecheck.algorithms import Method
+from bounds.statement import Claim, ConditionCheck, Over, Relation
+from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Quadratic
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.rigorous import Proof
+from ratecheck.verification.proof import Proof
+from ratecheck.verification.rigorous import decided, not_followed
+from ratecheck.verification.setting import Setting, resolve
 from ratecheck.verification.verdict import Comparison, Verdict
 
-# An accusation by less than this, relative to the larger side, is asked again without rounding.
+# A violation by less than this, relative to the larger side, is rechecked without rounding.
 _HAIR = 1e-6
 # Numbers that the interval engine multiplies in some seconds.
 _AFFORDABLE = 1e7
 
 
-def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> Verdict:
-    """The verdict where rounding decides nothing, otherwise what is proved.
+def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdict:
+    """The verdict of floating point on one trace where rounding decides nothing, otherwise what is proved.
 
-    An accusation by a hair is asked again in any case: prescribed step sizes and certified constants are rounded, too.
-    What is merely open is asked where that is wanted (``rigorous``), and so is every accusation: one is kept where
-    nothing is proved.
+    A violation by a hair is rechecked in any case: prescribed step sizes and certified constants are rounded, too.
+    Where ``setting.options.rigorous`` says so, what is inconclusive is rechecked, and so is every violation: it is kept
+    where nothing is proved.
     """
     pairs = list(zip(verdict.comparisons, verdict.statement.claims, strict=False))
     if any(check.holds is False for check in verdict.conditions):
@@ -39,19 +39,53 @@ def settled(verdict: Verdict, prove: Callable[[], Proof], *, rigorous: bool) -> 
         return replace(verdict, outcome=Outcome.HOLDS, reasons=(), notes=(*verdict.notes, note))
     if verdict.engine != "exact" or not pairs:
         return verdict
-    found = [sides.judged(*pair)[0] for pair in pairs]
-    accused = [c for (c, _), each in zip(pairs, found, strict=True) if each is Outcome.VIOLATED]
-    by_a_hair = bool(accused) and max(map(_excess, accused)) < _HAIR
+    violated = [c for c, claim in pairs if sides.judged(c, claim)[0] is Outcome.VIOLATED]
+    by_a_hair = bool(violated) and max(map(_excess, violated)) < _HAIR
     # A bound that is a number and overflows is nothing that a run could settle.
     numbers = all(math.isfinite(c.right) or _measured(verdict, claim) for c, claim in pairs)
+    rigorous = setting.options.rigorous
     is_open = rigorous and verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED) and numbers
-    if not is_open and not by_a_hair and not (accused and rigorous):
+    if not is_open and not by_a_hair and not (violated and rigorous):
         return verdict
-    proof = prove()
+    proof = _prove(setting, trace)
     if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
         note = f"{proof.outcome.value} is proved in interval arithmetic; float64 alone cannot tell the sides apart"
         return replace(verdict, outcome=proof.outcome, reasons=(), notes=(*verdict.notes, note, *proof.notes))
     return _unproved(verdict, proof, by_a_hair=by_a_hair)
+
+
+def _prove(setting: Setting, trace: Participation) -> Proof:
+    """What the interval engine proves on the trace, at a bounded cost."""
+    if setting.problem.quadratic is None:
+        return not_followed(setting.problem)
+    T = setting.size("rounds", 1)
+    participation = setting.participation if trace.fixed(T) is None else trace
+    options = replace(setting.options, engine="exact", anyway=False)
+    try:
+        again = resolve(
+            setting.statement, setting.problem, participation, setting.given, options, setting.start
+        )  # fmt: skip
+        return decided(again, brief=not _affordable(setting, trace))
+    except InputError as error:
+        return Proof(None, str(error))
+
+
+def _affordable(setting: Setting, trace: Participation) -> bool:
+    """Whether the interval engine follows the run within seconds, or needs not follow it."""
+    # The noise that is remembered is known without following the run.
+    if setting.method is None or setting.recorded == {"noise2"}:
+        return True
+    means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
+    problem, algorithm, T = setting.problem.quadratic, setting.method.algorithm, setting.size("rounds", 1)
+    assert problem is not None
+    coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
+    together = problem.d if coupled else 1
+    size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
+    products = float(T) * (1 if trace.fixed(T) is not None else problem.n + 2) * size**3
+    if means and trace.constant_law and trace.size is not None:
+        entries = size * (size + 1) // 2
+        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
+    return products * problem.d / together <= _AFFORDABLE
 
 
 def _unproved(verdict: Verdict, proof: Proof, *, by_a_hair: bool) -> Verdict:
@@ -64,19 +98,6 @@ def _unproved(verdict: Verdict, proof: Proof, *, by_a_hair: bool) -> Verdict:
         return verdict
     reason = f'the sides differ by a hair, and "{edge[0]}" holds up to rounding only'
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
-
-
-def affordable(problem: Quadratic, method: Method, trace: Participation, T: int, *, means: bool) -> bool:
-    """Whether the interval engine follows a run within seconds; ``means``: only means over its rounds."""
-    coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
-    together = problem.d if coupled else 1
-    size = 1 + together * (len(method.algorithm.server) + problem.n * len(method.algorithm.client))
-    given = trace.fixed(T) is not None
-    products = float(T) * (1 if given else problem.n + 2) * size**3
-    if means and trace.constant_law and trace.size is not None:
-        entries = size * (size + 1) // 2
-        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
-    return products * problem.d / together <= _AFFORDABLE
 
 
 def _measured(verdict: Verdict, claim: Claim) -> bool:

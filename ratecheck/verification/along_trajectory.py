@@ -1,0 +1,71 @@
+"""Verdicts with constants that need not exist on the whole space: they are found along the run that they prescribe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ratecheck.certification.trajectory_constants import MEASURES, Measure
+from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
+from ratecheck.problems import Certificate, Constant
+from ratecheck.verification.judgement import Request, compare
+from ratecheck.verification.verdict import Verdict
+
+# How often an assumed trajectory constant is raised to what was measured, and the margin on top.
+_ATTEMPTS, _MARGIN = 30, 1.05
+
+
+def along_trajectory(request: Request) -> Verdict:
+    """The verdict with constants ``request.along`` that hold at every iterate of the run that they prescribe.
+
+    Raises `InputError` where one was given and does not hold there.
+    """
+    on, setting, symbols = request.on, request.setting, request.along
+    measures = {s: MEASURES[setting.statement.vocabulary.facts[s]] for s in symbols}
+    fixed = {s: value for s in symbols if (value := setting.fixed(s)) is not None}
+    said = {**fixed, **setting.values}
+    tried = {s: said.get(s, _MARGIN * measure.start(on.case)) for s, measure in measures.items()}
+    for _ in range(_ATTEMPTS):
+        found = {s: Constant(s, value, Certificate.TRAJECTORY, "tried") for s, value in tried.items()}
+        judged = compare(replace(request, on=on.with_constants(found)))
+        verdict, measured = judged.verdict, judged.measured
+        short = [s for s in symbols if measured[s] > tried[s]]
+        if verdict.outcome is Outcome.NOT_APPLICABLE:
+            return verdict
+        if verdict.outcome is Outcome.DIVERGED or any(math.isinf(measured[s]) for s in short):
+            # What the statement takes for granted is not there, so that it does not speak of this run.
+            return _none(
+                verdict, f"the run overflows float64, so that no {' and '.join(symbols)} can be measured along it"
+            )
+        if any(c.missing for c in verdict.comparisons):
+            return verdict
+        if not short:
+            held = {s: replace(each, reason="measured at its iterates") for s, each in found.items()}
+            notes = (*verdict.notes, *_notes(verdict, measures))
+            return replace(verdict, constants={**verdict.constants, **held}, notes=notes)
+        for s in short:
+            if s in setting.values:
+                raise InputError(f'{s}={setting.values[s]:g} breaks "{s} >= {measured[s]:g}", its value along the run')
+            if s in fixed:
+                return _none(
+                    verdict, f"the statement takes {s}={fixed[s]:g}, but {s} is {measured[s]:.6g} along the run"
+                )
+        tried = {**tried, **{s: _MARGIN * measured[s] for s in short}}
+    listed = " and ".join(f"{s} (tried up to {value:.3g})" for s, value in tried.items())
+    return _none(verdict, f"no {listed} holds along its own trajectory")
+
+
+def _none(verdict: Verdict, reason: str) -> Verdict:
+    return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
+
+
+def _notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:
+    """What constants measured along the run itself do not say."""
+    listed = " and ".join(measures)
+    alone = f"what the statement says about {listed} alone holds by definition"
+    notes = [f"{listed} is a property of this run, not of the problem; {alone}"]
+    if verdict.engine == "step":
+        notes += [f"{symbol} {measure.sampled}" for symbol, measure in measures.items()]
+    return tuple(notes)

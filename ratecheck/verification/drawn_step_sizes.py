@@ -1,0 +1,186 @@
+"""Means over the participation whose step sizes are those of the trace that is drawn.
+
+E[left side] is compared with a bound that is a number: every trace has its own step sizes, and its own left side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bounds.statement import Statement
+from ratecheck.aliases import Array
+from ratecheck.certification.uncertified import lacking
+from ratecheck.engines import setup
+from ratecheck.engines.monte_carlo import step
+from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
+from ratecheck.participation import Participation, Trace
+from ratecheck.participation.delays import draw_until
+from ratecheck.statistics.sequential_test import decide
+from ratecheck.verification import claim_sides as sides
+from ratecheck.verification.applicability import step_source
+from ratecheck.verification.engine_runs import Reporting, by_symbol, engine, expected, set_up
+from ratecheck.verification.interval_recheck import rechecked
+from ratecheck.verification.judgement import no_verdict
+from ratecheck.verification.monte_carlo import step_rounding
+from ratecheck.verification.negative_bounds import nonnegative, not_random
+from ratecheck.verification.on_trace import on_trace, step_values
+from ratecheck.verification.setting import Setting
+from ratecheck.verification.vacuity import vacuity
+from ratecheck.verification.verdict import Comparison, Verdict
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The left side given one trace, its rounding error, and the engine; "sampled" where the noise is."""
+
+    value: float
+    error: float
+    engine: str
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """The right side, its rounding error, and its terms by name."""
+
+    value: float
+    error: float
+    terms: dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Means:
+    """A mean over the participation that is compared with a bound; step sizes are those of ``rules`` on a trace."""
+
+    setting: Setting
+    reporting: Reporting
+    rules: Statement
+    values: Mapping[str, float]
+    bound: _Bound
+
+
+def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
+    """The verdict on a statement that assumes step sizes of the participation that is drawn."""
+    statement, pattern = setting.statement, setting.pattern
+    rules = step_source(statement)
+    if rules is None:
+        return no_verdict(setting, pattern, reporting, ("nothing that it follows from says which step sizes",))
+    on = on_trace(setting, pattern)
+    absent = tuple(f"{c.name} does not exist: {c.reason}" for c in on.constants.values() if math.isinf(c.value))
+    absent = (*absent, *lacking(statement, on.case), *on.contradicted)
+    base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants))
+    if absent:
+        return base
+    found = step_values(on)
+    conditions = statement.check_conditions(found.values)
+    broken = tuple(check.broken for check in conditions if check.holds is False)
+    base = replace(base, values=found.values, chosen=found.chosen, conditions=conditions, reasons=broken)
+    if broken:
+        return base
+    if setting.options.vacuity:
+        vacuous, until = vacuity(statement, found)
+        base = replace(base, vacuous=vacuous, vacuous_until=until)
+    base = replace(base, notes=(f"step sizes are those of {rules.key} for the participation that is drawn",))
+    bound = _bound(setting, found.values)
+    if not math.isfinite(bound.value) or not math.isfinite(bound.error):
+        return replace(base, outcome=Outcome.INCONCLUSIVE, reasons=("the bound overflows float64",))
+    return _compare(_Means(setting, reporting, rules, found.values, bound), base)
+
+
+def _bound(setting: Setting, values: dict[str, float]) -> _Bound:
+    (claim,) = setting.statement.claims
+    vocabulary, nothing = setting.statement.vocabulary, {"": np.zeros(1)}
+    terms = {k: sides.enclosed(e, vocabulary, values, nothing, nothing).at(0)[0] for k, e in claim.terms.items()}
+    return _Bound(*sides.enclosed(claim.bound, vocabulary, values, nothing, nothing, setting.values).at(0), terms)
+
+
+def _compare(means: _Means, base: Verdict) -> Verdict:
+    """Compare with the bound, which is known up to a rounding error."""
+    fixed = means.setting.pattern.fixed(means.setting.rounds) is not None
+    try:
+        if fixed and (left := _left_on(means, means.setting.pattern, 0)).engine != "sampled":
+            return rechecked(_compare_number(means, base, left), means.setting, means.setting.pattern)
+        return _compare_draws(means, base, fixed=fixed)
+    except InputError as error:
+        return replace(base, reasons=(str(error),))
+
+
+def _compare_number(means: _Means, base: Verdict, left: _Left) -> Verdict:
+    """Where nothing is random, or only the noise and its expectation is known."""
+    (claim,), bound = means.setting.statement.claims, means.bound
+    missing = "" if math.isfinite(left.value) and math.isfinite(left.error) else "the left side overflows float64"
+    comparison = Comparison(
+        claim.name, None, left.value, bound.value, left.error + bound.error, bound.terms,
+        left_error=left.error, right_error=bound.error, missing=missing,
+    )  # fmt: skip
+    outcome, reasons = sides.outcome(means.setting.statement, [comparison])
+    return replace(base, outcome=outcome, engine=left.engine, comparisons=(comparison,), reasons=reasons)
+
+
+def _compare_draws(means: _Means, base: Verdict, *, fixed: bool) -> Verdict:
+    """By a sequential test on replicates: of the trace, or of the noise where the trace is ``fixed``."""
+    setting, bound = means.setting, means.bound
+    (claim,), pattern, options = setting.statement.claims, setting.pattern, setting.options
+    rounding = [0.0]
+
+    def draw(wanted: range) -> tuple[Array, Array]:
+        lefts = []
+        for r in wanted:
+            trace = pattern if fixed else Trace(draw_until(pattern, setting.rounds, options.seed, r))
+            left = _left_on(means, trace, r)
+            lefts.append([left.value])
+            rounding.append(left.error)
+        return np.array(lefts), np.full((len(lefts), 1), bound.value)
+
+    vocabulary = setting.statement.vocabulary
+    decision = decide(
+        draw, options.level, max(options.replicates, 2),
+        nonnegative=not_random(claim, vocabulary) and nonnegative(claim, vocabulary, means.values),
+        tie=lambda _: (np.array([max(rounding)]), np.array([bound.error])),
+    )  # fmt: skip
+    comparison = Comparison(
+        claim.name, None, decision.left, bound.value, decision.error, bound.terms,
+        left_error=max(rounding), right_error=bound.error,
+    )  # fmt: skip
+    return replace(
+        base, outcome=decision.outcome, engine="step" if fixed else "traces", comparisons=(comparison,),
+        replicates=decision.replicates, level=options.level, notes=(*base.notes, decision.caveat),
+        supposes=tuple(filter(None, [decision.supposes])),
+    )  # fmt: skip
+
+
+def _left_on(means: _Means, trace: Participation, r: int) -> _Left:
+    """The left side given one trace; where the noise is sampled it is that of replicate r.
+
+    Raises `InputError` where the step sizes of the rules have no value or break their conditions.
+    """
+    setting, rules = means.setting, means.rules
+    on = on_trace(setting, trace, rules)
+    for constant in on.constants.values():
+        if math.isinf(constant.value):
+            raise InputError(f"{constant.name} does not exist: {constant.reason}")
+    values = step_values(on).values
+    for check in rules.check_conditions(values):
+        if check.holds is False:
+            raise InputError(check.broken)
+    ready = set_up(setting, trace, values)
+    (claim,), vocabulary = setting.statement.claims, setting.statement.vocabulary
+
+    def mean(records: Mapping[str, Array], errors: Mapping[str, Array]) -> tuple[float, float]:
+        pair = by_symbol(setting, records), by_symbol(setting, errors)
+        return sides.enclosed(claim.metric.expr, vocabulary, values, *pair, setting.values).mean().at(())
+
+    if engine(setting, ready) == "exact":
+        by_round = means.reporting.observe is not None
+        result, followed = expected(setting, ready, means.reporting.progress, by_round=by_round)
+        if followed is not None:
+            return _Left(math.inf, math.inf, "exact")
+        return _Left(*mean(result.records, result.errors), "exact")
+    run = step.simulate(ready, seed=setting.options.seed, first_replicate=r, replicates=1)
+    errors = step_rounding(run.records, vocabulary)
+    found = mean(*({name: array[0] for name, array in each.items()} for each in (run.records, errors)))
+    return _Left(*found, "sampled" if setup.is_random(ready) else "step")

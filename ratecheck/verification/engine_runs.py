@@ -1,0 +1,156 @@
+"""Runs of a setting by the engines: which engine, expected or simulated quantities, constants measured along a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bounds.statement import Assumption, Over, number
+from ratecheck.aliases import Array, Progress
+from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
+from ratecheck.engines import setup
+from ratecheck.engines.moments import averages, exact, lemmas, quantities
+from ratecheck.engines.monte_carlo import bilevel_rounds, step
+from ratecheck.errors import InputError
+from ratecheck.participation import Participation
+from ratecheck.verification.entries import Observe
+from ratecheck.verification.setting import Setting, recordable
+
+# A state larger than this makes the exact engine slower than sampling.
+_LARGEST_EXACT_STATE = 1500
+# Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
+_EARLY = 20_000
+# Rounds that are followed one by one; a mean over rounds may be about more.
+_MOST_FOLLOWED = 10**7
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """Whom a verification tells what: ``name`` is that of the problem in the verdict.
+
+    ``progress`` receives the share of the work that is done, ``observe`` both sides of every claim by entry.
+    """
+
+    name: str = ""
+    progress: Progress | None = None
+    observe: Observe | None = None
+
+
+def set_up(setting: Setting, trace: Participation, values: Mapping[str, float]) -> setup.Setup:
+    """A run on this participation with the step sizes in ``values``."""
+    method = setting.method
+    assert method is not None
+    recorded, derived = setting.recorded, setting.statement.vocabulary.derived
+    records = None if recorded <= {*method.algorithm.recorded} or not recordable(recorded) else recorded
+    return setup.prepare(
+        method.name,
+        setting.problem,
+        trace,
+        K=setting.steps,  # type: ignore[arg-type]  # an array will do
+        weights=setting.coefficients if method.algorithm.weighs else None,
+        T=setting.rounds,
+        noise=setting.noise,
+        records=None if records is None else (*method.algorithm.recorded, *sorted(records)),
+        step_sizes={
+            **{name: number(derived[name], values) for name in method.step_sizes if name in derived},
+            **{name: values[name] for name in method.step_sizes if name in values},
+            **setting.parameters,
+        },
+        **setting.start,
+    )
+
+
+def inside_rounds(setting: Setting) -> bool:
+    """Whether the statement compares what happens inside a round."""
+    return bool(setting.recorded & bilevel_rounds.NAMES)
+
+
+def engine(setting: Setting, ready: setup.Setup) -> str:
+    """The engine that follows the run, "exact" or "step"; raises `InputError` where the one that is wanted cannot."""
+    wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
+    if inside and wished == "exact":
+        raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
+    if inside:
+        return "step"
+    if wished == "exact":
+        exact.check_exact(ready)
+    if wished != "auto":
+        return wished
+    if ready.problem.d * (2 + 2 * ready.problem.n) > _LARGEST_EXACT_STATE:
+        return "step"
+    try:
+        exact.check_exact(ready)
+    except InputError:
+        return "step"
+    return "exact"
+
+
+def expected(
+    setting: Setting, ready: setup.Setup, progress: Progress | None, *, by_round: bool
+) -> tuple[exact.Expectation, int | None]:
+    """Expected quantities; and T where fewer rounds were followed, since a run blows up early.
+
+    ``by_round`` wants them in every round although the statement is about means over rounds.
+    """
+    recorded = setting.recorded
+    if any(quantities.known(name) for name in recorded):
+        return quantities.expect(_followed(setting, ready), {*recorded}, progress=progress), None
+    if not recordable(recorded):
+        return lemmas.expect(_followed(setting, ready), progress=progress), None
+    means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
+    if not means or by_round or not averages.pays(ready):
+        return exact.expect(_followed(setting, ready), progress=progress), None
+    found = averages.average(ready)
+    records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
+    finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (found.records, found.errors))
+    if finite and (bounded or ready.T > _EARLY):
+        return exact.Expectation(records, errors, found.weights, ready.trace.rate), None
+    if finite:
+        # Rounds one by one lose less than powers of the map.
+        return exact.expect(ready, progress=progress), None
+    early = replace(ready, T=min(_EARLY, ready.T))
+    return exact.expect(early, progress=progress), ready.T
+
+
+def simulate(setting: Setting, ready: setup.Setup, progress: Progress | None, wanted: range) -> step.Run:
+    """These replicates."""
+    _followed(setting, ready)
+    options = setting.options
+
+    def report(share: float) -> None:
+        if progress is not None:
+            progress((wanted.start + share * len(wanted)) / options.replicates)
+
+    if inside_rounds(setting):
+        return bilevel_rounds.simulate(ready, seed=options.seed, wanted=wanted, progress=report)
+    return step.simulate(
+        ready, seed=options.seed, first_replicate=wanted.start, replicates=len(wanted), threads=options.threads,
+        progress=report,
+    )  # fmt: skip
+
+
+def _followed(setting: Setting, ready: setup.Setup) -> setup.Setup:
+    """The run, where its rounds are few enough to follow one by one; raises `InputError` otherwise."""
+    symbol = setting.statement.vocabulary.run.get("rounds", "T")
+    if ready.T > _MOST_FOLLOWED:
+        raise InputError(f'{symbol}={ready.T} breaks "{symbol} <= {_MOST_FOLLOWED}": this run is followed by rounds')
+    return ready
+
+
+def by_symbol(setting: Setting, records: Mapping[str, Array]) -> dict[str, Array]:
+    """Records by the paper's symbols, and under their own names."""
+    facts = setting.statement.vocabulary.facts
+    return {**records, **{s: records[fact] for s, fact in facts.items() if fact in records}}
+
+
+def measured(
+    setting: Setting, ready: setup.Setup, symbols: Iterable[str], records: Mapping[str, Array], replicates: int
+) -> dict[str, float]:
+    """The smallest values of these constants that hold along the run; infinite where there is none."""
+    samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
+    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples)
+    found = {s: MEASURES[setting.statement.vocabulary.facts[s]].largest(trajectory) for s in symbols}
+    return {s: math.inf if value is None else value for s, value in found.items()}

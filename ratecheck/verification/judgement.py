@@ -1,0 +1,277 @@
+"""One comparison: conditions are decided, a run is followed by an engine, and the sides of every claim are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from bounds.statement import Assumption, Over, number
+from ratecheck.algorithms.base import RECORDS
+from ratecheck.aliases import Array
+from ratecheck.certification.certified_constants import expected_delay
+from ratecheck.engines import setup
+from ratecheck.engines.moments import lemmas
+from ratecheck.engines.moments.exact import Expectation
+from ratecheck.engines.monte_carlo import bilevel_rounds
+from ratecheck.errors import BeyondFloatsError, NoValueError
+from ratecheck.outcome import Outcome
+from ratecheck.participation import Participation
+from ratecheck.statistics.sequential_test import FIRST
+from ratecheck.verification import claim_sides as sides
+from ratecheck.verification.applicability import within
+from ratecheck.verification.engine_runs import (
+    Reporting,
+    by_symbol,
+    engine,
+    expected,
+    inside_rounds,
+    measured,
+    set_up,
+    simulate,
+)
+from ratecheck.verification.entries import entries
+from ratecheck.verification.monte_carlo import ONE_RUN, Replicates, judge, step_rounding
+from ratecheck.verification.on_trace import OnTrace, step_values
+from ratecheck.verification.pointwise import Points
+from ratecheck.verification.setting import Setting, recordable
+from ratecheck.verification.vacuity import vacuity
+from ratecheck.verification.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is compared: a setting on one trace, all of whose constants have a value.
+
+    ``traces`` is the number of traces of which any may refute the statement. ``along`` are the constants that the run
+    measures, in order to see whether those that were tried hold along it.
+    """
+
+    on: OnTrace
+    reporting: Reporting
+    traces: int = 1
+    along: tuple[str, ...] = ()
+
+    @property
+    def setting(self) -> Setting:
+        """The setting."""
+        return self.on.setting
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict, and by symbol the constants that the run measured; infinite without a run."""
+
+    verdict: Verdict
+    measured: Mapping[str, float] = field(default_factory=dict)
+
+
+def no_verdict(setting: Setting, trace: Participation, reporting: Reporting, reasons: tuple[str, ...]) -> Verdict:
+    """NOT_APPLICABLE for these reasons, with the numbers that were given."""
+    return Verdict(
+        setting.statement, Outcome.NOT_APPLICABLE, reporting.name, "none", setting.values_on(trace), reasons=reasons,
+        ranges=setting.ranges,
+    )  # fmt: skip
+
+
+def compare(request: Request) -> Judged:
+    """Both sides of the statement on one trace, where its conditions hold or that does not matter to the caller.
+
+    Raises `InputError` for numbers that contradict the statement, and where the wanted engine does not follow the run.
+    """
+    on, setting, statement = request.on, request.setting, request.setting.statement
+    none = no_verdict(setting, on.trace, request.reporting, ())
+    none = replace(none, constants=dict(on.constants))
+    unmeasured = dict.fromkeys(request.along, math.inf)
+    try:
+        found = step_values(on)
+    except (BeyondFloatsError, NoValueError) as error:
+        # Without a value: a rule divides by a constant that is 0 here, such as a delay, and prescribes nothing.
+        outcome = Outcome.NOT_APPLICABLE if isinstance(error, NoValueError) else Outcome.INCONCLUSIVE
+        return Judged(replace(none, outcome=outcome, reasons=(str(error),)), unmeasured)
+    conditions = statement.check_conditions(found.values)
+    broken = tuple(check.broken for check in conditions if check.holds is False)
+    base = replace(none, values=found.values, chosen=found.chosen, conditions=conditions)
+    if broken and not setting.options.anyway:
+        return Judged(replace(base, reasons=broken), unmeasured)
+    if broken:
+        base = replace(base, notes=("compared although " + " and ".join(broken),))
+    if setting.options.vacuity:
+        vacuous, until = vacuity(statement, found)
+        base = replace(base, vacuous=vacuous, vacuous_until=until)
+    if setting.method is None:
+        return Judged(_without_run(request, base, found.values), unmeasured)
+    ready = set_up(setting, on.trace, found.values)
+    if reason := _outside(setting, ready):
+        return Judged(replace(base, reasons=(reason,)), unmeasured)
+    if engine(setting, ready) == "exact":
+        return _by_exact(request, base, ready)
+    return _by_step(request, base, ready)
+
+
+def _outside(setting: Setting, ready: setup.Setup) -> str | None:
+    """Why the start is not in the ball on which the server projects."""
+    if Assumption.BALL not in setting.statement.assumptions:
+        return None
+    block = ready.projected[1]
+    norm = float(np.linalg.norm(ready.point[0, ready.block_of == block]))
+    r = float(ready.step_sizes["r"])
+    return None if norm <= r else f"the start has a norm of {norm:.6g}, outside the ball of radius r={r:.6g}"
+
+
+# --- Without a run ---
+
+
+def points(setting: Setting) -> Points:
+    """The points that are drawn for a statement about points."""
+    assert setting.problem.bilevel is not None
+    return Points(setting.problem.bilevel, setting.problem.shares, setting.options.seed)
+
+
+def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> Verdict:
+    """Claims about vectors, or about the participation alone."""
+    setting, recorded = request.setting, request.setting.recorded
+    if all(claim.metric.over is Over.NO_RUN for claim in setting.statement.claims):
+        if setting.pointwise:
+            return _by_points(request, base, values)
+        if setting.problem.bilevel is not None:
+            return _not_applicable(base, "vectors come from another problem")
+        if len(others := [sorted(kind & recorded) for kind in lemmas.VECTORS if kind & recorded]) > 1:
+            listed = " and ".join(", ".join(names) for names in others)
+            return _not_applicable(base, f"{listed} are measured of different vectors, so that nothing relates them")
+        return _conclude(request, base, lemmas.vectors(setting.problem.single, setting.size("participants")))
+    (symbol,) = sides.measured(setting.statement)
+    delay = expected_delay(request.on.case, 0)
+    if delay is None:
+        return _not_applicable(base, "the delays depend on a run")
+    records, errors = ({symbol: np.array([each])} for each in delay)
+    return _conclude(request, base, Expectation(records, errors, {}, 1.0, places=[(None, None)]))
+
+
+def _not_applicable(base: Verdict, reason: str) -> Verdict:
+    return replace(base, outcome=Outcome.NOT_APPLICABLE, reasons=(reason,))
+
+
+def _by_points(request: Request, base: Verdict, values: dict[str, float]) -> Verdict:
+    setting = request.setting
+    ball = setting.statement.vocabulary.derived["r_max"]
+    # Where its size does not follow from the statement's constants the statement has no v.
+    found = points(setting).records(number(ball, values) if within(ball, values) else 1.0)
+    note = "evaluated at random pairs of points; a claim is reported where it has the least slack"
+    return _conclude(request, replace(base, notes=(note,)), _with_symbols(setting, found))
+
+
+# --- Expectations ---
+
+
+def _by_exact(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
+    setting, reporting = request.setting, request.reporting
+    by_round = reporting.observe is not None or bool(request.along)
+    result, followed = expected(setting, ready, reporting.progress, by_round=by_round)
+    base = replace(base, engine="exact")
+    if result.diverged and any(check.holds is False for check in base.conditions):
+        # The statement never spoke of such a run.
+        reasons = ("the run leaves the range of float64",)
+        diverged = replace(base, outcome=Outcome.DIVERGED, reasons=reasons)
+        return Judged(diverged, dict.fromkeys(request.along, math.inf))
+    result = _with_symbols(setting, result)
+    seen = measured(setting, ready, request.along, result.records, 1)
+    return Judged(_conclude(request, base, result, followed), seen)
+
+
+def _with_symbols(setting: Setting, result: Expectation) -> Expectation:
+    records, errors, sizes = (by_symbol(setting, part) for part in (result.records, result.errors, result.sizes))
+    return replace(result, records=records, errors=errors, sizes=sizes)
+
+
+def _observe(
+    request: Request, values: Mapping[str, float], result: Expectation | None, records: Mapping[str, Array]
+) -> None:
+    """Both sides of every claim to the observer; of sampled records, without a result, only these are known."""
+    observe = request.reporting.observe
+    if observe is None:
+        return
+    errors, places = ({}, None) if result is None else (result.errors, result.places)
+    vocabulary, claims = request.setting.statement.vocabulary, request.setting.statement.claims
+    observe({c.name: entries(c, vocabulary, values, records, errors, places) for c in claims})
+
+
+def _conclude(request: Request, base: Verdict, result: Expectation, rounds: int | None = None) -> Verdict:
+    """Compare both sides of every claim; of ``rounds`` in all some may not have been followed."""
+    statement, values = request.setting.statement, base.values
+    _observe(request, values, result, result.records)
+    given = request.setting.values
+    comparisons = [
+        sides.compared(claim, statement.vocabulary, values, result, given=given, rounds=rounds)
+        for claim in statement.claims
+    ]
+    outcome, reasons = sides.outcome(statement, comparisons)
+    return replace(base, outcome=outcome, engine="exact", comparisons=tuple(comparisons), reasons=reasons)
+
+
+# --- Replicates ---
+
+
+def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
+    setting = request.setting
+    base, inside = replace(base, engine="step"), inside_rounds(setting)
+    if not inside and not recordable(setting.recorded):
+        missing = ", ".join(sorted(setting.recorded - {*RECORDS}))
+        reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
+        return Judged(_not_applicable(base, reason), dict.fromkeys(request.along, math.inf))
+    if not setup.is_random(ready):
+        return _by_one_run(request, base, ready)
+    return _by_replicates(request, base, ready, inside=inside)
+
+
+def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, inside: bool) -> Judged:
+    setting, statement, options = request.setting, request.setting.statement, request.setting.options
+    most, level, facts = options.replicates, options.level, statement.vocabulary.facts
+    runs = Replicates(
+        partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most
+    )  # fmt: skip
+    largest = ready.problem.largest_gradients
+    decisions, comparisons = judge(
+        statement, base.values, runs, level, level / request.traces,
+        # An observer of curves wants as many replicates of each as are allowed.
+        first=FIRST if request.reporting.observe is None else most,
+        normal=setup.is_normal(ready) and not inside,
+        every_run=frozenset(s for s in facts if facts[s] in bilevel_rounds.EVERY_RUN),
+        ranges=by_symbol(setting, {name: np.array([value]) for name, value in largest.items()}),
+        given=setting.values,
+    )  # fmt: skip
+    base = replace(base, replicates=runs.drawn, level=level)
+    records = runs.records
+    outcome = sides.worst_of({decision.outcome for decision in decisions})
+    beyond = not all(np.isfinite(array).all() for array in records.values())
+    if beyond and (outcome is Outcome.DIVERGED or any(check.holds is False for check in base.conditions)):
+        reasons = ("some replicates leave the range of float64",)
+        diverged = replace(base, outcome=Outcome.DIVERGED, comparisons=(), reasons=reasons)
+        return Judged(diverged, dict.fromkeys(request.along, math.inf))
+    means = {name: each.mean(axis=0) for name, each in records.items()}
+    seen = measured(setting, ready, request.along, means, runs.drawn)
+    _observe(request, base.values, None, records)
+    base = replace(base, outcome=outcome, comparisons=tuple(comparisons))
+    no_number = tuple(dict.fromkeys(c.missing for c in comparisons if c.missing))
+    if no_number and outcome is not Outcome.VIOLATED:
+        return Judged(replace(base, reasons=no_number), seen)
+    caveats = dict.fromkeys(decision.caveat for decision in decisions if decision.outcome is outcome)
+    supposed = dict.fromkeys(decision.supposes for decision in decisions if decision.outcome is outcome)
+    return Judged(replace(base, notes=(*base.notes, *caveats), supposes=tuple(filter(None, supposed))), seen)
+
+
+def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
+    """Where nothing is random one run says all, up to its rounding."""
+    setting = request.setting
+    run = simulate(setting, ready, request.reporting.progress, range(1))
+    errors = step_rounding(run.records, setting.statement.vocabulary)
+    records, errors = (
+        by_symbol(setting, {name: array[0] for name, array in each.items()}) for each in (run.records, errors)
+    )
+    seen = measured(setting, ready, request.along, records, 1)
+    note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
+    found = _conclude(request, base, Expectation(records, errors, {}, ready.trace.rate))
+    return Judged(replace(found, engine="step", notes=(*base.notes, note)), seen)

@@ -1,0 +1,226 @@
+"""A setting on one participation trace: its certified constants, and all numbers of the statement with step sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bounds.statement import Assumption, Given, Statement, number
+from bounds.symbols import Role
+from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
+from ratecheck.certification.local_work import ALONE
+from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.errors import InputError
+from ratecheck.participation import Participation
+from ratecheck.problems import Certificate, Constant, Problem
+from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values
+from ratecheck.verification.applicability import built_on, certifiable
+from ratecheck.verification.setting import Setting, resolve
+
+# Certificates are certified up to this share of them.
+_MARGIN = 1e-12
+
+
+@dataclass(frozen=True)
+class OnTrace:
+    """A setting on one participation; built by `on_trace`.
+
+    ``statement`` is the one of which ``constants`` are certified, by symbol: that of the setting, or one on the same
+    run that it takes its step sizes from. ``case`` is what certifies them.
+    """
+
+    setting: Setting
+    trace: Participation
+    statement: Statement
+    case: CertifiedCase
+    constants: Mapping[str, Constant]
+
+    def with_constants(self, found: Mapping[str, Constant]) -> OnTrace:
+        """The same with other constants of these names."""
+        return replace(self, constants={**self.constants, **found})
+
+    @property
+    def absent(self) -> dict[str, Constant]:
+        """The constants that do not exist, as far as problem and participation tell."""
+        return {symbol: c for symbol, c in self.constants.items() if c.certificate is Certificate.ABSENT}
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """Constants that the statement fixes at a value that this problem exceeds, in words."""
+        found = []
+        for name, constant in self.constants.items():
+            fixed = self.setting.fixed(name)
+            if fixed is not None and constant.certificate is not Certificate.ABSENT and constant.value != fixed:
+                found.append(f"the statement takes {name}={fixed:g}, but {name} is {constant.value:.6g} here")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class StepValues:
+    """All numbers of a statement by symbol, and where each of its step sizes comes from, in words."""
+
+    values: dict[str, float]
+    chosen: dict[str, str]
+
+
+def on_trace(setting: Setting, trace: Participation, statement: Statement | None = None) -> OnTrace:
+    """The constants of the setting's statement on a participation, or those of another statement on the same run.
+
+    Raises `InputError` for a given constant that is stronger than the certified one, and for a start that is a
+    minimiser.
+    """
+    case, statement = setting.case(trace), statement or setting.statement
+    return OnTrace(setting, trace, statement, case, _certified(setting, case, statement))
+
+
+def certify(
+    statement: Statement, problem: Problem, given: Given, participation: Participation | None = None
+) -> dict[str, Constant]:
+    """The constants of a statement on a problem, by the paper's symbols; arguments as for `verify`.
+
+    Where the participation is sampled they are those on its first trace.
+    """
+    setting = resolve(statement, problem, participation, given)
+    return dict(on_trace(setting, setting.traces()[0]).constants)
+
+
+# --- Certified constants ---
+
+
+def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> dict[str, Constant]:
+    constants = {}
+    assumed = {name for assumption in statement.assumptions for name in assumption.constants}
+    for name, fact in certifiable(statement).items():
+        constant = case.fact(fact)
+        if constant is not None:
+            constants[name] = _claimed(setting, name, fact, replace(constant, name=name))
+        elif name in {*statement.parameters, *assumed}:
+            # What the statement only derives others from may stay open.
+            why = "this problem and participation do not certify it"
+            constants[name] = Constant(name, math.inf, Certificate.ABSENT, why)
+    _check_start(statement, constants)
+    return constants
+
+
+def _claimed(setting: Setting, name: str, fact: str, constant: Constant) -> Constant:
+    """The certified constant, or a weaker one that the caller gave."""
+    if fact in NOISE:
+        return constant
+    claimed = setting.values.get(name)
+    if claimed is None:
+        return _weakened(setting, name, fact, constant)
+    if constant.certificate is Certificate.ABSENT:
+        if fact in MEASURES and (setting.method is not None or setting.pointwise):
+            # It is measured later.
+            return constant
+        raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
+    if abs(claimed - constant.value) <= _MARGIN * abs(constant.value):
+        return constant
+    # A weaker constant is as true as the certified one; a stronger one would be a false assumption.
+    lower = fact in LOWER
+    if fact in ALONE:
+        raise InputError(f'{name}={claimed:g} breaks "{name} == {constant.value:g}", its value here')
+    if claimed > constant.value if lower else claimed < constant.value:
+        relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
+        raise InputError(
+            f'{name}={claimed:g} breaks "{name} {relation} {constant.value:g}", its {constant.certificate.value} '
+            f"value on this problem. {extreme} admissible {name}: {constant.value:.10g}."
+        )
+    return replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
+
+
+def _weakened(setting: Setting, name: str, fact: str, constant: Constant) -> Constant:
+    """The certified constant, or the weaker one that the statement fixes."""
+    fixed = setting.fixed(name)
+    if fixed is None or constant.certificate is Certificate.ABSENT or fact in ALONE or fact in MEASURES:
+        return constant
+    # A certificate up to rounding is one of the number that is written.
+    weaker = fixed <= constant.value if fact in LOWER else fixed >= constant.value
+    if weaker or abs(fixed - constant.value) <= _MARGIN * abs(constant.value):
+        return replace(constant, value=fixed, certificate=Certificate.UPPER_BOUND, reason="fixed by the statement")
+    return constant
+
+
+def _check_start(statement: Statement, constants: Mapping[str, Constant]) -> None:
+    for name, constant in constants.items():
+        gap = statement.vocabulary.facts[name] == "F_0"
+        if gap and constant.certificate is not Certificate.ABSENT and constant.value <= 0:
+            raise InputError(
+                f"{name}=0: the start is already a minimiser, so the statement says nothing; give another start"
+            )
+
+
+# --- Step sizes ---
+
+
+def step_values(on: OnTrace) -> StepValues:
+    """All numbers of the statement: given, certified, and step sizes as `chosen_values` takes them.
+
+    Raises `InputError` for given numbers that contradict the statement, `NoValueError` and `BeyondFloatsError` where a
+    rule for step sizes has no value, or none in the range of floats.
+    """
+    statement, setting = on.statement, on.setting
+    silent = _silent(setting, statement)
+    names = {*statement.parameters, *setting.used_sizes(on.trace), *silent}
+    known = {k: v for k, v in setting.values.items() if k in names}
+    known |= {name: c.value for name, c in on.constants.items() if math.isfinite(c.value)}
+    values, chosen = chosen_values(statement, known)
+    found = StepValues(values, {**chosen, **{name: GIVEN for name in silent if name in values}})
+    return _with_derived(statement, _with_silent(on, silent, found))
+
+
+def _silent(setting: Setting, statement: Statement) -> list[str]:
+    """Step sizes that the run needs and about which the statement says nothing: it is about all of them."""
+    if setting.method is None or Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        return []
+    tied = {name for product in statement.step_products for name in product.names}
+    vocabulary, known = statement.vocabulary, {*statement.parameters, *tied}
+    return [
+        name
+        for name in setting.method.step_sizes
+        if name not in known and name in vocabulary and name not in vocabulary.aliases
+        and vocabulary[name].role is Role.STEP_SIZE
+    ]  # fmt: skip
+
+
+def _with_silent(on: OnTrace, silent: list[str], found: StepValues) -> StepValues:
+    """With the step sizes of which the statement says nothing: any that descend where L says which, else borrowed."""
+    smooth, vocabulary = on.case.fact("L"), on.statement.vocabulary
+    if smooth is None:
+        return _with_borrowed(on, found)
+    steps = on.setting.size("local_steps", 1)
+    free = [name for name in silent if name not in found.values]
+    values = {name: any_value(vocabulary[name], smooth.value, steps) for name in free}
+    return StepValues({**found.values, **values}, {**found.chosen, **dict.fromkeys(free, FREE)})
+
+
+def _with_borrowed(on: OnTrace, found: StepValues) -> StepValues:
+    """With step sizes of the run that the statement does not speak of: those of the first one that builds on it."""
+    setting, statement, vocabulary = on.setting, on.statement, on.statement.vocabulary
+    needed = () if setting.method is None else setting.method.step_sizes
+    missing = [s for s in needed if s in vocabulary and s not in {*found.values, *setting.parameters}]
+    missing = [s for s in missing if vocabulary[s].role is Role.STEP_SIZE]
+    rules = built_on(statement) if missing else None
+    if rules is None:
+        return found
+    names = {*rules.parameters, *needed}
+    constants = _certified(setting, on.case, rules)
+    known = {**{s: c.value for s, c in constants.items() if math.isfinite(c.value)}, **found.values}
+    known |= {s: value for s, value in setting.values.items() if s in names}
+    others, _ = chosen_values(rules, {s: value for s, value in known.items() if s in names})
+    borrowed = {s: others[s] for s in missing if s in others}
+    return StepValues({**found.values, **borrowed}, {**found.chosen, **dict.fromkeys(borrowed, f"that of {rules.key}")})
+
+
+def _with_derived(statement: Statement, found: StepValues) -> StepValues:
+    """With the parameters that the paper computes from others; `InputError` for a constant that is given too small."""
+    values, vocabulary = dict(found.values), statement.vocabulary
+    for name, expr in vocabulary.derived.items():
+        if name not in statement.parameters or vocabulary[name].role is Role.MEASURED:
+            continue
+        value = number(expr, values)
+        given = values.setdefault(name, value)
+        if vocabulary[name].role is Role.CONSTANT and given < value * (1 - _MARGIN):
+            raise InputError(f'{name}={given:g} breaks "{name} >= {value:.10g}", its value here')
+    return StepValues(values, found.chosen)
