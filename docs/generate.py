@@ -51,12 +51,12 @@ from bounds.symbols import Quantity, Role
 from ratecheck import auditing as audit
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.base import Group
-from ratecheck.commands.list import count
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verify import verify
+from ratecheck.views.catalogue import count
 from ratecheck.views.selftest import textbook_counts
 
 # Set in the environment, it leaves the audits and implications out of the pages, which take minutes.

@@ -69,3 +69,9 @@ def refuted(statement: Statement) -> Refuted | None:
         return None
     repaired = next((k for k in (f"{key}{_REPAIRED}", f"{source}{_REPAIRED}") if k in others), None)
     return Refuted(key, FALSE[source], repaired)
+
+
+def refuted_fields(statement: Statement) -> dict[str, Any] | None:
+    """What the audit says against a statement that it calls false, as JSON data; None where it does not."""
+    against = refuted(statement)
+    return None if against is None else against.fields()

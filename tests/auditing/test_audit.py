@@ -46,13 +46,13 @@ from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.smt import Solver
 from ratecheck.algebra.smt import decide as ask_solver
 from ratecheck.algebra.substitution import Search, first_certificate
+from ratecheck.api import audit as public
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import finding, inequality, ledger, mutants, probe
 from ratecheck.auditing import gram as quadratic
 from ratecheck.auditing import mutation as mutations
 from ratecheck.auditing import sanity as hygiene
 from ratecheck.auditing.decision import FULL, Answer, Decision
-from ratecheck.commands import audit as command
 
 x, y, z, q, gamma, L, A, B = sp.symbols("x y z q gamma L A B", positive=True)
 K, n, m = sp.symbols("K n m", integer=True, positive=True)
@@ -799,8 +799,8 @@ def test_two_steps_of_one_id_are_refused(toy):
 @pytest.fixture
 def shown(toy, cli, monkeypatch):
     """The command line, with the toy as the ledger of the first paper and none of the others."""
-    monkeypatch.setattr(command.checks, "module_of", lambda _: toy(LEDGER))
-    monkeypatch.setattr(command.checks, "has_ledger", lambda paper: paper == "pfl")
+    monkeypatch.setattr(public.auditing, "module_of", lambda _: toy(LEDGER))
+    monkeypatch.setattr(public.auditing, "has_ledger", lambda paper: paper == "pfl")
     return cli
 
 
@@ -808,7 +808,7 @@ def test_json_contract(shown):
     """The fields that scripts rely on, and exit code 1 where something is false."""
     result = shown("audit", "pfl", "--json")
     assert result.returncode == 1
-    rows = json.loads(result.stdout)
+    rows = json.loads(result.stdout)["steps"]
     wanted = {"id", "paper", "location", "claim", "kind", "verdict", "certified", "evidence", "conclusion"}
     assert all(wanted <= row.keys() for row in rows)
     assert [row["id"] for row in rows] == [f"pfl/toy-{k}" for k in (1, 2, 3, 4)]
@@ -848,7 +848,7 @@ def test_mutation_run(shown):
     """Counts, share and survivors."""
     result = shown("audit", "pfl", "--mutate", "--json")
     assert result.returncode == 0
-    [data] = json.loads(result.stdout)
+    [data] = json.loads(result.stdout)["summaries"]
     assert (data["paper"], data["all"]["share"]) == ("pfl", 1.0)
     assert data["all"]["refuted"] >= 8
     assert data["survivors"] == []

@@ -14,6 +14,7 @@ from terminal import processor_seconds, started, wait_for
 
 import bounds
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from ratecheck.api.given import parameters
 from ratecheck.commands import verify
 from ratecheck.commands.arguments import parse_values
 
@@ -81,8 +82,8 @@ def test_summary_counts_repaired_and_left_out():
 def test_a_list_for_an_alias():
     """``alpha=0.1,0.2`` is the weights of the clients, whose extremes the bound takes; one number is a scalar."""
     statement = bounds.get("flame/lemma-2")
-    assert parse_values(("alpha=0.1,0.2",), statement.vocabulary) == {"alpha": [0.1, 0.2]}
-    assert parse_values(("alpha=0.1",), statement.vocabulary) == {"alpha": 0.1}
+    assert parse_values(("alpha=0.1,0.2",)) == {"alpha": [0.1, 0.2]}
+    assert parameters({"alpha": [0.1, 0.2]}, {}, statement.vocabulary) == {"alpha": [0.1, 0.2]}
     assert parse_values(("alpha=0.1",)) == {"alpha": 0.1}
 
 
@@ -181,10 +182,10 @@ def test_verify_checks_names_per_statement(monkeypatch):
     own.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
     statement = bounds.get("pfl/theorem-4.5")
     other = dataclasses.replace(statement, key="other/theorem", vocabulary=own)
-    monkeypatch.setattr(verify, "select", lambda _: [statement, other])
+    monkeypatch.setattr("ratecheck.api.verify.select", lambda _: [statement, other])
     words = [statement.key, other.key, "n=4", "m=3", "K=3", "T=20", "d=4", "rho=0.5", "--json"]
     result = CliRunner().invoke(verify.command, words, standalone_mode=False)
-    refused, held = json.loads(result.stdout)
+    refused, held = json.loads(result.stdout)["verdicts"]
     assert (refused["verdict"], held["verdict"]) == ("NOT_APPLICABLE", "HOLDS")
     assert "no parameter or problem dial 'rho'" in refused["reasons"][0]
 

@@ -31,7 +31,7 @@ from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
-from ratecheck.views.text import verdict_text
+from ratecheck.views.verdict import verdict_fields, verdict_text
 
 X, Y, Z = sp.symbols("x y z", positive=True)
 FORMULAS = [
@@ -212,7 +212,7 @@ def test_rounding_is_no_value():
     text = verdict_text(verdict)
     assert "0 to within rounding" in text
     assert "slack" not in text
-    fields = command.fields(verdict)["claims"][0]
+    fields = verdict_fields(verdict)["claims"][0]
     assert fields["left_error"] >= abs(fields["left"])
     assert fields["significant"] is False
 

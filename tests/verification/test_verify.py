@@ -191,7 +191,7 @@ def test_monte_carlo_catches_and_doubts():
 
 
 def test_step_size_outside_its_condition():
-    """Outside the conditions nothing is claimed; --anyway compares and says so; a blow-up is never a pass."""
+    """Outside the conditions nothing is claimed; --ignore-conditions compares, and says so; a blow-up never passes."""
     statement = bounds.get("pfl/theorem-4.5")
     problem = problem_for(statement)
     outside = {**RUN, "gamma": 0.02}
