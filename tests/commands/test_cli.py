@@ -59,15 +59,15 @@ def test_bound_imports_sympy_only():
 
 def test_list_has_every_key():
     """``list`` prints the whole catalogue, and counts it."""
-    assert [row["key"] for row in data("list")] == list(bounds.keys())
-    summary = data("list", "--summary")
+    assert [row["key"] for row in data("list")["statements"]] == list(bounds.keys())
+    summary = data("list", "--summary")["papers"]
     assert tuple(summary) == bounds.PAPERS
     assert sum(counts["statements"] for counts in summary.values()) == len(bounds.keys())
 
 
 def test_summary_counts_repaired_and_left_out():
     """Per paper: printed and repaired forms, those with a value and orders, and what is left out; as text too."""
-    for paper, counts in data("list", "--summary").items():
+    for paper, counts in data("list", "--summary")["papers"].items():
         keys = [statement.key for statement in bounds.statements(paper)]
         assert counts["repaired"] == sum(key.endswith("-repaired") for key in keys)
         assert counts["printed"] + counts["repaired"] == counts["statements"] == len(keys)
