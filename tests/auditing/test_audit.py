@@ -634,7 +634,7 @@ def test_errata_are_ordered_by_consequence():
 LEDGER = """
 import sympy as sp
 from fractions import Fraction
-from bounds.ledger.step import Draws, Enumerated, Identity, Kind, Scalar, Step, below
+from bounds.ledger.step import Draws, Enumerated, Identity, Scalar, Step, StepKind, below
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -650,7 +650,8 @@ STEPS = (
     Step(id="pfl/toy-2", location="eq. (2)", claim="(x+y)^2", of="pfl/lemma-3.1",
          check=Identity(left=(x + y) ** 2, right=x**2 + 2 * x * y + y**2)),
     Step(id="pfl/toy-3", location="eq. (3)", claim="v <= |v|", of="pfl/lemma-3.2",
-         check=Enumerated(kind=Kind.STANDARD, sides=sides, operator="<=", instances=Draws(), constants={"factor": 1})),
+         check=Enumerated(
+             kind=StepKind.STANDARD, sides=sides, operator="<=", instances=Draws(), constants={"factor": 1})),
     Step(id="pfl/toy-4", location="eq. (4)", claim="x <= y", of="pfl/lemma-3.2",
          check=Scalar(left=x, operator="<=", right=y), repair="x <= y assumed",
          repaired=Scalar(left=x, operator="<=", right=y, hypotheses=(below(x, y),))),
@@ -740,13 +741,13 @@ def test_workers_agree_with_one_process():
 SLOW = """
 import pathlib
 import time
-from bounds.ledger.step import Draws, Enumerated, Kind, Step
+from bounds.ledger.step import Draws, Enumerated, StepKind, Step
 
 def sides(draw):
     pathlib.Path("begun").touch()
     time.sleep(60)
 
-check = Enumerated(kind=Kind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
+check = Enumerated(kind=StepKind.EXPECTATION, sides=sides, operator="<=", instances=Draws(count=9))
 STEPS = tuple(
     Step(id=f"pfl/slow-{k}", location="", claim="", of="pfl/lemma-3.1", check=check) for k in range(4)
 )
