@@ -54,12 +54,12 @@ from ratecheck.auditing.conclusions import Conclusion, Erratum, conclude, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.ledger import audit, has_ledger, module_of
 from ratecheck.auditing.mutation.analysis import MutantStatus
-from ratecheck.commands.list import count
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verify import verify
+from ratecheck.views.catalogue import count
 from ratecheck.views.selftest import textbook_counts
 
 # Set in the environment, it leaves the audits and implications out of the pages, which take minutes.

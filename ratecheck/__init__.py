@@ -1,6 +1,8 @@
 """ratecheck: is a convergence theorem right, how tight is it, and which step sizes does it admit.
 
-The public names are loaded when first used, so that the command line's help costs no numerical imports.
+Every command is a function of the same name here (``list`` is `catalogue`), and returns a frozen result with the
+command's text as `str` and its JSON as ``to_dict()``. The names are loaded when first used, so that the command line's
+help costs no numerical imports.
 """
 
 from __future__ import annotations
@@ -10,20 +12,91 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bounds import get
-    from ratecheck import participation, problems
+    from bounds.statement import Evaluation, Statement
+    from ratecheck import algorithms, participation, problems
+    from ratecheck.api.audit import AuditResult, MutationResult, audit
+    from ratecheck.api.bound import BoundResult, bound
+    from ratecheck.api.catalogue import CatalogueResult, catalogue
+    from ratecheck.api.compare import CompareResult, compare
+    from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
+    from ratecheck.api.implications import ImplicationsResult, implications
+    from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
+    from ratecheck.api.result import DrawnResult, Result
+    from ratecheck.api.rounds import RoundsResult, rounds
+    from ratecheck.api.run import RunResult, run
+    from ratecheck.api.scaling import ScalingResult, scaling
+    from ratecheck.api.selftest import SelftestResult, selftest
+    from ratecheck.api.show import ShowResult, show
+    from ratecheck.api.stepsize import StepsizeResult, stepsize
+    from ratecheck.api.tables import TablesResult, tables
+    from ratecheck.api.verify import VerifyResult, verify
     from ratecheck.engines import exact_average
     from ratecheck.engines import exact_moments as exact
     from ratecheck.engines import run_steps as simulate
+    from ratecheck.engines.moments.averages import Average
+    from ratecheck.engines.moments.exact import Expectation
+    from ratecheck.engines.monte_carlo.step import Run
     from ratecheck.errors import InputError
+    from ratecheck.outcome import Outcome
+    from ratecheck.verification.instance import Instance
+    from ratecheck.verification.verdict import Comparison, Verdict
+
+    __version__: str
 
 _PUBLIC: dict[str, tuple[str, str | None]] = {
+    "AuditResult": ("ratecheck.api.audit", "AuditResult"),
+    "Average": ("ratecheck.engines.moments.averages", "Average"),
+    "BoundResult": ("ratecheck.api.bound", "BoundResult"),
+    "CatalogueResult": ("ratecheck.api.catalogue", "CatalogueResult"),
+    "CompareResult": ("ratecheck.api.compare", "CompareResult"),
+    "Comparison": ("ratecheck.verification.verdict", "Comparison"),
+    "DrawnResult": ("ratecheck.api.result", "DrawnResult"),
+    "Evaluation": ("bounds.statement", "Evaluation"),
+    "Expectation": ("ratecheck.engines.moments.exact", "Expectation"),
+    "FalsifyResult": ("ratecheck.api.falsify", "FalsifyResult"),
+    "ImplicationsResult": ("ratecheck.api.implications", "ImplicationsResult"),
     "InputError": ("ratecheck.errors", "InputError"),
+    "Instance": ("ratecheck.verification.instance", "Instance"),
+    "MutationResult": ("ratecheck.api.audit", "MutationResult"),
+    "Outcome": ("ratecheck.outcome", "Outcome"),
+    "PlotResult": ("ratecheck.api.plot", "PlotResult"),
+    "RegionResult": ("ratecheck.api.plot", "RegionResult"),
+    "Result": ("ratecheck.api.result", "Result"),
+    "RoundsResult": ("ratecheck.api.rounds", "RoundsResult"),
+    "Run": ("ratecheck.engines.monte_carlo.step", "Run"),
+    "RunResult": ("ratecheck.api.run", "RunResult"),
+    "ScalingResult": ("ratecheck.api.scaling", "ScalingResult"),
+    "SelftestResult": ("ratecheck.api.selftest", "SelftestResult"),
+    "ShowResult": ("ratecheck.api.show", "ShowResult"),
+    "Statement": ("bounds.statement", "Statement"),
+    "StepsizeResult": ("ratecheck.api.stepsize", "StepsizeResult"),
+    "TablesResult": ("ratecheck.api.tables", "TablesResult"),
+    "Verdict": ("ratecheck.verification.verdict", "Verdict"),
+    "VerifyResult": ("ratecheck.api.verify", "VerifyResult"),
+    "WorstCaseResult": ("ratecheck.api.falsify", "WorstCaseResult"),
+    "algorithms": ("ratecheck.algorithms", None),
+    "audit": ("ratecheck.api.audit", "audit"),
+    "bound": ("ratecheck.api.bound", "bound"),
+    "catalogue": ("ratecheck.api.catalogue", "catalogue"),
+    "compare": ("ratecheck.api.compare", "compare"),
     "exact": ("ratecheck.engines", "exact_moments"),
     "exact_average": ("ratecheck.engines", "exact_average"),
+    "falsify": ("ratecheck.api.falsify", "falsify"),
     "get": ("bounds", "get"),
+    "implications": ("ratecheck.api.implications", "implications"),
     "participation": ("ratecheck.participation", None),
+    "plot": ("ratecheck.api.plot", "plot"),
+    "plot_region": ("ratecheck.api.plot", "plot_region"),
     "problems": ("ratecheck.problems", None),
+    "rounds": ("ratecheck.api.rounds", "rounds"),
+    "run": ("ratecheck.api.run", "run"),
+    "scaling": ("ratecheck.api.scaling", "scaling"),
+    "selftest": ("ratecheck.api.selftest", "selftest"),
+    "show": ("ratecheck.api.show", "show"),
     "simulate": ("ratecheck.engines", "run_steps"),
+    "stepsize": ("ratecheck.api.stepsize", "stepsize"),
+    "tables": ("ratecheck.api.tables", "tables"),
+    "verify": ("ratecheck.api.verify", "verify"),
 }
 
 
@@ -38,6 +111,8 @@ def require_own_bounds() -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("ratecheck")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'ratecheck' has no attribute {name!r}")
     require_own_bounds()
@@ -46,4 +121,63 @@ def __getattr__(name: str) -> Any:
     return loaded if attribute is None else getattr(loaded, attribute)
 
 
-__all__ = ["InputError", "exact", "exact_average", "get", "participation", "problems", "simulate"]
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+__all__ = [
+    "AuditResult",
+    "Average",
+    "BoundResult",
+    "CatalogueResult",
+    "CompareResult",
+    "Comparison",
+    "DrawnResult",
+    "Evaluation",
+    "Expectation",
+    "FalsifyResult",
+    "ImplicationsResult",
+    "InputError",
+    "Instance",
+    "MutationResult",
+    "Outcome",
+    "PlotResult",
+    "RegionResult",
+    "Result",
+    "RoundsResult",
+    "Run",
+    "RunResult",
+    "ScalingResult",
+    "SelftestResult",
+    "ShowResult",
+    "Statement",
+    "StepsizeResult",
+    "TablesResult",
+    "Verdict",
+    "VerifyResult",
+    "WorstCaseResult",
+    "__version__",
+    "algorithms",
+    "audit",
+    "bound",
+    "catalogue",
+    "compare",
+    "exact",
+    "exact_average",
+    "falsify",
+    "get",
+    "implications",
+    "participation",
+    "plot",
+    "plot_region",
+    "problems",
+    "rounds",
+    "run",
+    "scaling",
+    "selftest",
+    "show",
+    "simulate",
+    "stepsize",
+    "tables",
+    "verify",
+]

@@ -61,3 +61,9 @@ def refuted(statement: Statement) -> Refuted | None:
     if printed is None or printed.vocabulary is not statement.vocabulary:
         return None
     return next((each for each in of_paper(statement.key.partition("/")[0]) if each.key == statement.key), None)
+
+
+def refuted_fields(statement: Statement) -> dict[str, Any] | None:
+    """What the audit says against a statement that it calls false, as JSON data; None where it does not."""
+    against = refuted(statement)
+    return None if against is None else against.fields()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bounds.symbols import Vocabulary
+from ratecheck.api.given import WORDS
 from ratecheck.errors import InputError
 from ratecheck.views.width import wrapped
+
+if TYPE_CHECKING:
+    from ratecheck.api.result import Result
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,7 +33,7 @@ seed_option = click.option(
     "--seed",
     default=0,
     show_default=True,
-    help="Seed of the run's random streams (seed=... among the dials is the problem's).",
+    help="Seed of the run's random streams (seed=... among the parameters is the problem's).",
 )
 replicates_option = click.option("--replicates", default=16, show_default=True, help="Monte Carlo runs.")
 threads_option = click.option(
@@ -46,16 +49,11 @@ def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ..
     return keys, tuple(word for word in words if "=" in word)
 
 
-# Dials that are words rather than numbers.
-WORDS = ("how",)
+def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """``("n=10", "gamma=1e-3")`` as numbers, ``alpha=0.1,0.2`` as a list, the parameters in `WORDS` as text.
 
-
-def parse_values(assignments: tuple[str, ...], *vocabularies: Vocabulary) -> dict[str, Any]:
-    """``("n=10", "gamma=1e-3")`` as numbers, the dials in `WORDS` as text; raises `InputError` for anything else.
-
-    A name that stands for several symbols in one of the ``vocabularies`` may have a list, such as ``alpha=0.1,0.2``.
+    Raises `InputError` for anything else.
     """
-    lists = {alias.name for vocabulary in vocabularies for alias in vocabulary.aliases.values() if alias.many}
     values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
@@ -66,22 +64,9 @@ def parse_values(assignments: tuple[str, ...], *vocabularies: Vocabulary) -> dic
         if name in WORDS:
             values[name] = text
             continue
-        parts = text.split(",")
-        if len(parts) > 1 and name not in lists:
-            raise InputError(f"{name}={text}: {name} is one number, not a list")
-        numbers = [_number(assignment, part) for part in parts]
+        numbers = [_number(assignment, part) for part in text.split(",")]
         values[name] = numbers if len(numbers) > 1 else numbers[0]
     return values
-
-
-def names(text: str) -> tuple[str, ...]:
-    """``K,T`` as names; raises `InputError` where one is missing or comes twice."""
-    found = tuple(word.strip() for word in text.split(","))
-    if not all(found):
-        raise InputError(f"{text!r} is not a list of names such as K,T")
-    if twice := [word for k, word in enumerate(found) if word in found[:k]]:
-        raise InputError(f"{text!r} names {twice[0]} twice")
-    return found
 
 
 def _number(assignment: str, text: str) -> float:
@@ -103,19 +88,19 @@ def say(text: str) -> None:
     click.echo(wrapped(text))
 
 
-def print_json(data: object) -> None:
-    """Data on stdout; infinities and NaN, which JSON lacks, as null."""
-    click.echo(json.dumps(_plain(data), indent=2))
+def print_result(result: Result, *, as_json: bool) -> None:
+    """A result as text or as JSON on stdout, its remarks on stderr."""
+    print_remarks(result)
+    if as_json:
+        click.echo(json.dumps(result.to_dict(), indent=2))
+    else:
+        say(str(result))
 
 
-def _plain(data: Any) -> Any:
-    if isinstance(data, Mapping):
-        return {str(k): _plain(v) for k, v in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_plain(v) for v in data]
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    return data
+def print_remarks(result: Result) -> None:
+    """What there is to say beside the result, on stderr."""
+    for remark in result.remarks:
+        note(remark)
 
 
 def note(message: str) -> None:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-import bounds
-from ratecheck.commands.arguments import (
-    divide_words,
-    json_option,
-    keys_argument,
-    note,
-    parse_values,
-    print_json,
-    say,
-)
-from ratecheck.complexity import compare as checks
-from ratecheck.views.compare import comparison_fields, comparison_text, write_comparison
-from ratecheck.views.plots import check_target
-from ratecheck.views.progress import progress
+from ratecheck.api.compare import compare
+from ratecheck.api.result import target
+from ratecheck.commands.arguments import divide_words, json_option, keys_argument, parse_values, print_result, say
 
 
 @click.command(name="compare")
@@ -37,22 +27,11 @@ def command(words: tuple[str, ...], axes: tuple[str, ...], out: Path | None, as_
     its bound.
     """
     keys, assignments = divide_words(words)
-    statements = [bounds.get(key) for key in keys]
-    given = parse_values(assignments, *(statement.vocabulary for statement in statements))
-    if out is not None:
-        check_target(out)
-    chosen = checks.read_axes(statements, axes)
-    with progress("comparing") as report:
-        found = checks.compare(statements, given, chosen, progress=report)
-    for name in given:
-        if all(name in statement.unused({name: given[name]}) for statement in statements):
-            note(f"no bound depends on {name}")
-    if as_json:
-        print_json({**comparison_fields(found), "file": None if out is None else str(out)})
-    else:
-        say(comparison_text(found))
-    if out is not None:
-        with progress("drawing"):
-            write_comparison(found, out)
+    file = target(out)
+    found = replace(compare(*keys, over=axes, parameters=parse_values(assignments)), file=file)
+    # What was computed is on the screen before a file can fail.
+    print_result(found, as_json=as_json)
+    if file is not None:
+        found.save()
         if not as_json:
-            say(f"written to {out}")
+            say(f"written to {file}")

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 import bounds
 from bounds.statement import Statement
-from ratecheck import ending, files
+from ratecheck.api.falsify import FalsifyResult, check_out, falsify
+from ratecheck.api.given import select
 from ratecheck.commands.arguments import (
     divide_words,
     json_option,
     keys_argument,
     note,
     parse_values,
-    print_json,
-    say,
+    print_remarks,
+    print_result,
     seed_option,
 )
-from ratecheck.commands.verify import fields as verdict_fields
-from ratecheck.commands.verify import select
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import INTERRUPTED, Budget, Falsified, falsify
+from ratecheck.falsification.falsify import Falsified
 from ratecheck.outcome import Outcome
-from ratecheck.views.falsify import falsified_table, falsified_text, worst_case_text
-from ratecheck.views.progress import progress
-
-if TYPE_CHECKING:
-    from ratecheck.falsification.worst_case import WorstCase
 
 EXIT_CODES = {Outcome.VIOLATED: 1, Outcome.INCONCLUSIVE: 0, Outcome.NOT_APPLICABLE: 3}
 
@@ -68,47 +61,30 @@ def command(
     every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit.
     """
     keys, assignments = divide_words(words)
-    statements = select(keys)
-    if path is not None and len(statements) > 1:
-        raise InputError(f"--out {path} is for one statement, not for {len(statements)}")
-    if path is not None:
-        files.check_target(path)
+    statements, given = select(keys), parse_values(assignments)
+    several = len(statements) > 1
+    check_out(path, statements)
     if pep:
-        return _by_pep(statements, assignments, seed, as_json=as_json)
-    if assignments:
-        raise InputError(f"{assignments[0]} is chosen by the search; with --pep, or for 'verify', it can be given")
+        cases = falsify(*statements, seed=seed, pep=True, parameters=given)
+        if not cases.cases:
+            print_remarks(cases)
+            return 3
+        print_result(cases, as_json=as_json)
+        return int(cases.violated)
     own = _own(keys)
-    found = _searched(statements, Budget(evaluations, seconds), seed, own)
-    missing = [statement.key for statement in statements[len(found) :]]
-    if missing:
-        note(f"interrupted: nothing was asked about {', '.join(missing)}")
-    if as_json:
-        data = [fields(each) for each in found]
-        print_json(data[0] if len(statements) == 1 else data)
-    else:
-        say(falsified_text(found[0]) if len(statements) == 1 else falsified_table(found))
-    if len(statements) == 1:
-        _save(found[0], path, own.get(statements[0].key, ""))
-    codes = {EXIT_CODES[each.outcome] for each in found} | ({3} if missing else set())
+
+    def save(each: FalsifyResult) -> None:
+        _save(each.search, path, own.get(each.search.statement.key, ""))
+
+    found = falsify(
+        *statements, evaluations=evaluations, seconds=seconds, seed=seed, each=save if several else None,
+        parameters=given,
+    )  # fmt: skip
+    print_result(found, as_json=as_json)
+    if not several:
+        save(found)
+    codes = {EXIT_CODES[each.outcome] for each in found.searches} | ({3} if found.missing else set())
     return 1 if 1 in codes else max(codes)
-
-
-def _searched(statements: list[Statement], budget: Budget, seed: int, own: dict[str, str]) -> list[Falsified]:
-    """The searches that came to an end, or were interrupted; of several, each is saved at once."""
-    found: list[Falsified] = []
-    try:
-        for statement in statements:
-            with progress(f"falsifying {statement.key}") as report:
-                found.append(falsify(statement, budget, seed=seed, report=report))
-            if len(statements) > 1:
-                _save(found[-1], None, own.get(statement.key, ""))
-            if found[-1].stopped == INTERRUPTED:
-                break
-    except KeyboardInterrupt:  # between two searches
-        if not found:
-            raise
-        ending.grant()
-    return found
 
 
 def _own(keys: tuple[str, ...]) -> dict[str, str]:
@@ -139,43 +115,3 @@ def _save(found: Falsified, path: Path | None, address: str) -> None:
         note(str(error))
         return
     note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")
-
-
-def _by_pep(statements: list[Statement], assignments: tuple[str, ...], seed: int, *, as_json: bool) -> int:
-    from ratecheck.falsification.worst_case import worst_case
-
-    found: list[WorstCase] = []
-    for statement in statements:
-        given = parse_values(assignments, statement.vocabulary)
-        try:
-            with progress(f"enclosing {statement.key}"):
-                found.append(worst_case(statement, given, seed=seed))
-        except InputError as error:
-            if len(statements) == 1:
-                raise
-            note(f"{statement.key}: {error}")
-    if not found:
-        return 3
-    if as_json:
-        data = [each.to_json() for each in found]
-        print_json(data[0] if len(statements) == 1 else data)
-    else:
-        say("\n\n".join(worst_case_text(each) for each in found))
-    return 1 if any(each.violated for each in found) else 0
-
-
-def fields(found: Falsified) -> dict[str, Any]:
-    """A search as JSON data."""
-    return {
-        "key": found.statement.key,
-        "verdict": found.outcome.value,
-        "tightness": found.tightness,
-        "shape": None if found.shape is None else str(found.shape),
-        "evaluations": found.evaluations,
-        "applicable": found.applicable,
-        "stopped": found.stopped,
-        "clocked": found.clocked,
-        "reasons": list(found.reasons),
-        "worst": None if found.verdict is None else verdict_fields(found.verdict),
-        "instance": None if found.instance is None else found.instance.fields(),
-    }

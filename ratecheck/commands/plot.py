@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-import bounds
+from ratecheck.api.given import one
+from ratecheck.api.plot import plot, plot_region
+from ratecheck.api.result import DrawnResult, target
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
-    names,
-    note,
     parse_values,
-    print_json,
+    print_remarks,
+    print_result,
     problem_option,
     say,
     seed_option,
     threads_option,
     values_argument,
 )
-from ratecheck.commands.audited import audit_fields, warn_of
-from ratecheck.commands.stepsize import region_fields
-from ratecheck.commands.verify import prepare
-from ratecheck.exponents.sweep import COSTLY, DEFAULTS, affordable, check_valued, drawn, rounds_of, survey
-from ratecheck.stepsizes.admissible import step_sizes
-from ratecheck.stepsizes.nearest import nearest
-from ratecheck.stepsizes.region import choose_axes, free_constants, region
-from ratecheck.verification.setting import Options
-from ratecheck.views.plots import check_target, survey_fields, survey_text, write_figure
-from ratecheck.views.progress import progress
-from ratecheck.views.regions import marks, write_region
-from ratecheck.views.text import region_text
+from ratecheck.exponents.sweep import COSTLY, DEFAULTS
 
 
 class _PlotGroup(click.Group):
@@ -96,35 +87,19 @@ def sides(
     """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
     Fitted and predicted exponents stand in the legends. The setting is given as for 'verify', with 100 rounds by
-    default where they cost much; each parameter is varied
-    alone around it, as far as the statement leaves it free and admits it. A statement that leaves open who takes part
-    is drawn for blocks of clients that go round. One that is not about a mean over rounds is drawn as it is: round by
-    round, at pairs of points, or as numbers of whole runs; nothing is varied then.
+    default where they cost much; each parameter is varied alone around it, as far as the statement leaves it free and
+    admits it. A statement that leaves open who takes part is drawn for blocks of clients that go round. One that is not
+    about a mean over rounds is drawn as it is: round by round, at pairs of points, or as numbers of whole runs; nothing
+    is varied then.
 
     The step sizes that it admits are drawn by 'plot region KEY'.
     """
-    statement = bounds.get(key)
-    path = out or Path(f"{statement.key.replace('/', '-')}.png")
-    check_target(path)
-    check_valued(statement)
-    given = parse_values(assignments, statement.vocabulary)
-    statement = statement.at(given)
-    problem, values, name = prepare(statement, problem_name, {**rounds_of(statement, given), **given})
-    runs = replicates or affordable(statement)
-    options = Options(engine=engine, seed=seed, replicates=runs, threads=threads, traces=drawn(statement))
-    chosen = None if vary == "all" else names(vary)
-    with progress(f"measuring {statement.key}") as report:
-        found = survey(statement, problem, values, options, vary=chosen, name=name, progress=report)
-    warn_of(statement)
-    # What was measured is on the screen before a file can fail.
-    if as_json:
-        print_json({**survey_fields(found), "file": str(path), "audit": audit_fields(statement)})
-    else:
-        say(survey_text(found))
-    with progress("drawing"):
-        write_figure(found, path)
-    if not as_json:
-        say(f"written to {path}")
+    file = target(out or Path(f"{_plain(key)}.png"))
+    found = plot(
+        key, problem=problem_name, engine=engine, seed=seed, replicates=replicates, threads=threads, vary=vary,
+        parameters=parse_values(assignments),
+    )  # fmt: skip
+    _print_and_save(replace(found, file=file), as_json=as_json)
 
 
 @command.command(name=_REGION)
@@ -144,34 +119,23 @@ def draw_region(key: str, assignments: tuple[str, ...], axes: str | None, out: P
     drawn with the nearest that are. An axis may be a constant that is not given. Exit code 3 where nothing is
     admissible whatever the step sizes.
     """
-    statement = bounds.get(key)
-    path = out or Path(f"{statement.key.replace('/', '-')}-region.png")
-    check_target(path)
-    given = parse_values(assignments, statement.vocabulary)
-    statement = statement.at(given)
-    free = free_constants(statement, axes, given)
-    closest, points = None, {}
-    with progress(f"step sizes of {statement.key}"):
-        answer = step_sizes(statement, given, free)
-    if not answer.feasible:
-        closest = nearest(answer.problem, given, answer.core)
-        note(f"not admissible: {'; '.join(answer.conflict)}")
-        if not closest.steps:
-            return 3
-        wrong = {rule.symbol: rule.value for rule in answer.problem.fixed}
-        answer = step_sizes(statement, {name: value for name, value in given.items() if name not in wrong}, free)
-        axes = axes or (",".join(list(wrong)[:2]) if len(wrong) > 1 else axes)
-        points = {"given": wrong, "nearest": closest.steps}
-    chosen = choose_axes(answer.problem, answer.admissible, axes)
-    points = {name: point for name, point in points.items() if {*chosen} <= point.keys()} | marks(answer, chosen)
-    with progress("region"):
-        drawn = region(answer.problem, answer.admissible, chosen, *points.values())
-    if as_json:
-        print_json({"key": statement.key, **region_fields(drawn), "points": points, "file": str(path)})
-    else:
-        say(f"{key}   {statement.title}\n{region_text(drawn)}")
-    with progress("drawing"):
-        write_region(answer, drawn, path, points, closest)
-    if not as_json:
-        say(f"written to {path}")
+    file = target(out or Path(f"{_plain(key)}-region.png"))
+    found = plot_region(key, axes=axes, parameters=parse_values(assignments))
+    if found.region is None:
+        print_remarks(found)
+        return 3
+    _print_and_save(replace(found, file=file), as_json=as_json)
     return 0
+
+
+def _plain(key: str) -> str:
+    """The key as a part of a file's name; raises `InputError` for an unknown one."""
+    return one(key).key.replace("/", "-")
+
+
+def _print_and_save(found: DrawnResult, *, as_json: bool) -> None:
+    """What was measured is on the screen before a file can fail."""
+    print_result(found, as_json=as_json)
+    found.save()
+    if not as_json:
+        say(f"written to {found.file}")

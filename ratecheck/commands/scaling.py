@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import click
 
-import bounds
+from ratecheck.api.scaling import scaling
 from ratecheck.commands.arguments import (
     json_option,
     key_argument,
-    names,
     parse_values,
-    print_json,
+    print_result,
     problem_option,
     replicates_option,
-    say,
     seed_option,
     threads_option,
     values_argument,
 )
-from ratecheck.commands.verify import prepare
-from ratecheck.exponents.scaling import Agreement, scaling
-from ratecheck.exponents.sweep import check_measurable
-from ratecheck.verification.setting import Options
-from ratecheck.views.progress import progress
-from ratecheck.views.scaling import scaling_fields, scaling_text
+from ratecheck.exponents.scaling import Agreement
 
 EXIT_CODES = {Agreement.CONSISTENT: 0, Agreement.INCONSISTENT: 1, None: 3}
 
@@ -60,17 +53,9 @@ def command(
     request. Exit code 0 where every exponent is consistent with the bound's, 1 where one is not, 3 where there is no
     conclusion.
     """
-    statement = bounds.get(key)
-    check_measurable(statement)
-    given = parse_values(assignments, statement.vocabulary)
-    statement = statement.at(given)
-    problem, values, name = prepare(statement, problem_name, given)
-    options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)
-    chosen = None if over is None else names(over)
-    with progress(f"measuring {statement.key}") as report:
-        found = scaling(statement, problem, values, options, over=chosen, name=name, progress=report)
-    if as_json:
-        print_json(scaling_fields(found))
-    else:
-        say(scaling_text(found))
+    found = scaling(
+        key, problem=problem_name, over=over, engine=engine, seed=seed, replicates=replicates, threads=threads,
+        parameters=parse_values(assignments),
+    )  # fmt: skip
+    print_result(found, as_json=as_json)
     return EXIT_CODES[found.agreement]

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import click
 
 import bounds
 from ratecheck import files
-from ratecheck.commands.arguments import json_option, note, print_json, say, seed_option
-from ratecheck.errors import InputError
-from ratecheck.inputs import whole
-from ratecheck.selftesting.kept import Kept
-from ratecheck.selftesting.mutants import sound
-from ratecheck.selftesting.run import Report, SelfTestPlan, selftest
-from ratecheck.selftesting.survey import searchable
-from ratecheck.views.progress import progress
-from ratecheck.views.selftest import report_fields, report_text
-
-_ALL = "all"
+from ratecheck.api.selftest import SelfTest
+from ratecheck.commands.arguments import json_option, note, print_result, seed_option
+from ratecheck.selftesting.run import Report
 
 
 @click.command(name="selftest")
@@ -56,51 +47,21 @@ def command(
     of all kinds, with false twins, which have to be caught; it is part of the default.
     Exit code 1 where a share is missed or there is a false alarm.
     """
-    plan = SelfTestPlan(
-        mutants=None if mutants == _ALL else whole("mutants", mutants, 0),
-        instances=whole("instances", instances, 0),
-        planted=whole("planted", planted, 0),
-        evaluations=evaluations,
-        seconds=seconds,
-        seed=whole("seed", seed, 0),
-    )
-    keys = selected(scopes)
-    kept = Kept.of(keys, plan)
+    prepared = SelfTest.of(
+        *scopes, mutants=mutants, instances=instances, planted=planted, evaluations=evaluations,
+        seconds=seconds, seed=seed,
+    )  # fmt: skip
+    kept = prepared.kept
     if kept.found:
         note(f"going on where the same self-test was interrupted: {kept.found} parts are kept in {kept.folder}")
     try:
-        with progress("self-test") as report:
-            found = selftest(keys, plan, workers or os.cpu_count() or 1, report, kept)
+        found = prepared.run(workers)
     except KeyboardInterrupt:
         note("what is finished is kept; the same command goes on from there")
         raise
-    if as_json:
-        print_json(report_fields(found))
-    else:
-        say(report_text(found))
-    _save_alarms(found)
-    kept.clear()
+    print_result(found, as_json=as_json)
+    _save_alarms(found.report)
     return 1 if found.failures else 0
-
-
-def selected(scopes: tuple[str, ...]) -> list[str]:
-    """The keys of the sound statements that can be searched; raises `InputError` where there are none."""
-    keys: list[str] = []
-    for scope in scopes or (*bounds.PAPERS, bounds.TEXTBOOK):
-        if scope.endswith(bounds.own.SUFFIX):
-            found = bounds.own.addresses(scope)
-        elif scope == bounds.TEXTBOOK:
-            found = {statement.key: statement for statement in bounds.statements(scope)}
-        elif scope in bounds.PAPERS:
-            found = {statement.key: statement for statement in sound(bounds.statements(scope))}
-        else:
-            found = {scope: bounds.get(scope)}
-            if not bounds.own.is_own(scope) and (repaired := bounds.repaired_form(found[scope])):
-                raise InputError(f"{scope} is false as printed, so that nothing is an error: take {repaired.key}")
-        keys += [key for key, statement in found.items() if not statement.order_only and searchable(statement)]
-    if not keys:
-        raise InputError(f"the search can be asked about nothing in {', '.join(scopes) or 'the catalogue'}")
-    return list(dict.fromkeys(keys))
 
 
 def _save_alarms(found: Report) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import click
 
-from bounds.ledger import rate_table
-from ratecheck.commands.arguments import json_option, print_json, say
-from ratecheck.complexity.tables import check_table
+from ratecheck.api.tables import tables
+from ratecheck.commands.arguments import json_option, print_result
 from ratecheck.outcome import Outcome
-from ratecheck.views.progress import progress
-from ratecheck.views.tables import table_fields, table_text
 
 
 @click.command(name="tables")
@@ -22,16 +19,6 @@ def command(name: str | None, as_json: bool) -> int:
     up to constant factors. The exit code is 1 where a row is refuted, 3 where there is nothing to check a claim
     with.
     """
-    chosen = [rate_table.get(name)] if name is not None else list(rate_table.tables().values())
-    reports = []
-    with progress("checking tables") as report:
-        for each in chosen:
-            reports.append(check_table(each))
-            report(len(reports) / len(chosen))
-    if as_json:
-        fields = [table_fields(report) for report in reports]
-        print_json(fields[0] if name is not None else fields)
-    else:
-        say("\n\n".join(map(table_text, reports)))
-    outcomes = {report.outcome for report in reports}
-    return 1 if Outcome.VIOLATED in outcomes else 0 if outcomes == {Outcome.HOLDS} else 3
+    found = tables(name)
+    print_result(found, as_json=as_json)
+    return {Outcome.VIOLATED: 1, Outcome.HOLDS: 0}.get(found.outcome, 3)

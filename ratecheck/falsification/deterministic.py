@@ -101,12 +101,12 @@ class DeterministicCase:
     approached: Mapping[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def of(statement: Statement, given: Given, *, anyway: bool = False) -> DeterministicCase:
+    def of(statement: Statement, given: Given, *, ignore_conditions: bool = False) -> DeterministicCase:
         """Complete the numbers; a step size that the statement leaves open takes its largest admissible value.
 
         Where that end is open the value is just inside. Raises `InputError` where the statement is about anything but a
         deterministic run of shared variables that asks for gradients, where numbers are missing, and, unless
-        ``anyway``, where they break a condition of the statement.
+        ``ignore_conditions``, where they break a condition of the statement.
         """
         _check_kind(statement)
         statement.check_names(given)
@@ -114,7 +114,7 @@ class DeterministicCase:
         everyone = {"m": given["n"]} if "n" in given and "m" in statement.parameters else {}
         values, _ = statement.complete({**silent, **everyone, **given})
         values, approached = _with_open_steps(statement, values)
-        _check_values(statement, values, anyway=anyway)
+        _check_values(statement, values, ignore_conditions=ignore_conditions)
         return DeterministicCase(statement, values, approached)
 
     @property
@@ -340,7 +340,7 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
     return values, approached
 
 
-def _check_values(statement: Statement, values: Mapping[str, float], *, anyway: bool) -> None:
+def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
     assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
     for name in dict.fromkeys(("n", "K", "T", "F_0", "L", *statement.parameters, *assumed)):
@@ -361,5 +361,5 @@ def _check_values(statement: Statement, values: Mapping[str, float], *, anyway: 
             f"clients is not deterministic. Admissible m: {values['n']:g}."
         )
     broken = [check.broken for check in statement.check_conditions(values) if check.holds is False]
-    if broken and not anyway:
+    if broken and not ignore_conditions:
         raise InputError(" ".join(broken))

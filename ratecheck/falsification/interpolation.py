@@ -74,7 +74,9 @@ class Answers:
         }
 
     @staticmethod
-    def load(saved: Mapping[str, Any], statement: Statement | None = None, *, anyway: bool = False) -> Answers:
+    def load(
+        saved: Mapping[str, Any], statement: Statement | None = None, *, ignore_conditions: bool = False
+    ) -> Answers:
         """What `save` gave, by default for the statement of the catalogue that it names.
 
         Raises `InputError` where something is missing, misshapen or outside the statement.
@@ -84,7 +86,7 @@ class Answers:
             if not isinstance(saved.get(name), kind):
                 raise InputError(f"the instance has no {name!r} that could be used: needed are {', '.join(kinds)}")
         named = statement or bounds.from_data(saved["key"], "the instance")
-        case = DeterministicCase.of(named, saved["values"], anyway=anyway)
+        case = DeterministicCase.of(named, saved["values"], ignore_conditions=ignore_conditions)
         gradients = tuple(_finite(f"gradients[{k}]", each, 2) for k, each in enumerate(saved["gradients"]))
         heights = tuple(_finite(f"heights[{k}]", each, 1) for k, each in enumerate(saved["heights"]))
         count = 1 if case.dissimilar else case.n

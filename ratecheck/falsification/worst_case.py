@@ -76,14 +76,14 @@ class WorstCase:
 
 
 def worst_case(
-    statement: Statement, given: Given, *, starts: int = 8, seed: int = 0, anyway: bool = False
+    statement: Statement, given: Given, *, starts: int = 8, seed: int = 0, ignore_conditions: bool = False
 ) -> WorstCase:
     """Both values at the given numbers, step sizes prescribed or largest admissible where they are not given.
 
     Raises `InputError` as `DeterministicCase.of`, `upper_bound` and `worst_instance` do, and for runs that are too
     long.
     """
-    case = DeterministicCase.of(statement, given, anyway=anyway)
+    case = DeterministicCase.of(statement, given, ignore_conditions=ignore_conditions)
     n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
     if (asked := n * (K * (T - 1) + 1)) > _LARGEST:
         raise InputError(

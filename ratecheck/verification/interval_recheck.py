@@ -60,7 +60,7 @@ def _prove(setting: Setting, trace: Participation) -> Proof:
         return not_followed(setting.problem)
     T = setting.size("rounds", 1)
     participation = setting.participation if trace.fixed(T) is None else trace
-    options = replace(setting.options, engine="exact", anyway=False)
+    options = replace(setting.options, engine="exact", ignore_conditions=False)
     try:
         again = resolve(
             setting.statement, setting.problem, participation, setting.given, options, setting.start

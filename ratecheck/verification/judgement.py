@@ -95,7 +95,7 @@ def compare(request: Request) -> Judged:
     conditions = statement.check_conditions(found.values)
     broken = tuple(check.broken for check in conditions if check.holds is False)
     base = replace(none, values=found.values, chosen=found.chosen, conditions=conditions)
-    if broken and not setting.options.anyway:
+    if broken and not setting.options.ignore_conditions:
         return Judged(replace(base, reasons=broken), unmeasured)
     if broken:
         base = replace(base, notes=("compared although " + " and ".join(broken),))

@@ -68,7 +68,7 @@ def decided(setting: Setting, *, brief: bool = False) -> Proof:
         return _decide(setting, brief=brief)
     except ForeignError as error:
         # A comparison that ignores the conditions is a comparison.
-        outcome = None if setting.options.anyway else Outcome.NOT_APPLICABLE
+        outcome = None if setting.options.ignore_conditions else Outcome.NOT_APPLICABLE
         return Proof(outcome, f"not an instance of the assumptions: {error}")
     except UndecidedError as error:
         return Proof(None, str(error))

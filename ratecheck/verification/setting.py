@@ -36,9 +36,9 @@ _LARGEST_TRACE = 10**8
 
 @dataclass(frozen=True)
 class Options:
-    """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, and ``anyway``.
+    """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, and ``ignore_conditions``.
 
-    ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``anyway`` compares the two sides even
+    ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``ignore_conditions`` compares the two sides even
     where a step size breaks the statement's conditions. ``traces`` is the number of sampled participation traces for a
     statement about each of them, or about their mean. ``vacuity`` computes the T from which on the bound is not
     vacuous. ``rigorous`` lets the interval engine decide where rounding alone leaves a claim inconclusive.
@@ -49,7 +49,7 @@ class Options:
     seed: int = 0
     replicates: int = 1024
     level: float = 0.01
-    anyway: bool = False
+    ignore_conditions: bool = False
     threads: int | None = None
     traces: int = 3
     vacuity: bool = True

@@ -38,6 +38,14 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
     ]
 
 
+def conclusions_fields(conclusions: Mapping[str, Conclusion]) -> list[dict[str, Any]]:
+    """What the steps mean for each statement, as JSON data."""
+    return [
+        {"key": c.key, "standing": c.standing.value, "reasons": list(c.reasons), "steps": list(c.steps)}
+        for c in conclusions.values()
+    ]
+
+
 def ledger_text(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion], wrong: Sequence[Erratum]) -> str:
     """A table of steps per statement, the conclusions, the errata, and the counts."""
     parts = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +12,9 @@ import numpy as np
 from bounds.statement import Statement
 from ratecheck.complexity.compare import TIE, Axis, BoundComparison
 from ratecheck.errors import InputError
-from ratecheck.views import style
-from ratecheck.views.fitting import fit_panels
-from ratecheck.views.text import number
+from ratecheck.views.drawing import style
+from ratecheck.views.drawing.fitting import fit_panels
+from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
@@ -122,17 +121,18 @@ def comparison_fields(found: BoundComparison) -> dict[str, Any]:
     }
 
 
-def write_comparison(found: BoundComparison, path: Path) -> None:
-    """Draw curves for one axis or a map for two; raises `InputError` where there is no axis to draw along."""
+def comparison_figure(found: BoundComparison) -> Figure:
+    """Curves for one axis or a map for two; raises `InputError` where there is no axis to draw along."""
     if not found.axes:
         raise InputError("nothing to draw at a single setting: give an axis, such as --over K=1:1000")
-    with style.styled() as plt:
-        figure, ax = plt.subplots(figsize=(7.2, 5.0))
+    with style.styled():
+        figure = style.new_figure(7.2, 5.0)
+        ax = figure.subplots()
         (_draw_curves if len(found.axes) == 1 else _draw_map)(figure, ax, found)
         given = "  ".join(f"{name}={value:g}" for name, value in found.given.items() if not isinstance(value, list))
         ax.set_title("which bound is smaller" + (f"\n{given}" if given else ""), fontsize="small")
         fit_panels(figure)
-        style.save(figure, path)
+    return figure
 
 
 def _scale(ax: Axes, which: str, axis: Axis) -> None:

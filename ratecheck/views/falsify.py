@@ -1,13 +1,14 @@
-"""Searches for violating instances as text."""
+"""Searches for violating instances as text and as JSON data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.outcome import Outcome
-from ratecheck.views.text import number, verdict_text
+from ratecheck.views.numbers import number
+from ratecheck.views.verdict import verdict_fields, verdict_text
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
@@ -47,6 +48,23 @@ def falsified_table(found: Sequence[Falsified]) -> str:
         rows.append((each.statement.key, _OUTCOMES[each.outcome], *cells))
     clocked = [f"CLOCK {each.statement.key}: {each.stopped}" for each in found if each.clocked]
     return "\n".join([table(rows), *clocked])
+
+
+def falsified_fields(found: Falsified) -> dict[str, Any]:
+    """A search as JSON data."""
+    return {
+        "key": found.statement.key,
+        "verdict": found.outcome.value,
+        "tightness": found.tightness,
+        "shape": None if found.shape is None else str(found.shape),
+        "evaluations": found.evaluations,
+        "applicable": found.applicable,
+        "stopped": found.stopped,
+        "clocked": found.clocked,
+        "reasons": list(found.reasons),
+        "worst": None if found.verdict is None else verdict_fields(found.verdict),
+        "instance": None if found.instance is None else found.instance.fields(),
+    }
 
 
 def worst_case_text(found: WorstCase) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ratecheck.complexity.rounds import Horizon, RunCost
 from ratecheck.stepsizes.typable import steps_text
-from ratecheck.views.text import number
+from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
 _CALLS = {"gradient": "local steps, each with one call of the oracle", "prox": "inner problems solved"}

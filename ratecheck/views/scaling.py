@@ -6,9 +6,9 @@ from typing import Any
 
 from ratecheck.exponents.scaling import Exponent, Scaling
 from ratecheck.statistics.exponent_fit import LEVEL
-from ratecheck.views.panels import engine, interval, signed
-from ratecheck.views.plots import remarks, settings_text, sweep_fields
-from ratecheck.views.text import number
+from ratecheck.views.drawing.panels import engine, interval, signed
+from ratecheck.views.drawing.plots import remarks, settings_text, sweep_fields
+from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
 
@@ -16,7 +16,7 @@ def scaling_text(found: Scaling) -> str:
     """The table, why each verdict, and what was left out."""
     survey = found.survey
     verdict = survey.verdict
-    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {_overall(found)}"]
+    lines = [f"{verdict.statement.key}   {verdict.statement.title}   {overall(found)}"]
     lines += [f"  on      {verdict.problem}; {engine(survey)}", f"  with    {settings_text(survey)}"]
     rows: list[tuple[str, ...]] = [
         ("parameter", "range", f"measured [{1 - LEVEL:.0%}]", "bound", "local", "dominant term", "verdict")
@@ -37,7 +37,7 @@ def scaling_fields(found: Scaling) -> dict[str, Any]:
     verdict = survey.verdict
     return {
         "key": verdict.statement.key,
-        "scaling": _overall(found),
+        "scaling": overall(found),
         "problem": verdict.problem,
         "engine": verdict.engine,
         "replicates": verdict.replicates,
@@ -63,7 +63,8 @@ def _fields(found: Scaling, each: Exponent) -> dict[str, Any]:
     }
 
 
-def _overall(found: Scaling) -> str:
+def overall(found: Scaling) -> str:
+    """What the exponents say together."""
     return "NO_CONCLUSION" if found.agreement is None else found.agreement.value
 
 

@@ -14,7 +14,7 @@ from ratecheck.selftesting.mutants import MutationKind
 from ratecheck.selftesting.run import MUCH, SOME, TIGHT, Report
 from ratecheck.selftesting.survey import Alarm
 from ratecheck.selftesting.trial import Trial
-from ratecheck.views.text import number
+from ratecheck.views.numbers import number
 from ratecheck.views.width import table
 
 _COUNTS = ("mutants", "audit", "falsify", "verify", "any", "harmless")

@@ -45,6 +45,7 @@ from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.smt import Solver
 from ratecheck.algebra.smt import decide as ask_solver
+from ratecheck.api import audit as public
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import conclusions, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic
@@ -52,7 +53,6 @@ from ratecheck.auditing import sanity as hygiene
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import FULL, Answer, Decision
 from ratecheck.auditing.mutation import analysis, probe
-from ratecheck.commands import audit as command
 
 x, y, z, q, gamma, L, A, B = sp.symbols("x y z q gamma L A B", positive=True)
 K, n, m = sp.symbols("K n m", integer=True, positive=True)
@@ -636,7 +636,7 @@ def test_errata_are_ordered_by_consequence():
 LEDGER = """
 import sympy as sp
 from fractions import Fraction
-from bounds.ledger.step import Draws, Enumerated, Identity, StepKind, Scalar, Step, below
+from bounds.ledger.step import Draws, Enumerated, Identity, Scalar, Step, StepKind, below
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -652,8 +652,8 @@ STEPS = (
     Step(id="pfl/toy-2", location="eq. (2)", claim="(x+y)^2", of="pfl/lemma-3.1",
          check=Identity(left=(x + y) ** 2, right=x**2 + 2 * x * y + y**2)),
     Step(id="pfl/toy-3", location="eq. (3)", claim="v <= |v|", of="pfl/lemma-3.2",
-         check=Enumerated(kind=StepKind.STANDARD, sides=sides, operator="<=", instances=Draws(),
-                          constants={"factor": 1})),
+         check=Enumerated(
+             kind=StepKind.STANDARD, sides=sides, operator="<=", instances=Draws(), constants={"factor": 1})),
     Step(id="pfl/toy-4", location="eq. (4)", claim="x <= y", of="pfl/lemma-3.2",
          check=Scalar(left=x, operator="<=", right=y), repair="x <= y assumed",
          repaired=Scalar(left=x, operator="<=", right=y, hypotheses=(below(x, y),))),
@@ -802,8 +802,8 @@ def test_two_steps_of_one_id_are_refused(toy):
 @pytest.fixture
 def shown(toy, cli, monkeypatch):
     """The command line, with the toy as the ledger of the first paper and none of the others."""
-    monkeypatch.setattr(command, "module_of", lambda _: toy(LEDGER))
-    monkeypatch.setattr(command, "has_ledger", lambda paper: paper == "pfl")
+    monkeypatch.setattr(public.ledger, "module_of", lambda _: toy(LEDGER))
+    monkeypatch.setattr(public.ledger, "has_ledger", lambda paper: paper == "pfl")
     return cli
 
 
@@ -811,7 +811,7 @@ def test_json_contract(shown):
     """The fields that scripts rely on, and exit code 1 where something is false."""
     result = shown("audit", "pfl", "--json")
     assert result.returncode == 1
-    rows = json.loads(result.stdout)
+    rows = json.loads(result.stdout)["steps"]
     wanted = {"id", "paper", "location", "claim", "kind", "verdict", "certified", "evidence", "conclusion"}
     assert all(wanted <= row.keys() for row in rows)
     assert [row["id"] for row in rows] == [f"pfl/toy-{k}" for k in (1, 2, 3, 4)]
@@ -851,7 +851,7 @@ def test_mutation_run(shown):
     """Counts, share and survivors."""
     result = shown("audit", "pfl", "--mutate", "--json")
     assert result.returncode == 0
-    [data] = json.loads(result.stdout)
+    [data] = json.loads(result.stdout)["summaries"]
     assert (data["paper"], data["all"]["share"]) == ("pfl", 1.0)
     assert data["all"]["refuted"] >= 8
     assert data["survivors"] == []

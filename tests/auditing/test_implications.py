@@ -20,7 +20,7 @@ from ratecheck.algebra.polynomial import systems
 from ratecheck.algebra.search import Search
 from ratecheck.algebra.smt import refute
 from ratecheck.auditing.implications import SHARE, ImplicationVerdict, check, variants
-from ratecheck.commands.implications import fields, line
+from ratecheck.views.implications import implication_fields, implication_text
 
 PFL = implications("pfl")
 QUICK = {
@@ -39,7 +39,7 @@ def named(implication):
 def test_every_implication_of_the_first_paper_is_proved(implication):
     """By certificates that replay, or as an identity."""
     answer = check(implication, sharpest=False)
-    assert answer.verdict is ImplicationVerdict.PROVED, line(answer)
+    assert answer.verdict is ImplicationVerdict.PROVED, implication_text(answer)
     assert all(certificate.check(interior=True) for certificate in answer.certificates)
 
 
@@ -247,7 +247,7 @@ def test_the_command_says_what_it_found():
     assert done.stdout.startswith("PROVED   pfl/corollary-3.8 <- pfl/theorem-3.7  [certificate]")
     assert "1/T: 129 -> 1025/8" in done.stdout
     done = subprocess.run([*command, "pfl/corollary-4.6", "--json"], capture_output=True, text=True, check=False)
-    (found,) = json.loads(done.stdout)
+    (found,) = json.loads(done.stdout)["implications"]
     assert (found["verdict"], found["premises"]) == ("PROVED", ["pfl/theorem-4.5"])
     for wrong in ("pfl/lemma-3.5", "pfl/none", "none"):
         done = subprocess.run([*command, wrong], capture_output=True, text=True, check=False)
@@ -266,7 +266,7 @@ def test_the_kept_answers_are_about_every_implication():
 
 def same(answer, kept):
     """Whether an answer is the one that was kept, up to where a search stops."""
-    found = fields(answer)
+    found = implication_fields(answer)
     assert (found["verdict"], found["how"]) == (kept["verdict"], kept["how"])
     assert len(found["constants"]) == len(kept["constants"])
     for one, other in zip(found["constants"], kept["constants"], strict=True):

@@ -58,13 +58,13 @@ def test_commands_with_several_keys_take_it(cli):
     values = json.loads(done.stdout)["values"]
     assert values["mine/descent"] == 2 / 100
     done = cli("verify", KEY, "pfl/theorem-3.11", "n=4", "m=4", "K=1", "T=20", "sigma_u=0", "--json")
-    assert [row["key"] for row in json.loads(done.stdout)] == ["mine/descent", "pfl/theorem-3.11"]
+    assert [row["key"] for row in json.loads(done.stdout)["verdicts"]] == ["mine/descent", "pfl/theorem-3.11"]
 
 
 @pytest.mark.usefixtures("here")
 def test_a_file_is_listed_and_verified_as_a_whole(cli):
     """Without a name it stands for all statements in it."""
-    assert [row["key"] for row in json.loads(cli("list", "mine.py", "--json").stdout)] == [KEY]
+    assert [row["key"] for row in json.loads(cli("list", "mine.py", "--json").stdout)["statements"]] == [KEY]
     assert cli("verify", "mine.py", "n=4", "T=20").returncode == 0
 
 

@@ -14,6 +14,7 @@ from terminal import processor_seconds, started, wait_for
 
 import bounds
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from ratecheck.api.given import parameters
 from ratecheck.commands import verify
 from ratecheck.commands.arguments import parse_values
 
@@ -58,15 +59,15 @@ def test_bound_imports_sympy_only():
 
 def test_list_has_every_key():
     """``list`` prints the whole catalogue, and counts it."""
-    assert [row["key"] for row in data("list")] == list(bounds.keys())
-    summary = data("list", "--summary")
+    assert [row["key"] for row in data("list")["statements"]] == list(bounds.keys())
+    summary = data("list", "--summary")["papers"]
     assert tuple(summary) == bounds.PAPERS
     assert sum(counts["statements"] for counts in summary.values()) == len(bounds.keys())
 
 
 def test_summary_counts_repaired_and_left_out():
     """Per paper: printed and repaired forms, those with a value and orders, and what is left out; as text too."""
-    for paper, counts in data("list", "--summary").items():
+    for paper, counts in data("list", "--summary")["papers"].items():
         keys = [statement.key for statement in bounds.statements(paper)]
         assert counts["repaired"] == sum(key.endswith("-repaired") for key in keys)
         assert counts["printed"] + counts["repaired"] == counts["statements"] == len(keys)
@@ -81,8 +82,8 @@ def test_summary_counts_repaired_and_left_out():
 def test_a_list_for_an_alias():
     """``alpha=0.1,0.2`` is the weights of the clients, whose extremes the bound takes; one number is a scalar."""
     statement = bounds.get("flame/lemma-2")
-    assert parse_values(("alpha=0.1,0.2",), statement.vocabulary) == {"alpha": [0.1, 0.2]}
-    assert parse_values(("alpha=0.1",), statement.vocabulary) == {"alpha": 0.1}
+    assert parse_values(("alpha=0.1,0.2",)) == {"alpha": [0.1, 0.2]}
+    assert parameters({"alpha": [0.1, 0.2]}, {}, statement.vocabulary) == {"alpha": [0.1, 0.2]}
     assert parse_values(("alpha=0.1",)) == {"alpha": 0.1}
 
 
@@ -181,10 +182,10 @@ def test_verify_checks_names_per_statement(monkeypatch):
     own.define("rho", r"\rho", "mixing rate", Domain.POSITIVE, Role.CONSTANT, 0, 0)
     statement = bounds.get("pfl/theorem-4.5")
     other = dataclasses.replace(statement, key="other/theorem", vocabulary=own)
-    monkeypatch.setattr(verify, "select", lambda _: [statement, other])
+    monkeypatch.setattr("ratecheck.api.verify.select", lambda _: [statement, other])
     words = [statement.key, other.key, "n=4", "m=3", "K=3", "T=20", "d=4", "rho=0.5", "--json"]
     result = CliRunner().invoke(verify.command, words, standalone_mode=False)
-    refused, held = json.loads(result.stdout)
+    refused, held = json.loads(result.stdout)["verdicts"]
     assert (refused["verdict"], held["verdict"]) == ("NOT_APPLICABLE", "HOLDS")
     assert "no parameter 'rho' of the statement or the problem" in refused["reasons"][0]
 

@@ -15,7 +15,7 @@ from ratecheck.cli import _run
 from ratecheck.exponents.sweep import survey
 from ratecheck.problems import Quadratic
 from ratecheck.verification.verify import Options
-from ratecheck.views import panels, style
+from ratecheck.views.drawing import panels, style
 
 SMALL = ("n=4", "d=4", "m=3", "K=4", "T=20")
 
@@ -150,11 +150,10 @@ def figure(request):
         statement, Quadratic.synthetic(n=10, d=4, shared=0 if personal else 2),
         {k: v for k, v in setting.items() if k not in statement.settings}, Options(engine="exact"), name="a quadratic",
     )  # fmt: skip
-    with style.styled() as plt:
-        drawn = panels.draw(plt, found)
+    with style.styled():
+        drawn = panels.draw(found)
         drawn.canvas.draw()
         yield drawn
-        plt.close(drawn)
 
 
 def test_legends_hide_nothing_and_lie_inside_the_figure(figure):

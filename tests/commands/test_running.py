@@ -627,7 +627,7 @@ def test_the_result_is_printed_before_it_is_saved(cli, tmp_path, monkeypatch):
     def fails(*_args):
         raise InputError("a.png cannot be written: No space left on device")
 
-    monkeypatch.setattr("ratecheck.commands.plot.write_region", fails)
+    monkeypatch.setattr("ratecheck.views.drawing.style.save", fails)
     words = ("n=10", "m=9", "K=25", "L=1", "T=400", "F_0=1")
     done = cli("plot", "region", "pfl/theorem-3.7", *words, "--out", "a.png")
     assert (done.returncode, "cannot be written" in done.stderr) == (2, True)

@@ -24,6 +24,7 @@ from bounds.papers.simfbo.tables import SIMFBO_TABLE_1
 from bounds.statement import Relation
 from bounds.statement import number as value_at
 from bounds.symbols import Domain, Role
+from ratecheck.api.result import SCHEMA
 from ratecheck.commands.tables import command
 from ratecheck.complexity.closed_form import closed_bound
 from ratecheck.complexity.orders import compare
@@ -489,7 +490,7 @@ def test_the_command_as_json():
     """All tables, with both directions of every comparison."""
     code, shown = invoke("--json")
     assert code == 1
-    found = json.loads(shown)
+    found = json.loads(shown)["tables"]
     assert [table["name"] for table in found] == list(TABLES)
     simfbo_row = found[-1]["rows"][-1]
     assert simfbo_row["verdict"] == "VIOLATED"
@@ -499,7 +500,7 @@ def test_the_command_as_json():
     assert partial["forward"]["ratios"][-1] > partial["forward"]["ratios"][0]
     assert full["forward"]["certificates"] >= 1
     (one,) = (table for table in found if table["name"] == "pfl/table-2")
-    assert json.loads(invoke("pfl/table-2", "--json")[1]) == one
+    assert json.loads(invoke("pfl/table-2", "--json")[1]) == {"schema": SCHEMA, **one}
 
 
 def test_an_unknown_table_gets_a_hint():

@@ -310,7 +310,7 @@ def test_round_T_is_not_paid_for():
 def test_drift_without_delay(letter):
     """Lemmas D.4 and E.4 as printed, where nobody is ever away: eta_l^2 against 0; the repaired forms hold."""
     given = {"K": 2.0, "T": 1.0, "sigma": 0.0, "eta_g": 1.0, "eta_l": 0.03}
-    options, start = Options(engine="exact", anyway=True), {"x0": [1.0]}
+    options, start = Options(engine="exact", ignore_conditions=True), {"x0": [1.0]}
     printed, repaired = (
         verify(
             bounds.get(f"fedsum/lemma-{letter}.4{end}"), ONE, given, options, participation=Trace([[1]]), start=start

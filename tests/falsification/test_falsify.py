@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import bounds
-from ratecheck.commands.falsify import fields
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
@@ -22,7 +21,7 @@ from ratecheck.problems import Logistic, Quadratic
 from ratecheck.verification import instance as instances
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verify import Options
-from ratecheck.views.falsify import falsified_table, falsified_text
+from ratecheck.views.falsify import falsified_fields, falsified_table, falsified_text
 
 SMALL = Budget(120)
 
@@ -133,7 +132,7 @@ def test_only_a_clock_that_the_user_sets_ends_a_search(monkeypatch):
     assert wanted in falsified_text(late).splitlines()[1]
     assert wanted in falsified_table([first, late])
     assert "clock" not in falsified_text(slow).lower()
-    assert fields(late)["clocked"]
+    assert falsified_fields(late)["clocked"]
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def pepit():
         pytest.importorskip("PEPit")
 
 
-def case(key, anyway=True, **given):
+def case(key, ignore_conditions=True, **given):
     """The statement at these numbers, whether or not its conditions hold."""
-    return DeterministicCase.of(bounds.get(key), given, anyway=anyway)
+    return DeterministicCase.of(bounds.get(key), given, ignore_conditions=ignore_conditions)
 
 
 # The two sides together.
@@ -70,7 +70,7 @@ def test_both_sides_agree_on_fedavg(key, K, T):
 def test_both_sides_agree_at_steps_beyond_the_conditions(key, constants, clients, gap):
     """Steps of 1/L, far larger than any theorem admits, so that curvature matters."""
     given = {**constants, "n": clients, "K": 3, "T": 2, "gamma": 1 / (3 * constants["L"])}
-    found = worst_case(bounds.get(key), given, anyway=True)
+    found = worst_case(bounds.get(key), given, ignore_conditions=True)
     assert (0 if found.upper.safe else -1e-6) <= found.gap <= gap
 
 
@@ -91,7 +91,7 @@ def test_a_step_size_beyond_the_condition_is_refused_and_then_violates():
     given = {**FEDAVG, "K": 2, "T": 2, "gamma": 2 / FEDAVG["L"]}
     with pytest.raises(InputError, match=r'gamma=1 breaks "gamma <= 1/\(84\*K\*L\)"'):
         worst_case(bounds.get("pfl/theorem-3.11"), given)
-    found = worst_case(bounds.get("pfl/theorem-3.11"), given, anyway=True)
+    found = worst_case(bounds.get("pfl/theorem-3.11"), given, ignore_conditions=True)
     assert found.violated
     assert found.upper.left >= found.lower.left
 

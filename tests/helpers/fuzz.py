@@ -226,7 +226,7 @@ def _options(rng: random.Random) -> list[str]:
     }.items():
         if rng.random() < 0.12:
             words += [name, rng.choice(values)]
-    return [*words, *(["--anyway"] if rng.random() < 0.05 else [])]
+    return [*words, *(["--ignore-conditions"] if rng.random() < 0.05 else [])]
 
 
 def _small(key: str) -> list[str]:

@@ -15,13 +15,12 @@ import pytest
 from stepsize_oracle import FAR, UndecidedError, oracle, random_constants, step_names, value, with_step_sizes
 
 import bounds
-from ratecheck.commands.stepsize import fields
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import FeasibleSet
 from ratecheck.stepsizes.minimise import inner_point
 from ratecheck.stepsizes.nearest import nearest
-from ratecheck.views.text import step_sizes_text
+from ratecheck.views.stepsizes import step_sizes_fields, step_sizes_text
 
 KEYS = with_step_sizes(bounds.keys(), bounds.get)
 # Relative errors of ends, of the distance to the nearest point and of an optimum.
@@ -174,7 +173,7 @@ def optimum_faults(statement, both, answer, known):
         return ["entangled"]
     if not answer.optimal:
         return []
-    data = json.loads(json.dumps(fields(answer, None)["optimal"]))
+    data = json.loads(json.dumps(step_sizes_fields(answer, None)["optimal"]))
     faults = [
         f"optimum {how} {optimal} refused"
         for how, optimal in (("printed", printed_optimum(answer)), ("json", data))

@@ -18,7 +18,7 @@ from ratecheck.studies.claims import Side
 from ratecheck.studies.estimate import Steadiness, passage, ratio_interval, summarise
 from ratecheck.studies.execute import cells_of
 from ratecheck.studies.study import pairs
-from ratecheck.views.figures import binned
+from ratecheck.views.drawing.studies import binned
 
 PAPER = Path(__file__).parents[2] / "experiments" / "pfl-figures.toml"
 

@@ -22,7 +22,7 @@ from ratecheck.verification.defaults import completed
 from ratecheck.verification.negative_bounds import impossible, of_evaluation
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verify import verify
-from ratecheck.views.text import outcome_text, verdict_table, verdict_text
+from ratecheck.views.verdict import outcome_text, verdict_table, verdict_text
 
 SETTING = ("n=10", "m=9", "K=25", "T=400", "L=1", "F_0=1", "b=0.4", "sigma_u=0.3", "sigma_v=0.3")
 OWN = """

@@ -31,7 +31,7 @@ from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
-from ratecheck.views.text import verdict_text
+from ratecheck.views.verdict import verdict_fields, verdict_text
 
 X, Y, Z = sp.symbols("x y z", positive=True)
 FORMULAS = [
@@ -212,7 +212,7 @@ def test_rounding_is_no_value():
     text = verdict_text(verdict)
     assert "0 to within rounding" in text
     assert "slack" not in text
-    fields = command.fields(verdict)["claims"][0]
+    fields = verdict_fields(verdict)["claims"][0]
     assert fields["left_error"] >= abs(fields["left"])
     assert fields["significant"] is False
 
@@ -262,7 +262,7 @@ def test_outside_its_conditions_nothing_is_refuted():
     capped = replace(MEAN, conditions=(CAP,))
     given = {"T": 800.0, "sigma_u": 0.0, "gamma_u": 3.0}
     assert asked(capped, bowl(1.0), given).outcome is Outcome.NOT_APPLICABLE
-    assert asked(capped, bowl(1.0), given, anyway=True).outcome is Outcome.DIVERGED
+    assert asked(capped, bowl(1.0), given, ignore_conditions=True).outcome is Outcome.DIVERGED
 
 
 def test_linear_rates_have_values():

@@ -191,7 +191,7 @@ def test_monte_carlo_catches_and_doubts():
 
 
 def test_step_size_outside_its_condition():
-    """Outside the conditions nothing is claimed; --anyway compares and says so; a blow-up is never a pass."""
+    """Outside the conditions nothing is claimed; --ignore-conditions compares, and says so; a blow-up never passes."""
     statement = bounds.get("pfl/theorem-4.5")
     problem = problem_for(statement)
     outside = {**RUN, "gamma": 0.02}
@@ -199,11 +199,13 @@ def test_step_size_outside_its_condition():
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert "gamma=0.02 breaks" in verdict.reasons[0]
     assert "Largest admissible gamma" in verdict.reasons[0]
-    anyway = verify(statement, problem, outside, Options(engine="exact", anyway=True))
-    assert anyway.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-    assert "although" in anyway.notes[0]
+    ignore_conditions = verify(statement, problem, outside, Options(engine="exact", ignore_conditions=True))
+    assert ignore_conditions.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+    assert "although" in ignore_conditions.notes[0]
     for engine in ("exact", "step"):
-        blown = verify(statement, problem, {**RUN, "T": 2000.0, "gamma": 9.0}, Options(engine=engine, anyway=True))
+        blown = verify(
+            statement, problem, {**RUN, "T": 2000.0, "gamma": 9.0}, Options(engine=engine, ignore_conditions=True)
+        )
         assert blown.outcome is Outcome.DIVERGED
 
 

@@ -17,16 +17,16 @@ import pytest
 import bounds
 from bounds.ledger.refuted import refuted
 from ratecheck.cli import _run
-from ratecheck.commands.verify import prepare
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import _measurable, affordable, drawn, rounds_of, survey
 from ratecheck.statistics.exponent_fit import fit
 from ratecheck.verification.applicability import foreign
 from ratecheck.verification.entries import PAIR, ROUND, RUN
+from ratecheck.verification.prepare import prepare
 from ratecheck.verification.setting import Options
 from ratecheck.verification.verify import verify
-from ratecheck.views import panels, style
-from ratecheck.views.fitting import fitted, window, wrapped
+from ratecheck.views.drawing import panels, style
+from ratecheck.views.drawing.fitting import fitted, window, wrapped
 
 ANSWERED = [key for key in bounds.keys() if not bounds.get(key).order_only and not foreign(bounds.get(key))]
 # What was refused, crashed, or is of a kind of its own, with the panels of its figure.
@@ -91,11 +91,10 @@ def small(request):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = surveyed(request.param, **SMALL)
-        with style.styled() as plt:
-            figure = panels.draw(plt, found)
+        with style.styled():
+            figure = panels.draw(found)
             figure.canvas.draw()
             yield request.param, found, figure
-            plt.close(figure)
 
 
 def test_a_figure_of_every_kind(small):
@@ -175,11 +174,10 @@ def test_the_delay_is_ringed_where_the_title_has_it():
     found = survey(statement, problem, values, vary=("tau",), name=name)
     (sweep,) = found.sweeps
     assert sweep.at == found.verdict.values["tau_max"]
-    with style.styled() as plt:
-        figure = panels.draw(plt, found)
+    with style.styled():
+        figure = panels.draw(found)
         texts = [axes.get_legend().get_title().get_text() for axes in figure.axes]
         assert any("another participation" in text for text in texts)
-        plt.close(figure)
 
 
 # --- Titles, outliers, constants ---
@@ -188,14 +186,13 @@ def test_the_delay_is_ringed_where_the_title_has_it():
 @pytest.mark.parametrize("length", [1, 40, 400])
 def test_titles_of_any_length_fit(length):
     """A long name, a word without spaces, many settings and long formulas."""
-    with style.styled() as plt:
-        figure = plt.figure(figsize=(6.4, 4.0))
+    with style.styled():
+        figure = style.new_figure(6.4, 4.0)
         lines = ["word " * length, "x" * length, ", ".join(["$\\gamma_{u} = 1.5\\cdot 10^{-7}$ (given)"] * length)]
         text, size = fitted(figure, lines, 0.95 * figure.bbox.width, 11.0)
         drawn_text = figure.suptitle(text, fontsize=size)
         assert drawn_text.get_window_extent().width <= figure.bbox.width
         assert text.count("\\gamma") == length
-        plt.close(figure)
 
 
 def test_mathematics_is_never_broken():
@@ -228,13 +225,12 @@ def test_an_outlier_is_marked_at_the_edge():
     bound = sweep.bound.copy()
     bound[1] = 1e60
     spoilt = dataclasses.replace(found, sweeps=(dataclasses.replace(sweep, bound=bound),), rounds=None)
-    with style.styled() as plt:
-        figure = panels.draw(plt, spoilt)
+    with style.styled():
+        figure = panels.draw(spoilt)
         (axes,) = figure.axes
         assert axes.get_ylim()[1] < 1e6
         assert any("bound beyond the axis: $10^{60}$" in text.get_text() for text in axes.get_legend().get_texts())
         check_figure(figure)
-        plt.close(figure)
 
 
 def test_what_has_no_number_is_said():
@@ -243,13 +239,12 @@ def test_what_has_no_number_is_said():
     metric = found.rounds.metric.copy()
     metric[2:4] = math.nan
     spoilt = dataclasses.replace(found, rounds=dataclasses.replace(found.rounds, metric=metric), sweeps=())
-    with style.styled() as plt, warnings.catch_warnings():
+    with style.styled(), warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = panels.draw(plt, spoilt)
+        figure = panels.draw(spoilt)
         figure.canvas.draw()
         texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
         assert any(f"none at 2 of {len(metric)} points" in text for text in texts)
-        plt.close(figure)
 
 
 def test_constant_numbers_get_no_exponent():
@@ -282,11 +277,11 @@ def test_every_statement_is_drawn_by_default(key, tmp_path, monkeypatch, capsys)
     figures = []
     original = panels.draw
 
-    def draw(plt, found):
-        figures.append(original(plt, found))
+    def draw(found):
+        figures.append(original(found))
         return figures[-1]
 
-    monkeypatch.setattr("ratecheck.views.plots.draw", draw)
+    monkeypatch.setattr("ratecheck.views.drawing.plots.draw", draw)
     start = time.process_time()
     assert _run(["plot", key]) == 0
     assert time.process_time() - start < _DEFAULT_SECONDS

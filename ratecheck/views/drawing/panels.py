@@ -19,8 +19,8 @@ from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.verification.entries import PAIR, RUN, Course
-from ratecheck.views import style
-from ratecheck.views.fitting import Window, fitted, set_title, tex, window
+from ratecheck.views.drawing import style
+from ratecheck.views.drawing.fitting import Window, fitted, set_title, tex, window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,13 +41,13 @@ _MORE, _NARROW, _APART = 1 + 1e-9, 0.3, 1.2
 _LAST = "T\N{MINUS SIGN}1"
 
 
-def draw(plt: Any, found: SweepSurvey) -> Figure:
+def draw(found: SweepSurvey) -> Figure:
     """The figure of a survey."""
     panels = len(found.sweeps) + (found.rounds is not None) + len(found.courses)
     mosaic = _mosaic(panels, rounds=found.rounds is not None)
     rows = len(mosaic)
     height = _HEIGHTS.get(rows, _ROW * rows + 1.6)
-    figure: Figure = plt.figure(figsize=_SINGLE if panels == 1 else (_WIDTH, height))
+    figure = style.new_figure(*(_SINGLE if panels == 1 else (_WIDTH, height)))
     axes: dict[str, Axes] = figure.subplot_mosaic(mosaic)  # type: ignore[arg-type]  # lists are invariant
     set_title(figure, title(found), _TITLE, linespacing=1.4)
     # The room for the legends is the width of a panel.

@@ -1,144 +1,20 @@
-"""Results as plain text, in the terms of the paper."""
+"""Verdicts as text, in the terms of the paper, and as JSON data."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from bounds.ledger.refuted import refuted
-from bounds.numbers import apart
-from bounds.statement import Evaluation, Over, Relation, Statement
+from bounds.ledger.refuted import refuted, refuted_fields
+from bounds.statement import Over, Relation, Statement
 from ratecheck.outcome import Outcome
-from ratecheck.stepsizes.interval import Interval, point
-from ratecheck.stepsizes.typable import end_text, shortest, steps_text, value_text
-from ratecheck.verification.verdict import lost
+from ratecheck.views.numbers import number, side
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
-    from ratecheck.stepsizes.admissible import StepSizes
-    from ratecheck.stepsizes.nearest import Nearest
-    from ratecheck.stepsizes.region import Region
     from ratecheck.verification.proof import Proof
     from ratecheck.verification.verdict import Comparison, Verdict
-
-
-def number(value: float | None) -> str:
-    """A number with four significant digits."""
-    return "-" if value is None else f"{value:.4g}"
-
-
-def side(value: float, error: float) -> str:
-    """One side of a claim: no digits where it has none, or where they are nothing but rounding."""
-    if not math.isfinite(value):
-        return "beyond float64"
-    return f"0 to within rounding ({error:.0e})" if lost(value, error) else number(value)
-
-
-def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
-    """A bound with its terms, conditions and defaults."""
-    rows = []
-    for name, value in evaluation.claims.items():
-        label = "bound" if len(evaluation.claims) == 1 else f"bound [{name}]"
-        shares = ", ".join(f"{term} {number(part)}" for term, part in evaluation.terms[name].items())
-        rows.append((label, f"{value:.10g}", shares if len(evaluation.terms[name]) > 1 else ""))
-    lines = [f"{statement.key}   {statement.title}", table(rows)]
-    if evaluation.vacuous is not None:
-        verb = "vacuous: no better than" if evaluation.vacuous else "not vacuous: below"
-        lines.append(f"{verb} {number(evaluation.trivial)}, which smoothness alone gives")
-    for check in evaluation.conditions:
-        state = {True: "holds", False: "BROKEN", None: "undecided"}[check.holds]
-        # Where a condition is broken by a hair, as many digits as tell the sides apart.
-        sides = (number(check.left), number(check.right))
-        left, right = apart(check.left, check.right, 4) if check.holds is False else sides
-        compared = "" if check.left is None else f"   {left} against {right}"
-        lines.append(f"{state:9}  {check.condition.text}{compared}")
-    if evaluation.defaulted:
-        filled = ", ".join(f"{name}={number(evaluation.values[name])}" for name in evaluation.defaulted)
-        lines.append(f"filled in  {filled}")
-    return "\n".join(lines)
-
-
-def interval_text(interval: Interval) -> str:
-    """An interval in the usual notation; 0 and infinity are open ends.
-
-    Closed ends are rounded inwards and open ones outwards, so that what is printed is admissible or not as the bracket
-    says; a value that is the only one is printed in full.
-    """
-    if interval.single:
-        return f"{shortest(interval.low)} only"
-    left, right = "(" if interval.open[0] else "[", ")" if interval.open[1] else "]"
-    return f"{left}{end_text(interval, 0)}, {end_text(interval, 1)}{right}"
-
-
-def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
-    """Admissible intervals, prescribed values and optimum; where there are none, what conflicts and what would do."""
-    statement = answer.statement
-    lines = [f"{statement.key}   {statement.title}"]
-    if not answer.feasible:
-        lines.append("no step sizes are admissible: these conditions conflict")
-        lines += [f"  {name}" for name in answer.conflict]
-        return "\n".join([*lines, *([] if nearest is None else _nearest_lines(nearest))])
-    rules = {rule.symbol.name: rule for rule in statement.step_rules}
-    rows = [("step size", "admissible", "prescribed", "minimises the bound")]
-    known = answer.values | {rule.symbol: rule.value for rule in answer.problem.fixed}
-    typed = steps_text(statement, known, answer.optimal)
-    for name, interval in answer.admissible.items():
-        prescribed = ""
-        if name in answer.prescribed:
-            smallest = Interval(answer.prescribed[name]) if rules[name].at_least else point(answer.prescribed[name])
-            prescribed = ("from " if rules[name].at_least else "") + value_text(answer.prescribed[name], smallest)
-        elif name in answer.defaults:
-            prescribed = f"default {value_text(answer.defaults[name], interval)}"
-        rows.append((name, interval_text(interval), prescribed, typed.get(name, "")))
-    lines.append(table(rows))
-    if answer.optimal_bound is not None:
-        infimum = {0.0: "0: it has no positive infimum", -math.inf: "minus infinity"}
-        lines.append(f"smallest bound {infimum.get(answer.optimal_bound, f'{answer.optimal_bound:.6g}')}")
-    if answer.approached:
-        ends = ", ".join(f"{name} -> {end:.6g}" for name, end in answer.approached.items())
-        given = "value" if len(answer.approached) == 1 else "values"
-        near = f"; at the {given} above the bound is within 1% of it" if answer.optimal else ""
-        lines.append(f"approached as {ends}{near}")
-    if answer.entangled:
-        lines.append("the conditions tie the step sizes together: no minimiser of the bound was found")
-    if not statement.hypotheses:
-        lines.append("the statement restricts no step size")
-    if answer.missing:
-        lines.append(f"to minimise the bound, give also {', '.join(answer.missing)}")
-    return "\n".join(lines)
-
-
-def _exact(value: float) -> str:
-    """A number that reads back as it is, with few digits where it has few."""
-    return f"{value:.10g}" if float(f"{value:.10g}") == value else repr(value)
-
-
-def region_text(region: Region) -> str:
-    """Where the boundary of a region of two step sizes runs, and which conditions make it."""
-    x, y = region.axes
-    rows = [[f"boundary of ({x}, {y})", "from", "to"]]
-    for edge in region.edges:
-        if edge.because:
-            ends = (f"({end[0]:.6g}, {end[1]:.6g})" for end in (edge.points[0], edge.points[-1]))
-            rows.append([", ".join(edge.because), *ends])
-    return table(rows)
-
-
-def _nearest_lines(nearest: Nearest) -> list[str]:
-    if not nearest.steps and not nearest.constants:
-        return ["no step sizes would do, nor would a multiple of a single constant"]
-    lines = []
-    if nearest.steps:
-        steps = ", ".join(f"{name}={_exact(value)}" for name, value in nearest.steps.items())
-        lines.append(f"nearest admissible: {steps}")
-    limits = [
-        f"{name} {'>=' if limit.upwards else '<='} {_exact(limit.value)}" for name, limit in nearest.constants.items()
-    ]
-    if limits:
-        condition = "or, with the step sizes as given," if nearest.as_given else "with other step sizes"
-        lines.append(f"{condition} feasible for one of {'; '.join(limits)}")
-    return lines
 
 
 def proof_text(proof: Proof) -> str:
@@ -297,17 +173,48 @@ def _belongs(name: str, statement: Statement) -> bool:
     return any(name in assumption.constants for assumption in statement.assumptions)
 
 
-def catalogue_text(statements: Mapping[str, Statement]) -> str:
-    """What commands take for each statement, its number and its title."""
-    rows = [
-        (address, s.source.number, s.title + ("   (order only)" if s.order_only else ""))
-        for address, s in statements.items()
-    ]
-    return table(rows)
-
-
-def values_text(values: Mapping[str, object]) -> str:
-    """``n=10 m=9``."""
-    return " ".join(
-        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items()
-    )
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON data."""
+    return {
+        "key": verdict.statement.key,
+        "verdict": verdict.outcome.value,
+        "slack": verdict.slack,
+        "problem": verdict.problem,
+        "engine": verdict.engine,
+        "claims": [
+            {
+                "name": c.claim,
+                "round": c.round,
+                "client": c.client,
+                "left": c.left,
+                "right": c.right,
+                "error": c.error,
+                "left_error": c.left_error,
+                "right_error": c.right_error,
+                "significant": c.significant,
+                "slack": c.slack,
+                "terms": c.terms,
+            }
+            for c in verdict.comparisons
+        ],
+        "values": verdict.values,
+        "step_sizes": verdict.chosen,
+        "constants": {
+            c.name: {"value": c.value, "certificate": c.certificate.value, "reason": c.reason}
+            for c in verdict.constants.values()
+        },
+        "assumptions": [a.value for a in verdict.statement.assumptions],
+        "conditions": [
+            {"name": c.condition.name, "text": c.condition.text, "holds": c.holds} for c in verdict.conditions
+        ],
+        "vacuous": verdict.vacuous,
+        "vacuous_until": verdict.vacuous_until,
+        "replicates": verdict.replicates,
+        "level": verdict.level,
+        "reasons": list(verdict.reasons),
+        "notes": list(verdict.notes),
+        "headline": outcome_text(verdict),
+        "supposes": list(verdict.supposes),
+        "impossible": [each.fields() for each in verdict.impossible],
+        "audit": refuted_fields(verdict.statement),
+    }

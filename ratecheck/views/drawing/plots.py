@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bounds.ledger.refuted import refuted
-from ratecheck import files
 from ratecheck.exponents.sweep import Rounds, Sweep, SweepSurvey
 from ratecheck.problems import Certificate
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.verification.entries import Course
-from ratecheck.views import style
-from ratecheck.views.panels import contained, draw, engine, interval, own_participation, settings_of, signed, steps_of
-from ratecheck.views.text import number, outcome_text
+from ratecheck.views.drawing import style
+from ratecheck.views.drawing.panels import (
+    contained,
+    draw,
+    engine,
+    interval,
+    own_participation,
+    settings_of,
+    signed,
+    steps_of,
+)
+from ratecheck.views.numbers import number
+from ratecheck.views.verdict import outcome_text
 from ratecheck.views.width import table
 
-
-def check_target(path: Path) -> None:
-    """Raise `InputError` unless a figure can be written there: known before minutes of computation."""
-    style.check_format(path)
-    files.check_target(path)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def write_figure(found: SweepSurvey, path: Path) -> None:
-    """Draw the survey and write it; raises `InputError` where the file cannot be written."""
-    with style.styled() as plt:
-        style.save(draw(plt, found), path)
+def survey_figure(found: SweepSurvey) -> Figure:
+    """The survey as a picture."""
+    with style.styled():
+        return draw(found)
 
 
 def survey_text(found: SweepSurvey) -> str:

@@ -14,8 +14,8 @@ from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.study import TOGETHER, Curve, Figure, Study
-from ratecheck.views.fitting import fit_panels
-from ratecheck.views.style import looks, save, styled
+from ratecheck.views.drawing.fitting import fit_panels
+from ratecheck.views.drawing.style import looks, new_figure, save, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,13 +40,13 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
     if together and len(figures) > 1:
         sheets[TOGETHER] = figures
     paths = []
-    with styled() as plt:
+    with styled():
         for name, panels in sheets.items():
             columns = min(len(panels), _COLUMNS)
             rows = math.ceil(len(panels) / columns)
             for suffix in _SUFFIXES:
-                size = (4.2 * columns, 3.4 * rows)
-                sheet, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=True)
+                sheet = new_figure(4.2 * columns, 3.4 * rows)
+                axes = sheet.subplots(rows, columns, squeeze=False, sharey=True)
                 for ax in axes.flat[len(panels) :]:
                     ax.set_visible(False)
                 for ax, figure in zip(axes.flat, panels, strict=False):

@@ -44,15 +44,22 @@ def looks() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def styled() -> Iterator[Any]:
-    """``matplotlib.pyplot`` in the common style, on a backend that needs no screen."""
+def styled() -> Iterator[None]:
+    """Inside the block figures are made and written in the common style."""
     import matplotlib as mpl
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
+        yield
 
-    with plt.rc_context(_SETTINGS):  # type: ignore[arg-type]
-        yield plt
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, that needs no screen and leaves the user's pyplot and its backend alone."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def check_format(path: Path) -> None:
@@ -62,12 +69,25 @@ def check_format(path: Path) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the figure without a date, so that the same run writes the same bytes; close it."""
-    import matplotlib.pyplot as plt
-
+    """Write the figure without a date, so that the same run writes the same bytes."""
     check_format(path)
     metadata = {"Date": None} if path.suffix == ".svg" else {}
-    try:
+    with styled():
         files.save(path, lambda file: figure.savefig(file, format=path.suffix[1:], metadata=metadata))
-    finally:
-        plt.close(figure)
+
+
+def check_target(path: Path) -> None:
+    """Raise `InputError` unless a figure can be written there: known before minutes of computation."""
+    check_format(path)
+    files.check_target(path)
+
+
+def as_html(figure: Figure) -> str:
+    """The figure as an image inside of a page."""
+    import base64
+    import io
+
+    data = io.BytesIO()
+    with styled():
+        figure.savefig(data, format="png", dpi=figure.dpi)
+    return f'<img src="data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}">'

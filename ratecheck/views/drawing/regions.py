@@ -6,15 +6,14 @@ import itertools
 import math
 import textwrap
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bounds.symbols import Vocabulary
 from ratecheck.stepsizes.admissible import StepSizes
 from ratecheck.stepsizes.nearest import Nearest
 from ratecheck.stepsizes.region import Region
-from ratecheck.views import style
-from ratecheck.views.fitting import set_title
+from ratecheck.views.drawing import style
+from ratecheck.views.drawing.fitting import set_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,19 +56,19 @@ def marks(answer: StepSizes, axes: tuple[str, str]) -> dict[str, dict[str, float
     return found
 
 
-def write_region(
-    answer: StepSizes, region: Region, path: Path, points: Mapping[str, Mapping[str, float]], closest: Nearest | None
-) -> None:
-    """Draw the region with the points named in ``points``; raises `InputError` where the file cannot be written.
+def region_figure(
+    answer: StepSizes, region: Region, points: Mapping[str, Mapping[str, float]], closest: Nearest | None
+) -> Figure:
+    """The region with the points named in ``points``, as a picture.
 
     ``answer`` is the one whose step sizes are free; ``closest`` is what would do for given ones that would
     not.
     """
-    with style.styled() as plt:
-        figure: Figure = plt.figure(figsize=_SIZE)
+    with style.styled():
+        figure = style.new_figure(*_SIZE)
         _draw(figure.add_subplot(), answer, region, points)
         set_title(figure, _title(answer, closest), _TITLE_SIZE, ha="left", x=0.01)
-        style.save(figure, path)
+    return figure
 
 
 def _draw(axes: Axes, answer: StepSizes, region: Region, points: Mapping[str, Mapping[str, float]]) -> None:

@@ -1,0 +1,140 @@
+"""``rc.audit``, the command ``audit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
+
+import bounds
+from ratecheck.api.result import Result
+from ratecheck.auditing import conclusions as following
+from ratecheck.auditing import ledger
+from ratecheck.auditing.conclusions import Conclusion, Erratum
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.mutation import analysis
+from ratecheck.auditing.mutation.analysis import MutationSummary
+from ratecheck.errors import InputError
+from ratecheck.views.audit import (
+    conclusions_fields,
+    counts_text,
+    findings_fields,
+    ledger_text,
+    mutation_text,
+    step_text,
+)
+from ratecheck.views.progress import progress
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditResult(Result):
+    """The ``steps`` of proofs, each with its verdict; what follows for each statement; errata, what matters most first.
+
+    ``one`` says that a single step was asked for.
+    """
+
+    steps: tuple[StepResult, ...]
+    conclusions: Mapping[str, Conclusion]
+    errata: tuple[Erratum, ...]
+    one: bool = False
+
+    @property
+    def false(self) -> tuple[StepResult, ...]:
+        """The steps that are refuted."""
+        return tuple(step for step in self.steps if step.verdict is StepVerdict.FALSE)
+
+    def __str__(self) -> str:
+        if self.one:
+            (step,) = self.steps
+            return step_text(step, self.conclusions[step.of])
+        return ledger_text(self.steps, self.conclusions, self.errata)
+
+    def _headline(self) -> str:
+        if self.one:
+            return f"{self.steps[0].id}: {self.steps[0].verdict.value}"
+        return counts_text(self.steps).replace("\n", "; ")
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "steps": findings_fields(self.steps, self.conclusions),
+            "conclusions": conclusions_fields(self.conclusions),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MutationResult(Result):
+    """Whether the audit notices changes of printed numbers, paper by paper and over all."""
+
+    summaries: tuple[MutationSummary, ...]
+
+    def __str__(self) -> str:
+        return mutation_text(self.summaries)
+
+    def _headline(self) -> str:
+        return ", ".join(f"{each.name}: {each.all.share:.1%} refuted" for each in self.summaries)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"summaries": [summary.fields() for summary in self.summaries]}
+
+
+@overload
+def audit(paper: str | None = None, *, step: str | None = None, mutate: Literal[False] = False) -> AuditResult: ...
+@overload
+def audit(paper: str | None = None, *, step: str | None = None, mutate: Literal[True]) -> MutationResult: ...
+@overload
+def audit(paper: str | None = None, *, step: str | None = None, mutate: bool) -> AuditResult | MutationResult: ...
+def audit(paper: str | None = None, *, step: str | None = None, mutate: bool = False) -> AuditResult | MutationResult:
+    """Every step of the proofs of a paper, or of all papers, proved with a certificate, checked or refuted.
+
+    ``step`` is the id of a single step. With ``mutate`` every printed constant, exponent and direction is changed, one
+    at a time, and the result says whether that is noticed. Takes minutes; answers are kept. Raises `InputError` for a
+    paper without a ledger and for an unknown step.
+
+    >>> import ratecheck as rc
+    >>> found = rc.audit("flame")  # doctest: +SKIP
+    >>> found.conclusions["flame/theorem-1"].standing  # doctest: +SKIP
+    """
+    papers = _papers(paper, step)
+    modules = [ledger.module_of(name) for name in papers]
+    statements = [statement for name in papers for statement in bounds.statements(name)]
+    if mutate:
+        return _mutated(modules, step)
+    with progress("auditing") as report:
+        steps = ledger.audit(modules, progress=report)
+    conclusions = following.conclude(steps, statements)
+    errata = following.errata(steps, conclusions, statements)
+    if step is not None:
+        ledger.position(step, [each.id for each in steps])
+        steps = [each for each in steps if each.id == step]
+        conclusions = {each.of: conclusions[each.of] for each in steps}
+    return AuditResult(tuple(steps), conclusions, tuple(errata), one=step is not None)
+
+
+def _mutated(modules: list[str], step: str | None) -> MutationResult:
+    with progress("changing numbers") as report:
+        tested = ledger.mutate(modules, only=step, progress=report)
+    papers = dict.fromkeys(each.paper for each in tested)
+    summaries = [analysis.summarise([each for each in tested if each.paper == paper], paper) for paper in papers]
+    if len(summaries) > 1:
+        summaries.append(replace(analysis.summarise(tested, "all papers"), survivors=()))
+    return MutationResult(tuple(summaries))
+
+
+def _papers(paper: str | None, step: str | None) -> list[str]:
+    """The papers to look at: those with a ledger, where none is named."""
+    if step is not None:
+        prefix = step.partition("/")[0]
+        if paper is not None and prefix != paper:
+            raise InputError(f"step {step!r} is not one of {paper}: ids begin with the paper, such as {paper}/...")
+        paper = prefix
+    if paper is not None:
+        bounds.statements(paper)
+        if not ledger.has_ledger(paper):
+            raise InputError(f"{paper} has no ledger of its proofs yet; {_those_with()}")
+        return [paper]
+    return [name for name in bounds.PAPERS if ledger.has_ledger(name)]
+
+
+def _those_with() -> str:
+    found = [name for name in bounds.PAPERS if ledger.has_ledger(name)]
+    return f"there is one of {', '.join(found)}" if found else "there is none yet"

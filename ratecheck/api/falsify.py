@@ -1,0 +1,226 @@
+"""``rc.falsify``, the command ``falsify``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from bounds.statement import Statement
+from ratecheck import ending, files
+from ratecheck.api.given import Parameter, Parameters, StatementLike, select
+from ratecheck.api.given import parameters as numbers
+from ratecheck.api.result import Result
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import INTERRUPTED, Budget, Falsified
+from ratecheck.falsification.falsify import falsify as search
+from ratecheck.falsification.worst_case import WorstCase, worst_case
+from ratecheck.outcome import Outcome
+from ratecheck.verification.instance import Instance
+from ratecheck.views.falsify import falsified_fields, falsified_table, falsified_text, worst_case_text
+from ratecheck.views.numbers import number
+from ratecheck.views.progress import progress
+
+# The worse, the earlier.
+_ORDER = (Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FalsifyResult(Result):
+    """What searches for violating instances found, one per statement.
+
+    ``outcome``, ``tightness`` and ``instance`` are those of `search`, the one that comes closest to failing.
+    ``missing`` are the keys about which nothing was asked, because of an interrupt.
+    """
+
+    searches: tuple[Falsified, ...]
+    several: bool = False
+    missing: tuple[str, ...] = ()
+
+    @property
+    def search(self) -> Falsified:
+        """The search; of several the one with the worst outcome, and among these the largest left / right side."""
+        return min(self.searches, key=lambda each: (_ORDER.index(each.outcome), -(each.tightness or 0.0)))
+
+    @property
+    def outcome(self) -> Outcome:
+        """VIOLATED, INCONCLUSIVE where no violation was found, or NOT_APPLICABLE where nothing could be asked."""
+        return self.search.outcome
+
+    @property
+    def tightness(self) -> float | None:
+        """The largest left side / right side that was found; None where nothing could be asked."""
+        return self.search.tightness
+
+    @property
+    def instance(self) -> Instance | None:
+        """The instance with that ratio, which ``save(path)`` writes and ``rc.verify(instance=...)`` asks again."""
+        return self.search.instance
+
+    def __str__(self) -> str:
+        return falsified_table(self.searches) if self.several else falsified_text(self.searches[0])
+
+    def _headline(self) -> str:
+        tight = "" if self.tightness is None else f", largest left / right {number(self.tightness)}"
+        keys = ", ".join(each.statement.key for each in self.searches)
+        return f"{keys}: {'VIOLATED' if self.outcome is Outcome.VIOLATED else 'no violation found'}{tight}"
+
+    def _fields(self) -> dict[str, Any]:
+        fields = [falsified_fields(each) for each in self.searches]
+        return {"searches": fields} if self.several else fields[0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorstCaseResult(Result):
+    """The largest left side over all smooth functions, enclosed from below and from above, one per statement."""
+
+    cases: tuple[WorstCase, ...]
+    several: bool = False
+
+    @property
+    def violated(self) -> bool:
+        """Whether a checked instance has a larger left side than right side."""
+        return any(case.violated for case in self.cases)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(worst_case_text, self.cases))
+
+    def _headline(self) -> str:
+        return f"{', '.join(case.case.statement.key for case in self.cases)}: {'' if self.violated else 'not '}violated"
+
+    def _fields(self) -> dict[str, Any]:
+        fields = [case.to_json() for case in self.cases]
+        return {"worst_cases": fields} if self.several else fields[0]
+
+
+@overload
+def falsify(
+    *statements: StatementLike,
+    evaluations: int = 1000,
+    seconds: float | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    pep: Literal[False] = False,
+    each: Callable[[FalsifyResult], None] | None = None,
+    parameters: Parameters | None = None,
+    **named: Parameter,
+) -> FalsifyResult: ...
+@overload
+def falsify(
+    *statements: StatementLike,
+    evaluations: int = 1000,
+    seconds: float | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    pep: Literal[True],
+    each: Callable[[FalsifyResult], None] | None = None,
+    parameters: Parameters | None = None,
+    **named: Parameter,
+) -> WorstCaseResult: ...
+def falsify(
+    *statements: StatementLike,
+    evaluations: int = 1000,
+    seconds: float | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    pep: bool = False,
+    each: Callable[[FalsifyResult], None] | None = None,
+    parameters: Parameters | None = None,
+    **named: Parameter,
+) -> FalsifyResult | WorstCaseResult:
+    """Search for an instance on which a statement fails, and say how close to failing it comes.
+
+    Parameters
+    ----------
+    *statements
+        As for `verify`.
+    evaluations
+        Instances to try, at most.
+    seconds
+        Time after which no new instance is tried; the result then depends on the machine.
+    seed
+        Seed of the search; the result is a function of it and of ``evaluations``.
+    out
+        Where the worst instance of a single statement is written, violating or not; nothing is written by default.
+    pep
+        Search nothing: at the numbers given, without noise and with every client in every round, enclose the largest
+        left side over all smooth functions between an exactly checked instance and a bound by PEPit.
+    each
+        Called with the result of every search as soon as there is one.
+    parameters, **named
+        With ``pep`` the numbers n, K, T, L, F_0, ...; a search chooses its own.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used, and for a file that cannot be written.
+
+    Examples
+    --------
+    >>> import ratecheck as rc
+    >>> rc.falsify("pfl/theorem-3.7", evaluations=50).outcome.value
+    'INCONCLUSIVE'
+    """
+    chosen = select(statements)
+    path = None if out is None else Path(out)
+    check_out(path, chosen)
+    if pep:
+        return _enclosed(chosen, parameters, named, seed)
+    if given := {**(parameters or {}), **named}:
+        name, value = next(iter(given.items()))
+        shown = f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"
+        raise InputError(f"{shown} is chosen by the search; with --pep, or for 'verify', it can be given")
+    found = _searched(chosen, Budget(evaluations, seconds), seed, each)
+    missing = tuple(statement.key for statement in chosen[len(found) :])
+    remarks = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
+    instance = found[0].instance
+    if path is not None and instance is not None:
+        instance.save(path)
+    return FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, remarks=remarks)
+
+
+def check_out(path: Path | None, statements: Sequence[Statement]) -> None:
+    """Raise `InputError` unless the instance of the statement can be written there."""
+    if path is None:
+        return
+    if len(statements) > 1:
+        raise InputError(f"--out {path} is for one statement, not for {len(statements)}")
+    files.check_target(path)
+
+
+def _searched(
+    statements: list[Statement], budget: Budget, seed: int, each: Callable[[FalsifyResult], None] | None
+) -> list[Falsified]:
+    """The searches that came to an end, or were interrupted."""
+    found: list[Falsified] = []
+    try:
+        for statement in statements:
+            with progress(f"falsifying {statement.key}") as report:
+                found.append(search(statement, budget, seed=seed, report=report))
+            if each is not None:
+                each(FalsifyResult((found[-1],)))
+            if found[-1].stopped == INTERRUPTED:
+                break
+    except KeyboardInterrupt:  # between two searches
+        if not found:
+            raise
+        ending.grant()
+    return found
+
+
+def _enclosed(
+    statements: list[Statement], parameters: Parameters | None, named: Parameters, seed: int
+) -> WorstCaseResult:
+    found: list[WorstCase] = []
+    remarks = []
+    for statement in statements:
+        given = numbers(parameters, named, statement.vocabulary)
+        try:
+            with progress(f"enclosing {statement.key}"):
+                found.append(worst_case(statement, given, seed=seed))
+        except InputError as error:
+            if len(statements) == 1:
+                raise
+            remarks.append(f"{statement.key}: {error}")
+    return WorstCaseResult(tuple(found), several=len(statements) > 1, remarks=tuple(remarks))

@@ -1,0 +1,109 @@
+"""What public functions are given: statements by key, file or object, and parameters by keyword."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import bounds
+from bounds.ledger.refuted import refuted
+from bounds.numbers import as_float
+from bounds.statement import Statement
+from bounds.symbols import Vocabulary
+from ratecheck.errors import InputError
+
+# A key of the catalogue, ``path/to/file.py:name``, or the statement itself.
+StatementLike: TypeAlias = str | Statement
+# A number; several where a name stands for one per client; a word for the problem parameters in `WORDS`.
+Parameter: TypeAlias = float | str | Sequence[float]
+Parameters: TypeAlias = Mapping[str, Parameter]
+
+# Parameters of problems that are words rather than numbers.
+WORDS = ("how",)
+
+
+def one(statement: StatementLike) -> Statement:
+    """The statement that is meant; raises `InputError` for an unknown key."""
+    if isinstance(statement, Statement):
+        return statement
+    if not isinstance(statement, str):
+        raise InputError(f"{statement!r} is no statement: give a key, path/to/file.py:name, or a Statement")
+    return bounds.get(statement)
+
+
+def select(statements: Sequence[StatementLike]) -> list[Statement]:
+    """The statements that are meant; a paper's or a file's name stands for all of its statements with a value."""
+    if not statements:
+        raise InputError("which statement? give a key; rc.catalogue() and 'ratecheck list' have them all")
+    found: list[Statement] = []
+    for each in statements:
+        if not whole_paper(each):
+            found.append(one(each))
+            continue
+        valued = [statement for statement in bounds.statements(str(each)) if not statement.order_only]
+        if not valued:
+            raise InputError(f"{each} has orders only, which have no value to verify; 'ratecheck tables' compares them")
+        found += valued
+    return found
+
+
+def whole_paper(statement: StatementLike) -> bool:
+    """Whether all statements of a paper or of a file are meant."""
+    return isinstance(statement, str) and (statement in bounds.PAPERS or statement.endswith(bounds.own.SUFFIX))
+
+
+def parameters(mapping: Parameters | None, named: Parameters, *vocabularies: Vocabulary) -> dict[str, Any]:
+    """The parameters of a mapping and by keyword as numbers; those in `WORDS` as text.
+
+    Raises `InputError` for a name that comes twice, for what is no finite number, and for several numbers under a name
+    that stands for one in all of the ``vocabularies``.
+    """
+    mapping = mapping or {}
+    if twice := [name for name in named if name in mapping]:
+        raise InputError(f"{twice[0]} is given twice: {mapping[twice[0]]} and {named[twice[0]]}")
+    lists = {alias.name for vocabulary in vocabularies for alias in vocabulary.aliases.values() if alias.many}
+    return {name: _value(name, value, many=name in lists) for name, value in {**mapping, **named}.items()}
+
+
+def _value(name: str, value: Any, *, many: bool) -> Any:
+    if name in WORDS:
+        return str(value)
+    if isinstance(value, str):
+        raise InputError(f"{name}={value!r}: it has to be a number")
+    try:
+        several = list(value)
+    except TypeError:
+        return _number(name, value)
+    if not many:
+        raise InputError(f"{name}={','.join(f'{each:g}' for each in several)}: {name} is one number, not a list")
+    numbers = [_number(name, each) for each in several]
+    return numbers if len(numbers) != 1 else numbers[0]
+
+
+def _number(name: str, value: Any) -> float:
+    number = as_float(name, value)
+    if not math.isfinite(number):
+        raise InputError(f"{name}={number}: it has to be a finite number")
+    return number
+
+
+def names(text: str | Sequence[str]) -> tuple[str, ...]:
+    """``"K,T"`` or ``["K", "T"]`` as names; raises `InputError` where one is missing or comes twice."""
+    found = tuple(word.strip() for word in (text.split(",") if isinstance(text, str) else text))
+    if not all(found):
+        raise InputError(f"{text!r} is not a list of names such as K,T")
+    if twice := [word for k, word in enumerate(found) if word in found[:k]]:
+        raise InputError(f"{text!r} names {twice[0]} twice")
+    return found
+
+
+def unused(statement: Statement, names: Sequence[str]) -> tuple[str, ...]:
+    """A remark on parameters on which the statement does not depend, where there are any."""
+    return (f"{statement.key} does not depend on {', '.join(names)}",) if names else ()
+
+
+def warning(statement: Statement) -> tuple[str, ...]:
+    """A remark where the audit calls the statement false."""
+    against = refuted(statement)
+    return () if against is None else (against.text,)

@@ -1,0 +1,61 @@
+"""What a study found as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ratecheck.studies import ClaimResult, Findings
+from ratecheck.studies.claims import ClaimComparison, Side
+from ratecheck.studies.estimate import ConfidenceInterval
+from ratecheck.views.numbers import number
+from ratecheck.views.width import table
+
+
+def study_text(findings: Findings) -> str:
+    """Curves, claims with their comparisons, and how many of each verdict there are."""
+    study = findings.study
+    lines = [study.title, "", *_curves(findings), ""]
+    for result in findings.claims:
+        lines += _claim(result, findings)
+    counts = Counter(result.verdict.value for result in findings.claims)
+    lines.append(f"{len(findings.claims)} claims: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
+    lines.append(
+        f"intervals: each fails with probability {findings.error:.2g}, all {study.level:g} together; "
+        "ratios: second curve / first"
+    )
+    return "\n".join(lines)
+
+
+def _curves(findings: Findings) -> list[str]:
+    rows = [("figure", "curve", "steady state", "", "drift", "within the window", "", "rounds to a share of the start")]
+    for curve in findings.study.curves:
+        summary = findings.summaries[curve.title]
+        passages = [f"{level:g}: {number(float(rounds.mean()))}" for level, rounds in summary.passages.items()]
+        state = "DIVERGED" if summary.diverged else summary.steadiness.value
+        steady, drift = _interval(summary.steady), _interval(summary.drift)
+        rows.append((curve.figure, curve.name, *steady, *drift, state, ", ".join(passages)))
+    return table(rows).splitlines()
+
+
+def _claim(result: ClaimResult, findings: Findings) -> list[str]:
+    claim, mark = result.claim, " (quick)" if findings.study.quick else ""
+    figure = claim.figure if claim.than is None else f"{claim.figure} / {claim.than}"
+    agree = sum(comparison.side is Side.AGREES for comparison in result.comparisons)
+    lines = [f"{figure}   {result.verdict.value}{mark}   {claim.says}"]
+    lines.append(f"    {agree} of {len(result.comparisons)} comparisons agree")
+    lines += [f"    {_comparison(comparison)}" for comparison in result.comparisons]
+    noisy = [curve.title for curve in findings.unresolved(claim)]
+    return [*lines, *([f"    too noisy to tell whether steady: {', '.join(noisy)}"] if noisy else []), ""]
+
+
+def _comparison(comparison: ClaimComparison) -> str:
+    first, second = comparison.first, comparison.second
+    names = f"{first.title} : {second.title}" if first.figure != second.figure else f"{first.name} : {second.name}"
+    at = "" if comparison.level is None else f" at {comparison.level:g}"
+    if comparison.ratio is None:
+        return f"{names}{at}   {comparison.side.value}: {comparison.reason}"
+    return f"{names}{at}   ratio {' '.join(_interval(comparison.ratio))}   {comparison.side.value}"
+
+
+def _interval(interval: ConfidenceInterval) -> tuple[str, str]:
+    return number(interval.value), f"[{number(interval.low)}, {number(interval.high)}]"
