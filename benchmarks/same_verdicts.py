@@ -68,6 +68,7 @@ def main() -> int:
     recording.add_argument("--python", default=sys.executable)
     recording.add_argument("--tree", type=Path, default=HERE.parent)
     recording.add_argument("--renamed", type=Path)
+    recording.add_argument("--jobs", type=int, default=1, help="processes that share the command lines")
     recording.add_argument("--set", type=Path, default=SET, help="another file with command lines")
     comparing = verbs.add_parser("compare")
     comparing.add_argument("before", type=Path)
@@ -81,7 +82,7 @@ def main() -> int:
         return work(json.loads(asked.plan.read_text()))
     rules = tomllib.loads(asked.renamed.read_text()) if asked.renamed else {}
     if asked.verb == "record":
-        return record(asked.out, asked.python, asked.tree.resolve(), rules, asked.set)
+        return record(asked.out, asked.python, asked.tree.resolve(), rules, asked.set, asked.jobs)
     return compare(json.loads(asked.before.read_text()), json.loads(asked.after.read_text()), rules, words=asked.words)
 
 
@@ -94,20 +95,33 @@ def commands(path: Path = SET) -> list[str]:
 # Recording
 
 
-def record(out: Path, python: str, tree: Path, rules: Rules, path: Path) -> int:
+def record(out: Path, python: str, tree: Path, rules: Rules, path: Path, jobs: int) -> int:
     """Run every command line with the package in ``tree``; the file has one entry per line."""
     with tempfile.TemporaryDirectory(prefix="same-verdicts-") as folder:
         brought = Path(folder) / "files"
         shutil.copytree(BRINGS, brought)
         for file in brought.glob("*.py"):
             file.write_text(_replaced(file.read_text(), rules.get("files", {})))
-        plan = Path(folder) / "plan.json"
-        lines = commands(path)
-        typed = {line: _typed(line, rules.get("options", {})) for line in lines}
-        plan.write_text(json.dumps({"tree": str(tree), "folder": folder, "typed": typed, "out": str(out.resolve())}))
         environment = {**os.environ, **_ALONE, **_FIXED, "RATECHECK_CACHE": str(_cache(Path(folder)))}
-        command = [python, __file__, "work", str(plan)]
-        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603  # as the caller says
+        typed = {line: _typed(line, rules.get("options", {})) for line in commands(path)}
+        running = []
+        for job in range(jobs):
+            # Every so many lines, since costly ones lie beside each other.
+            part = dict(list(typed.items())[job::jobs])
+            place = Path(folder) / str(job)
+            shutil.copytree(brought, place / "files")
+            plan = {"tree": str(tree), "folder": str(place), "typed": part, "out": str(place / "out.json")}
+            (place / "plan.json").write_text(json.dumps(plan))
+            command = [python, __file__, "work", str(place / "plan.json")]
+            running.append(subprocess.Popen(command, env=environment))  # noqa: S603  # as the caller says
+        if [each.wait() for each in running] != [0] * jobs:
+            return 1
+        answers: dict[str, Any] = {}
+        for job in range(jobs):
+            answers |= json.loads((Path(folder) / str(job) / "out.json").read_text())
+    out.write_text(json.dumps({line: answers[line] for line in typed}, indent=1) + "\n")
+    print(f"{len(answers)} commands, {sum(each['cpu'] for each in answers.values()):.0f} s of CPU: {out}")
+    return 0
 
 
 def _typed(line: str, options: Mapping[str, str]) -> list[str]:
@@ -141,8 +155,7 @@ def work(plan: Mapping[str, Any]) -> int:
     for number, (line, words) in enumerate(plan["typed"].items()):
         entries[line] = _answer(words, Path(plan["folder"]), number)
         print(f"{number + 1:3d} {entries[line]['cpu']:6.1f} s  {entries[line]['code']}  {line}", flush=True)
-    Path(plan["out"]).write_text(json.dumps(entries, indent=1) + "\n")
-    print(f"{len(entries)} commands, {sum(each['cpu'] for each in entries.values()):.0f} s of CPU: {plan['out']}")
+    Path(plan["out"]).write_text(json.dumps(entries))
     return 0
 
 
