@@ -494,10 +494,7 @@ def mutants() -> str:
     parts += ["Constants of claims on instances, by the change that an instance noticed:", ""]
     parts += [table(("paper", *changes), noticed), ""]
     survivors = [
-        (code(row["id"]), plain(row["mutant"]), plain(row["reason"]))
-        for each in kept
-        for row in each["survivors"]
-        if row["reason"] != MutantStatus.HARMLESS.value
+        (code(row["id"]), plain(row["mutant"]), plain(row["reason"])) for each in kept for row in each["survivors"]
     ]
     parts += ["### Survivors", "", "Those that were proved as well do no harm and are left out.", ""]
     parts.append(table(("step", "change", "why it survives"), survivors))

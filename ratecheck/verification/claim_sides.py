@@ -63,7 +63,7 @@ def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float],
         measured = vocabulary[name].role is Role.MEASURED
         arguments[name] = _per_round(name, records) if measured else np.float64(values[name])
     shape = next(iter(records.values())).shape
-    # Outside its conditions (--anyway) a formula may divide by zero, and large numbers overflow.
+    # Outside its conditions (--ignore-conditions) a formula may divide by zero, and large numbers overflow.
     with np.errstate(all="ignore"):
         return np.broadcast_to(np.asarray(compiled(expr)(**arguments), dtype=float), shape)
 

@@ -36,12 +36,12 @@ _LARGEST_TRACE = 10**8
 
 @dataclass(frozen=True)
 class Options:
-    """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, and ``ignore_conditions``.
+    """How to verify: engine ("auto", "exact", "step"), seed, replicates at most, error level, whether conditions count.
 
-    ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``ignore_conditions`` compares the two sides even
-    where a step size breaks the statement's conditions. ``traces`` is the number of sampled participation traces for a
-    statement about each of them, or about their mean. ``vacuity`` computes the T from which on the bound is not
-    vacuous. ``rigorous`` lets the interval engine decide where rounding alone leaves a claim inconclusive.
+    ``level`` is the probability of a wrong verdict that Monte Carlo may have. ``ignore_conditions`` compares the two
+    sides even where a step size breaks the statement's conditions. ``traces`` is the number of sampled participation
+    traces for a statement about each of them, or about their mean. ``vacuity`` computes the T from which on the bound
+    is not vacuous. ``rigorous`` lets the interval engine decide where rounding alone leaves a claim inconclusive.
     Raises `InputError` for values that make no sense.
     """
 

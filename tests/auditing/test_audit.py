@@ -876,9 +876,10 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
     for paper, each in zip(papers, KEPT, strict=False):
         ids = {one.id for one in bounds.ledger.steps(paper)}
         assert each["steps"] <= len(ids)
-        assert {row["id"] for row in each["survivors"]} <= ids
+        assert {row["id"] for row in each["survivors"]} | {*each["harmless"]} <= ids
         assert all(row["reason"].startswith(tuple(fates)) for row in each["survivors"])
-        assert len(each["survivors"]) == sum(each["all"][fate] for fate in fates[1:])
+        assert sum(each["harmless"].values()) == each["all"][analysis.MutantStatus.HARMLESS.value]
+        assert len(each["survivors"]) + sum(each["harmless"].values()) == sum(each["all"][fate] for fate in fates[1:])
     for kind in ("all", "algebra", "instances"):
         for fate in fates:
             assert KEPT[-1][kind][fate] == sum(each[kind][fate] for each in KEPT[:-1])
@@ -890,9 +891,13 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
 def test_kept_survivors_are_those_of_the_checker(key):
     """For some steps that are quick."""
     [one] = [each for each in bounds.ledger.steps(key.partition("/")[0]) if each.id == key]
-    found = {(m.text, m.reason) for m in analysis.test_step(one).mutants if m.fate is not analysis.MutantStatus.REFUTED}
+    tried = analysis.test_step(one).mutants
+    told = (analysis.MutantStatus.REFUTED, analysis.MutantStatus.HARMLESS)
+    found = {(m.text, m.reason) for m in tried if m.fate not in told}
     kept = {(row["mutant"], row["reason"]) for each in KEPT for row in each["survivors"] if row["id"] == key}
     assert found == kept
+    harmless = sum(m.fate is analysis.MutantStatus.HARMLESS for m in tried)
+    assert harmless == sum(each["harmless"].get(key, 0) for each in KEPT)
 
 
 @pytest.mark.long

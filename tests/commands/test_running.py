@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 import pytest
 import sympy as sp
+from extras import needs_data
 from terminal import busy, group, on_terminal, processor_seconds, started, wait_for
 
 import ratecheck.cli
@@ -184,7 +185,9 @@ LONG = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs_data) if "digits" in LONG[name] else name for name in LONG]
+)
 def test_long_commands_on_a_terminal_under_load(name, tmp_path):
     """No command fails for the terminal or for the load, with cold caches."""
     with busy():

@@ -31,9 +31,9 @@ needs_pepit = pytest.mark.usefixtures("pepit")
 @pytest.fixture
 def pepit():
     """Skips where the extra is not installed."""
-    pytest.importorskip("clarabel")
+    pytest.importorskip("clarabel", reason="needs the extra pep")
     with warnings.catch_warnings(action="ignore"):
-        pytest.importorskip("PEPit")
+        pytest.importorskip("PEPit", reason="needs the extra pep")
 
 
 def case(key, ignore_conditions=True, **given):

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import dump_svmlight_file, load_digits
 
 from ratecheck.errors import InputError
 from ratecheck.problems.datasets import DataTable, breast_cancer, digits, libsvm, split, synthetic
+
+sklearn_datasets = pytest.importorskip("sklearn.datasets", reason="needs the extra data: pip install 'ratecheck[data]'")
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -38,7 +39,7 @@ def plain(rows: int = 12, groups: int = 3) -> DataTable:
 
 def test_digits_are_pixels_in_the_unit_interval_labelled_by_parity() -> None:
     """Pixels in [0, 1] with both ends attained, label +1 exactly for odd digits, groups the digit."""
-    table, raw = digits(), load_digits()
+    table, raw = digits(), sklearn_datasets.load_digits()
     assert table.features.shape == (1797, 64)
     assert table.features.flags.c_contiguous
     assert (table.features.min(), table.features.max()) == (0.0, 1.0)
@@ -82,7 +83,7 @@ def test_libsvm_reads_back_what_scikit_learn_wrote(tmp_path: Path) -> None:
     """Features survive a round trip through the file; labels 3 and 7 become -1 and +1."""
     features = np.round(np.random.default_rng(0).standard_normal((20, 5)), 6)
     labels = np.where(np.arange(20) % 3 == 0, 3, 7)
-    dump_svmlight_file(features, labels, str(tmp_path / "some.txt"), zero_based=False)
+    sklearn_datasets.dump_svmlight_file(features, labels, str(tmp_path / "some.txt"), zero_based=False)
     table = libsvm(tmp_path / "some.txt")
     assert table.name == "some.txt"
     np.testing.assert_array_equal(table.features, features)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extras import needs_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -335,10 +336,18 @@ def starts(problem: Logistic) -> list[Array]:
             lambda: Logistic.synthetic(4, 60, 6, shared=6, heterogeneity=3.0, rho=0.05), 1.5, id="pulled apart"
         ),
         pytest.param(lambda: Logistic.from_table(synthetic(40, 9), 4, rho=0.0), 1.1, id="nearly separable"),
-        pytest.param(lambda: Logistic.from_table(digits(), rho=0.05), 1.05, id="digits, one class per client"),
-        pytest.param(lambda: Logistic.from_table(digits(), shared=64, rho=0.01), 1.05, id="digits, shared"),
-        pytest.param(lambda: Logistic.from_table(digits(), how="iid", rho=0.01), 1.05, id="digits, all classes"),
-        pytest.param(lambda: Logistic.from_table(breast_cancer(), rho=0.01), 1.05, id="breast cancer"),
+        pytest.param(
+            lambda: Logistic.from_table(digits(), rho=0.05), 1.05, id="digits, one class per client", marks=needs_data
+        ),
+        pytest.param(
+            lambda: Logistic.from_table(digits(), shared=64, rho=0.01), 1.05, id="digits, shared", marks=needs_data
+        ),
+        pytest.param(
+            lambda: Logistic.from_table(digits(), how="iid", rho=0.01), 1.05, id="digits, all classes", marks=needs_data
+        ),
+        pytest.param(
+            lambda: Logistic.from_table(breast_cancer(), rho=0.01), 1.05, id="breast cancer", marks=needs_data
+        ),
         pytest.param(lambda: gaussian(3, 5, 4, shared=2, rho=5.0), 4.0, id="minimum near the origin"),
     ],
 )

@@ -22,8 +22,8 @@ from ratecheck.verification import instance
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-pytest.importorskip("sphinx")
-pytest.importorskip("sklearn")
+for extra, module in (("docs", "sphinx"), ("docs", "myst_parser"), ("docs", "numpydoc"), ("data", "sklearn")):
+    pytest.importorskip(module, reason=f"needs the extra {extra}")
 
 
 def load_generate():

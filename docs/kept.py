@@ -1,0 +1,34 @@
+"""The summary that ``docs/mutations.json`` keeps of a whole mutation run, which names every mutant that survives.
+
+    ratecheck audit --mutate --json > whole.json
+    python docs/kept.py whole.json > docs/mutations.json
+
+Mutants that are proved as well do no harm: they are counted per step. All others are kept one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ratecheck.auditing import MutantStatus
+
+HARMLESS = MutantStatus.HARMLESS.value
+
+
+def summary(run: dict[str, Any]) -> dict[str, Any]:
+    """One paper's run with ``harmless``, a count per step, apart from the other survivors."""
+    survivors = run["survivors"]
+    return {
+        **run,
+        "survivors": [row for row in survivors if row["reason"] != HARMLESS],
+        "harmless": dict(Counter(row["id"] for row in survivors if row["reason"] == HARMLESS)),
+    }
+
+
+if __name__ == "__main__":
+    whole = json.loads(Path(sys.argv[1]).read_text())
+    sys.stdout.write(json.dumps([summary(run) for run in whole], indent=1) + "\n")
