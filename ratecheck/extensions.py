@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, MutableMapping
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -49,14 +49,24 @@ def classes(package: str, group: str, base: type[T]) -> list[type[T]]:
     return found
 
 
-class Registry(Mapping[str, T], Generic[T]):
-    """Objects by name, found by ``find`` when first needed and then kept; `forget` has them looked for again."""
+class Registry(MutableMapping[str, T], Generic[T]):
+    """Objects by name, found by ``find`` when first needed and then kept; `forget` has them looked for again.
+
+    What is set by name, as in ``METHODS["mine"] = ...``, is there in this process.
+    """
 
     def __init__(self, find: Callable[[], dict[str, T]]) -> None:
-        self._find, self._found = find, dict[str, T]()
+        self._find, self._found, self._added = find, dict[str, T](), dict[str, T]()
 
     def __getitem__(self, name: str) -> T:
         return self._all()[name]
+
+    def __setitem__(self, name: str, value: T) -> None:
+        self._added[name] = self._all()[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._all()[name]
+        self._added.pop(name, None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
@@ -70,5 +80,5 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _all(self) -> dict[str, T]:
         if not self._found:
-            self._found = self._find()
+            self._found = {**self._find(), **self._added}
         return self._found

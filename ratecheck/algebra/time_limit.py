@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+# Seconds after which a limit that has passed is raised again.
+_AGAIN = 0.05
+
 
 class OutOfTime(BaseException):
     """The limit has passed. Not an `Exception`: SymPy catches those."""
@@ -27,17 +30,22 @@ def limit(seconds: float) -> Iterator[None]:
         yield
         return
 
+    over = False
+
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise OutOfTime
+        if not over:
+            raise OutOfTime
 
     outer = signal.getitimer(signal.ITIMER_PROF)[0]
     started = time.process_time()
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, max(1e-3, min(seconds, outer) if outer else seconds))
+    # Again and again: what is raised inside of a finaliser or of a callback of the garbage collector is swallowed.
+    signal.setitimer(signal.ITIMER_PROF, max(1e-3, min(seconds, outer) if outer else seconds), _AGAIN)
     try:
         yield
     finally:
+        over = True
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
         if outer:
-            signal.setitimer(signal.ITIMER_PROF, max(1e-3, outer - (time.process_time() - started)))
+            signal.setitimer(signal.ITIMER_PROF, max(1e-3, outer - (time.process_time() - started)), _AGAIN)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,9 @@ from bounds.ledger.participation import ParticipationMatrix, every
 from bounds.ledger.step import Draws, Enumerated, Matrices, Number
 from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_text
 from ratecheck.auditing.decision import Answer, Decision
+
+# Where a ledger lies today, and the name by which its draws have been seeded from the first.
+_OF_PAPER, _OF_LEDGER = re.compile(r"^bounds\.papers\.(\w+)\.proofs"), re.compile(r"^bounds\.ledger")
 
 Instance: TypeAlias = ParticipationMatrix | Draw
 Pairs: TypeAlias = list[tuple[Value, Value]]
@@ -162,10 +166,14 @@ def instances(claim: Enumerated) -> Iterator[Instance]:
 
 
 def named(function: Callable[..., Any]) -> str:
-    """The name of a function, or of the one that was given arguments beforehand."""
+    """The name of a function, or of the one that was given arguments beforehand; draws are seeded by it.
+
+    It is that of the ledger, wherever the ledger lies, so that a file that moves is checked on the same draws.
+    """
     while isinstance(function, functools.partial):
         function = function.func
-    return f"{function.__module__}.{function.__qualname__}"
+    module = _OF_PAPER.sub(r"bounds.proofs.\1", function.__module__)
+    return f"{_OF_LEDGER.sub('bounds.proofs', module)}.{function.__qualname__}"
 
 
 def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any, Any]]:

@@ -265,9 +265,13 @@ def participations(pattern: Participation, T: int) -> list[tuple[Fraction, NDArr
             raise many
         return law.support()
 
-    sets = [law.match(subsets=subsets, clients=possible_sets, sets=possible_sets) for law in laws if law is not None]
-    if sum(math.log2(len(each)) for each in sets) > math.log2(_MOST_DRAWS) + 1e-9:
-        raise many
+    # Counted on the way: the sets of all rounds may be more than fit into memory.
+    sets: list[list[Weighted]] = []
+    for law in laws:
+        assert law is not None
+        sets.append(law.match(subsets=subsets, clients=possible_sets, sets=possible_sets))
+        if math.prod(map(len, sets)) > _MOST_DRAWS:
+            raise many
     found = []
     for rounds in itertools.product(*sets):
         matrix = np.zeros((T, pattern.n), dtype=np.bool_)

@@ -122,8 +122,8 @@ def test_a_file_without_statements_has_no_list(cli):
 @pytest.mark.parametrize(
     ("old", "new", "part"),
     [
-        ("2 * F_0 /", "sp.sin(F_0) /", "no Python for sin in sin(F_0)"),
-        ("2 * F_0 /", "F_0 ** sp.sin(L) /", "no Python for sin in sin(L)"),
+        ("2 * F_0 /", "sp.sin(F_0) /", "no rule for sin in sin(F_0)"),
+        ("2 * F_0 /", "F_0 ** sp.sin(L) /", "no rule for sin in sin(L)"),
         ("2 * F_0 / (gamma_u * T)", "2.5", "term 'gap' of claim 'main' is 2.5, no SymPy expression"),
         ("2 * F_0 /", "2 * sp.Symbol('gama') /", "no symbol 'gama' in its vocabulary; did you mean 'gamma'"),
         ('"K": sp.', '"k": sp.', "no symbol 'k' in its vocabulary"),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ import sympy as sp
 import bounds
 from bounds.statement import Assumption, Claim, Condition, Metric, Over, Relation, Source, Statement
 from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.certification.assumptions import CERTIFICATION
+from ratecheck.certification.exact_constants import participations
 from ratecheck.certification.uncertified import lacking, unmet
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Trace
+from ratecheck.participation import Trace, Uniform
 from ratecheck.problems import Quadratic
 from ratecheck.verification.applicability import foreign
 from ratecheck.verification.defaults import completed
@@ -353,3 +356,15 @@ def test_every_assumption_has_its_entry():
     for assumption, entry in CERTIFICATION.items():
         assert entry.how
         assert {*entry.facts, *entry.met} <= {*assumption.constants}
+
+
+@pytest.mark.parametrize(("n", "m", "T"), [(40, 20, 21), (13, 6, 4096), (4096, 1, 4096)])
+def test_participations_are_counted_before_they_are_listed(n, m, T):
+    """C(40, 20) subsets are more than fit into memory: that is said, and none is listed."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(UndecidedError, match="more than 4096 participations"):
+            participations(Uniform(n, m), T)
+        assert tracemalloc.get_traced_memory()[1] < 10**8
+    finally:
+        tracemalloc.stop()

@@ -343,7 +343,7 @@ def test_a_dropped_assumption_is_missed_by_a_premise():
 
 def test_what_concludes_no_argument_is_untouched():
     """Lemma 3.2 is shown with vectors, not by other statements."""
-    assert {audited(mutant).fate for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {AuditStatus.UNTOUCHED}
+    assert {audited(mutant).status for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {AuditStatus.UNTOUCHED}
 
 
 @pytest.mark.parametrize(
