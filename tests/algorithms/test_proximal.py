@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import twins_baselines
+import twins_flame
 from scipy.optimize import minimize
 
 import ratecheck as rc
 from ratecheck.kernels.proximal import logistic_prox
 from ratecheck.participation import Trace
 from ratecheck.problems import Logistic, Moreau, Quadratic
-from tests import twins_baselines, twins_flame
 
 LOGISTIC = Logistic.synthetic(n=3, N=8, d=4, shared=4, rho=0.3)
 MATRIX = np.random.default_rng(4).random((6, 3)) < 0.6
