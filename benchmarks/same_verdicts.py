@@ -7,7 +7,8 @@
 The set is `same_verdicts.txt`; the files that it names are in the folder `same_verdicts`. Every command is bounded by
 work and never by seconds, and runs in a process and a folder of its own, on one thread, without verdicts that an
 earlier run has kept. `compare` ends with 1 where an exit code, a number, a verdict or a key differs. Sentences may be
-put differently: they are counted, and printed with ``--words``.
+put differently: they are counted, and printed with ``--words``. What a clock measured, under the
+key ``seconds``, is not compared.
 
 A file with rules says what is meant to differ; the rules that apply are counted in what `compare` prints::
 
@@ -53,6 +54,8 @@ BRINGS = HERE / "same_verdicts"
 # Wall-clock seconds after which a command counts as hanging; none comes near.
 HANGS = 1200
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+# Keys whose values a clock measured.
+_CLOCK = ("seconds",)
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 _FIXED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", "MPLBACKEND": "Agg", "NO_COLOR": "1"}
 
@@ -295,9 +298,11 @@ def _differences(
     """Where two pieces of JSON differ; the last entry tells whether in a sentence."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys((*one, *other)):
-            if key in one and key in other:
+            if key in one and key in other and key not in _CLOCK:
                 yield from _differences(f"{place}.{key}", one[key], other[key], command, rules, fired)
-            elif not _only(key, "before" if key in one else "after", command, rules, fired):
+            elif (key in one) != (key in other) and not _only(
+                key, "before" if key in one else "after", command, rules, fired
+            ):
                 yield f"{place}.{key}", one.get(key, "absent"), other.get(key, "absent"), False
     elif isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -15,6 +16,41 @@ hypothesis.settings.register_profile("busy", deadline=None)
 hypothesis.settings.load_profile("busy")
 # Processes that run tests beside each other inherit a width, which would break the lines of what commands print.
 os.environ.pop("COLUMNS", None)
+
+HERE = Path(__file__).parent
+# `pytest -m quick`: some of every folder whose tests say much in little time, less than a minute together on one core.
+QUICK = {
+    "algorithms/test_fedsum.py",
+    "bounds/test_own.py",
+    "complexity/test_compare.py",
+    "complexity/test_horizon.py",
+    "engines/test_cost.py",
+    "participation/test_participation.py",
+    "problems/test_quadratic.py",
+    "project/test_house.py",
+    "statistics/test_confidence.py",
+    "stepsizes/test_admissible.py",
+    "verification/test_headline.py",
+    "views/test_width.py",
+}
+# Tests of these files that cost as much as all others of theirs.
+COSTLY = ("test_verdicts_err_no_more_often_than_the_level", "test_a_terminal_s_own_width_counts")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Import no other file where only these are wanted."""
+    if config.option.markexpr == "quick" and collection_path.is_file():
+        return collection_path.relative_to(HERE).as_posix() not in QUICK or None
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what is quick."""
+    for item in items:
+        wanted = item.path.relative_to(HERE).as_posix() in QUICK and item.originalname not in COSTLY
+        if wanted and not item.get_closest_marker("long"):
+            item.add_marker("quick")
 
 
 @pytest.fixture
