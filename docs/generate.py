@@ -57,7 +57,7 @@ from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
-from ratecheck.verification.setting import Options
+from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 from ratecheck.views.catalogue import count
 from ratecheck.views.selftest import textbook_counts

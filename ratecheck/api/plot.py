@@ -13,11 +13,11 @@ from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import DrawnResult, Result, target
 from ratecheck.errors import InputError
 from ratecheck.exponents.sweep import SweepSurvey, affordable, check_valued, drawn, rounds_of, survey
+from ratecheck.settings.prepare import ProblemLike, prepare
+from ratecheck.settings.setting import Options
 from ratecheck.stepsizes.admissible import StepSizes, step_sizes
 from ratecheck.stepsizes.nearest import Nearest, nearest
 from ratecheck.stepsizes.region import Region, choose_axes, free_constants, region
-from ratecheck.verification.prepare import ProblemLike, prepare
-from ratecheck.verification.setting import Options
 from ratecheck.views.drawing.plots import survey_fields, survey_figure, survey_text
 from ratecheck.views.drawing.regions import marks, region_figure
 from ratecheck.views.progress import progress

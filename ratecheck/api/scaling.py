@@ -12,8 +12,8 @@ from ratecheck.api.result import Result
 from ratecheck.exponents.scaling import Agreement, Exponent, Scaling
 from ratecheck.exponents.scaling import scaling as exponents_of
 from ratecheck.exponents.sweep import check_measurable
-from ratecheck.verification.prepare import ProblemLike, prepare
-from ratecheck.verification.setting import Options
+from ratecheck.settings.prepare import ProblemLike, prepare
+from ratecheck.settings.setting import Options
 from ratecheck.views.progress import progress
 from ratecheck.views.scaling import overall, scaling_fields, scaling_text
 

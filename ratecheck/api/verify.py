@@ -14,13 +14,13 @@ from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant
+from ratecheck.settings.prepare import ParticipationLike, ProblemLike, prepare_with
+from ratecheck.settings.prepare import unused as unused_by_run
+from ratecheck.settings.setting import Options
 from ratecheck.verification import instance as instances
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.prepare import ParticipationLike, ProblemLike, prepare_with
-from ratecheck.verification.prepare import unused as unused_by_run
 from ratecheck.verification.proof import Proof
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison, Verdict
 from ratecheck.verification.verify import verify as verdict_on
 from ratecheck.views.numbers import number

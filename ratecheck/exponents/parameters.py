@@ -23,7 +23,7 @@ from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.errors import InputError
 from ratecheck.participation import Cyclic, Participation, Trace
 from ratecheck.problems import Problem, Quadratic
-from ratecheck.verification.applicability import every_participation
+from ratecheck.settings.applicability import every_participation
 from ratecheck.verification.verdict import Verdict
 
 CLIENTS, PARTICIPANTS, LOCAL_STEPS, ROUNDS = "clients", "participants", "local_steps", "rounds"

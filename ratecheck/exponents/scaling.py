@@ -21,8 +21,8 @@ from ratecheck.errors import InputError
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import DEFAULTS, Sweep, SweepSurvey, check_measurable, survey
 from ratecheck.problems import Problem
+from ratecheck.settings.setting import Options
 from ratecheck.statistics.exponent_fit import fit
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
 

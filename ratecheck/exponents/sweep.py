@@ -27,11 +27,11 @@ from ratecheck.exponents.local_exponent import local_exponent
 from ratecheck.exponents.parameters import SweepPlan, SweepPoint
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Problem
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.setting import Options
 from ratecheck.statistics.confidence import radius
 from ratecheck.statistics.exponent_fit import LEVEL, Fit, fit
-from ratecheck.verification.applicability import foreign
 from ratecheck.verification.entries import Course, Entries, courses
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 

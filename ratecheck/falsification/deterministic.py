@@ -22,10 +22,10 @@ from ratecheck.algorithms.base import Algorithm, Term, U, V, Variables
 from ratecheck.algorithms.base import TermOver as Clients
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
+from ratecheck.settings.applicability import foreign
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
-from ratecheck.verification.applicability import foreign
 
 # Anything that can be added and scaled, and what the product of two such things is.
 Vector = Any

@@ -22,9 +22,9 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
-from ratecheck.verification.applicability import foreign
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Verdict
 
 Report = Callable[[float, str], None]

@@ -27,14 +27,14 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
+from ratecheck.settings import pointwise as points
+from ratecheck.settings.applicability import every_participation, method_of
+from ratecheck.settings.measured import measured
+from ratecheck.settings.on_trace import certify
+from ratecheck.settings.setting import recordable, wanted
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
-from ratecheck.verification import claim_sides as sides
-from ratecheck.verification import pointwise as points
-from ratecheck.verification.applicability import every_participation, method_of
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.on_trace import certify
-from ratecheck.verification.setting import recordable, wanted
 
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
 # grows with both.
@@ -120,8 +120,8 @@ def is_bilevel(statement: Statement) -> bool:
     if method is not None:
         return method.algorithm.bilevel
     return (
-        bool(sides.measured(statement))
-        and {statement.vocabulary.facts.get(name) for name in sides.measured(statement)} <= points.NAMES
+        bool(measured(statement))
+        and {statement.vocabulary.facts.get(name) for name in measured(statement)} <= points.NAMES
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from bounds.statement import Claim, Statement, compiled
 from bounds.symbols import Role
 from ratecheck.errors import InputError
+from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance, read
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison, Verdict
 
 # Where both sides are computed anew, so many instances are evaluated at most.

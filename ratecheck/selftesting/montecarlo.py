@@ -16,8 +16,8 @@ from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.factors import from_numbers
 from ratecheck.selftesting.seeds import seed_of
+from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import EXACT, Instance
-from ratecheck.verification.setting import Options
 
 # The level of each verdict, its replicates at most, and how long its runs are.
 LEVEL = 0.05

@@ -16,10 +16,10 @@ from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.factors import EvaluatedInstances, tightest
 from ratecheck.selftesting.seeds import seed_of
-from ratecheck.verification.applicability import foreign
-from ratecheck.verification.defaults import completed
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.defaults import completed
+from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Verdict
 
 # Points tried for each instance wanted.

@@ -26,8 +26,8 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Problem, Quadratic
 from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import searchable
+from ratecheck.settings.applicability import every_participation, method_of
 from ratecheck.stepsizes.interval import Interval
-from ratecheck.verification.applicability import every_participation, method_of
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
 

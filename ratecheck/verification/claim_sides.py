@@ -16,37 +16,18 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
+from ratecheck.settings.measured import PREVIOUS, written_out
 from ratecheck.verification.negative_bounds import nonnegative
 from ratecheck.verification.verdict import Comparison
 
 Records = Mapping[str, Array]
 
-_PREVIOUS = "_prev"
 # Two sides that are claimed to be equal count as that if they agree to this relative accuracy.
 _EQUAL = 1e-6
 # Conditions on step sizes are checked, and constants certified, up to this share of them.
 _STEPS, _CONSTANTS = 1e-12, 1e-13
 # What is squared below here is lost: a measured quantity is known no better.
 _LOST = 1e-290
-
-
-def measured(statement: Statement) -> frozenset[str]:
-    """Symbols of the statement that a run measures, without the suffix for the round before."""
-    exprs = [expr for claim in statement.claims for expr in (claim.bound, claim.metric.expr)]
-    return frozenset().union(*(measured_in(expr, statement.vocabulary) for expr in exprs))
-
-
-def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
-    """Those of an expression."""
-    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
-    return frozenset(name.removesuffix(_PREVIOUS) for name in names if vocabulary[name].role is Role.MEASURED)
-
-
-@functools.cache
-def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
-    """The expression, in which what its paper derives from other quantities of the run is substituted."""
-    derived = {s: vocabulary.derived[s.name] for s in expr.free_symbols if s.name in vocabulary.derived}
-    return expr.xreplace({s: value for s, value in derived.items() if vocabulary[s.name].role is Role.MEASURED})
 
 
 def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> Array:
@@ -113,14 +94,14 @@ def _check_known(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, flo
     for symbol in expr.free_symbols:
         name = symbol.name
         measured = vocabulary[name].role is Role.MEASURED
-        if name.removesuffix(_PREVIOUS) not in (records if measured else values):
+        if name.removesuffix(PREVIOUS) not in (records if measured else values):
             why = "is not recorded in these runs" if measured else "has no value in this statement"
             raise InputError(f"{name} {why}, but a side of the claim is made of it")
 
 
 def _per_round(name: str, records: Records) -> Array:
-    if name.endswith(_PREVIOUS):
-        return np.roll(records[name.removesuffix(_PREVIOUS)], 1, axis=-1)
+    if name.endswith(PREVIOUS):
+        return np.roll(records[name.removesuffix(PREVIOUS)], 1, axis=-1)
     return records[name]
 
 

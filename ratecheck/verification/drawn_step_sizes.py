@@ -20,16 +20,16 @@ from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.delays import draw_until
+from ratecheck.settings.applicability import step_source
+from ratecheck.settings.on_trace import on_trace, step_values
+from ratecheck.settings.setting import Setting
 from ratecheck.statistics.sequential_test import decide
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.applicability import step_source
 from ratecheck.verification.engine_runs import Reporting, by_symbol, engine, expected, set_up
 from ratecheck.verification.interval_recheck import rechecked
 from ratecheck.verification.judgement import no_verdict
 from ratecheck.verification.monte_carlo import step_rounding
 from ratecheck.verification.negative_bounds import nonnegative, not_random
-from ratecheck.verification.on_trace import on_trace, step_values
-from ratecheck.verification.setting import Setting
 from ratecheck.verification.vacuity import vacuity
 from ratecheck.verification.verdict import Comparison, Verdict
 

@@ -16,8 +16,8 @@ from ratecheck.engines.moments import averages, exact, lemmas, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, step
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
+from ratecheck.settings.setting import Setting, recordable
 from ratecheck.verification.entries import Observe
-from ratecheck.verification.setting import Setting, recordable
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500

@@ -24,7 +24,7 @@ from ratecheck.participation import Participation
 from ratecheck.participation import build as pattern_forms
 from ratecheck.problems import Problem
 from ratecheck.problems import build as problem_forms
-from ratecheck.verification.setting import Options
+from ratecheck.settings.setting import Options
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 

@@ -12,10 +12,11 @@ from bounds.statement import Claim, ConditionCheck, Over, Relation
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
+from ratecheck.settings.measured import measured_in
+from ratecheck.settings.setting import Setting, resolve
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.proof import Proof
 from ratecheck.verification.rigorous import decided, not_followed
-from ratecheck.verification.setting import Setting, resolve
 from ratecheck.verification.verdict import Comparison, Verdict
 
 # A violation by less than this, relative to the larger side, is rechecked without rounding.
@@ -102,12 +103,12 @@ def _unproved(verdict: Verdict, proof: Proof, *, by_a_hair: bool) -> Verdict:
 
 def _measured(verdict: Verdict, claim: Claim) -> bool:
     """Whether the right side contains what a run measures."""
-    return bool(sides.measured_in(claim.bound, verdict.statement.vocabulary))
+    return bool(measured_in(claim.bound, verdict.statement.vocabulary))
 
 
 def _by_formula(verdict: Verdict, comparison: Comparison, claim: Claim) -> bool:
     """Whether a claim about numbers holds, if need be since a step size is set to the other side."""
-    if sides.measured_in(claim.bound - claim.metric.expr, verdict.statement.vocabulary):
+    if measured_in(claim.bound - claim.metric.expr, verdict.statement.vocabulary):
         return False
     if sides.judged(comparison, claim)[0] is Outcome.HOLDS:
         return True

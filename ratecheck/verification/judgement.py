@@ -20,9 +20,13 @@ from ratecheck.engines.monte_carlo import bilevel_rounds
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
+from ratecheck.settings import measured as quantities
+from ratecheck.settings.applicability import within
+from ratecheck.settings.on_trace import OnTrace, step_values
+from ratecheck.settings.pointwise import Points
+from ratecheck.settings.setting import Setting, recordable
 from ratecheck.statistics.sequential_test import FIRST
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.applicability import within
 from ratecheck.verification.engine_runs import (
     Reporting,
     by_symbol,
@@ -35,9 +39,6 @@ from ratecheck.verification.engine_runs import (
 )
 from ratecheck.verification.entries import entries
 from ratecheck.verification.monte_carlo import ONE_RUN, Replicates, judge, step_rounding
-from ratecheck.verification.on_trace import OnTrace, step_values
-from ratecheck.verification.pointwise import Points
-from ratecheck.verification.setting import Setting, recordable
 from ratecheck.verification.vacuity import vacuity
 from ratecheck.verification.verdict import Verdict
 
@@ -143,7 +144,7 @@ def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> V
             listed = " and ".join(", ".join(names) for names in others)
             return _not_applicable(base, f"{listed} are measured of different vectors, so that nothing relates them")
         return _conclude(request, base, lemmas.vectors(setting.problem.single, setting.size("participants")))
-    (symbol,) = sides.measured(setting.statement)
+    (symbol,) = quantities.measured(setting.statement)
     delay = expected_delay(request.on.case, 0)
     if delay is None:
         return _not_applicable(base, "the delays depend on a run")

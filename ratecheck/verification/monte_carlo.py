@@ -15,6 +15,7 @@ from bounds.symbols import Role, Vocabulary
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo import step
 from ratecheck.outcome import Outcome
+from ratecheck.settings.measured import measured_in, written_out
 from ratecheck.statistics.confidence import shares
 from ratecheck.statistics.sequential_test import SequentialDecision, Tie, decide, of_every_run
 from ratecheck.verification import claim_sides as sides
@@ -90,7 +91,7 @@ def judge(
         bounded = not_random(claim, vocabulary) and nonnegative(claim, vocabulary, values)
         draw = partial(_both, claim, vocabulary, values, runs, bounded)
         tie = partial(_tie, claim, vocabulary, values, runs, given, bounded)
-        if sides.measured_in(claim.metric.expr, vocabulary) & every_run:
+        if measured_in(claim.metric.expr, vocabulary) & every_run:
             decisions.append(of_every_run(draw, runs.most, tie))
             continue
         decision = decide(
@@ -143,7 +144,7 @@ def _of_one_unit(records: Records) -> dict[str, Array]:
 
 def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
     """Whether both sides are affine in what a run measures."""
-    difference = sides.written_out(claim.metric.expr - claim.bound, vocabulary)
+    difference = written_out(claim.metric.expr - claim.bound, vocabulary)
     measured = [s for s in difference.free_symbols if vocabulary[s.name].role is Role.MEASURED]
     rates = [sp.diff(difference, symbol) for symbol in measured]
     return not any(rate.free_symbols & {*measured} for rate in rates)
@@ -151,7 +152,7 @@ def _affine(claim: Claim, vocabulary: Vocabulary) -> bool:
 
 def _largest(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float], ranges: Mapping[str, Array]) -> float:
     """What a left side that is a sum with weights of at least 0 cannot exceed."""
-    measured = sides.measured_in(claim.metric.expr, vocabulary)
+    measured = measured_in(claim.metric.expr, vocabulary)
     if not measured <= ranges.keys():
         return math.inf
     known = {name: ranges[name] for name in measured} or {"": np.zeros(1)}

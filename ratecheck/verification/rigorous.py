@@ -26,12 +26,12 @@ from ratecheck.engines.rigorous.moments import RigorousRun, vectors
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Problem, Quadratic
+from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
+from ratecheck.settings.measured import measured
+from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value
-from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.applicability import certifiable, foreign, step_source, unlike
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
 from ratecheck.verification.proof import Proof, decided_claims, quadratic_form, together, until_decided
-from ratecheck.verification.setting import Options, Setting, resolve
 
 if TYPE_CHECKING:
     from ratecheck.verification.instance import Instance
@@ -194,7 +194,7 @@ class _Exactly:
     def _measured(self) -> dict[str, str]:
         """What a run records, by the statement's symbols."""
         facts = self.setting.statement.vocabulary.facts
-        return {symbol: facts[symbol] for symbol in sorted(sides.measured(self.setting.statement))}
+        return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
 
     def _run(self, values: Numbers, trace: Participation) -> RigorousRun:
         method = self.setting.method

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bounds.statement import Statement
 from ratecheck.algebra.one_dimensional import smallest_integer
+from ratecheck.settings.on_trace import StepValues
 from ratecheck.stepsizes.choose import INDEPENDENT
-from ratecheck.verification.on_trace import StepValues
 
 _LARGEST_T = 10**15
 

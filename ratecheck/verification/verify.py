@@ -20,16 +20,16 @@ from ratecheck.inputs import floats
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
+from ratecheck.settings.applicability import foreign, unlike
+from ratecheck.settings.on_trace import OnTrace, on_trace
+from ratecheck.settings.setting import DEFAULTS, Options, Setting, resolve
 from ratecheck.verification.along_trajectory import along_trajectory
-from ratecheck.verification.applicability import foreign, unlike
 from ratecheck.verification.drawn_step_sizes import over_draws
 from ratecheck.verification.engine_runs import Reporting
 from ratecheck.verification.entries import Observe
 from ratecheck.verification.interval_recheck import rechecked
 from ratecheck.verification.judgement import Request, compare, no_verdict, points
 from ratecheck.verification.negative_bounds import impossible
-from ratecheck.verification.on_trace import OnTrace, on_trace
-from ratecheck.verification.setting import DEFAULTS, Options, Setting, resolve
 from ratecheck.verification.verdict import Verdict
 
 

@@ -13,7 +13,7 @@ from ratecheck.cli import _run
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
-from ratecheck.verification.defaults import completed
+from ratecheck.settings.defaults import completed
 from ratecheck.verification.instance import Instance
 
 KEYS = [statement.key for statement in bounds.statements(bounds.TEXTBOOK)]

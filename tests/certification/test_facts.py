@@ -20,10 +20,10 @@ from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace, Uniform
 from ratecheck.problems import Quadratic
-from ratecheck.verification.applicability import foreign
-from ratecheck.verification.defaults import completed
-from ratecheck.verification.on_trace import on_trace
-from ratecheck.verification.setting import Options, resolve
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.defaults import completed
+from ratecheck.settings.on_trace import on_trace
+from ratecheck.settings.setting import Options, resolve
 from ratecheck.verification.verify import verify
 
 QUICK = Options(vacuity=False)

@@ -18,9 +18,9 @@ from ratecheck.auditing.finding import StepVerdict, examine_step
 from ratecheck.auditing.ledger import audit, has_ledger, load, module_of
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting import wide
-from ratecheck.verification.defaults import completed
+from ratecheck.settings.defaults import completed
+from ratecheck.settings.setting import Options
 from ratecheck.verification.negative_bounds import impossible, of_evaluation
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verify import verify
 from ratecheck.views.verdict import outcome_text, verdict_table, verdict_text
 

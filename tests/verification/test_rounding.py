@@ -27,8 +27,8 @@ from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
 from ratecheck.selftesting import wide
+from ratecheck.settings.setting import Options
 from ratecheck.verification import claim_sides as sides
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verdict import Comparison
 from ratecheck.verification.verify import verify
 from ratecheck.views.verdict import verdict_fields, verdict_text

@@ -19,7 +19,7 @@ from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace, Uniform
 from ratecheck.problems import Bilevel, Certificate, Quadratic
-from ratecheck.verification import pointwise as points
+from ratecheck.settings import pointwise as points
 from ratecheck.verification.verify import Options, foreign, verify
 
 THEOREMS = ["theorem-1", "theorem-1-repaired", "theorem-2", "theorem-2-repaired", "theorem-2-appendix"]

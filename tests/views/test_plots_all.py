@@ -19,11 +19,11 @@ from bounds.ledger.refuted import refuted
 from ratecheck.cli import _run
 from ratecheck.exponents import parameters as varied
 from ratecheck.exponents.sweep import _measurable, affordable, drawn, rounds_of, survey
+from ratecheck.settings.applicability import foreign
+from ratecheck.settings.prepare import prepare
+from ratecheck.settings.setting import Options
 from ratecheck.statistics.exponent_fit import fit
-from ratecheck.verification.applicability import foreign
 from ratecheck.verification.entries import PAIR, ROUND, RUN
-from ratecheck.verification.prepare import prepare
-from ratecheck.verification.setting import Options
 from ratecheck.verification.verify import verify
 from ratecheck.views.drawing import panels, style
 from ratecheck.views.drawing.fitting import fitted, window, wrapped

@@ -20,8 +20,8 @@ from bounds.errors import InputError
 from bounds.papers.flame import statements as flame
 from bounds.statement import Over, Relation, compiled, number
 from bounds.symbols import Domain, Role
-from ratecheck.verification.defaults import completed
-from ratecheck.verification.setting import Options
+from ratecheck.settings.defaults import completed
+from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 
 STATEMENTS = {statement.key.removeprefix("flame/"): statement for statement in flame.STATEMENTS}

@@ -8,8 +8,8 @@ import bounds
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
 from ratecheck.problems import Certificate, Quadratic
-from ratecheck.verification.on_trace import certify, on_trace, step_values
-from ratecheck.verification.setting import Options, resolve
+from ratecheck.settings.on_trace import certify, on_trace, step_values
+from ratecheck.settings.setting import Options, resolve
 
 PROBLEM = Quadratic.synthetic(5, 3, 3, seed=1)
 FEDSUM = {"K": 2.0, "T": 12.0, "sigma": 0.3}

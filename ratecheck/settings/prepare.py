@@ -15,8 +15,8 @@ from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import FILES, build, form_of
 from ratecheck.participation.pattern import Matrix, PerRound
 from ratecheck.problems import Problem
-from ratecheck.verification.defaults import _decided, _defaults, _divided, completed, method_parameters
-from ratecheck.verification.feasible_defaults import inside
+from ratecheck.settings.defaults import _decided, _defaults, _divided, completed, method_parameters
+from ratecheck.settings.feasible_defaults import inside
 
 # What ``--problem`` and ``--participation`` take, or the object itself.
 ProblemLike: TypeAlias = str | os.PathLike[str] | Problem

@@ -13,7 +13,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.uncertified import uncertifiable
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.participation import Participation
-from ratecheck.verification import claim_sides as sides
+from ratecheck.settings.measured import measured
 
 
 def method_of(statement: Statement) -> Method | None:
@@ -77,7 +77,7 @@ def foreign(statement: Statement) -> tuple[str, ...]:
         return [name for name in statement.parameters if vocabulary[name].role in roles and unknown(name)]
 
     certified, steps = unknown_with(Role.SETTING, Role.CONSTANT), unknown_with(Role.STEP_SIZE)
-    left = sorted((n for n in sides.measured(statement) if unknown(n)), key=vocabulary.order.__getitem__)
+    left = sorted((n for n in measured(statement) if unknown(n)), key=vocabulary.order.__getitem__)
     title = "" if method is None else method.title
     found = (
         ("no problem certifies", certified),

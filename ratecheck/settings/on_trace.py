@@ -14,9 +14,9 @@ from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
+from ratecheck.settings.applicability import built_on, certifiable
+from ratecheck.settings.setting import Setting, resolve
 from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values
-from ratecheck.verification.applicability import built_on, certifiable
-from ratecheck.verification.setting import Setting, resolve
 
 # Certificates are certified up to this share of them.
 _MARGIN = 1e-12

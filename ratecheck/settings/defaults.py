@@ -15,7 +15,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Problem
 from ratecheck.problems.build import build, dials, features, own_clients
-from ratecheck.verification.feasible_defaults import inside
+from ratecheck.settings.feasible_defaults import inside
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
 DEFAULTS = {"clients": 10.0, "participants": 9.0, "local_steps": 25.0, "rounds": 400.0}

@@ -25,9 +25,9 @@ from ratecheck.participation import Participation, Trace, Uniform
 from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
 from ratecheck.problems import Problem
-from ratecheck.verification import claim_sides as sides
-from ratecheck.verification import pointwise as points
-from ratecheck.verification.applicability import LAWS, NO_SIZE, every_participation, method_of, within
+from ratecheck.settings import pointwise as points
+from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation, method_of, within
+from ratecheck.settings.measured import measured
 
 _ENGINES = ("auto", "exact", "step")
 # Rounds times clients of a participation that is drawn beforehand.
@@ -242,7 +242,7 @@ def resolve(
 
 def wanted(statement: Statement) -> set[str]:
     """The quantities of the run that it compares, under the names of the engines."""
-    return {statement.vocabulary.facts[symbol] for symbol in sides.measured(statement)}
+    return {statement.vocabulary.facts[symbol] for symbol in measured(statement)}
 
 
 def recordable(names: set[str] | frozenset[str]) -> bool:

@@ -9,8 +9,8 @@ from bounds.statement import Statement
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
-from ratecheck.verification.on_trace import on_trace, step_values
-from ratecheck.verification.setting import resolve
+from ratecheck.settings.on_trace import on_trace, step_values
+from ratecheck.settings.setting import resolve
 
 # How often a default is halved at most.
 _HALVINGS = 10

@@ -1,0 +1,32 @@
+"""Which quantities of a statement a run measures."""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from bounds.statement import Statement
+from bounds.symbols import Role, Vocabulary
+
+# What follows the symbol of a quantity in the round before.
+PREVIOUS = "_prev"
+
+
+def measured(statement: Statement) -> frozenset[str]:
+    """Symbols of the statement that a run measures, without the suffix for the round before."""
+    exprs = [expr for claim in statement.claims for expr in (claim.bound, claim.metric.expr)]
+    return frozenset().union(*(measured_in(expr, statement.vocabulary) for expr in exprs))
+
+
+def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
+    """Those of an expression."""
+    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
+    return frozenset(name.removesuffix(PREVIOUS) for name in names if vocabulary[name].role is Role.MEASURED)
+
+
+@functools.cache
+def written_out(expr: sp.Expr, vocabulary: Vocabulary) -> sp.Expr:
+    """The expression, in which what its paper derives from other quantities of the run is substituted."""
+    derived = {s: vocabulary.derived[s.name] for s in expr.free_symbols if s.name in vocabulary.derived}
+    return expr.xreplace({s: value for s, value in derived.items() if vocabulary[s.name].role is Role.MEASURED})
