@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ratecheck.api.given import Parameter, Parameters, StatementLike, one
+from ratecheck.api.given import Parameter, Parameters, StatementLike, one, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import DrawnResult, Result, target
 from ratecheck.complexity import compare as bounds_beside
@@ -73,4 +73,5 @@ def compare(
         for name, value in given.items()
         if all(name in statement.unused({name: value}) for statement in found)
     ]
+    remarks += [text for statement in found for text in warning(statement)]
     return CompareResult(comparison, remarks=tuple(remarks)).save(file)

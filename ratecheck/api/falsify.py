@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 
 from bounds.statement import Statement
 from ratecheck import ending, files
-from ratecheck.api.given import Parameter, Parameters, StatementLike, select
+from ratecheck.api.given import Parameter, Parameters, StatementLike, select, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
@@ -173,7 +173,8 @@ def falsify(
         raise InputError(f"{shown} is chosen by the search; with --pep, or for 'verify', it can be given")
     found = _searched(chosen, Budget(evaluations, seconds), seed, each)
     missing = tuple(statement.key for statement in chosen[len(found) :])
-    remarks = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
+    interrupted = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
+    remarks = (*interrupted, *(text for statement in chosen for text in warning(statement)))
     instance = found[0].instance
     if path is not None and instance is not None:
         instance.save(path)
@@ -223,4 +224,5 @@ def _enclosed(
             if len(statements) == 1:
                 raise
             remarks.append(f"{statement.key}: {error}")
+    remarks += [text for statement in statements for text in warning(statement)]
     return WorstCaseResult(tuple(found), several=len(statements) > 1, remarks=tuple(remarks))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ratecheck.api.given import Parameter, Parameters, StatementLike, one, unused
+from ratecheck.api.given import Parameter, Parameters, StatementLike, one, unused, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.complexity.rounds import Horizon, horizon
@@ -67,4 +67,4 @@ def rounds(
         )
     with progress(f"searching rounds of {found.key}"):
         answer = horizon(found, given, eps, best=best)
-    return RoundsResult(answer, remarks=unused(found, found.unused(given)))
+    return RoundsResult(answer, remarks=(*unused(found, found.unused(given)), *warning(found)))

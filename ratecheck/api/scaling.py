@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ratecheck.api.given import Parameter, Parameters, StatementLike, names, one
+from ratecheck.api.given import Parameter, Parameters, StatementLike, names, one, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.exponents.scaling import Agreement, Exponent, Scaling
@@ -76,4 +76,4 @@ def scaling(
     chosen = None if over is None else names(over)
     with progress(f"measuring {found.key}") as report:
         measured = exponents_of(found, instance, values, options, over=chosen, name=name, progress=report)
-    return ScalingResult(measured)
+    return ScalingResult(measured, remarks=warning(found))
