@@ -83,7 +83,7 @@ def everything(_: Sphinx | None = None) -> None:
         "selftest": self_test,
         "methods": methods,
         "variables": variables,
-        "dials": dials,
+        "parameters": parameters,
         "constants": constants,
         "one-core": lambda: measured("one-core"),
         "two-cores": lambda: measured("two-cores"),
@@ -356,7 +356,7 @@ def self_test() -> str:
         f"Besides, {rows_open['undecided']:,} valid instances were left undecided, and on {rows_open['diverged']:,} "
         f"the run diverged: {sum(rows_open.values()) / every:.1%} of all."
     )
-    causes = [(str(count), plain(cause)) for cause, count in data.get("open", {}).get("causes", {}).items()]
+    causes = [(str(count), plain(cause)) for cause, count in data["open"]["causes"].items()]
     monte_carlo = (
         f"Of {random['verdicts']:,} Monte Carlo verdicts at the level {random['level']:g} on each side, "
         f"{random['accused']} called a true statement violated and {random['passed']} said that a false one holds; "
@@ -577,15 +577,15 @@ def _group(group: Group) -> str:
     return ", ".join(f"{code(name)} (on {block})" for name, block in group.items())
 
 
-def dials() -> str:
-    """The dials of every kind of problem, with their defaults."""
+def parameters() -> str:
+    """The parameters of every kind of problem, with their defaults."""
     makers = {
         "`quadratic`": Quadratic.synthetic,
         "`logistic`": Logistic.synthetic,
         "`digits`, `breast_cancer`, `libsvm:PATH`": Logistic.from_table,
     }
     rows = [(name, ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker))) for name, maker in makers.items()]
-    return table(("problem", "dials and their defaults"), [*rows, ("`PATH.npz`", "`shared`")])
+    return table(("problem", "parameters and their defaults"), [*rows, ("`PATH.npz`", "`shared`")])
 
 
 def _numeric(maker: Callable[..., Problem]) -> list[inspect.Parameter]:

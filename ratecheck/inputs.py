@@ -28,10 +28,10 @@ def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "
 _LARGEST_PROBLEM = 2**27
 
 
-def check_size(numbers: float, **dials: int) -> None:
-    """Raise `InputError` where a problem with these dials has more numbers than fit into memory."""
+def check_size(numbers: float, **parameters: int) -> None:
+    """Raise `InputError` where a problem with these parameters has more numbers than fit into memory."""
     if numbers > _LARGEST_PROBLEM:
-        shown = ", ".join(f"{name}={value:g}" for name, value in dials.items())
+        shown = ", ".join(f"{name}={value:g}" for name, value in parameters.items())
         raise InputError(f"{shown}: the problem has {numbers:.3g} numbers, at most {_LARGEST_PROBLEM:.3g} are handled")
 
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import pkgutil
 from importlib.metadata import entry_points
 from types import ModuleType
 
 from bounds.errors import InputError, did_you_mean
 
-# In the order in which they are listed; the last stands for the other work that the papers' tables quote.
+# Listed first, in this order; the last stands for the other work that the papers' tables quote. Other folders follow.
 CATALOGUE: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo", "baselines")
 # Statements on which the checks are tried; they are no part of the catalogue.
 TEXTBOOK = "textbook"
@@ -26,7 +27,8 @@ TEXTBOOK = "textbook"
 @functools.cache
 def packages() -> dict[str, str]:
     """Key of a paper -> its package, first the catalogue's and then those of other distributions."""
-    found = {paper: f"{__name__}.{paper}" for paper in (*CATALOGUE, TEXTBOOK)}
+    others = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
+    found = {paper: f"{__name__}.{paper}" for paper in (*CATALOGUE, *others)}
     for entry in entry_points(group="ratecheck.papers"):
         found.setdefault(entry.name, entry.value)
     return found

@@ -77,7 +77,8 @@ def command(
     Several KEYs, or a paper's name for all of its statements, end in a table. By default there are 10 clients, 9 of
     them per round, 25 local steps, 400 rounds and noise of size 0.3. Who takes part is what the statement assumes; one
     about any participation is checked on several drawn ones. Step sizes default to the prescribed ones, else to the
-    largest admissible product and the smallest outer ones. Other names are dials of the problem, such as coupling=0.3.
+    largest admissible product and the smallest outer ones. Other names are parameters of the problem, such
+    as coupling=0.3.
     """
     keys, assignments = divide_words(words) if words or file is None else ((), ())
 

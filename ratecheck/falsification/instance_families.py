@@ -45,13 +45,13 @@ _ROUND_BY_ROUND = (1e6, 200)
 _MANY = (10, 40)
 # The largest step size where any is admissible.
 _LARGE = 4.0
-# Spans of logarithmic dials, as factors above and below 1.
+# Spans of logarithmic coordinates, as factors above and below 1.
 _WIDE = 1e3
 
 
 @dataclass(frozen=True)
 class InstanceShape:
-    """What is discrete: clients, coordinates of the two blocks, participants, and a trace's kind ("" for a pattern)."""
+    """What is discrete: clients, variables of the two blocks, participants, and a trace's kind ("" for a pattern)."""
 
     n: int
     d_u: int
@@ -132,11 +132,11 @@ def _participants(statement: Statement, n: int) -> Sequence[int]:
 
 
 class InstanceFamily:
-    """All instances of a statement with one shape; ``dials`` names the coordinates of the cube in order."""
+    """All instances of a statement with one shape; ``coordinates`` names the axes of the cube in order."""
 
     def __init__(self, statement: Statement, shape: InstanceShape) -> None:
         self.statement, self.shape = statement, shape
-        self.dials = tuple(self._names())
+        self.coordinates = tuple(self._names())
 
     def _names(self) -> Iterator[str]:
         shape, vocabulary = self.shape, self.statement.vocabulary
@@ -218,64 +218,66 @@ class InstanceFamily:
     @property
     def size(self) -> int:
         """Coordinates of the cube."""
-        return len(self.dials)
+        return len(self.coordinates)
 
     def drawn(self, rng: np.random.Generator) -> Array:
-        """A random point, whose dials are at an end one time in three."""
+        """A random point, whose coordinates are at an end one time in three."""
         point = rng.random(self.size)
         ends = rng.random(self.size) < 1 / 3
         return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
 
     def decode(self, point: Array) -> Instance:
         """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""
-        dial = dict(zip(self.dials, (float(x) for x in point), strict=True))
+        coordinate = dict(zip(self.coordinates, (float(x) for x in point), strict=True))
         statement = self.statement
-        problem = self._problem(dial)
-        given = self._settings(dial)
-        pattern = self._pattern(dial, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
+        problem = self._problem(coordinate)
+        given = self._settings(coordinate)
+        pattern = self._pattern(coordinate, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
         if pattern is not None and pattern.delta is not None and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta
         most = statement.vocabulary.run.get("participants", "")
         if pattern is not None and pattern.matrix is not None and most in given:
             # Rounds of a trace differ in size: the setting is that of the largest.
             given[most] = float(pattern.matrix.sum(axis=1).max())
-        claims = self._claims(dial, problem, given, pattern)
+        claims = self._claims(coordinate, problem, given, pattern)
         if self._restricted:
-            given |= self._chosen(dial, problem, {**given, **claims}, pattern, self._restricted, "parameter")
+            given |= self._chosen(coordinate, problem, {**given, **claims}, pattern, self._restricted, "parameter")
             # What the method's parameters decide, such as the gap, is claimed once they are known.
-            claims = self._claims(dial, problem, given, pattern)
+            claims = self._claims(coordinate, problem, given, pattern)
         given |= claims
-        given |= self._chosen(dial, problem, given, pattern, self._free_steps, "step")
+        given |= self._chosen(coordinate, problem, given, pattern, self._free_steps, "step")
         return Instance(statement, problem, pattern, given)
 
-    def _problem(self, dial: Mapping[str, float]) -> Problem:
-        return self._two_levels(dial) if self._bilevel else self._one_level(dial)
+    def _problem(self, coordinate: Mapping[str, float]) -> Problem:
+        return self._two_levels(coordinate) if self._bilevel else self._one_level(coordinate)
 
-    def _two_levels(self, dial: Mapping[str, float]) -> Bilevel:
+    def _two_levels(self, coordinate: Mapping[str, float]) -> Bilevel:
         """One upper and one lower variable; A, B and Q are common, without which no beta_gh exists."""
-        n, spread = self.shape.n, _factor(dial["spread"])
-        slope = {name: np.array([2 * dial[f"slope {name} {i}"] - 1 for i in range(n)]) for name in ("lower", "x", "y")}
+        n, spread = self.shape.n, _factor(coordinate["spread"])
+        slope = {
+            name: np.array([2 * coordinate[f"slope {name} {i}"] - 1 for i in range(n)]) for name in ("lower", "x", "y")
+        }
         slope = {name: each.mean() + spread * (each - each.mean()) for name, each in slope.items()}
-        lower = max(_curvature(dial["curvature lower"]), 1 / _WIDE)
-        upper = np.diag([_curvature(dial["curvature x"]), _curvature(dial["curvature y"])])
+        lower = max(_curvature(coordinate["curvature lower"]), 1 / _WIDE)
+        upper = np.diag([_curvature(coordinate["curvature x"]), _curvature(coordinate["curvature y"])])
         return Bilevel(
             np.full((n, 1, 1), lower),
-            np.full((n, 1, 1), 2 * dial["slope coupling"] - 1),
+            np.full((n, 1, 1), 2 * coordinate["slope coupling"] - 1),
             slope["lower"][:, None],
             np.broadcast_to(upper, (n, 2, 2)),
             np.column_stack([slope["x"], slope["y"]]),
         )
 
-    def _one_level(self, dial: Mapping[str, float]) -> Quadratic:
+    def _one_level(self, coordinate: Mapping[str, float]) -> Quadratic:
         shape = self.shape
         n, d = shape.n, shape.d_u + shape.d_v
         curvature, slope = np.zeros((n, d)), np.zeros((n, d))
         for i, c in itertools.product(range(n), range(d)):
             own = f"curvature {i} {c}"
-            curvature[i, c] = _curvature(dial[own if own in dial else f"curvature 0 {c}"])
-            slope[i, c] = 2 * dial[f"slope {i} {c}"] - 1
+            curvature[i, c] = _curvature(coordinate[own if own in coordinate else f"curvature 0 {c}"])
+            slope[i, c] = 2 * coordinate[f"slope {i} {c}"] - 1
         mean = slope[:, : shape.d_u].mean(axis=0)
-        spread = _factor(dial["spread"])
+        spread = _factor(coordinate["spread"])
         slope[:, : shape.d_u] = mean + spread * (slope[:, : shape.d_u] - mean)
         # Without curvature a slope has no minimum: as if it were not there.
         flat = curvature == 0.0
@@ -287,13 +289,13 @@ class InstanceFamily:
         H[:, np.arange(d), np.arange(d)] = curvature
         return Quadratic(H, slope, shape.d_u)
 
-    def _settings(self, dial: Mapping[str, float]) -> dict[str, float]:
+    def _settings(self, coordinate: Mapping[str, float]) -> dict[str, float]:
         statement, roles = self.statement, self.statement.vocabulary.run
         most_steps, most_rounds = self.reach
         values = {
             "participants": float(self.shape.size),
-            "local_steps": _whole(dial["local_steps"], most_steps),
-            "rounds": max(_whole(dial["rounds"], most_rounds), self._fewest_rounds),
+            "local_steps": _whole(coordinate["local_steps"], most_steps),
+            "rounds": max(_whole(coordinate["rounds"], most_rounds), self._fewest_rounds),
         }
         given = {roles[role]: value for role, value in values.items() if role in roles}
         given = {k: v for k, v in given.items() if k not in statement.settings}
@@ -302,9 +304,11 @@ class InstanceFamily:
                 given[symbol] = 0.0
             elif fact in NOISE:
                 absent = (fact == "sigma_u" and not self.shape.d_u) or (fact == "sigma_v" and not self.shape.d_v)
-                given[symbol] = 0.0 if absent else _or_zero(dial[f"noise {symbol}"])
+                given[symbol] = 0.0 if absent else _or_zero(coordinate[f"noise {symbol}"])
         for name in self._parameters:
-            given[name] = 1.0 if dial[f"parameter {name}"] > _EDGE else 4 * _factor(dial[f"parameter {name}"] / _EDGE)
+            given[name] = (
+                1.0 if coordinate[f"parameter {name}"] > _EDGE else 4 * _factor(coordinate[f"parameter {name}"] / _EDGE)
+            )
         return given
 
     @property
@@ -331,27 +335,31 @@ class InstanceFamily:
         far = (fixed_law and not delayed) or self.shape.size == self.shape.n
         return _FAR if far and not followed else _ROUND_BY_ROUND
 
-    def _pattern(self, dial: Mapping[str, float], T: int) -> Participation | None:
+    def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
         """A trace, or clients that are independent with some probability; None where the statement says who."""
         shape = self.shape
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
-            p = dial["probability"]
+            p = coordinate["probability"]
             return assumed(
                 Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, 1.0 if p > _EDGE else max(p / _EDGE, 0.05)
             )
         return None
 
     def _claims(
-        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation | None
+        self,
+        coordinate: Mapping[str, float],
+        problem: Problem,
+        given: Mapping[str, float],
+        pattern: Participation | None,
     ) -> dict[str, float]:
-        if not self._claimable or all(dial[f"claim {name}"] <= _HONEST for name in self._claimable):
+        if not self._claimable or all(coordinate[f"claim {name}"] <= _HONEST for name in self._claimable):
             return {}
         found = certify(self.statement, problem, given, pattern if self.shape.trace else None)
         claims = {}
         for name in self._claimable:
-            x = dial[f"claim {name}"]
+            x = coordinate[f"claim {name}"]
             if x <= _HONEST or name not in found or found[name].certificate is Certificate.ABSENT:
                 continue
             more = _WIDE ** ((x - _HONEST) / (1 - _HONEST))
@@ -362,7 +370,7 @@ class InstanceFamily:
 
     def _chosen(
         self,
-        dial: Mapping[str, float],
+        coordinate: Mapping[str, float],
         problem: Problem,
         given: Mapping[str, float],
         pattern: Participation | None,
@@ -392,17 +400,17 @@ class InstanceFamily:
                     continue
                 # Nothing is said of it, so that any value will do.
                 interval = Interval()
-            chosen[name] = self._inside(name, interval, dial[f"{kind} {name}"])
+            chosen[name] = self._inside(name, interval, coordinate[f"{kind} {name}"])
         return chosen
 
     def _inside(self, _name: str, interval: Interval, x: float) -> float:
-        """The number in an interval at a dial."""
+        """The number in an interval at a coordinate."""
         return _inside(interval.box, interval.high, x)
 
 
-# A dial above this value is at its edge.
+# A coordinate above this value is at its edge.
 _EDGE = 0.6
-# A dial of a claimed constant up to this value claims the certified one.
+# A coordinate of a claimed constant up to this value claims the certified one.
 _HONEST = 0.8
 
 
@@ -429,7 +437,7 @@ def _whole(x: float, most: float) -> float:
 
 
 def _inside(box: tuple[float, float], high: float, x: float) -> float:
-    """A point of an interval: its upper end where there is one, else its lower one, at the edge of the dial.
+    """A point of an interval: its upper end where there is one, else its lower one, at the edge of the coordinate.
 
     Without either it is at most `_LARGE`, twice what gradient descent bears on the curvatures that are tried.
     """

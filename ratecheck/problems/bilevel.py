@@ -100,7 +100,7 @@ class Bilevel(Problem):
         n, seed = whole("n", n, 1), whole("seed", seed, 0)
         d_x, d_y = whole("d_x", d_x, 1), whole("d_y", d_y, 1)
         check_size(float(n) * (d_x + d_y) ** 2, n=n, d_x=d_x, d_y=d_y)
-        _check_dials(condition=condition, heterogeneity=heterogeneity, curvature=curvature)
+        _check_parameters(condition=condition, heterogeneity=heterogeneity, curvature=curvature)
         rng = np.random.default_rng([seed, n, d_x, d_y])
         joint = d_x + d_y
 
@@ -434,7 +434,7 @@ def _checked_weights(name: str, values: ArrayLike, n: int) -> Array:
     return weights / total
 
 
-def _check_dials(condition: float, heterogeneity: float, curvature: float) -> None:
+def _check_parameters(condition: float, heterogeneity: float, curvature: float) -> None:
     if real("condition", condition) < 1.0:
         raise InputError(f'condition={condition:g} breaks "condition >= 1"; nearest that does: 1')
     nonnegative("heterogeneity", heterogeneity)

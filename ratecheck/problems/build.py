@@ -35,7 +35,7 @@ class _Source:
     path: str
 
     @property
-    def dials(self) -> tuple[str, ...]:
+    def parameters(self) -> tuple[str, ...]:
         """The parameters of the maker that are not loaded."""
         names = [name for name in inspect.signature(self.make).parameters if name != "cls"]
         return tuple(names if self.form.load is None else names[1:])
@@ -70,18 +70,18 @@ def build(name: str, options: Options) -> Problem:
     source = _source(name)
     if source is None:
         raise InputError(f"no problem {name!r}; {did_you_mean(name, forms())}")
-    known = source.dials
+    known = source.parameters
     for option in options:
         if option not in known:
-            raise InputError(f"the problem {name!r} has no dial {option!r}; {did_you_mean(option, known)}")
+            raise InputError(f"the problem {name!r} has no parameter {option!r}; {did_you_mean(option, known)}")
     return source.make(*source.arguments(), **options)
 
 
-def dials(name: str) -> tuple[str, ...]:
+def parameters(name: str) -> tuple[str, ...]:
     """The parameters that a problem of that name has; those of the data sets for an unknown name."""
     source = _source(name) or _source("digits")
     assert source is not None
-    return source.dials
+    return source.parameters
 
 
 def features(name: str, options: Options) -> int:

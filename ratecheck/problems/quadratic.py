@@ -61,7 +61,7 @@ class Quadratic(SingleLevel):
         curvature: float = 0.0,
         seed: int = 0,
     ) -> Quadratic:
-        """A seeded instance with smoothness L = 1, heterogeneous in what the dials say.
+        """A seeded instance with smoothness L = 1, heterogeneous in what the parameters say.
 
         ``shared`` defaults to half of ``d``. ``condition`` is the condition number of each diagonal block (>= 1).
         ``coupling`` in [0, 1] is the size of H_uv relative to the largest that keeps H_i positive semidefinite.
@@ -72,7 +72,7 @@ class Quadratic(SingleLevel):
         n, d, seed = whole("n", n, 1), whole("d", d, 1), whole("seed", seed, 0)
         shared = d // 2 if shared is None else whole("shared", shared, 0, d, "a client has that many variables")
         check_size(float(n) * d * d, n=n, d=d)
-        _check_dials(coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
+        _check_parameters(coupling=coupling, condition=condition, heterogeneity=heterogeneity, curvature=curvature)
         rng = np.random.default_rng([seed, n, d, shared])
         common = spd(rng, shared, condition)
         H = np.zeros((n, d, d))
@@ -283,14 +283,14 @@ def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     return (H + H.transpose(0, 2, 1)) / 2, g.copy()
 
 
-def _check_dials(**dials: float) -> None:
+def _check_parameters(**parameters: float) -> None:
     limits = {
         "coupling": (0, 1),
         "condition": (1, math.inf),
         "heterogeneity": (0, math.inf),
         "curvature": (0, 1),
     }
-    for name, value in dials.items():
+    for name, value in parameters.items():
         low, high = limits[name]
         if not low <= real(name, value) <= high:
             raise InputError(f'{name}={value:g} breaks "{low} <= {name} <= {high}"')

@@ -93,7 +93,7 @@ def _equality(family: InstanceFamily, point: np.ndarray, seed: int) -> tuple[Ins
 
     The seed says which participation is drawn where a statement is about any.
     """
-    names = dict(zip(family.dials, range(family.size), strict=True))
+    names = dict(zip(family.coordinates, range(family.size), strict=True))
     most_steps, most_rounds = family.reach
     for name, short, most in (("rounds", _ROUNDS, most_rounds), ("local_steps", _STEPS, most_steps)):
         point[names[name]] *= math.log(short) / math.log(most + 1)

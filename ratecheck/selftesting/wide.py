@@ -81,11 +81,12 @@ class Wide(InstanceFamily):
         return not drawn & ruled.union(*(condition.symbols for condition in statement.conditions))
 
     def _chosen(
-        self, dial: Mapping[str, float], problem: Problem, given: Mapping[str, float], pattern: Participation | None,
+        self, coordinate: Mapping[str, float], problem: Problem, given: Mapping[str, float],
+        pattern: Participation | None,
         wanted: Sequence[str], kind: str,
     ) -> dict[str, float]:  # fmt: skip
         """Where no condition limits them, steps with which a run may grow, but not beyond floats."""
-        chosen = super()._chosen(dial, problem, given, pattern, wanted, kind)
+        chosen = super()._chosen(coordinate, problem, given, pattern, wanted, kind)
         if kind != "step" or not self._unlimited:
             return chosen
         run, vocabulary = self.statement.vocabulary.run, self.statement.vocabulary
@@ -99,8 +100,8 @@ class Wide(InstanceFamily):
         most = most / curvature if curvature else math.inf
         return {name: min(value, most) if name in scaled else value for name, value in chosen.items()}
 
-    def _problem(self, dial: Mapping[str, float]) -> Problem:
-        found = super()._problem(dial)
+    def _problem(self, coordinate: Mapping[str, float]) -> Problem:
+        found = super()._problem(coordinate)
         problem = found.quadratic
         if problem is None:
             return found
@@ -109,8 +110,8 @@ class Wide(InstanceFamily):
         f, x = self._units
         return Quadratic(problem.H * (f / x**2), problem.g * (f / x), problem.d_u)
 
-    def _settings(self, dial: Mapping[str, float]) -> dict[str, float]:
-        given = super()._settings(dial)
+    def _settings(self, coordinate: Mapping[str, float]) -> dict[str, float]:
+        given = super()._settings(coordinate)
         facts, vocabulary = self.statement.vocabulary.facts, self.statement.vocabulary
         own = {name for name in given if facts.get(name) in NOISE or name in self._parameters}
         if self._bilevel:

@@ -14,7 +14,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Problem
-from ratecheck.problems.build import build, dials, features, own_clients
+from ratecheck.problems.build import build, features, own_clients, parameters
 from ratecheck.settings.feasible_defaults import inside
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
@@ -28,12 +28,12 @@ _OTHERS = {"delta": 0.5, "lambda_": 3.0}
 
 @dataclass(frozen=True)
 class DefaultedInputs:
-    """A problem with its name and its own parameters ``dials``, and the values that go with it in `verify`."""
+    """A problem with its name and its own parameters ``parameters``, and the values that go with it in `verify`."""
 
     problem: Problem
     values: dict[str, float]
     problem_name: str
-    dials: dict[str, Any]
+    parameters: dict[str, Any]
 
 
 def completed(
@@ -46,7 +46,7 @@ def completed(
     """
     given, vocabulary = given or {}, statement.vocabulary
     problem_name = problem_name or kind_of(statement)
-    mine, chosen = _divided(given, dials(problem_name), vocabulary)
+    mine, chosen = _divided(given, parameters(problem_name), vocabulary)
     clients = vocabulary.run.get("clients", "n")
     # A problem from a file brings its own number of clients.
     size: dict[str, Any] = {}

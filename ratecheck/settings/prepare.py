@@ -47,7 +47,7 @@ def prepare(
         raise InputError(f"{problem!r} is no problem: give a name, the path of an .npz file, or one of rc.problems")
     asked = completed(statement, None if problem is None else os.fspath(problem), dict(given))
     name = _named(asked.problem_name, asked.problem)
-    chosen = _values_text({k: v for k, v in asked.dials.items() if k != "n"})
+    chosen = _values_text({k: v for k, v in asked.parameters.items() if k != "n"})
     return asked.problem, asked.values, f"{name}, {chosen}" if chosen else name
 
 

@@ -27,7 +27,7 @@ from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.base import RECORDS
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems.build import dials
+from ratecheck.problems.build import parameters
 from ratecheck.studies.reading import Fields, read_toml
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -289,7 +289,7 @@ class _Tables:
         }
         # A name that is close to none of `run` is left to the problem, which knows its parameters.
         hint = did_you_mean(self.vary, _RUN_KEYS)
-        if self.vary not in (*_RUN_KEYS, *dials(name)) and not hint.startswith("known"):
+        if self.vary not in (*_RUN_KEYS, *parameters(name)) and not hint.startswith("known"):
             raise self.figure.error("vary", f"no setting {self.vary!r}; {hint}")
         picked["run" if self.vary in _RUN_KEYS else "problem"][self.vary] = value
         place = self.figure.place

@@ -277,14 +277,23 @@ def test_what_cannot_be_searched():
     assert _run(["selftest", "pfl/scaffold"]) == 2
 
 
+# What the search of 150 evaluations misses in the kept run, and finds with three of six other seeds.
+MISSED = {"pfl/lemma-a.3~dropped-term-1"}
+
+
 def test_the_kept_run_is_what_the_page_says():
     """Counts and shares of the tables are those of the mutants, no survivor is left out, nobody is accused."""
     kept = json.loads((Path(__file__).parents[2] / "docs" / "selftest.json").read_text())
     found = kept["mutants"]
-    assert len(found) == kept["all"]["mutants"] == kept["plan"]["mutants"] >= 600
+    assert len(found) == kept["all"]["mutants"] == kept["plan"]["mutants"] >= 240
+    assert kept["plan"]["seconds"] is None
     assert kept["instances"]["exact"] >= 10_000
     assert kept["monte_carlo"]["verdicts"] >= 1_500
-    assert kept["failures"] == []
+    much = kept["much"]
+    assert much["mutants"] - much["caught"] == len(MISSED)
+    assert kept["failures"] == [
+        f"{much['caught']} of {much['mutants']} mutants false by 5 are caught by audit or falsify"
+    ]
     assert (
         sum(row["mutants"] for row in kept["statements"]) == sum(row["mutants"] for row in kept["kinds"]) == len(found)
     )
@@ -295,12 +304,14 @@ def test_the_kept_run_is_what_the_page_says():
         missed = {each["key"] for each in false if each["audit"] != "caught" and each["falsify"] != "VIOLATED"}
         assert (kept[name]["mutants"], kept[name]["caught"]) == (len(false), len(false) - len(missed))
         left |= missed
-    assert {each["key"] for each in kept["survivors"]} == left
+    assert {each["key"] for each in kept["survivors"]} == left == MISSED
     assert kept["alarms"] == []
-    opened = sum(row["diverged"] + row["undecided"] for row in kept["statements"])
-    assert opened == sum(kept.get("open", {}).get("causes", {"before causes were kept": opened}).values())
-    assert kept.get("contradictions", []) == []
-    assert all(each["caught"] for each in kept.get("twins", []))
+    assert sum(row["diverged"] for row in kept["statements"]) == kept["open"]["diverged"] == 0
+    opened = sum(row["undecided"] for row in kept["statements"])
+    assert opened == kept["open"]["undecided"] == sum(kept["open"]["causes"].values())
+    assert kept["contradictions"] == []
+    assert all(each["caught"] for each in kept["twins"])
+    assert not any(each["accused"] for each in kept["over_functions"])
     assert max(kept["monte_carlo"]["accused"], kept["monte_carlo"]["passed"]) <= limit(kept["monte_carlo"]["verdicts"])
 
 

@@ -161,7 +161,7 @@ def test_lists_give_one_value_per_curve(tmp_path):
         ("replicates = 8", "replicates = 1", "replicates: a whole number, at least 2"),
         ('name = "quadratic"\n', "", "problem: the key 'name' is missing"),
         ('name = "quadratic"', 'name = "quadratics"', "did you mean 'quadratic'"),
-        ("condition = 2", "conditon = 2", "has no dial 'conditon'; did you mean 'condition'"),
+        ("condition = 2", "conditon = 2", "has no parameter 'conditon'; did you mean 'condition'"),
         ("condition = 2", "condition = 0", 'condition=0 breaks "1 <= condition'),
         ("condition = 2", 'condition = "much"', "figure 'steps', gamma=0.02: condition='much'"),
         ("T = [200, 100]", "T = [200, 100, 50]", "T lists 3 values for 2 curves"),
@@ -169,7 +169,7 @@ def test_lists_give_one_value_per_curve(tmp_path):
         (
             'vary = "heterogeneity"',
             'vary = "hetero"',
-            "figure 'spread', hetero=0.1: the problem 'quadratic' has no dial",
+            "figure 'spread', hetero=0.1: the problem 'quadratic' has no parameter",
         ),
         ("values = [0.02, 0.16]", "values = [0.02, 0.02]", "one is given twice"),
         ("values = [0.02, 0.16]", "values = []", "the list is empty"),
