@@ -19,7 +19,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
-from ratecheck.problems.problem import Problem, Written, affine_oracle
+from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -53,7 +53,7 @@ class Bilevel(Problem):
 
     kind: ClassVar[str] = "bilevel"
     affine: ClassVar[bool] = True
-    written: ClassVar[tuple[Written, ...]] = (Written("bilevel", "synthetic"),)
+    written: ClassVar[tuple[WrittenProblem, ...]] = (WrittenProblem("bilevel", "synthetic"),)
     noises: ClassVar[tuple[str, ...]] = ("sigma_f", "sigma_g")
 
     def __init__(

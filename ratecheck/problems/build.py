@@ -9,7 +9,7 @@ from typing import Any
 
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, classes
-from ratecheck.problems.problem import Problem, Written
+from ratecheck.problems.problem import Problem, WrittenProblem
 
 GROUP = "ratecheck.problems"
 Options = Mapping[str, Any]
@@ -30,7 +30,7 @@ KINDS: Registry[type[Problem]] = Registry(_kinds)
 class _Source:
     """A problem that is asked for by name: the form in which it is written, its maker, and the file."""
 
-    form: Written
+    form: WrittenProblem
     make: Callable[..., Problem]
     path: str
 

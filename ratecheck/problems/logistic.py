@@ -19,7 +19,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.datasets import DataTable, breast_cancer, digits, libsvm, split, synthetic
-from ratecheck.problems.problem import SingleLevel, Written
+from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -47,11 +47,13 @@ class Logistic(SingleLevel):
     """
 
     kind: ClassVar[str] = "logistic"
-    written: ClassVar[tuple[Written, ...]] = (
-        Written("logistic", "synthetic"),
-        Written("digits", "from_table", lambda _: digits(), lambda table: int(table.features.shape[1])),
-        Written("breast_cancer", "from_table", lambda _: breast_cancer(), lambda table: int(table.features.shape[1])),
-        Written("libsvm:", "from_table", libsvm, lambda table: int(table.features.shape[1])),
+    written: ClassVar[tuple[WrittenProblem, ...]] = (
+        WrittenProblem("logistic", "synthetic"),
+        WrittenProblem("digits", "from_table", lambda _: digits(), lambda table: int(table.features.shape[1])),
+        WrittenProblem(
+            "breast_cancer", "from_table", lambda _: breast_cancer(), lambda table: int(table.features.shape[1])
+        ),
+        WrittenProblem("libsvm:", "from_table", libsvm, lambda table: int(table.features.shape[1])),
     )
 
     def __init__(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenProblem:
     """How ``--problem`` writes a problem: ``name``, or with a file as ``name:PATH`` or ``PATH.suffix``.
 
     ``maker`` is the class method that makes the problem, "" for the class itself; its parameters are those that the
@@ -71,7 +71,7 @@ class Problem(ABC):
     # The problem's name in messages and files.
     kind: ClassVar[str]
     # How the command line writes it; nothing where it cannot.
-    written: ClassVar[tuple[Written, ...]] = ()
+    written: ClassVar[tuple[WrittenProblem, ...]] = ()
     # Noise that may be added to the gradients: names of total standard deviations.
     noises: ClassVar[tuple[str, ...]]
     # Whether every client's gradient is affine: `operator` has its coefficients.

@@ -15,7 +15,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
-from ratecheck.problems.problem import SingleLevel, Written, affine_oracle
+from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -37,9 +37,9 @@ class Quadratic(SingleLevel):
 
     kind: ClassVar[str] = "quadratic"
     affine: ClassVar[bool] = True
-    written: ClassVar[tuple[Written, ...]] = (
-        Written("quadratic", "synthetic"),
-        Written(".npz", "from_file", str, own_clients=True),
+    written: ClassVar[tuple[WrittenProblem, ...]] = (
+        WrittenProblem("quadratic", "synthetic"),
+        WrittenProblem(".npz", "from_file", str, own_clients=True),
     )
 
     def __init__(self, H: ArrayLike, g: ArrayLike, shared: int) -> None:
