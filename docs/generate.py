@@ -49,7 +49,7 @@ from bounds.roots import shown
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.base import Group
+from ratecheck.algorithms.algorithm import Group
 from ratecheck.auditing.conclusions import Conclusion, Erratum, conclude, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.ledger import audit, has_ledger, module_of

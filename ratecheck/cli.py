@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from ratecheck.commands.exit_codes import DONE, INTERNAL, INTERRUPTED, TERMINATED, UNUSABLE
 from ratecheck.views.progress import progress
 
 # Name -> one-line summary; the command itself is ratecheck.commands.<name>.
@@ -39,8 +40,7 @@ COMMANDS = {
 }
 
 
-# The exit code of a mistake of this program, and what to do about it.
-INTERNAL, INTERRUPTED = 4, 130
+# What to do about a mistake of this program.
 _REPORT = "please report this line with the command; RATECHECK_TRACEBACK=1 before it prints the details"
 
 # What NumPy and Python say of an array that no memory could hold.
@@ -208,17 +208,17 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted", INTERRUPTED)
     except ending.Terminated:
-        return _say("terminated", 143)
+        return _say("terminated", TERMINATED)
     except click.exceptions.NoArgsIsHelpError as help_text:
         click.echo(help_text.format_message(), err=True)
-        return 2
+        return UNUSABLE
     except click.ClickException as error:
         return _complain(error.format_message())
     except _Raised as raised:
         return _explained(raised.error)
     except BaseException as error:  # noqa: BLE001  # whatever it is, it has its exit code
         return _explained(error)
-    return result if isinstance(result, int) else 0
+    return result if isinstance(result, int) else DONE
 
 
 def _explained(error: BaseException) -> int:
@@ -258,7 +258,7 @@ def _place(error: BaseException) -> str:
 
 
 def _complain(message: str) -> int:
-    return _say(message, 2)
+    return _say(message, UNUSABLE)
 
 
 def _say(message: str, code: int) -> int:

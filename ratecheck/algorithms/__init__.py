@@ -7,7 +7,7 @@ file: a module of this folder with ``METHODS``, a tuple of `Method`, or an entry
 
 from __future__ import annotations
 
-from ratecheck.algorithms.base import Algorithm
+from ratecheck.algorithms.algorithm import Algorithm
 from ratecheck.algorithms.method import Method
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, modules, plugins

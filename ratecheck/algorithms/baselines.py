@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, U, Variables, square, square_of_mean
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables, square, square_of_mean
 from ratecheck.algorithms.method import Method
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.base import Algorithm, LinearMaps
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
 
 
 class _Generic(dict[str, float]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, V, Variables
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, U, V, Variables
 from ratecheck.algorithms.method import NO_PERSONAL, NO_SHARED, Method
 
 

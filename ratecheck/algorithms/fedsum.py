@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Group, Parameters, U, Variables
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, U, Variables
 from ratecheck.algorithms.method import Method
 
 

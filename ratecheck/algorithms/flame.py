@@ -11,8 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, U, Variables, inner, square, square_of_mean
-from ratecheck.algorithms.base import value as f_value
+from ratecheck.algorithms.algorithm import (
+    Algorithm,
+    Group,
+    Parameters,
+    Term,
+    U,
+    Variables,
+    inner,
+    square,
+    square_of_mean,
+)
+from ratecheck.algorithms.algorithm import value as f_value
 from ratecheck.algorithms.method import Method
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ratecheck.algorithms.base import Algorithm, U, V
+from ratecheck.algorithms.algorithm import Algorithm, U, V
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, positive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.algorithms.base import Algorithm, Parameters, Term, Variables
+from ratecheck.algorithms.algorithm import Algorithm, Parameters, Term, Variables
 
 
 class Remembering(Algorithm):

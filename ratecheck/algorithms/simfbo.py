@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from ratecheck.algorithms.base import Algorithm, Group, Parameters, Term, Variables, by_work, square_of_mean
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, Variables, by_work, square_of_mean
 from ratecheck.algorithms.method import Method
 from ratecheck.aliases import Array
 

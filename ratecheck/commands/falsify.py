@@ -20,11 +20,10 @@ from ratecheck.commands.arguments import (
     print_result,
     seed_option,
 )
+from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.outcome import Outcome
-
-EXIT_CODES = {Outcome.VIOLATED: 1, Outcome.INCONCLUSIVE: 0, Outcome.NOT_APPLICABLE: 3}
 
 
 @click.command(name="falsify")
@@ -83,7 +82,7 @@ def command(
     print_result(found, as_json=as_json)
     if not several:
         save(found)
-    codes = {EXIT_CODES[each.outcome] for each in found.searches} | ({3} if found.missing else set())
+    codes = {OF_SEARCH[each.outcome] for each in found.searches} | ({3} if found.missing else set())
     return 1 if 1 in codes else max(codes)
 
 

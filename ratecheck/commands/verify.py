@@ -19,16 +19,8 @@ from ratecheck.commands.arguments import (
     seed_option,
     threads_option,
 )
-from ratecheck.outcome import Outcome
+from ratecheck.commands.exit_codes import FINDING, OF_VERDICT
 from ratecheck.participation.build import forms
-
-EXIT_CODES = {
-    Outcome.HOLDS: 0,
-    Outcome.VIOLATED: 1,
-    Outcome.NOT_APPLICABLE: 3,
-    Outcome.INCONCLUSIVE: 3,
-    Outcome.DIVERGED: 3,
-}
 
 
 @click.command(name="verify")
@@ -96,5 +88,5 @@ def command(
         print_remarks(found)
         if len(found.verdicts) > 1:
             say(found.table)
-    codes = {EXIT_CODES[verdict.outcome] for verdict in found.verdicts}
-    return 1 if 1 in codes else max(codes)
+    codes = {OF_VERDICT[verdict.outcome] for verdict in found.verdicts}
+    return FINDING if FINDING in codes else max(codes)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
-from ratecheck.algorithms.base import Algorithm, LinearMaps
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole

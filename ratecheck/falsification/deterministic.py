@@ -18,8 +18,8 @@ import sympy as sp
 from bounds.statement import Assumption, Given, Over, Relation, Statement, number
 from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.base import Algorithm, Term, U, V, Variables
-from ratecheck.algorithms.base import TermOver as Clients
+from ratecheck.algorithms.algorithm import Algorithm, Term, U, V, Variables
+from ratecheck.algorithms.algorithm import TermOver as Clients
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ratecheck.algorithms.base import RECORDS
+from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.aliases import Progress
 from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.setup import Setup, prepare

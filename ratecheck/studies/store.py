@@ -19,7 +19,7 @@ import numpy as np
 
 from ratecheck import files
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.base import RECORDS
+from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError

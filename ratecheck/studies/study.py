@@ -25,7 +25,7 @@ from typing import Any
 
 from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.base import RECORDS
+from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems.build import parameters
 from ratecheck.studies.reading import Fields, read_toml

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from bounds.statement import Assumption, Over, number
-from ratecheck.algorithms.base import RECORDS
+from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup

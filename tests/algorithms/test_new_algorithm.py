@@ -16,7 +16,7 @@ from ratecheck.problems import Quadratic
 SOURCE = '''
 """Half steps: the server goes half of the way to the average of the clients' models, each K gradient steps away."""
 
-from ratecheck.algorithms.base import Algorithm, U
+from ratecheck.algorithms.algorithm import Algorithm, U
 from ratecheck.algorithms.method import Method
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ratecheck.algorithms.base import LinearMaps
+from ratecheck.algorithms.algorithm import LinearMaps
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 

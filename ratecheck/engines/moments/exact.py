@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ratecheck.algorithms.base import TermMap, TermOver
+from ratecheck.algorithms.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ratecheck.algorithms.base import RECORDS
+from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.algorithms.remembering import Remembering
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import Expectation, Moments, Recorder, check_exact, single_threaded

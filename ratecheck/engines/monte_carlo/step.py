@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.base import Counts
+from ratecheck.algorithms.algorithm import Counts
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.records import RecordPlan, plan, weighted

@@ -28,7 +28,7 @@ from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, inverse, rationals
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.base import Group, LinearMaps, TermOver, U, V, Variables
+from ratecheck.algorithms.algorithm import Group, LinearMaps, TermOver, U, V, Variables
 from ratecheck.participation import Participation
 from ratecheck.participation.law import Clients, RoundLaw, Weighted
 from ratecheck.problems import Problem, Quadratic

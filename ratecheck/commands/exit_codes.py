@@ -1,0 +1,19 @@
+"""Exit codes of the command line: what each number means, and which verdict ends with which."""
+
+from __future__ import annotations
+
+from ratecheck.outcome import Outcome
+
+# 0 holds or done; 1 violated, or another finding; 2 usage or input; 3 inconclusive or not applicable; 4 a mistake of
+# this program; 130 and 143 as shells count what SIGINT and SIGTERM end.
+DONE, FINDING, UNUSABLE, OPEN, INTERNAL, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
+
+OF_VERDICT = {
+    Outcome.HOLDS: DONE,
+    Outcome.VIOLATED: FINDING,
+    Outcome.NOT_APPLICABLE: OPEN,
+    Outcome.INCONCLUSIVE: OPEN,
+    Outcome.DIVERGED: OPEN,
+}
+# A search that finds nothing is done.
+OF_SEARCH = {Outcome.VIOLATED: FINDING, Outcome.INCONCLUSIVE: DONE, Outcome.NOT_APPLICABLE: OPEN}
