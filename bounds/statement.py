@@ -21,7 +21,7 @@ from bounds import formula
 from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
 from bounds.numbers import apart, as_float, given_numbers, holds, inwards
-from bounds.representations import represented
+from bounds.repr_hooks import represented
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
 
