@@ -17,14 +17,14 @@ SOURCE = '''
 import numpy as np
 
 from ratecheck.inputs import positive, whole
-from ratecheck.problems.problem import SingleLevel, Written, affine_oracle
+from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 from ratecheck.problems.quadratic import Quadratic
 
 
 class Ridge(SingleLevel):
     kind = "ridge"
     affine = True
-    written = (Written("ridge", "random"),)
+    written = (WrittenProblem("ridge", "random"),)
 
     def __init__(self, A, b, mu, shared):
         self.A, self.b, self.mu = np.asarray(A, dtype=float), np.asarray(b, dtype=float), positive("mu", mu)

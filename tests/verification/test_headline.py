@@ -213,6 +213,24 @@ def test_who_meets_a_false_statement_is_told(cli, tmp_path):
     assert json.loads(done.stdout)["audit"]["repaired"] == "fedsum/theorem-4.1-repaired"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rounds", "fedsum/theorem-4.1", "N=20", "K=5", "L=1", "sigma=1", "Delta_f=1", "F_0=1", "tau_max=20",
+         "tau_avg=8", "eps=0.1"),
+        ("compare", "fedsum/theorem-4.1", "fedsum/theorem-4.1-repaired", "N=20", "K=5", "T=100", "L=1", "sigma=1",
+         "Delta_f=1", "F_0=1", "tau_max=20", "tau_avg=8"),
+        ("falsify", "fedsum/theorem-4.1", "--evaluations", "3"),
+        ("scaling", "fedsum/theorem-4.1", "N=4", "K=2", "T=8", "--over", "T"),
+    ],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_other_commands_tell_it_as_well(cli, words, tmp_path, monkeypatch):
+    """Rounds, comparisons, searches and scalings of a statement that is false as printed."""
+    monkeypatch.chdir(tmp_path)
+    assert "note: fedsum/theorem-4.1 is false as printed" in cli(*words).stderr
+
+
 def test_each_claim_is_printed_once():
     """Where several participations are checks of the same claims, the tightest stands for all."""
     found = ask("fedsum/theorem-4.1", T=5.0)
