@@ -23,6 +23,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -91,6 +92,7 @@ def everything(_: Sphinx | None = None) -> None:
         "tightness": tightness,
         "quarter": quarter,
         "tables": rate_tables,
+        **{f"rates-{paper}": functools.partial(rate_cards, paper) for paper in carded()},
         "audit": audit_counts,
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
@@ -636,7 +638,7 @@ def measured(name: str) -> str:
 
 def coverage(kind: str) -> str:
     """How often confidence bounds of one kind are ever wrong, from the figures beside the benchmarks."""
-    cells = json.loads((HERE.parent / "benchmarks" / "coverage.json").read_text())
+    cells = json.loads((HERE.parent / "benchmarks" / "confidence.json").read_text())
     found = {(c["case"], c["side"], c["level"], c["looks"]): c for c in cells if c["kind"] == kind}
     columns = list(dict.fromkeys(key[2:] for key in found))
 
@@ -691,6 +693,120 @@ def _rate_table(report: TableReport) -> str:
             f"{_linked(finding.says)}: {plain(finding.evidence)}"
         )
     return "\n".join([*lines, ""])
+
+
+# Rate cards.
+
+
+@functools.cache
+def _cards() -> dict[str, dict[str, Any]]:
+    """The cards as kept in rates.json, by paper and key."""
+    return json.loads((HERE / "rates.json").read_text())
+
+
+def carded() -> list[str]:
+    """The papers that have cards."""
+    return list(_cards())
+
+
+def rate_cards(paper: str) -> str:
+    """A paper's cards: per term and parameter both exponents and the verdict; below, what is not attained, and why.
+
+    Rows of its tables that quote other work share one table at the end.
+    """
+    every = _cards().get(paper, {})
+    own = {key: card for key, card in every.items() if key.startswith(f"{paper}/")}
+    parts = [_own_card(key, card) for key, card in own.items()]
+    quoted = [card for key, card in every.items() if key not in own]
+    return "\n".join([*parts, *([_quoted_cards(quoted)] if quoted else [])])
+
+
+def _own_card(key: str, card: Mapping[str, Any]) -> str:
+    names, order = card["parameters"], bounds.get(key).order_only
+    says = f"{link(key)}: {card['card']}. Each cell: term → worst case."
+    if order:
+        says += " Known up to a constant only: exponents are compared, nothing else."
+    constants = () if order else ("left/right",)
+    rows = [
+        (plain(row), *_rate_cells(card, row, names), *(_rate_constants(card, row) for _ in constants))
+        for row in card["rows"]
+    ]
+    return "\n".join(
+        [
+            f"## {code(key)}",
+            "",
+            says,
+            *_asked(card),
+            "",
+            table(("term", *map(code, names), *constants), rows),
+            "",
+            *(_rate_reason(cell) for cell in card["cells"] if cell["verdict"] != "ATTAINED"),
+            "",
+            "The hardest instances:",
+            "",
+            *(_hardest(card, row) for row in card["rows"]),
+            "",
+        ]
+    )
+
+
+def _quoted_cards(cards: Sequence[Mapping[str, Any]]) -> str:
+    """One table of all rows; what is not attained is seen in its cells."""
+    names = list(dict.fromkeys(name for card in cards for name in card["parameters"]))
+    rows = [(link(card["key"]), plain(row), *_rate_cells(card, row, names)) for card in cards for row in card["rows"]]
+    return "\n".join(["## Rates of other work", "", table(("rate", "term", *map(code, names)), rows), ""])
+
+
+def _rate_cells(card: Mapping[str, Any], row: str, names: Iterable[str]) -> tuple[str, ...]:
+    cells = {(cell["row"], cell["parameter"]): cell for cell in card["cells"]}
+    return tuple(_rate_cell(cells.get((row, name))) for name in names)
+
+
+def _asked(card: Mapping[str, Any]) -> list[str]:
+    """What `verify` says of the hardest instances, one per cell at most."""
+    hardest = [cell for cell in card["cells"] if cell["constant"] is not None]
+    said = Counter(cell["check"] for cell in hardest if cell["check"] is not None)
+    if not said:
+        return []
+    outcomes = ", ".join(f"{code(outcome)} on {count}" for outcome, count in said.items())
+    asked = f"{code('verify')} was asked about one instance of {said.total()} of the {len(hardest)} cells with numbers"
+    return [f"{asked}: {outcomes}. The others are runs that it does not take, mostly for their sizes."]
+
+
+def _rate_cell(cell: Mapping[str, Any] | None) -> str:
+    if cell is None:
+        return ""
+    if cell["term"] is None:
+        return cell["verdict"]
+    return plain(f"{_two(cell['term'])} → {_two(cell['worst'])}") + f" {cell['verdict']}"
+
+
+def _two(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _rate_constants(card: Mapping[str, Any], row: str) -> str:
+    found = [c["constant"] for c in card["cells"] if c["row"] == row and c["constant"] is not None]
+    if not found:
+        return "-"
+    low, high = (f"{value:.3g}" for value in (min(found), max(found)))
+    return plain(low if low == high else f"{low} ... {high}")
+
+
+def _rate_reason(cell: Mapping[str, Any]) -> str:
+    loose = "" if cell["loose"] is None else f" by {cell['parameter']}^{cell['loose']:.2f}"
+    return (
+        f"- {plain(cell['row'])} in {code(cell['parameter'])}: {cell['verdict']}{plain(loose)}, {plain(cell['reason'])}"
+    )
+
+
+def _hardest(card: Mapping[str, Any], row: str) -> str:
+    seen = [c for c in card["cells"] if c["row"] == row and c["hardest"] is not None]
+    if not seen:
+        return f"- {plain(row)}: none"
+    worst = max(seen, key=lambda cell: cell["constant"] or 0.0)
+    low, high = worst["range"]
+    return f"- {plain(row)}: {plain(worst['hardest'])}, while {code(worst['parameter'])} runs from {low:g} to {high:g}"
 
 
 # Tightness.

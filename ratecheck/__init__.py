@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
     from ratecheck.api.implications import ImplicationsResult, implications
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
+    from ratecheck.api.rates import RatesResult, rates
     from ratecheck.api.result import DrawnResult, Result
     from ratecheck.api.rounds import RoundsResult, rounds
     from ratecheck.api.run import RunResult, run
@@ -60,6 +61,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "MutationResult": ("ratecheck.api.audit", "MutationResult"),
     "Outcome": ("ratecheck.outcome", "Outcome"),
     "PlotResult": ("ratecheck.api.plot", "PlotResult"),
+    "RatesResult": ("ratecheck.api.rates", "RatesResult"),
     "RegionResult": ("ratecheck.api.plot", "RegionResult"),
     "Result": ("ratecheck.api.result", "Result"),
     "RoundsResult": ("ratecheck.api.rounds", "RoundsResult"),
@@ -88,6 +90,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "plot": ("ratecheck.api.plot", "plot"),
     "plot_region": ("ratecheck.api.plot", "plot_region"),
     "problems": ("ratecheck.problems", None),
+    "rates": ("ratecheck.api.rates", "rates"),
     "rounds": ("ratecheck.api.rounds", "rounds"),
     "run": ("ratecheck.api.run", "run"),
     "scaling": ("ratecheck.api.scaling", "scaling"),
@@ -142,6 +145,7 @@ __all__ = [
     "MutationResult",
     "Outcome",
     "PlotResult",
+    "RatesResult",
     "RegionResult",
     "Result",
     "RoundsResult",
@@ -171,6 +175,7 @@ __all__ = [
     "plot",
     "plot_region",
     "problems",
+    "rates",
     "rounds",
     "run",
     "scaling",

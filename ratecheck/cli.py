@@ -31,6 +31,7 @@ COMMANDS = {
     "audit": "Check every step of the proofs: certificates, counterexamples, what follows.",
     "verify": "Compare both sides of a statement on a problem.",
     "falsify": "Search for an instance on which a statement fails.",
+    "rates": "Does the worst case move with K, m, n, T as every term of a bound says?",
     "scaling": "Compare measured exponents with those of a bound.",
     "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",

@@ -1,17 +1,20 @@
-"""``rc.plot`` and ``rc.plot_region``, the commands ``plot`` and ``plot region``."""
+"""``rc.plot`` and ``rc.plot_region``, the commands ``plot``, ``plot --rates`` and ``plot region``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bounds.ledger.refuted import refuted_fields
+from bounds.statement import Statement
 from ratecheck.api.given import Parameter, Parameters, StatementLike, names, one, warning
 from ratecheck.api.given import parameters as numbers
+from ratecheck.api.rates import RatesResult, made_card
 from ratecheck.api.result import DrawnResult, Result, target
 from ratecheck.errors import InputError
+from ratecheck.exponents.curves import against, curves
 from ratecheck.exponents.sweep import SweepSurvey, affordable, check_valued, drawn, rounds_of, survey
 from ratecheck.settings.prepare import ProblemLike, prepare
 from ratecheck.settings.setting import Options
@@ -87,6 +90,7 @@ class RegionResult(DrawnResult):
         return Result._repr_html_(self) if self.region is None else super()._repr_html_()
 
 
+@overload
 def plot(
     statement: StatementLike,
     /,
@@ -98,9 +102,37 @@ def plot(
     replicates: int | None = None,
     threads: int | None = None,
     vary: str | Sequence[str] = "all",
+    rates: Literal[False] = False,
+    over: None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
-) -> PlotResult:
+) -> PlotResult: ...
+@overload
+def plot(
+    statement: StatementLike,
+    /,
+    *,
+    out: str | Path | None = None,
+    seed: int = 0,
+    rates: Literal[True],
+    over: str | Sequence[str] | None = None,
+) -> RatesResult: ...
+def plot(
+    statement: StatementLike,
+    /,
+    *,
+    problem: ProblemLike | None = None,
+    out: str | Path | None = None,
+    engine: str = "auto",
+    seed: int = 0,
+    replicates: int | None = None,
+    threads: int | None = None,
+    vary: str | Sequence[str] = "all",
+    rates: bool = False,
+    over: str | Sequence[str] | None = None,
+    parameters: Parameters | None = None,
+    **named: Parameter,
+) -> PlotResult | RatesResult:
     """Both sides of a statement over rounds, and against local steps, participants and step size.
 
     Problem, engine, seed and parameters as for `verify`, with 100 rounds by default where they cost much.
@@ -109,12 +141,30 @@ def plot(
     PDF) that it goes to, if one is wanted. Raises `InputError` for an order, which has no value, and for input that
     cannot be used.
 
+    With ``rates`` it is the rate card that is drawn (`ratecheck.rates`): per term and parameter the bound, the worst
+    case found, and a typical instance, at settings that are chosen for each; ``over`` names what varies, by default
+    local steps, participants, rounds and delay. Nothing else has a meaning then but ``seed`` and ``out``.
+
     >>> import ratecheck as rc
     >>> len(rc.plot("pfl/theorem-3.7", T=50, vary="K").figure.axes)
     2
     """
     found = one(statement)
     file = target(out)
+    if rates:
+        others: dict[str, Any] = {
+            "problem": problem,
+            "replicates": replicates,
+            "threads": threads,
+            **(parameters or {}),
+            **named,
+        }
+        others |= {"engine": None if engine == "auto" else engine, "vary": None if vary == "all" else vary}
+        if said := [name for name, value in others.items() if value is not None]:
+            raise InputError(f"{said[0]} has no place with rates: instances are searched at settings chosen per term")
+        return _rates(found, over, seed).save(file)
+    if over is not None:
+        raise InputError("'over' goes with rates; 'vary' says what to vary")
     check_valued(found)
     given = numbers(parameters, named, found.vocabulary)
     found = found.at(given)
@@ -125,6 +175,13 @@ def plot(
     with progress(f"measuring {found.key}") as report:
         measured = survey(found, instance, values, options, vary=chosen, name=name, progress=report)
     return PlotResult(measured, remarks=warning(found)).save(file)
+
+
+def _rates(statement: Statement, over: str | Sequence[str] | None, seed: int) -> RatesResult:
+    """The card with the curves of its picture."""
+    made = made_card(statement, against(statement) if over is None else over, seed)
+    with progress(f"curves of {statement.key}") as report:
+        return RatesResult(made, curves(made, report), remarks=warning(statement))
 
 
 def plot_region(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
@@ -66,13 +66,6 @@ class CertifiedCase:
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
         return self.problem.certified(start, self.noise, self.weights)
 
-    @cached_property
-    def matrix(self) -> NDArray[np.bool_]:
-        """S_0 ... S_T, (T + 1, n) booleans, where the pattern is the same in every run; see `delays.rows_until`."""
-        assert self.participation is not None
-        assert self.T is not None
-        return delays.rows_until(self.participation, self.T)
-
 
 def _renamed(name: str, constant: Constant, value: float, reason: str | None = None) -> Constant:
     return Constant(name, value, constant.certificate, constant.reason if reason is None else reason)
@@ -103,17 +96,15 @@ def _steepest(case: CertifiedCase) -> Constant | None:
     return found
 
 
-def _delay(
-    name: str, fixed: Callable[[NDArray[np.bool_], int], float], position: int
-) -> Callable[[CertifiedCase], Constant | None]:
+def _delay(name: str, position: int) -> Callable[[CertifiedCase], Constant | None]:
     def find(case: CertifiedCase) -> Constant | None:
         if case.participation is None or case.T is None:
             return None
         if case.participation.rate == 1.0:
             return Constant(name, 0.0, Certificate.EXACT, "everybody takes part in every round")
-        if case.participation.fixed(case.T) is not None:
+        if case.participation.deterministic:
             why = "counted; where the pattern ends with round T-1, everybody may take part in round T"
-            return Constant(name, float(fixed(case.matrix, case.T)), Certificate.EXACT, why)
+            return Constant(name, delays.counted(case.participation, case.T)[position], Certificate.EXACT, why)
         return _expected_delay(name, case, position)
 
     return find
@@ -216,8 +207,8 @@ _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
     "L_f": _steepest,
-    "tau_max": _delay("tau_max", delays.maximum, 0),
-    "tau_avg": _delay("tau_avg", delays.average, 1),
+    "tau_max": _delay("tau_max", 0),
+    "tau_avg": _delay("tau_avg", 1),
     "delta": _least_probability,
     "inner_convexity": _inner_convexity,
     "inner_error": _inner_error,

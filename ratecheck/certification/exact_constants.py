@@ -207,9 +207,9 @@ class Proved:
     # --- Participation ---
 
     def _selection_skew(self) -> Fraction:
-        if self.trace is None or self.trace.rate != 1.0:
-            raise UndecidedError("the skew of a selection that follows the state")
-        return Fraction(1)
+        if self.trace is None or self.trace.follows_state or self.trace.selection_skew is None:
+            raise UndecidedError("the skew of a selection that is not known to be even")
+        return Fraction(self.trace.selection_skew[0])
 
     def _delta(self) -> Fraction:
         if self.trace is None or self.trace.delta is None:
@@ -217,9 +217,13 @@ class Proved:
         return Fraction(self.trace.delta)
 
     def _tau_max(self) -> Fraction:
+        if self.trace is not None and self.T is not None and (repeats := self.trace.repeats) is not None:
+            return Fraction(repeats.delays(self.T)[0])
         return self._delays(lambda tau: Fraction(int(tau.max())))
 
     def _tau_avg(self) -> Fraction:
+        if self.trace is not None and self.T is not None and (repeats := self.trace.repeats) is not None:
+            return Fraction(repeats.delays(self.T)[1], self.T)
         return self._delays(lambda tau: Fraction(int(tau.sum()), len(tau)), average=True)
 
     def expected_delay(self) -> Fraction:

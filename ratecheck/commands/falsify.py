@@ -6,23 +6,19 @@ from pathlib import Path
 
 import click
 
-import bounds
-from bounds.statement import Statement
 from ratecheck.api.falsify import FalsifyResult, check_out, falsify
 from ratecheck.api.given import select
+from ratecheck.commands import instances
 from ratecheck.commands.arguments import (
     divide_words,
     json_option,
     keys_argument,
-    note,
     parse_values,
     print_remarks,
     print_result,
     seed_option,
 )
 from ratecheck.commands.exit_codes import OF_SEARCH
-from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import Falsified
 from ratecheck.outcome import Outcome
 
 
@@ -70,10 +66,11 @@ def command(
             return 3
         print_result(cases, as_json=as_json)
         return int(cases.violated)
-    own = _own(keys)
+    own = instances.own(keys)
 
     def save(each: FalsifyResult) -> None:
-        _save(each.search, path, own.get(each.search.statement.key, ""))
+        violates = each.outcome is Outcome.VIOLATED
+        instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
 
     found = falsify(
         *statements, evaluations=evaluations, seconds=seconds, seed=seed, each=save if several else None,
@@ -84,33 +81,3 @@ def command(
         save(found)
     codes = {OF_SEARCH[each.outcome] for each in found.searches} | ({3} if found.missing else set())
     return 1 if 1 in codes else max(codes)
-
-
-def _own(keys: tuple[str, ...]) -> dict[str, str]:
-    """What stands before --instance for statements from users' files, which the catalogue does not know, by key."""
-    addresses: dict[str, Statement] = {}
-    for key in filter(bounds.own.is_own, keys):
-        addresses |= bounds.own.addresses(key) if key.endswith(bounds.own.SUFFIX) else {key: bounds.get(key)}
-    return {statement.key: f"{address} " for address, statement in addresses.items()}
-
-
-def _default(statement: Statement) -> Path:
-    return Path(f"{statement.key.replace('/', '-').replace(':', '-')}-violated.json")
-
-
-def _save(found: Falsified, path: Path | None, address: str) -> None:
-    """Write the worst instance to a file where it is wanted or violates."""
-    wanted = path is not None
-    if found.outcome is Outcome.VIOLATED and path is None:
-        path = _default(found.statement)
-    if path is None or found.instance is None:
-        return
-    try:
-        found.instance.save(path)
-    except InputError as error:
-        # A file that nobody asked for is no reason to hide the verdict.
-        if wanted:
-            raise
-        note(str(error))
-        return
-    note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")

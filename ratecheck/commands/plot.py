@@ -9,6 +9,7 @@ import click
 
 from ratecheck.api.given import one
 from ratecheck.api.plot import plot, plot_region
+from ratecheck.api.rates import RatesResult
 from ratecheck.api.result import DrawnResult, target
 from ratecheck.commands.arguments import (
     json_option,
@@ -22,6 +23,7 @@ from ratecheck.commands.arguments import (
     threads_option,
     values_argument,
 )
+from ratecheck.commands.exit_codes import DONE, FINDING
 from ratecheck.exponents.sweep import COSTLY, DEFAULTS
 
 
@@ -71,6 +73,8 @@ def command() -> None:
     help="What to vary: symbols of the paper, or K, T, tau, gamma where it has others; 'all' are local steps, "
     "participants and step size.",
 )
+@click.option("--rates", is_flag=True, help="The rate card: bound, worst case found and a typical instance per term.")
+@click.option("--over", metavar="NAMES", help="With --rates, what varies, such as K,T.")
 @json_option
 def sides(
     key: str,
@@ -82,8 +86,10 @@ def sides(
     replicates: int | None,
     threads: int | None,
     vary: str,
+    rates: bool,
+    over: str | None,
     as_json: bool,
-) -> None:
+) -> int:
     """Draw both sides of statement KEY over rounds, and against local steps, participants and step size.
 
     Fitted and predicted exponents stand in the legends. The setting is given as for 'verify', with 100 rounds by
@@ -92,14 +98,16 @@ def sides(
     about a mean over rounds is drawn as it is: round by round, at pairs of points, or as numbers of whole runs; nothing
     is varied then.
 
-    The step sizes that it admits are drawn by 'plot region KEY'.
+    The step sizes that it admits are drawn by 'plot region KEY', its rate card (see 'rates') by --rates; exit code 1
+    where that has a cell that is EXCEEDED.
     """
-    file = target(out or Path(f"{_plain(key)}.png"))
-    found = plot(
+    file = target(out or Path(f"{_plain(key)}{'-rates' if rates else ''}.png"))
+    found: DrawnResult = plot(  # type: ignore[call-overload]  # which of both is decided here
         key, problem=problem_name, engine=engine, seed=seed, replicates=replicates, threads=threads, vary=vary,
-        parameters=parse_values(assignments),
+        rates=rates, over=over, parameters=parse_values(assignments),
     )  # fmt: skip
     _print_and_save(replace(found, file=file), as_json=as_json)
+    return FINDING if isinstance(found, RatesResult) and found.exceeded else DONE
 
 
 @command.command(name=_REGION)

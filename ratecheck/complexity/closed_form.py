@@ -10,7 +10,13 @@ from bounds.statement import Statement
 
 
 def closed_bound(statement: Statement, held: Iterable[str] = (), claim: str | None = None) -> sp.Expr:
-    """The right side of a claim, the first by default, in the settings, the constants and the step sizes ``held``.
+    """The right side of a claim, the first by default, in the settings, the constants and the step sizes ``held``."""
+    bound = next(each.bound for each in statement.claims if claim in (None, each.name))
+    return closed(statement, bound, held)
+
+
+def closed(statement: Statement, expr: sp.Expr, held: Iterable[str] = ()) -> sp.Expr:
+    """An expression of a statement in its settings, its constants and the step sizes ``held``.
 
     The same steps in the same order as `Statement.complete`, on symbols.
     """
@@ -21,9 +27,8 @@ def closed_bound(statement: Statement, held: Iterable[str] = (), claim: str | No
         if rule.symbol not in steps:
             steps[rule.symbol] = rule.value.xreplace(steps)
     _fill_products(statement, steps)
-    settings = {vocabulary[name].symbol: expr for name, expr in statement.settings.items()}
-    bound = next(each.bound for each in statement.claims if claim in (None, each.name))
-    return bound.xreplace(steps).xreplace(settings)
+    settings = {vocabulary[name].symbol: value for name, value in statement.settings.items()}
+    return expr.xreplace(steps).xreplace(settings)
 
 
 def _fill_products(statement: Statement, steps: dict[sp.Symbol, sp.Expr]) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments import averages, exact
+from ratecheck.engines.moments import averages, exact, long_runs
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
@@ -124,15 +124,16 @@ def exact_average(
 ) -> averages.Average:
     """Averages over T rounds of what ``exact`` computes, for any T: the cost grows with log T and log K.
 
-    `Average.metric` is a number. Arguments as for ``simulate``; every round has to have the same law (uniform sampling,
-    constant probabilities, full participation) and the state to be small (at most `averages.LARGEST` second moments).
+    `Average.metric` is a number. Arguments as for ``simulate``. Every round has to have the same law (uniform sampling,
+    constant probabilities, full participation) and the state to be small (at most `averages.LARGEST` second moments),
+    or participants are given and repeat (`participation.Periodic`, cyclic participation): see `moments.periodic`.
     """
     ready = setup.prepare(
         algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,
         noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
         step_sizes=step_sizes,
     )  # fmt: skip
-    return averages.average(ready)
+    return long_runs.average(ready)
 
 
 __all__: list[Any] = ["ENGINES", "exact_average", "exact_moments", "run_steps"]

@@ -244,13 +244,13 @@ def prepare(
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, by the samples that are drawn, or by who takes part."""
     batches = ready.problem.batch is not None
-    return bool(ready.noise.any()) or batches or ready.trace.fixed(ready.T) is None
+    return bool(ready.noise.any()) or batches or not ready.trace.deterministic
 
 
 def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: no sampling, no projection, affine gradients."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
-    return ready.problem.affine and not projects and ready.trace.fixed(ready.T) is not None
+    return ready.problem.affine and not projects and ready.trace.deterministic
 
 
 def _names(records: Sequence[str]) -> tuple[str, ...]:

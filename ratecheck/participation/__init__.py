@@ -8,6 +8,7 @@ from ratecheck.participation.independent import Independent
 from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
 from ratecheck.participation.pattern import Participation
+from ratecheck.participation.periodic import Periodic
 from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine
 from ratecheck.participation.trace import Trace
@@ -21,6 +22,7 @@ __all__ = [
     "Largest",
     "Markov",
     "Participation",
+    "Periodic",
     "Reshuffled",
     "Sine",
     "Trace",

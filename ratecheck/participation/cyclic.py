@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from bounds.assumption import Assumption
 from ratecheck.inputs import whole
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, Written
+from ratecheck.participation.pattern import Keys, Masks, Participation, Written
+from ratecheck.participation.repetition import Repetition
 
 
 class Cyclic(Participation):
@@ -59,6 +61,8 @@ class Cyclic(Participation):
     def check_rounds(self, T: int) -> None:
         """Any number of rounds will do."""
 
-    def fixed(self, T: int) -> Matrix:
-        """The matrix of the first T rounds."""
-        return self.masks(0, T, np.zeros((2, 1), dtype=np.uint64))[:, :, 0]
+    @property
+    def repeats(self) -> Repetition:
+        """The n/gcd(n, S) rounds after which the blocks start from client 0 again."""
+        rounds = self.n // math.gcd(self.n, self.S)
+        return Repetition.of(self.masks(0, rounds, np.zeros((2, 1), dtype=np.uint64))[:, :, 0])

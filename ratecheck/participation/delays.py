@@ -111,6 +111,18 @@ class Delays(NamedTuple):
     tau_avg: float
 
 
+def counted(pattern: Participation, T: int) -> Delays:
+    """tau_max (over 0 <= t <= T) and tau_avg (over t < T) of a pattern that is the same in every run.
+
+    Where it repeats, the cost is that of two periods, whatever T is; else that of `rows_until`. Raises `InputError` for
+    a random pattern.
+    """
+    if (repeats := pattern.repeats) is not None:
+        return Delays(float(repeats.delays(T + 1)[0]), repeats.delays(T)[1] / T)
+    matrix = rows_until(pattern, T)
+    return Delays(float(maximum(matrix, T)), average(matrix, T))
+
+
 @dataclass(frozen=True)
 class Distribution:
     """``tau_max`` (over 0 <= t <= T) and ``tau_avg`` (over t < T) of independent replicates, arrays (replicates,)."""
@@ -156,8 +168,8 @@ def expectation(pattern: Participation, T: int) -> Delays | None:
     """
     T = whole("T", T, 1)
     _check_reach(pattern, T)
-    if (matrix := pattern.fixed(T + 1)) is not None:
-        return Delays(float(maximum(matrix, T)), average(matrix, T))
+    if pattern.deterministic:
+        return counted(pattern, T)
     return _Misses(pattern, T).delays() if isinstance(pattern, Independent) else None
 
 

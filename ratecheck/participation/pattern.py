@@ -20,6 +20,7 @@ from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
 from ratecheck.participation.law import RoundLaw
+from ratecheck.participation.repetition import Repetition
 
 Matrix = NDArray[np.bool_]
 Masks = NDArray[np.bool_]
@@ -120,12 +121,23 @@ class Participation(ABC):
         """The inverse of `fields`; raises `InputError` for what is no such pattern."""
         raise InputError(f"a participation of the kind {cls.kind!r} has no form in a file")
 
+    @property
+    def repeats(self) -> Repetition | None:
+        """How a pattern that is the same in every replicate goes on for ever; None where it is random or ends."""
+        return None
+
     def fixed(self, T: int) -> Matrix | None:
         """The matrix (T, n) of the first T rounds where it is the same in every replicate, otherwise None.
 
-        Raises `InputError` where the pattern does not reach over T rounds.
+        Raises `InputError` where the pattern does not reach over T rounds, or its matrix is too large.
         """
-        return None
+        repeats = self.repeats
+        return None if repeats is None else repeats.rows(T)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the pattern is the same in every replicate, so that `fixed` is a matrix."""
+        return self.fixed(1) is not None
 
     def draw(self, T: int, seed: int = 0, replicate: int = 0) -> Matrix:
         """The matrix (T, n) of the first T rounds that a simulation with that seed follows in that replicate.

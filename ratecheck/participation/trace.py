@@ -22,6 +22,7 @@ from ratecheck.participation.files import read_matrix
 from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
 from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation
+from ratecheck.participation.periodic import Periodic
 from ratecheck.participation.reshuffled import Reshuffled
 from ratecheck.participation.sine import Sine
 from ratecheck.participation.uniform import Uniform
@@ -49,6 +50,11 @@ class Trace(Participation):
     def cyclic(n: int, S: int) -> Cyclic:
         """Blocks of S consecutive clients in a fixed order, wrapping around: see `Cyclic`."""
         return Cyclic(n, S)
+
+    @staticmethod
+    def periodic(schedule: ArrayLike, first: ArrayLike | None = None) -> Periodic:
+        """The rows of a schedule over and over, after some first ones: see `Periodic`."""
+        return Periodic(schedule, first)
 
     @staticmethod
     def reshuffled(n: int, S: int, *, wrap: bool = True, epoch: int | None = None) -> Reshuffled:

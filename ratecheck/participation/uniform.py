@@ -11,7 +11,8 @@ from bounds.assumption import Assumption
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import uniform_subsets
 from ratecheck.participation.law import Subsets
-from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
+from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
+from ratecheck.participation.repetition import Repetition
 
 
 class Uniform(Participation):
@@ -56,6 +57,11 @@ class Uniform(Participation):
         return self.m / self.n
 
     @property
+    def selection_skew(self) -> tuple[float, str] | None:
+        """1: whatever the clients' values are, those of the sampled ones have the mean of all of them."""
+        return 1.0, "all clients are selected equally often"
+
+    @property
     def inclusion(self) -> tuple[float, float]:
         """Probability that a client is sampled, and that two different clients both are."""
         return Subsets(self.n, self.m).inclusion
@@ -74,6 +80,7 @@ class Uniform(Participation):
     def check_rounds(self, T: int) -> None:
         """Any number of rounds will do."""
 
-    def fixed(self, T: int) -> Matrix | None:
-        """All ones for full participation, one row repeated without copies."""
-        return np.broadcast_to(np.ones((1, self.n), dtype=np.bool_), (T, self.n)) if self.m == self.n else None
+    @property
+    def repeats(self) -> Repetition | None:
+        """Everybody in every round, for full participation."""
+        return Repetition.of(np.ones((1, self.n), dtype=np.bool_)) if self.m == self.n else None

@@ -166,7 +166,7 @@ def _without_defaults(
         random, own = (form is not None and form.per_round is each for each in (PerRound.RANDOM, PerRound.OWN))
     else:
         name, own = pattern.kind, False
-        random = pattern.size is None and pattern.matrix is None
+        random = pattern.size is None and not pattern.deterministic
     if random and size in typed:
         raise InputError(
             f"{size}={typed[size]:g} contradicts {name}, where every client takes part on its own: leave one out"

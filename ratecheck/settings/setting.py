@@ -132,7 +132,7 @@ class Setting:
     def traces(self) -> list[Participation]:
         """The pattern itself, or draws of it where the statement is about every participation by itself."""
         T, pattern = self.rounds, self.pattern
-        if not every_participation(self.statement) or pattern.follows_state or pattern.fixed(T) is not None:
+        if not every_participation(self.statement) or pattern.follows_state or pattern.deterministic:
             return [pattern]
         if T * pattern.n > _LARGEST_TRACE:
             raise InputError(

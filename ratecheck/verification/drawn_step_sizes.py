@@ -100,7 +100,7 @@ def _bound(setting: Setting, values: dict[str, float]) -> _Bound:
 
 def _compare(means: _Means, base: Verdict) -> Verdict:
     """Compare with the bound, which is known up to a rounding error."""
-    fixed = means.setting.pattern.fixed(means.setting.rounds) is not None
+    fixed = means.setting.pattern.deterministic
     try:
         if fixed and (left := _left_on(means, means.setting.pattern, 0)).engine != "sampled":
             return rechecked(_compare_number(means, base, left), means.setting, means.setting.pattern)

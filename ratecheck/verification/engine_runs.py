@@ -12,7 +12,7 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.engines import setup
-from ratecheck.engines.moments import averages, exact, lemmas, quantities
+from ratecheck.engines.moments import exact, lemmas, long_runs, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, step
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
@@ -101,9 +101,9 @@ def expected(
     if not recordable(recorded):
         return lemmas.expect(_followed(setting, ready), progress=progress), None
     means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
-    if not means or by_round or not averages.pays(ready):
+    if not means or by_round or not long_runs.pays(ready):
         return exact.expect(_followed(setting, ready), progress=progress), None
-    found = averages.average(ready)
+    found = long_runs.average(ready)
     records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
     finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (found.records, found.errors))
     if finite and (bounded or ready.T > _EARLY):

@@ -59,8 +59,7 @@ def _prove(setting: Setting, trace: Participation) -> Proof:
     """What the interval engine proves on the trace, at a bounded cost."""
     if setting.problem.quadratic is None:
         return not_followed(setting.problem)
-    T = setting.size("rounds", 1)
-    participation = setting.participation if trace.fixed(T) is None else trace
+    participation = trace if trace.deterministic else setting.participation
     options = replace(setting.options, engine="exact", ignore_conditions=False)
     try:
         again = resolve(
@@ -82,7 +81,7 @@ def _affordable(setting: Setting, trace: Participation) -> bool:
     coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
     together = problem.d if coupled else 1
     size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
-    products = float(T) * (1 if trace.fixed(T) is not None else problem.n + 2) * size**3
+    products = float(T) * (1 if trace.deterministic else problem.n + 2) * size**3
     if means and trace.constant_law and trace.size is not None:
         entries = size * (size + 1) // 2
         products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))

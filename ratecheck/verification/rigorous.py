@@ -176,7 +176,7 @@ class _Exactly:
         drawn = []
         for q, matrix in participations(pattern, self.rounds):
             # A pattern that is always the same may be long: it is not copied.
-            trace = pattern if pattern.fixed(self.rounds) is not None else Trace(matrix)
+            trace = pattern if pattern.deterministic else Trace(matrix)
             drawn.append((q, self._run(self._values(rules, trace)[0], trace)))
 
         def decide(bits: int) -> Proof:

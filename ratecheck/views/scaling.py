@@ -89,4 +89,6 @@ def _caveats(found: Scaling) -> list[str]:
     lines = ["bound: exponent of the right side over the same points; local: its exponent at the given setting"]
     if found.survey.verdict.engine != "step":
         lines.append("intervals are those of the fits alone: how far the points are from one power law")
+    key = found.survey.verdict.statement.key
+    lines.append(f"one given problem; 'ratecheck rates {key}' looks for the worst instance, term by term")
     return [*lines, "A matching slope is evidence, never proof."]

@@ -52,6 +52,7 @@ CALLS = {
         [KEY, {k: v for k, v in SMALL.items() if k != "m"}, "--participation", "bernoulli:0.5"],
     ),
     "falsify": (lambda: rc.falsify(KEY, evaluations=8), [KEY, "--evaluations", "8"]),
+    "rates": (lambda: rc.rates("pfl/theorem-3.11-tuned", over="T"), ["pfl/theorem-3.11-tuned", "--over", "T"]),
     "scaling": (lambda: rc.scaling(KEY, T=40, over="K"), [KEY, "T=40", "--over", "K"]),
     "implications": (lambda: rc.implications("pfl/corollary-3.8"), ["pfl/corollary-3.8"]),
     "tables": (lambda: rc.tables("pfl/table-2"), ["pfl/table-2"]),
@@ -98,6 +99,7 @@ def test_pictures(cli, tmp_path, monkeypatch):
     constants = {"n": 10, "m": 9, "K": 25, "L": 1}
     for draw, said in (
         (lambda: rc.plot(KEY, **setting, vary="K", out="a.png"), ["plot", KEY, setting, "--vary", "K"]),
+        (lambda: rc.plot(KEY, rates=True, over="T", out="a.png"), ["plot", KEY, "--rates", "--over", "T"]),
         (lambda: rc.plot_region(KEY, **constants, out="a.png"), ["plot", "region", KEY, constants]),
     ):
         result = draw()

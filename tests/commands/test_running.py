@@ -174,6 +174,7 @@ def test_a_forced_end_of_shared_work_is_silent(tmp_path):
 LONG = {
     "verify": ("verify", "pfl/corollary-3.8", "pfl/corollary-4.6", "--problem", "digits", "T=100"),
     "plot": ("plot", "pfl/theorem-3.7", "--engine", "step", "--out", "a.png"),
+    "rates": ("rates", "pfl/theorem-3.7"),
     "scaling": ("scaling", "pfl/corollary-3.8", "--engine", "step", "--over", "K"),
     "falsify": ("falsify", "flame/theorem-2-unbiased-repaired", "--evaluations", "300"),
     "implications": ("implications", "pfl"),

@@ -85,10 +85,10 @@ def test_a_billion_rounds_of_a_million_local_steps():
 def test_errors_of_the_average():
     """Patterns whose rounds differ, and large states, are refused with what to use instead."""
     with pytest.raises(rc.InputError, match="round by round"):
-        rc.exact_average("fedavg", problem_of("fedavg"), Trace.cyclic(2, 1), T=5, K=1, **METHODS["fedavg"])
+        rc.exact_average("fedavg", problem_of("fedavg"), Trace.sine(2, 1), T=5, K=1, **METHODS["fedavg"])
     large = Quadratic.synthetic(4, 60, 60)
     with pytest.raises(rc.InputError, match="more than 1000"):
-        rc.exact_average("fedavg", large, Trace.full(4), T=5, K=1, **METHODS["fedavg"])
+        rc.exact_average("fedavg", large, Trace.uniform(4, 2), T=5, K=1, **METHODS["fedavg"])
 
 
 def test_a_projection_is_not_averaged_over():

@@ -418,6 +418,9 @@ def _search(rng: random.Random) -> Words:
     elif kind < 0.8:
         words = ["plot", "region", key, *_settings(rng, bounds.get(key if key in KEYS else rng.choice(KEYS)))]
         words += rng.choice(([], ["--axes", "x,y"], ["--axes", ""], ["--out", "a.txt"], ["--out", "folder"]))
+    elif kind < 0.85:
+        words = ["rates", key, "--over", rng.choice(("K", "T", "m", "n", "x", "", "K,K", "tau"))]
+        words += rng.choice(([], ["--seed", "-1"], ["--seed", "9" * 30], ["--out", "folder"], ["--out", "a/b.json"]))
     else:
         words = [rng.choice(("plot", "scaling")), key, *_small(key), "--replicates", "2"]
         words += rng.choice((["--out", "a.txt"], ["--out", "folder"], ["--vary", "x"], ["--over", "x"], ["--over", ""]))

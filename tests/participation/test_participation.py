@@ -27,6 +27,8 @@ PATTERNS = {
     "full": Trace.full(5),
     "uniform": Trace.uniform(5, 2),
     "cyclic": Trace.cyclic(5, 2),
+    "periodic": Trace.periodic([[1, 0, 1, 0, 0], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 0]]),
+    "periodic, eventually": Trace.periodic([[1, 0], [0, 1]], [[1, 1], [0, 0]]),
     "reshuffled": Trace.reshuffled(6, 2),
     "reshuffled, wrapping": Trace.reshuffled(5, 2),
     "reshuffled, running on": Trace.reshuffled(5, 3, wrap=False),

@@ -22,7 +22,7 @@ from ratecheck.verification.verify import Options, verify
 
 def load_benchmark():
     """The measurement at length, a script; its cases and its way of counting are used here."""
-    path = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+    path = Path(__file__).parents[2] / "benchmarks" / "confidence.py"
     spec = importlib.util.spec_from_file_location("measured_coverage", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["measured_coverage"] = module

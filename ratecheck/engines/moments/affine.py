@@ -241,6 +241,10 @@ class AffineRounds:
         keep = self.server.expand(table, self.server)
         return keep, self.server.expand(table, self.message, column=self._slots[0])
 
+    def aggregate_change(self, participants: int) -> Array:
+        """The first matrix of `aggregate` less the identity."""
+        return self.server.expand(self._tables.aggregate_change(participants), self.server)
+
     def start(self) -> Start:
         """The starting state.
 

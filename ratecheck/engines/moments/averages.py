@@ -78,6 +78,10 @@ def _entries(setup: Setup) -> float:
         check_exact(setup)
     except InputError:
         return math.inf
+    repeats = setup.trace.repeats
+    if repeats is not None and len(repeats.first) + len(repeats.period) > 1:
+        # Rounds differ, and all of them may be too many to write out: see `periodic`.
+        return math.inf
     moments = Moments(setup)
     return moments.size * (moments.size + 1) // 2 if moments.constant else math.inf
 
@@ -119,7 +123,8 @@ class _Centred:
         round_map, start = moments.round_map(0), moments.start()
         size = self.size
         self.shift = np.eye(size)
-        self.shift[:-1, -1] = _centre(round_map.mean, start.mean)
+        A, a = round_map.mean[:-1, :-1], round_map.mean[:-1, -1]
+        self.shift[:-1, -1] = fixed_point(np.eye(size - 1) - A, a, start.mean[:-1])
         back = self.shift.copy()
         back[:-1, -1] *= -1
         centre, large = np.abs(self.shift[:, -1]), np.abs(self.shift)
@@ -321,20 +326,21 @@ class _Centred:
         return np.asarray(total)
 
 
-def _centre(mean: Array, start: Array) -> Array:
-    """A fixed point of the mean that agrees with the start in what every round preserves; else the start itself."""
-    A, a = mean[:-1, :-1], mean[:-1, -1]
-    change = np.eye(len(A)) - A
-    residual = a - change @ start[:-1]
+def fixed_point(change: Array, a: Array, start: Array) -> Array:
+    """A solution of ``change`` x = a, a fixed point of x - change x + a; else the start itself.
+
+    It agrees with the start in what is preserved.
+    """
+    residual = a - change @ start
     if not (np.isfinite(change).all() and np.isfinite(residual).all()):
-        return np.asarray(start[:-1])
+        return start
     left, values, _ = np.linalg.svd(change)
-    kept = left[:, values <= len(A) * EPS * max(1.0, values[0] if len(values) else 0.0)]
+    kept = left[:, values <= len(change) * EPS * max(1.0, values[0] if len(values) else 0.0)]
     system = np.vstack([change, kept.T])
     step = np.linalg.lstsq(system, np.concatenate([residual, np.zeros(kept.shape[1])]), rcond=None)[0]
-    point = start[:-1] + step
+    point = start + step
     left_over = np.abs(a - change @ point).max(initial=0.0)
     found = np.isfinite(point).all() and left_over <= 1e-8 * (
         np.abs(a).max(initial=0.0) + np.abs(point).max(initial=0.0)
     )
-    return np.asarray(point if found else start[:-1])
+    return np.asarray(point if found else start)

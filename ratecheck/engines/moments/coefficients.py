@@ -84,11 +84,18 @@ class CoefficientReader:
     def aggregate(self, participants: int) -> Array:
         """Those of ``aggregate``; a server that averages stays as it is without participants."""
         if participants not in self._aggregates:
-            table = self._maps.aggregate(self._setup.parameters(participants=participants))
-            if not participants and self._setup.algorithm.averages:
-                table = -_less_identity(0 * table)
-            self._aggregates[participants] = _floats(table)
+            self._aggregates[participants] = _floats(self._aggregate(participants))
         return self._aggregates[participants]
+
+    def aggregate_change(self, participants: int) -> Array:
+        """`aggregate` less the identity: where the server nearly stays, what changes keeps its digits."""
+        return _floats(_less_identity(self._aggregate(participants)))
+
+    def _aggregate(self, participants: int) -> Any:
+        table = self._maps.aggregate(self._setup.parameters(participants=participants))
+        if not participants and self._setup.algorithm.averages:
+            table = -_less_identity(0 * table)
+        return table
 
     def start_server(self) -> Array:
         """Those of ``start_server``."""

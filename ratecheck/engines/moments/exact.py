@@ -84,7 +84,7 @@ def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
     if not setup.problem.affine:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
-    fixed = setup.trace.fixed(setup.T) is not None
+    fixed = setup.trace.deterministic
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])) and (setup.noise.any() or not fixed):
         raise InputError(
             "a projection is not affine: the exact engine can leave it out only where nothing is random and it never "

@@ -76,7 +76,7 @@ class _Followed:
 
     def __init__(self, setup: Setup, names: set[str], *, single: bool, last: bool) -> None:
         self._names, self._single, self._random = sorted(names), single, bool(setup.noise.any())
-        self.matrix = delays.rows_until(setup.trace, setup.T) if setup.trace.fixed(setup.T) is not None else None
+        self.matrix = delays.rows_until(setup.trace, setup.T) if setup.trace.deterministic else None
         self._random |= self.matrix is None
         self._rate = setup.trace.rate
         if last and self.matrix is not None:

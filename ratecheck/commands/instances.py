@@ -1,0 +1,36 @@
+"""Instances that commands leave in files, and the words under which 'verify' asks them again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bounds
+from bounds.statement import Statement
+from ratecheck.commands.arguments import note
+from ratecheck.errors import InputError
+from ratecheck.verification.instance import Instance
+
+
+def own(keys: tuple[str, ...]) -> dict[str, str]:
+    """What stands before --instance for statements from users' files, which the catalogue does not know, by key."""
+    addresses: dict[str, Statement] = {}
+    for key in filter(bounds.own.is_own, keys):
+        addresses |= bounds.own.addresses(key) if key.endswith(bounds.own.SUFFIX) else {key: bounds.get(key)}
+    return {statement.key: f"{address} " for address, statement in addresses.items()}
+
+
+def save(instance: Instance | None, path: Path | None, address: str, *, violates: bool) -> None:
+    """Write an instance to a file where one is wanted, or, under the key, where it violates the statement."""
+    wanted = path is not None
+    if instance is None or not (wanted or violates):
+        return
+    path = path or Path(f"{instance.statement.key.replace('/', '-').replace(':', '-')}-violated.json")
+    try:
+        instance.save(path)
+    except InputError as error:
+        # A file that nobody asked for is no reason to hide the verdict.
+        if wanted:
+            raise
+        note(str(error))
+        return
+    note(f"saved {path}: 'ratecheck verify {address}--instance {path}' asks it again")

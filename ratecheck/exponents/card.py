@@ -1,0 +1,459 @@
+"""The rate card: whether the worst case moves with every parameter as the terms of the bound say.
+
+For each term of the right side and each parameter: the exponent of the term where it decides the bound (`regimes`), the
+exponent of the largest left side that is found there (`hard_instances`), and a verdict. That two exponents agree is
+evidence that the term is needed, up to its constant; that the left side grows more slowly says what was searched, not
+that nothing is worse. A left side that outgrows a bound must pass it somewhere: it is accused where an instance does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bounds.statement import Statement
+from bounds.symbols import Domain, Role
+from ratecheck.algorithms import METHODS
+from ratecheck.aliases import Array, Progress
+from ratecheck.certification.certified_constants import DELAYS
+from ratecheck.engines.setup import LARGEST_RUN
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.exponents import bilevel_orders, regimes, table_orders
+from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.hard_instances import Hard, covered, worst
+from ratecheck.exponents.order_exponent import OrderExponent
+from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, Row
+from ratecheck.exponents.sweep import check_measurable
+from ratecheck.outcome import Outcome
+from ratecheck.statistics.exponent_fit import Fit, fit
+from ratecheck.verification.instance import Instance
+
+# Exponents that differ by no more than this are the same.
+TOLERANCE = 0.03
+# Regimes that are looked at before exponents are said to differ: one may lie where the left side changes its law.
+_REGIMES = 3
+# How far, in decades and in how many steps, a left side that gains on the bound is followed beyond the regime.
+_BEYOND, _STEPS = 9.0, 18
+# How many decades beyond its regime a bound may be passed, and how many are looked at there.
+_FARTHEST, _ROOM = 12.0, 2.5
+# Instances that are checked have at most so many clients, and so many rounds in a period.
+_CHECKED_CLIENTS, _CHECKED_ROUNDS = 64, 1000
+# What a left side that passes a bound passes it by, and by what factor where `verify` cannot be asked.
+_MARGIN, _CLEAR = 1e-6, 1.1
+# Runs that `verify` is asked about first, if they pass the bound too.
+_FEW_ROUNDS, _FEW_CLIENTS = (10.0**2, 10.0**3, 10.0**4), (2.0, 8.0, 64.0)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The term, the whole bound and the largest left side found, each (points,), while a parameter takes ``values``.
+
+    ``predicted`` and ``measured`` are the exponents of the term and of the left side, ``gain`` that of their quotient.
+    ``hardest`` is the instance at the last point.
+    """
+
+    values: Array
+    term: Array
+    bound: Array
+    left: Array
+    predicted: Fit
+    measured: Fit
+    gain: Fit
+    hardest: Hard
+
+    @property
+    def constant(self) -> float:
+        """Left over right at the point where that is largest."""
+        return float(np.max(self.left / self.bound))
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An instance at which the left side passes the bound, and both; ``verdict`` is what `verify` says of it.
+
+    ``verdict`` is None where `verify` has no such run, or the instance has too many clients to be written out.
+    """
+
+    at: float
+    left: float
+    bound: float
+    hard: Hard
+    verdict: Outcome | None
+
+    @property
+    def instance(self) -> Instance | None:
+        """For `verify --instance`."""
+        return self.hard.instance()
+
+
+@dataclass(frozen=True)
+class Check:
+    """What `verify` says of the hardest instance at the value ``at`` of the parameter; its left side and rounding."""
+
+    at: float
+    outcome: Outcome
+    left: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row and a parameter. ``loose`` is p where the term is loose by the parameter to the p.
+
+    A statement that is known only up to a constant has an ``order`` where others have a ``worst``. ``check`` is about
+    one of the instances; None where `verify` takes none of them: its sizes are too large, or a constant is measured
+    along too many rounds.
+    """
+
+    row: Row
+    parameter: str
+    finding: Finding
+    reason: str
+    regime: Regime | None = None
+    worst: Worst | None = None
+    loose: float | None = None
+    violation: Violation | None = None
+    order: OrderExponent | None = None
+    check: Check | None = None
+
+    @property
+    def exponents(self) -> tuple[float, float] | None:
+        """Of the term and of the worst case found; None where there are none."""
+        if self.worst is not None:
+            return self.worst.predicted.exponent, self.worst.measured.exponent
+        if self.order is not None and len(self.order.values):
+            return self.order.predicted, self.order.measured
+        return None
+
+
+@dataclass(frozen=True)
+class Card:
+    """All cells of a statement, row by row."""
+
+    statement: Statement
+    cells: tuple[Cell, ...]
+    seed: int
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the worst case passes the bound anywhere."""
+        return any(cell.finding is Finding.EXCEEDED for cell in self.cells)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows in order."""
+        return tuple(dict.fromkeys(cell.row for cell in self.cells))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The columns in order."""
+        return tuple(dict.fromkeys(cell.parameter for cell in self.cells))
+
+    def cell(self, row: Row, parameter: str) -> Cell | None:
+        """One cell; None for a parameter that is not this row's."""
+        return next((c for c in self.cells if c.row == row and c.parameter == parameter), None)
+
+
+def card(
+    statement: Statement,
+    *,
+    over: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Card:
+    """The rate card of a statement; ``over`` names the parameters, by default all.
+
+    Raises `InputError` for a statement about runs that no hard instances are known for, and for a name that is none of
+    its parameters.
+    """
+    if statement.order_only:
+        return Card(statement, _orders(statement, over, progress), seed)
+    check_measurable(statement)
+    covered(statement)
+    bound = Bound(statement)
+    found = regimes.rows(statement, bound)
+    pairs = [(row, name) for row in found for name in _chosen(statement, bound, row, over)]
+    cells = []
+    for done, (row, name) in enumerate(pairs):
+        cell = _cell(statement, bound, row, name, seed)
+        cells.append(replace(cell, check=_checked(statement, cell)))
+        if progress is not None:
+            progress((done + 1) / len(pairs))
+    return Card(statement, tuple(cells), seed)
+
+
+def _orders(statement: Statement, over: Sequence[str] | None, progress: Progress | None) -> tuple[Cell, ...]:
+    """The cells of a statement that is known only up to a constant: its exponents are compared, nothing else."""
+    if not bilevel_orders.covers(statement):
+        return _of_table(statement, over)
+    every = bilevel_orders.parameters(statement)
+    _check_names(statement, over, every)
+    pairs = [(term, name) for term in statement.claims[0].terms for name in every if over is None or name in over]
+    found = []
+    for done, (term, name) in enumerate(pairs):
+        found.append(_of_order(Row(term, None), bilevel_orders.exponent(statement, term, name)))
+        if progress is not None:
+            progress((done + 1) / len(pairs))
+    return tuple(found)
+
+
+def _of_table(statement: Statement, over: Sequence[str] | None) -> tuple[Cell, ...]:
+    """The cells of a rate that a table prints: a row for each thing that may make a term needed."""
+    rows = table_orders.of_statement(statement, table_orders.steps_of(statement))
+    if reasons := [row.reason for row in rows if row.reason]:
+        raise InputError(f"{statement.key}: {reasons[0]}")
+    _check_names(statement, over, tuple(dict.fromkeys(name for row in rows for name in row.exponents)))
+    return tuple(
+        _not_its_own(_of_order(Row(row.term, None if row.regime is None else row.regime.name.lower()), each))
+        for row in rows
+        for name, each in row.exponents.items()
+        if over is None or name in over
+    )
+
+
+def _not_its_own(cell: Cell) -> Cell:
+    """A row runs with the step sizes of the paper that quotes it, so that it is accused of nothing."""
+    if cell.finding is not Finding.EXCEEDED:
+        return cell
+    reason = f"{cell.reason}; with step sizes that are not those of its authors, which says nothing about the rate"
+    return replace(cell, finding=Finding.NOT_REACHED, reason=reason)
+
+
+def _of_order(row: Row, found: OrderExponent) -> Cell:
+    reason = found.where
+    if found.verdict is Finding.EXCEEDED:
+        reason = f"the worst case grows faster than the printed order by {found.text.split()[-1]}; {reason}"
+    return Cell(row, found.parameter, found.verdict, reason, loose=found.loose, order=found)
+
+
+def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]:
+    """What can vary: sizes of the run, delays, constants, the method's numbers, step sizes that are not prescribed."""
+    bound = bound or Bound(statement)
+    vocabulary = statement.vocabulary
+    sizes = {*vocabulary.run.values()}
+    method = METHODS.get(statement.algorithm or "")
+    own = {target for name in (method.algorithm.step_sizes if method else ()) for target in vocabulary.reach(name)}
+    found = []
+    for name in bound.names:
+        fact = vocabulary.facts.get(name)
+        varied = name in sizes or name in own or vocabulary[name].role is Role.STEP_SIZE
+        if varied or fact in (*DELAYS, *UNITS, *DISTURBANCES, "selection_skew"):
+            found.append(name)
+    return tuple(found)
+
+
+def _chosen(statement: Statement, bound: Bound, row: Row, over: Sequence[str] | None) -> list[str]:
+    every = columns(statement, bound)
+    _check_names(statement, over, every)
+    facts = statement.vocabulary.facts
+    others = {name for name in every if facts.get(name) in DISTURBANCES and name != row.scale}
+    return [name for name in every if name not in others and (over is None or name in over)]
+
+
+def _check_names(statement: Statement, over: Sequence[str] | None, every: Sequence[str]) -> None:
+    for name in over or ():
+        if name not in every:
+            raise InputError(f"{statement.key} has nothing to vary by the name {name!r}; {did_you_mean(name, every)}")
+
+
+def _cell(statement: Statement, bound: Bound, row: Row, parameter: str, seed: int) -> Cell:
+    """The first of a few regimes where the exponents agree; otherwise the one where both sides are straightest."""
+    cells: list[Cell] = []
+    for which in range(_REGIMES):
+        regime = regimes.find(statement, row, parameter, seed=seed, which=which, bound=bound)
+        if isinstance(regime, str):
+            cells.append(Cell(row, parameter, Finding.NOT_REACHED, regime))
+            break
+        cells.append(_judged(statement, bound, regime, seed))
+        if cells[-1].finding in (Finding.ATTAINED, Finding.EXCEEDED):
+            return cells[-1]
+    return min(cells, key=lambda cell: math.inf if cell.worst is None else _bend(cell.worst))
+
+
+def _checked(statement: Statement, cell: Cell) -> Check | None:
+    """`verify` on the cell's instance of the fewest clients."""
+    if cell.worst is None or cell.regime is None:
+        return None
+    hard = [(_worst(statement, cell.regime, x), x) for x in (cell.regime.values[0], cell.regime.values[-1])]
+    hard = [(each, x) for each, x in hard if sum(each.sizes) <= _CHECKED_CLIENTS and each.length <= _CHECKED_ROUNDS]
+    for each, x in sorted(hard, key=lambda pair: sum(pair[0].sizes)):
+        instance = each.instance()
+        if instance is None:
+            continue
+        with contextlib.suppress(InputError):
+            verdict = instance.verdict()
+            if verdict.comparisons:
+                seen = verdict.comparisons[0]
+                return Check(x, verdict.outcome, seen.left, seen.error)
+    return None
+
+
+def _bend(found: Worst) -> float:
+    low, high = found.gain.ends
+    return abs(high - low)
+
+
+def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Cell:
+    row, parameter = regime.row, regime.parameter
+    followed = _followed(statement, bound, regime)
+    if followed is None:
+        return Cell(row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime)
+    violation = _first(statement, bound, regime, regime.values)
+    gain = followed.gain.exponent
+    if violation is None and _gains(statement, parameter, gain):
+        violation = _passed(statement, bound, regime, followed, seed)
+    if violation is not None:
+        return _exceeded(regime, followed, violation)
+    if abs(gain) <= TOLERANCE:
+        reason = "the exponents agree: this power cannot be improved, on the instances found and up to the constant"
+        return Cell(row, parameter, Finding.ATTAINED, reason, regime, followed)
+    towards = "large" if gain < 0 else "small"
+    reason = f"the worst case found falls behind the term towards {towards} {parameter}; worse ones may exist"
+    if _bend(followed) > TOLERANCE:
+        low, high = followed.measured.ends
+        reason += f"; its exponent changes from {low:.2f} to {high:.2f} over the range"
+    return Cell(row, parameter, Finding.LOOSE, reason, regime, followed, loose=-gain)
+
+
+def _gains(statement: Statement, parameter: str, gain: float) -> bool:
+    """Whether the left side gains on the term where rates are claimed: for many rounds, say, and small step sizes.
+
+    Constants are claimed of whatever size.
+    """
+    quantity = statement.vocabulary[parameter]
+    if quantity.role is Role.STEP_SIZE:
+        return gain < -TOLERANCE
+    return gain > TOLERANCE or (quantity.role is Role.CONSTANT and gain < -TOLERANCE)
+
+
+def _followed(statement: Statement, bound: Bound, regime: Regime) -> Worst | None:
+    """Both sides over the regime; None where nothing makes the left side large."""
+    hard = [_worst(statement, regime, x) for x in regime.values]
+    term, total = right(bound, regime.row, hard)
+    values = np.array([each.values[regime.parameter] for each in hard])
+    left = np.array([each.left for each in hard])
+    if not (np.isfinite(left) & (left > 0)).all():
+        return None
+    return Worst(values, term, total, left, fit(values, term), fit(values, left), fit(values, left / term), hard[-1])
+
+
+def _worst(statement: Statement, regime: Regime, value: float) -> Hard:
+    return worst(statement, regime.at(value), regime.row.scale)
+
+
+def right(bound: Bound, row: Row, hard: Sequence[Hard]) -> tuple[Array, Array]:
+    """The row's term and the whole bound at the settings of these instances."""
+    terms = bound.terms({name: np.array([each.values[name] for each in hard]) for name in bound.names})
+    return terms[row.term], sum(terms.values(), np.zeros(len(hard)))
+
+
+def _passed(statement: Statement, bound: Bound, regime: Regime, followed: Worst, seed: int) -> Violation | None:
+    """An instance at which the left side passes the bound, where it gains on it; None where there is none.
+
+    Looked for along the parameter beyond the regime; and in a regime of its own around where two straight lines meet.
+    """
+    found = _along(statement, bound, regime, followed)
+    if found is not None:
+        return found
+    gain = followed.gain.exponent
+    end = -1 if gain > 0 else 0
+    logarithm = math.log10(followed.bound[end] / followed.left[end]) / gain
+    if not abs(logarithm) <= _FARTHEST:
+        return None
+    meet = followed.values[end] * 10.0**logarithm
+    between = (meet / 2, meet * 10**_ROOM) if gain > 0 else (meet / 10**_ROOM, meet * 2)
+    if statement.vocabulary[regime.parameter].domain is Domain.POSITIVE_INTEGER and between[0] < 1:
+        return None
+    far = regimes.find(statement, regime.row, regime.parameter, seed=seed, between=between, bound=bound)
+    if isinstance(far, str):
+        return None
+    return _first(statement, bound, far, far.values if gain > 0 else far.values[::-1])
+
+
+def _along(statement: Statement, bound: Bound, regime: Regime, followed: Worst) -> Violation | None:
+    quantity, up = statement.vocabulary[regime.parameter], followed.gain.exponent > 0
+    first, shift = (followed.values[-1], _BEYOND) if up else (followed.values[0], -_BEYOND)
+    values = first * 10.0 ** np.linspace(0, shift, _STEPS + 1)[1:]
+    if quantity.domain is Domain.POSITIVE_INTEGER:
+        values = np.unique(np.round(values[(values >= 1) & (values <= LARGEST_RUN)]))
+        values = values if up else values[::-1]
+    return _first(statement, bound, regime, [float(x) for x in values])
+
+
+def _first(statement: Statement, bound: Bound, regime: Regime, values: Sequence[float]) -> Violation | None:
+    """The first of these values at which `verify` confirms that the bound is passed; else one where it cannot tell.
+
+    It is asked about short runs of few clients first.
+    """
+    open_one = None
+    for x in values:
+        setting = regime.at(x)
+        if not _admitted(statement, bound, setting):
+            break
+        violation = _violation(statement, bound, regime, setting)
+        if violation is None:
+            continue
+        for fewer in _small(statement, setting, regime.parameter):
+            small = _violation(statement, bound, regime, fewer) if _admitted(statement, bound, fewer) else None
+            if small is not None and _verified(small).verdict is Outcome.VIOLATED:
+                return _verified(small)
+        violation = _verified(violation)
+        if violation.verdict is Outcome.VIOLATED:
+            return violation
+        # Where nobody else has looked, more is asked of the numbers than a difference in the last digits.
+        clear = violation.verdict in (None, Outcome.INCONCLUSIVE) and violation.left > _CLEAR * violation.bound
+        open_one = violation if open_one is None and clear else open_one
+    return open_one
+
+
+def _violation(statement: Statement, bound: Bound, regime: Regime, setting: Mapping[str, float]) -> Violation | None:
+    """The worst case at a setting if it passes the bound; `verify` has not been asked."""
+    hard = worst(statement, setting, regime.row.scale)
+    _, total = right(bound, regime.row, [hard])
+    if not hard.left > (1 + _MARGIN) * total[0]:
+        return None
+    return Violation(hard.values[regime.parameter], hard.left, float(total[0]), hard, None)
+
+
+def _verified(violation: Violation) -> Violation:
+    """With what `verify` says."""
+    try:
+        instance = violation.instance
+        return violation if instance is None else replace(violation, verdict=instance.verdict().outcome)
+    except InputError:
+        return violation
+
+
+def _small(statement: Statement, values: Mapping[str, float], parameter: str) -> Iterator[dict[str, float]]:
+    """The setting with fewer rounds and clients."""
+    run = statement.vocabulary.run
+    several, T = [run.get(role, "") for role in ("clients", "participants")], run.get("rounds", "")
+    sizes = {name: value for name, value in values.items() if name in several}
+    for rounds in _FEW_ROUNDS:
+        for clients in _FEW_CLIENTS:
+            fewer = {name: clients if name == parameter else min(value, clients) for name, value in sizes.items()}
+            fewer |= {T: min(values[T], rounds)} if T in values else {}
+            if fewer.items() - values.items():
+                yield {**values, **fewer}
+
+
+def _admitted(statement: Statement, bound: Bound, values: Mapping[str, float]) -> bool:
+    """Whether every condition holds, and sizes that the paper orders, such as m <= n, are in order."""
+    point = {name: np.array([value]) for name, value in values.items()}
+    pairs = statement.vocabulary.ordered
+    ordered = all(values[a] <= values[b] for a, b in pairs if a in values and b in values)
+    return ordered and bool(bound.slack(point)[0] >= 0)
+
+
+def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> Cell:
+    parameter, row = regime.parameter, regime.row
+    sides = f"{violation.left:.4g} > {violation.bound:.4g}"
+    reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
+    reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
+    if violation.verdict is not Outcome.VIOLATED:
+        reason += "; these sizes are beyond what 'verify' takes"
+    return Cell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)

@@ -1,0 +1,411 @@
+"""The largest left side over instances that make a bound's terms needed: one-dimensional quadratics at a setting.
+
+A quadratic with diagonal matrices is a sum of one-dimensional modes, so that one mode with everything on it, the start,
+the noise and the difference between clients, at its worst curvature, is as hard as any such quadratic up to a factor:
+the number of things that a bound adds up. The curvature runs from far below 1/(gamma K T) to L.
+
+In one family all clients have the same curvature and half of them a slope of +s, half of -s; in another one half have
+no curvature at all, so that their local steps drift apart. s, the start and the noise are as large as the statement's
+constants allow. Participants are drawn uniformly where the statement says so. Where it is about any participation, all
+clients or one half of them stay away for tau_max rounds, over and over, as often as tau_avg says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds.statement import Assumption, Statement, number
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.aliases import Array
+from ratecheck.certification.certified_constants import NOISE
+from ratecheck.engines.moments import scheduled
+from ratecheck.engines.moments.exchangeable import ModeRun
+from ratecheck.engines.moments.modes import Modes
+from ratecheck.engines.moments.scheduled import ScheduledRun, Stretch
+from ratecheck.engines.setup import LARGEST_RUN
+from ratecheck.errors import InputError
+from ratecheck.exponents import flame_instances
+from ratecheck.exponents.regimes import FLAT
+from ratecheck.participation import Participation, Periodic, Uniform
+from ratecheck.problems import Quadratic
+from ratecheck.settings.applicability import LAWS, foreign
+from ratecheck.verification.instance import Instance
+
+# Curvatures that are tried over so many decades below L, and how often the best of them is looked at closer.
+_DECADES, _PER_DECADE, _CLOSER = 16, 3, 3
+# Clients that drift apart differ more where they end up than at the start: by gamma K L/4 of it, at most a hundredth.
+_DRIFTED = 0.98
+# A typical instance has so many coordinates, with curvatures over a decade.
+_COORDINATES = 8
+# The largest number of clients of an instance that is written out, of what they keep in all, and of rounds of a period:
+# the exact engine takes no more over many rounds.
+_MOST_CLIENTS, _MOST_KEPT, _LONGEST_PERIOD = 1000, 40, 5000
+
+_SAMPLED = {
+    Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
+    Assumption.SKEWED_SELECTION,
+}  # fmt: skip
+
+# What is assumed beside who takes part, and holds on every instance here.
+_MET = {
+    Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.TOTAL_NOISE, Assumption.DISSIMILARITY, Assumption.NO_PERSONAL,
+    Assumption.NO_SHARED, Assumption.OBLIVIOUS_PARTICIPATION, Assumption.INNER_ACCURACY, Assumption.DUAL_START,
+    Assumption.BOUNDED_BELOW,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Hard:
+    """A one-dimensional instance and its left side.
+
+    ``values`` are the setting; ``block`` is that of the coordinate. Group k of the clients has ``sizes[k]`` of them,
+    with curvature ``curvatures[k]`` and slope ``slopes[k]``. All start at ``start``. ``period`` says which groups take
+    part, in rounds that repeat; it is empty where participants are drawn.
+    """
+
+    statement: Statement
+    values: Mapping[str, float]
+    family: str
+    block: str
+    sizes: tuple[float, ...]
+    curvatures: tuple[float, ...]
+    slopes: tuple[float, ...]
+    start: float
+    period: tuple[Stretch, ...]
+    left: float
+    # Whether `verify` has runs of this kind.
+    runs: bool = True
+
+    @property
+    def text(self) -> str:
+        """The instance in a line."""
+        curvature = ", ".join(f"{h:.3g}" for h in dict.fromkeys(self.curvatures))
+        parts = [f"{self.family}, one coordinate of {self.block}, curvature {curvature}"]
+        parts += [f"slopes {', '.join(f'{g:+.3g}' for g in self.slopes)}"] if any(self.slopes) else []
+        parts += [f"start {self.start:.3g}"] if self.start else []
+        return ", ".join(parts)
+
+    @property
+    def length(self) -> int:
+        """Rounds of the period."""
+        return sum(stretch.rounds for stretch in self.period)
+
+    def instance(self) -> Instance | None:
+        """As an instance for `verify`; None where that has no such runs, or takes no such sizes."""
+        run = self.statement.vocabulary.run
+        n = int(sum(self.sizes))
+        kept = [*METHODS[self.statement.algorithm or ""].algorithm.client.values()].count(self.block)
+        large = max((self.values[s] for s in run.values() if s in self.values), default=0.0)
+        drawn = 0 if self.period else n * kept
+        long = large > LARGEST_RUN or self.length > _LONGEST_PERIOD
+        if not self.runs or n > _MOST_CLIENTS or drawn > _MOST_KEPT or long:
+            return None
+        counts = [int(size) for size in self.sizes]
+        H, g = (np.repeat(each, counts) for each in (self.curvatures, self.slopes))
+        shared = int(self.block == "u")
+        start = {"x0": np.array([self.start])} if shared else {"v0": np.full((n, 1), self.start)}
+        problem = Quadratic(H.reshape(n, 1, 1), g.reshape(n, 1), shared)
+        return Instance(self.statement, problem, self._participation(counts), self._given(), start)
+
+    def _given(self) -> dict[str, float]:
+        """The setting, with one number for a list of equal ones."""
+        lists = {a.name: [*a.targets] for a in self.statement.vocabulary.aliases.values() if a.many}
+        equal = {name: self.values[targets[0]] for name, targets in lists.items() if targets[0] in self.values}
+        several = {target for targets in lists.values() for target in targets}
+        return equal | {name: value for name, value in self.values.items() if name not in several}
+
+    def _participation(self, counts: list[int]) -> Participation | None:
+        if not self.period:
+            # Where the statement would also take another selection.
+            skewed = Assumption.SKEWED_SELECTION in self.statement.assumptions
+            participants = self.statement.vocabulary.run.get("participants", "")
+            return Uniform(sum(counts), int(self.values[participants])) if skewed else None
+        group = np.repeat(np.arange(len(counts)), counts)
+        rows = [np.isin(group, sorted(stretch.groups)) for stretch in self.period for _ in range(stretch.rounds)]
+        return Periodic(np.array(rows))
+
+
+def worst(statement: Statement, values: Mapping[str, float], scale: str | None = None) -> Hard:
+    """The instance with the largest left side at a setting.
+
+    ``values`` has every constant and size of the statement, and its free step sizes. With a ``scale``, the symbol of a
+    noise or of a difference between clients, nothing else makes the left side large: all clients start at the
+    minimiser. Raises `InputError` for a statement whose runs these families do not cover.
+    """
+    method = covered(statement)
+    if method.algorithm.oracle == "prox":
+        return max(_of_prox(statement, values, scale), key=lambda each: each.left)
+    source = statement.vocabulary.facts.get(scale or "")
+    return max((_best(family) for family in _families(statement, method, values, source)), key=lambda each: each.left)
+
+
+def _of_prox(statement: Statement, values: Mapping[str, float], scale: str | None) -> Iterator[Hard]:
+    full, _ = statement.complete(values)
+    for each in flame_instances.instances(statement, full, _weights(statement, full), starts=scale is None):
+        yield Hard(
+            statement, full, each.name, "u", each.sizes, each.curvatures, each.slopes, each.start, (), each.left,
+            each.runs,
+        )  # fmt: skip
+
+
+def typical(statement: Statement, values: Mapping[str, float], scale: str | None = None) -> float:
+    """The left side of a well-conditioned quadratic at a setting; arguments and errors as for `worst`.
+
+    It has eight coordinates with curvatures from L/10 to L. What may be lost at the start, the noise and the difference
+    between clients are spread over them evenly, and all clients have the same curvatures.
+    """
+    method = covered(statement)
+    spread = np.geomspace(0.1, 1.0, _COORDINATES)
+    # The left side is a quadratic in each mode's start, slope and noise: an eighth of all three is an eighth of it.
+    if method.algorithm.oracle == "prox":
+        full, _ = statement.complete(values)
+        weights = _weights(statement, full)
+        lefts = flame_instances.averages(statement, full, weights, spread, starts=scale is None)
+        return max(float(each.mean()) for each in lefts)
+    source = statement.vocabulary.facts.get(scale or "")
+    found = []
+    for family in _families(statement, method, values, source):
+        if any(family.flat):
+            continue
+        curvatures = _fact(statement, family.values, "L", 1.0) * spread
+        slope = _slope(statement, family.values) if any(family.signs) else 0.0
+        found.append(float(_lefts(family, curvatures, slope)[0].mean()))
+    return max(found)
+
+
+def covered(statement: Statement) -> Method:
+    """The method of a statement that these families are about; raises `InputError` for any other."""
+    method = METHODS.get(statement.algorithm or "")
+    if method is not None and method.algorithm.bilevel:
+        order = "simfbo/theorem-2-order" if statement.algorithm == "shrofbo" else "simfbo/theorem-1-order"
+        raise InputError(
+            f"{statement.key}: hard instances of bilevel runs are known for the printed orders, see {order}"
+        )
+    if method is None or not _known(method, statement):
+        raise InputError(f"{statement.key} is about no run that hard instances are known for")
+    if reasons := foreign(statement):
+        raise InputError(f"{statement.key}: {reasons[0]}")
+    assumptions = {*statement.assumptions}
+    if unmet := sorted(each.value for each in assumptions - _SAMPLED - _MET - {Assumption.DRAWN_STEP_SIZES, *LAWS}):
+        raise InputError(f'{statement.key} assumes "{unmet[0]}", of which no hard instances are known')
+    if Assumption.DRAWN_STEP_SIZES in assumptions or not assumptions & {*_SAMPLED, Assumption.OBLIVIOUS_PARTICIPATION}:
+        raise InputError(
+            f"{statement.key}: no hard instances are known for its participation; what it follows from may have a "
+            f"card: {', '.join(statement.follows_from) or 'none'}"
+        )
+    return METHODS[method.exact] if method.exact else method
+
+
+def _known(method: Method, statement: Statement) -> bool:
+    return method.algorithm.oracle != "prox" or flame_instances.covers(statement)
+
+
+# The left side of modes with a start, or with a variance of the noise: run(modes, start, noise).
+_Left = Callable[[Modes, float, float], Array]
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Instances that differ in curvature: clients in groups, and what is large.
+
+    ``flat`` groups have no curvature; ``signs`` are the slopes of the groups in units of the largest one.
+    """
+
+    statement: Statement
+    values: Mapping[str, float]
+    name: str
+    block: str
+    sizes: tuple[float, ...]
+    flat: tuple[bool, ...]
+    signs: tuple[float, ...]
+    starts: bool
+    period: tuple[Stretch, ...]
+    left: _Left
+
+    def modes(self, h: Array, slope: float) -> Modes:
+        """The modes with these curvatures."""
+        curvature = np.where(self.flat, 0.0, h[:, None])
+        return Modes(curvature, np.broadcast_to(slope * np.array(self.signs), curvature.shape), self.sizes)
+
+
+def _families(
+    statement: Statement, method: Method, values: Mapping[str, float], source: str | None
+) -> Iterator[_Family]:
+    n = int(values.get(statement.vocabulary.run.get("clients", ""), 1))
+    oblivious = not _SAMPLED & {*statement.assumptions}
+    blocks = [block for block, has in (("u", method.shared), ("v", method.personal)) if has]
+    for block in (block for block in blocks if block in method.algorithm.blocks):
+        differs = block == "u" and n > 1 and source not in NOISE
+        sizes = tuple(size for size in (float(n - n // 2), float(n // 2)) if size)
+        signs = (math.sqrt(sizes[-1] / sizes[0]), -math.sqrt(sizes[0] / sizes[-1])) if differs else (0.0,) * len(sizes)
+        shapes = [("equal curvatures", (False,) * len(sizes), source is None)]
+        shapes += [("unequal curvatures", (False, True), False)] if differs else []
+        for name, flat, starts in shapes:
+            if oblivious:
+                for who, present, late in _ABSENT[: 1 if n == 1 else None]:
+                    period, full = _scheduled(
+                        statement, _setting(statement, values, source), present, len(sizes), late=late
+                    )
+                    run = _scheduled_left(statement, method, full, period)
+                    yield _Family(
+                        statement, full, f"{name}, {who}", block, sizes, flat, signs, starts, period, run
+                    )  # fmt: skip
+            else:
+                full, _ = statement.complete(values)
+                run = _sampled_left(statement, method, full, block)
+                yield _Family(statement, full, name, block, sizes, flat, signs, starts, (), run)
+
+
+# Who stays away, which groups are then there, and whether a period begins with it.
+_ABSENT = (
+    ("all away at times", frozenset[int](), False),
+    ("one half away at times", frozenset({0}), False),
+    ("one half away at first and at times", frozenset({0}), True),
+)
+
+
+def _setting(statement: Statement, values: Mapping[str, float], source: str | None) -> dict[str, float]:
+    """The values, with small first gradients unless these are what is looked at."""
+    facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in values}
+    if source == "mean_B_0" or not {"mean_B_0", "F_0", "L"} <= facts.keys():
+        return dict(values)
+    return {**values, facts["mean_B_0"]: FLAT * values[facts["F_0"]] * values[facts["L"]]}
+
+
+def _scheduled(
+    statement: Statement, values: Mapping[str, float], present: frozenset[int], groups: int, *, late: bool
+) -> tuple[tuple[Stretch, ...], dict[str, float]]:
+    """Everybody for some rounds, those ``present`` alone for tau_max rounds; and the setting that this makes.
+
+    The mean delay of a period of P rounds is tau_max (tau_max + 1)/(2 P). Rounds are whole periods, at least three.
+    """
+    facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in statement.parameters}
+    most, mean, T = facts.get("tau_max", ""), facts.get("tau_avg", ""), statement.vocabulary.run["rounds"]
+    tau = max(int(values[most]), 1)
+    length = max(round(tau * (tau + 1) / 2 / max(values.get(mean, tau / 2), 1e-9)), tau + 1)
+    everybody = frozenset(range(groups))
+    period = (Stretch(everybody, length - tau), Stretch(present, tau))
+    period = period[::-1] if late else period
+    rounds = length * max(round(values[T] / length), 3)
+    found = scheduled.delays(period, groups, rounds)
+    realised = {T: float(rounds), most: float(found[0]), **({mean: found[1]} if mean else {})}
+    full, _ = statement.complete({**values, **realised})
+    return period, full
+
+
+def _best(family: _Family) -> Hard:
+    """The worst curvature of a family."""
+    statement, values = family.statement, family.values
+    L = _fact(statement, values, "L", 1.0)
+    grid = L * np.logspace(-_DECADES, 0, _DECADES * _PER_DECADE + 1)
+    slope = _slope(statement, values) * (_DRIFTED if any(family.flat) else 1.0) if any(family.signs) else 0.0
+    best, start, left = float(grid[-1]), 0.0, -math.inf
+    for _ in range(_CLOSER):
+        lefts, starts = _lefts(family, grid, slope)
+        at = int(np.nanargmax(lefts)) if np.isfinite(lefts).any() else 0
+        best, start, left = float(grid[at]), float(starts[at]), float(lefts[at])
+        low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+        grid = np.geomspace(low, high, 9) if high > low else grid
+    curvatures = tuple(0.0 if flat else best for flat in family.flat)
+    slopes = tuple(slope * sign for sign in family.signs)
+    return Hard(
+        statement, values, family.name, family.block, family.sizes, curvatures, slopes, start, family.period, left
+    )
+
+
+def _lefts(family: _Family, h: Array, slope: float) -> tuple[Array, Array]:
+    """The left side at each curvature, and the starts.
+
+    A start and slopes together are two modes: on one their effects might cancel.
+    """
+    statement, values = family.statement, family.values
+    noise = sum(
+        values.get(symbol, 0.0) ** 2
+        for symbol, fact in statement.vocabulary.facts.items()
+        if fact in NOISE and fact in ("sigma", f"sigma_{family.block}")
+    )
+    left = family.left(family.modes(h, slope), 0.0, noise)
+    starts = _starts(statement, values, h, slope) if family.starts else np.zeros_like(h)
+    if starts.any():
+        left = left + family.left(family.modes(h, 0.0), 1.0, 0.0) * starts**2
+    return left, starts
+
+
+def _sampled_left(statement: Statement, method: Method, values: Mapping[str, float], block: str) -> _Left:
+    run = statement.vocabulary.run
+    n = values.get(run.get("clients", ""), 1.0)
+    m = n if Assumption.FULL_PARTICIPATION in statement.assumptions else values.get(run.get("participants", ""), n)
+    K, T = _steps_and_rounds(statement, method, values)
+    ready = ModeRun(method, block, float(m), K, T, _step_sizes(statement, method, values))
+    weights = _weights(statement, values)
+    return lambda modes, start, noise: ready.averages(modes, weights, start=start, noise=noise)
+
+
+def _scheduled_left(
+    statement: Statement, method: Method, values: Mapping[str, float], period: tuple[Stretch, ...]
+) -> _Left:
+    K, T = _steps_and_rounds(statement, method, values)
+    ready = ScheduledRun(method, "u", K, T, _step_sizes(statement, method, values), period)
+    return lambda modes, start, noise: ready.averages(modes, start=start, noise=noise)
+
+
+def _weights(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """How much of each recorded quantity the left side has."""
+    facts = statement.vocabulary.facts
+    return {facts[q.name]: number(w, values) for q, w in statement.claims[0].metric.weights.items()}
+
+
+def _steps_and_rounds(statement: Statement, method: Method, values: Mapping[str, float]) -> tuple[int, int]:
+    run = statement.vocabulary.run
+    K = method.fixed.get("K", values.get(run.get("local_steps", ""), 1.0))
+    return int(K), int(values.get(run.get("rounds", ""), 1.0))
+
+
+def _starts(statement: Statement, values: Mapping[str, float], h: Array, slope: float) -> Array:
+    """The farthest start that the constants allow at each curvature."""
+    facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in statement.parameters and s in values}
+    limits = [2 * values[facts[fact]] / h for fact in ("F_0", "lagrangian_gap") if fact in facts]
+    if "mean_B_0" in facts:
+        limits.append(np.maximum(values[facts["mean_B_0"]] - slope**2, 0.0) / h**2)
+    return np.asarray(np.sqrt(np.min(limits, axis=0))) if limits else np.zeros_like(h)
+
+
+def _slope(statement: Statement, values: Mapping[str, float]) -> float:
+    """The largest slope that the constants allow; where nothing limits it, that of the smoothness at the start."""
+    facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in statement.parameters and s in values}
+    if "b" in facts:
+        return values[facts["b"]]
+    if "mean_B_0" in facts:
+        return math.sqrt(values[facts["mean_B_0"]] / 2)
+    if "B_0" in facts:
+        return math.sqrt(values[facts["B_0"]] / values[statement.vocabulary.run["clients"]])
+    return math.sqrt(_fact(statement, values, "L", 1.0) * _fact(statement, values, "F_0", 1.0))
+
+
+def _fact(statement: Statement, values: Mapping[str, float], fact: str, default: float) -> float:
+    symbol = next((s for s, f in statement.vocabulary.facts.items() if f == fact and s in values), None)
+    return default if symbol is None else values[symbol]
+
+
+def _step_sizes(statement: Statement, method: Method, values: Mapping[str, float]) -> dict[str, float]:
+    """The method's own parameters at a setting."""
+    vocabulary = statement.vocabulary
+    n = int(values.get(vocabulary.run.get("clients", ""), 1))
+    known, steps = dict(values), dict[str, float]()
+    for rule in statement.step_products:
+        # Where nothing but the product is prescribed, the factors do not matter.
+        if rule.product.name in known and rule.local.name not in known:
+            known.setdefault(rule.outer.name, 1.0)
+        rule.fill(known)
+    for name in method.step_sizes:
+        if name in vocabulary.derived:
+            steps[name] = number(vocabulary.derived[name], values)
+        elif name in known:
+            steps[name] = known[name]
+        elif (default := method.algorithm.optional.get(name)) is not None:
+            steps[name] = default(n)
+    return {k: float(np.ravel(v)[0]) for k, v in method.resolve(steps, n).items()}

@@ -1,0 +1,116 @@
+"""Deterministic participation that repeats itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ratecheck.errors import InputError
+from ratecheck.inputs import floats, whole
+from ratecheck.participation.pattern import Keys, Masks, Matrix, Participation, PerRound, Written
+from ratecheck.participation.repetition import Repetition
+
+
+class Periodic(Participation):
+    """Some first rounds, if wished, then a schedule over and over, the same in every replicate.
+
+    ``schedule`` (p, n) and ``first`` (q, n) hold zeros and ones: S_t is row t of ``first`` for t < q, and row
+    (t - q) mod p of ``schedule`` after. So rounds without end are written in p + q rows, and delays are counted in them
+    (`Repetition.delays`). Raises `InputError` for other entries and shapes.
+
+    >>> Periodic([[1, 0], [0, 1], [0, 1]]).fixed(5).astype(int).tolist()
+    [[1, 0], [0, 1], [0, 1], [1, 0], [0, 1]]
+    """
+
+    kind: ClassVar[str] = "periodic"
+    written: ClassVar[tuple[Written, ...]] = (
+        Written("periodic", lambda *sizes: Periodic.staggered(*sizes), PerRound.OWN, "periodic:8", "periodic:P"),  # noqa: PLW0108  # the class has no name yet
+    )
+
+    def __init__(self, schedule: ArrayLike, first: ArrayLike | None = None) -> None:
+        self.schedule = _rows("schedule", schedule)
+        self.n = self.schedule.shape[1]
+        self.first = self.schedule[:0] if first is None or np.size(first) == 0 else _rows("first", first)
+        if self.first.shape[1] != self.n:
+            raise InputError(f"first has {self.first.shape[1]} clients, but the schedule has {self.n}")
+        sizes = np.concatenate([self.first, self.schedule]).sum(axis=1)
+        self.size = int(sizes[0]) if (sizes == sizes[0]).all() else None
+
+    @classmethod
+    def staggered(cls, n: int, period: float) -> Self:
+        """Every client once in ``period`` rounds: client i in the rounds t with t mod period = i mod period.
+
+        tau_max is period - 1 where n >= period, and after period - 1 rounds. Raises `InputError` for a period below 1.
+        """
+        p = whole("period", period, 1)
+        return cls(np.arange(p)[:, None] == np.arange(whole("n", n, 1)) % p)
+
+    @classmethod
+    def every(cls, periods: Sequence[int], offsets: Sequence[int] | None = None) -> Self:
+        """Client i in the rounds t with t mod periods[i] = offsets[i], by default 0: a delay of periods[i] - 1 at most.
+
+        The schedule has the least common multiple of the periods as its rows. Raises `InputError` for a period below 1,
+        an offset outside 0 <= offset < period, and for other numbers of offsets.
+        """
+        steps = [whole(f"periods[{i}]", p, 1) for i, p in enumerate(periods)]
+        starts = [0] * len(steps) if offsets is None else list(offsets)
+        if len(starts) != len(steps) or not steps:
+            raise InputError(f"{len(steps)} periods and {len(starts)} offsets: needed are one each per client")
+        starts = [
+            whole(f"offsets[{i}]", s, 0, p - 1, "offset < period")
+            for i, (s, p) in enumerate(zip(starts, steps, strict=True))
+        ]
+        rounds = np.arange(np.lcm.reduce(steps))[:, None]
+        return cls(rounds % np.array(steps) == np.array(starts))
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`: a string of zeros and ones per round."""
+        first = {"first": _text(self.first)} if len(self.first) else {}
+        return {"schedule": _text(self.schedule), **first}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        parts = [data["schedule"], data.get("first", [])]
+        if wrong := [row for rows in parts for row in rows if set(row) - {"0", "1"}]:
+            raise InputError(f"participation: the row {wrong[0]!r} has other letters than 0 and 1")
+        schedule, first = ([[int(taken) for taken in row] for row in rows] for rows in parts)
+        return cls(schedule, first or None)
+
+    @property
+    def repeats(self) -> Repetition:
+        """See `Participation.repeats`."""
+        return Repetition(self.first, self.schedule)
+
+    @property
+    def rate(self) -> float:
+        """Average share of clients per round of the schedule; below 1 where not everybody is in a first round."""
+        rate = float(self.schedule.mean())
+        return rate if rate < 1.0 or self.first.all() else float(np.nextafter(1.0, 0.0))
+
+    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
+        """See `Participation.masks`; the same in every replicate."""
+        t, q = np.arange(first_round, first_round + rounds), len(self.first)
+        every = np.concatenate([self.first, self.schedule])
+        matrix = every[np.where(t < q, t, q + (t - q) % len(self.schedule))]
+        return np.ascontiguousarray(np.broadcast_to(matrix[:, :, None], (*matrix.shape, keys.shape[1])))
+
+    def check_rounds(self, T: int) -> None:
+        """Any number of rounds will do."""
+
+
+def _rows(name: str, given: ArrayLike) -> Matrix:
+    array = floats(name, given)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"{name} has the shape {array.shape}: it has to be rounds x clients, both at least 1")
+    if not np.isin(array, (0, 1)).all():
+        t, i = (int(k) for k in np.argwhere(~np.isin(array, (0, 1)))[0])
+        raise InputError(f"{name}: participation of client {i} in round {t} is {array[t, i]:g}, not 0 or 1")
+    return array.astype(np.bool_)
+
+
+def _text(rows: Matrix) -> list[str]:
+    return ["".join("01"[taken] for taken in row) for row in rows.tolist()]

@@ -1,0 +1,246 @@
+"""Rate cards as text and as JSON data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from bounds.symbols import Role
+from ratecheck.exponents.card import TOLERANCE, Card, Cell, Violation, Worst
+from ratecheck.exponents.curves import Curves
+from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.hard_instances import Hard
+from ratecheck.exponents.regimes import SHARE, Row
+from ratecheck.statistics.exponent_fit import LEVEL, Fit
+from ratecheck.views.numbers import number
+from ratecheck.views.width import table
+
+# A table of more columns than this is no longer readable at a hundred characters; a term's name takes so many of them.
+_COLUMNS, _NAME = 7, 24
+HOW_TO_READ = (
+    f"term: its exponent where it is at least {SHARE:.0%} of the bound; worst: that of the largest left side found",
+    f"ATTAINED: equal within {TOLERANCE:g}, up to the constant; evidence that this power cannot be improved",
+    "LOOSE: the worst case found falls behind the term; that says what was searched, not that nothing is worse",
+)
+
+
+def rates_text(card: Card) -> str:
+    """The tables, what stands behind each row, why cells are not attained, and how to read it."""
+    statement = card.statement
+    lines = [f"{statement.key}   {statement.title}   {overall(card)}"]
+    for columns in _split(card):
+        lines += ["", *_table(card, columns)]
+    for row in card.rows:
+        lines += ["", row.name, *_behind(card, row)]
+    return "\n".join([*lines, "", *HOW_TO_READ])
+
+
+def overall(card: Card) -> str:
+    """How many cells say what, the worst first."""
+    counts = Counter(cell.finding for cell in card.cells)
+    order = (Finding.EXCEEDED, Finding.LOOSE, Finding.NOT_REACHED, Finding.ATTAINED)
+    return ", ".join(f"{counts[finding]} {finding.value}" for finding in order if counts[finding])
+
+
+def two(value: float) -> str:
+    """An exponent with two decimals, never a negative zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def _split(card: Card) -> list[tuple[str, ...]]:
+    """What a run has first, step sizes included; then constants of the problem."""
+    vocabulary = card.statement.vocabulary
+    constants = [name for name in card.parameters if vocabulary[name].role is Role.CONSTANT]
+    sizes = [name for name in card.parameters if name not in constants]
+    found = [names[k : k + _COLUMNS] for names in (sizes, constants) for k in range(0, len(names), _COLUMNS)]
+    return [tuple(each) for each in found]
+
+
+def _table(card: Card, columns: Sequence[str]) -> list[str]:
+    """Three lines per row: exponents of the term, exponents of the worst case, verdicts."""
+    found = [("", "", *columns)]
+    for row in card.rows:
+        cells = [_cell(card.cell(row, name)) for name in columns]
+        if any(any(cell) for cell in cells):
+            name = _broken(row.name)
+            labels = ("term", "worst", "")
+            found += [
+                (name[k] if k < len(name) else "", labels[k] if k < len(labels) else "", *(_part(c, k) for c in cells))
+                for k in range(max(len(labels), len(name)))
+            ]
+    return table(found).split("\n")
+
+
+def _part(cell: Sequence[str], k: int) -> str:
+    return cell[k] if k < len(cell) else ""
+
+
+def _cell(cell: Cell | None) -> tuple[str, ...]:
+    if cell is None:
+        return ()
+    if cell.exponents is None or cell.finding is Finding.NOT_REACHED:
+        return ("-", "-", *cell.finding.value.split())[-3:]
+    term, worst = cell.exponents
+    return two(term), two(worst), cell.finding.value
+
+
+def _broken(name: str) -> list[str]:
+    """A row's name in lines of few characters."""
+    import textwrap
+
+    return textwrap.wrap(name, _NAME)
+
+
+def _behind(card: Card, row: Row) -> list[str]:
+    cells = [cell for cell in card.cells if cell.row == row]
+    seen = [(cell, cell.worst) for cell in cells if cell.worst is not None]
+    lines = []
+    if seen:
+        lines.append(f"  left/right {_constants([worst for _, worst in seen])}")
+        ranges = (f"{cell.parameter} {_ends(worst)}" for cell, worst in seen)
+        lines.append(f"  ranges  {', '.join(ranges)}")
+        lines.append(f"  hardest {max((w for _, w in seen), key=lambda w: w.constant).hardest.text}")
+    checked = Counter(cell.check.outcome.value for cell in cells if cell.check is not None)
+    if checked:
+        said = ", ".join(f"{outcome} on {count}" for outcome, count in checked.items())
+        lines.append(f"  verify  says {said} of {len(seen)}; the others are too large for it")
+    if orders := [cell.order for cell in cells if cell.order is not None and len(cell.order.values)]:
+        ranges = (f"{o.parameter} {number(float(o.values[0]))} ... {number(float(o.values[-1]))}" for o in orders)
+        lines += ["  left/right known only up to a constant", f"  ranges  {', '.join(ranges)}"]
+    for reason, names in _reasons(cells).items():
+        finding, text = reason
+        lines.append(f"  {finding.value} in {', '.join(names)}: {text}")
+    lines += [line for cell in cells if cell.violation is not None for line in _violation(cell, cell.violation)]
+    return lines
+
+
+def _constants(seen: Sequence[Worst]) -> str:
+    constants = [worst.constant for worst in seen if worst.constant == worst.constant]
+    if not constants:
+        return "known only up to a constant"
+    low, high = (f"{value:.3g}" for value in (min(constants), max(constants)))
+    return low if low == high else f"{low} ... {high}"
+
+
+def _ends(worst: Worst) -> str:
+    return f"{number(float(worst.values[0]))} ... {number(float(worst.values[-1]))}"
+
+
+def _reasons(cells: Sequence[Cell]) -> dict[tuple[Finding, str], list[str]]:
+    """Why cells are not attained, each reason once, with the parameters that it is about."""
+    found: dict[tuple[Finding, str], list[str]] = {}
+    for cell in cells:
+        if cell.finding is Finding.ATTAINED:
+            continue
+        # The reason names the parameter, so that only the same words for different parameters are one reason.
+        text = cell.reason.replace(f"while {cell.parameter} runs", "while it runs")
+        text = f"{cell.parameter}^{two(cell.loose)}; {text}" if cell.loose is not None else text
+        found.setdefault((cell.finding, text), []).append(cell.parameter)
+    return found
+
+
+def _violation(cell: Cell, violation: Violation) -> list[str]:
+    verdict = "its sizes are beyond what 'verify' takes"
+    if violation.verdict is not None:
+        verdict = f"'verify' says {violation.verdict.value}"
+    sides = f"left {number(violation.left)}, right {number(violation.bound)}"
+    return [f"  at {cell.parameter}={number(violation.at)}: {sides}; {violation.hard.text}; {verdict}"]
+
+
+def rates_fields(card: Card, curves: Sequence[Curves] = ()) -> dict[str, Any]:
+    """The card as JSON data, with what a picture has beside it."""
+    found: dict[str, Any] = {
+        "key": card.statement.key,
+        "title": card.statement.title,
+        "card": overall(card),
+        "exceeded": card.exceeded,
+        "seed": card.seed,
+        "level": LEVEL,
+        "tolerance": TOLERANCE,
+        "rows": [row.name for row in card.rows],
+        "parameters": list(card.parameters),
+        "cells": [_cell_fields(cell) for cell in card.cells],
+        "notes": list(HOW_TO_READ),
+    }
+    if curves:
+        found["curves"] = [_curve_fields(each) for each in curves]
+    return found
+
+
+def _cell_fields(cell: Cell) -> dict[str, Any]:
+    worst, regime, violation = cell.worst, cell.regime, cell.violation
+    found: dict[str, Any] = {
+        "row": cell.row.name,
+        "term": cell.row.term,
+        "scale": cell.row.scale,
+        "parameter": cell.parameter,
+        "verdict": cell.finding.value,
+        "reason": cell.reason,
+        "loose": cell.loose,
+        "setting": None if regime is None else dict(regime.base),
+        "share": None if regime is None else regime.share,
+        "constant": None if worst is None else worst.constant,
+        "predicted": None if worst is None else _fit_fields(worst.predicted),
+        "measured": None if worst is None else _fit_fields(worst.measured),
+        "gain": None if worst is None else _fit_fields(worst.gain),
+    }
+    if worst is not None:
+        sides = {"values": worst.values, "term_values": worst.term, "bound": worst.bound, "left": worst.left}
+        found |= {name: side.tolist() for name, side in sides.items()}
+    if cell.order is not None:
+        order = cell.order
+        found |= {
+            "predicted": {"exponent": order.predicted},
+            "measured": {"exponent": order.measured, "interval": [order.low, order.high]},
+            "values": order.values.tolist(),
+            "left": order.lefts.tolist(),
+            "errors": order.errors.tolist(),
+        }
+    check = cell.check
+    found["check"] = None if check is None else {
+        "at": check.at, "verdict": check.outcome.value, "left": check.left, "error": check.error,
+    }  # fmt: skip
+    found["hardest"] = None if worst is None else _hard_fields(worst.hardest)
+    found["violation"] = None if violation is None else _violation_fields(violation)
+    return found
+
+
+def _fit_fields(fit: Fit) -> dict[str, Any]:
+    return {"exponent": fit.exponent, "interval": [fit.low, fit.high], "halves": list(fit.ends)}
+
+
+def _hard_fields(hard: Hard) -> dict[str, Any]:
+    """The instance in a line, and group by group."""
+    return {
+        "text": hard.text,
+        "family": hard.family,
+        "block": hard.block,
+        "sizes": list(hard.sizes),
+        "curvatures": list(hard.curvatures),
+        "slopes": list(hard.slopes),
+        "start": hard.start,
+        "period": [{"groups": sorted(each.groups), "rounds": each.rounds} for each in hard.period],
+        "left": hard.left,
+    }
+
+
+def _violation_fields(violation: Violation) -> dict[str, Any]:
+    instance = violation.instance
+    return {
+        "at": violation.at,
+        "left": violation.left,
+        "bound": violation.bound,
+        "verdict": None if violation.verdict is None else violation.verdict.value,
+        "hard": _hard_fields(violation.hard),
+        "instance": None if instance is None else instance.fields(),
+    }
+
+
+def _curve_fields(each: Curves) -> dict[str, Any]:
+    sides = {
+        "values": each.values, "term_values": each.term, "bound": each.bound, "worst": each.worst,
+        "typical": each.typical,
+    }  # fmt: skip
+    found = {name: side.tolist() for name, side in sides.items()}
+    return {"row": each.cell.row.name, "parameter": each.cell.parameter, **found}
