@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.util
-import sys
 import traceback
 import types
 import typing
@@ -159,22 +157,29 @@ def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
         yield f"setting of {name}", value
 
 
-@functools.cache
 def _module(path: str) -> ModuleType:
-    """Run the file as a module of its own, which is not found by imports."""
+    """The file as a module of its own, which is not found by imports."""
     place = Path(path)
     if not place.is_file():
         raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
-    spec = importlib.util.spec_from_file_location(f"_own_statements_{place.stem}", place.resolve())
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        content = place.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    return _run(path, place.resolve(), content)
+
+
+# A file that was edited, or another one under the same name, is run anew.
+@functools.lru_cache(maxsize=100)
+def _run(path: str, place: Path, content: bytes) -> ModuleType:
+    """Run what the file holds; what Python would keep of an earlier content beside it is not asked."""
+    module = ModuleType(f"_own_statements_{place.stem}")
+    module.__file__ = str(place)
     try:
         # What Python guesses about the file's style is no message of ours.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
-            spec.loader.exec_module(module)
+            exec(compile(content, place, "exec"), vars(module))  # noqa: S102 - it is what the user asked for
     except (InputError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -182,8 +187,6 @@ def _module(path: str) -> ModuleType:
         if not isinstance(error, Exception) and type(error).__module__ not in ("builtins", module.__name__):
             raise
         raise InputError(f"{path} does not run: {_where(error, place)}{type(error).__name__}: {error}") from None
-    finally:
-        sys.dont_write_bytecode = written
     return module
 
 
@@ -191,6 +194,6 @@ def _where(error: BaseException, place: Path) -> str:
     """The last line of the file that the error passed through."""
     if isinstance(error, SyntaxError):
         return "" if error.lineno is None else f"line {error.lineno}, "
-    own = str(place.resolve())
+    own = str(place)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own]
     return f"line {lines[-1]}, " if lines else ""

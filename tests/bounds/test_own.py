@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 
@@ -25,7 +26,6 @@ def here(tmp_path, monkeypatch):
     template = re.search(r"^cat > mine\.py <<'END'\n(.*?)^END$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     (tmp_path / "mine.py").write_text(template[1])
     monkeypatch.chdir(tmp_path)
-    bounds.own._module.cache_clear()
     return tmp_path
 
 
@@ -48,6 +48,20 @@ def test_every_command_takes_it(cli, command, arguments, check):
     done = cli(command, KEY, *arguments, "--json")
     assert done.returncode == 0, done.stderr
     assert check(json.loads(done.stdout))
+
+
+def test_an_edited_file_is_read_anew(here, tmp_path_factory, monkeypatch):
+    """In one process: of the same length and time, or of the same name in another folder."""
+    mine = here / "mine.py"
+    assert rc.get(KEY).title == "Gradient descent"
+    kept = mine.stat()
+    mine.write_text(mine.read_text().replace("Gradient descent", "Gradient ascents"))
+    os.utime(mine, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    assert rc.get(KEY).title == "Gradient ascents"
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine.py").write_text(mine.read_text().replace("Gradient ascents", "Another"))
+    monkeypatch.chdir(other)
+    assert rc.get(KEY).title == "Another"
 
 
 @pytest.mark.usefixtures("here")
