@@ -1,29 +1,98 @@
 """How often true statements are accused, or left undecided, on valid instances far apart (docs/verdicts.md).
 
-Up to 300 clients, 10^6 local steps and rounds, units from 10^-8 to 10^8. Usage: python benchmarks/wide.py [10000 [0]]
+    python benchmarks/wide.py [--instances 10000] [--seed 0] [--jobs 2] [--out benchmarks/wide.json]
+
+Up to 300 clients, 10^6 local steps and rounds, units from 10^-8 to 10^8. Every finished part is kept beside the result
+until the end, and taken up by the next run of the same code; the exit code is 1 where anything is accused.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
 
+from ratecheck.selftesting.kept import digest
 from ratecheck.selftesting.wide import statements, tally
+from ratecheck.workers import share
+
+# Instances of one part.
+PART = 50
+
+
+def part(first: int, last: int, seed: int) -> dict[str, Any]:
+    """What is said about the instances from ``first`` to before ``last``, as data."""
+    found = tally(statements(), range(first, last), seed)
+    return {
+        "first": first,
+        "counts": {outcome.value: count for outcome, count in found.counts.items()},
+        "accused": [
+            {"statement": key, "verdict": verdict.outcome.value, "instance": instance.fields()}
+            for key, instance, verdict in found.accused
+        ],
+        "open": [[key, why, count] for (key, why), count in found.open.items()],
+        "refused": [[key, why, count] for (key, why), count in found.refused.items()],
+    }
+
+
+def whole(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """All parts as one."""
+    counts: Counter[str] = Counter()
+    listed: dict[str, Counter[tuple[str, str]]] = {"open": Counter(), "refused": Counter()}
+    for each in parts:
+        counts.update(each["counts"])
+        for name, rows in listed.items():
+            for key, why, count in each[name]:
+                rows[key, why] += count
+    inside = counts.total() - counts["NOT_APPLICABLE"]
+    known = counts["HOLDS"] + counts["VIOLATED"]
+    return {
+        "counts": dict(counts.most_common()),
+        "undecided": 1 - known / inside if inside else 0.0,
+        "accused": [each for found in parts for each in found["accused"]],
+        **{name: [[key, why, count] for (key, why), count in rows.most_common()] for name, rows in listed.items()},
+    }
 
 
 def main() -> int:
     """Print the counts, what is accused and why others stay open; 1 where anything is accused."""
-    count, seed = (int(word) for word in (*sys.argv[1:], *("10000", "0")[len(sys.argv) - 1 :]))
-    found = tally(statements(), count, seed)
-    for outcome, number in found.counts.most_common():
-        print(f"{outcome.value:15} {number}")
-    print(f"undecided       {found.undecided:.2%} of those about which the statement says something")
-    print(f"refused as input {found.refused.total()}")
-    for part in (found.open, found.refused):
-        for (key, reason), number in part.most_common():
-            print(f"{number:6}  {key}: {reason}")
-    for key, instance, verdict in found.accused:
-        print(f"{verdict.outcome.value} {key}: {instance.fields()}")
-    return 1 if found.accused else 0
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--instances", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/wide.json"))
+    given = parser.parse_args()
+    code = digest(statements(), (given.seed, PART))
+    kept = given.out.with_suffix(".parts")
+    lines = kept.read_text().splitlines() if kept.exists() else [code]
+    parts = {each["first"]: each for each in map(json.loads, lines[1:])} if lines[0] == code else {}
+    kept.write_text("".join(f"{line}\n" for line in (code, *map(json.dumps, parts.values()))))
+    ranges = [(first, min(first + PART, given.instances)) for first in range(0, given.instances, PART)]
+    tasks = [(*each, given.seed) for each in ranges if each[0] not in parts]
+
+    def done(_: int, result: dict[str, Any]) -> None:
+        parts[result["first"]] = result
+        with kept.open("a") as file:
+            file.write(f"{json.dumps(result)}\n")
+        print(f"{len(parts)}/{len(ranges)} parts, {sum(len(each['accused']) for each in parts.values())} accused")
+
+    share(part, tasks, given.jobs, done)
+    found = whole([parts[first] for first, _ in ranges])
+    text = json.dumps({"instances": given.instances, "seed": given.seed, "code": code, **found}, indent=1)
+    given.out.write_text(f"{text}\n")
+    kept.unlink()
+    for outcome, number in found["counts"].items():
+        print(f"{outcome:15} {number}")
+    print(f"undecided       {found['undecided']:.2%} of those about which the statement says something")
+    print(f"refused         {sum(count for *_, count in found['refused'])}")
+    for key, why, count in (*found["open"], *found["refused"]):
+        print(f"{count:6}  {key}: {why}")
+    for each in found["accused"]:
+        print(f"{each['verdict']} {each['statement']}: {each['instance']}")
+    return 1 if found["accused"] else 0
 
 
 if __name__ == "__main__":

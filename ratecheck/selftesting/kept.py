@@ -33,7 +33,7 @@ class Kept:
     def of(cls, keys: Iterable[str], plan: object) -> Kept:
         """What belongs to a self-test of these statements."""
         root = caching.cache_root()
-        return cls(None if root is None else root / "selftest", _digest([*keys], plan))
+        return cls(None if root is None else root / "selftest", digest([*keys], plan))
 
     def get(self, name: str, kind: type[Result]) -> Result | None:
         """The result of a part, of a kind that is data, or None; nothing in a file is ever run."""
@@ -52,7 +52,8 @@ class Kept:
         self._store.clear()
 
 
-def _digest(keys: list[str], plan: object) -> str:
+def digest(keys: list[str], plan: object) -> str:
+    """Of the arguments, the versions, all code and the user's files among the keys."""
     versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
     digest = hashlib.sha256(repr((keys, plan, platform.python_version(), versions)).encode())
     for package in (bounds, caching):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -177,10 +177,10 @@ def statements() -> list[str]:
     return [key for key in keys if refuted(bounds.get(key)) is None and searchable(bounds.get(key))]
 
 
-def tally(keys: Sequence[str], count: int, seed: int = 0, report: Callable[[float], None] | None = None) -> Tally:
-    """Ask about so many instances, of each statement in turn."""
+def tally(keys: Sequence[str], numbers: Iterable[int], seed: int = 0) -> Tally:
+    """Ask about the instances of these numbers, of each statement in turn; each depends on its own number alone."""
     found = Tally()
-    for k in range(count):
+    for k in numbers:
         key = keys[k % len(keys)]
         rng = np.random.default_rng([seed_of(seed, key, "wide"), k])
         made = instance(bounds.get(key), rng)
@@ -197,6 +197,4 @@ def tally(keys: Sequence[str], count: int, seed: int = 0, report: Callable[[floa
             found.accused.append((key, made, verdict))
         if verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.DIVERGED):
             found.open[key, "; ".join(verdict.reasons)[:120]] += 1
-        if report is not None:
-            report((k + 1) / count)
     return found

@@ -391,7 +391,7 @@ def test_kept_parts_are_data(surveyed, tmp_path):
 def test_wide_instances_are_input():
     """Settings do not contradict one another: a trace's size, products of step sizes, rounds that are compared."""
     keys = ["fedsum/lemma-d.2", "fedsum/corollary-d.3", "simfbo/proposition-2-repaired", "pfl/lemma-4.4"]
-    found = wide.tally(keys, 16, seed=1)
+    found = wide.tally(keys, range(16), seed=1)
     assert found.counts.total() + found.refused.total() == 16
     assert not found.refused
     assert not found.accused
@@ -399,5 +399,5 @@ def test_wide_instances_are_input():
 
 def test_steps_that_nothing_limits_stay_in_floats():
     """Such runs grow, but no number of them overflows: a growing run is compared as any other."""
-    found = wide.tally(["fedsum/lemma-e.5-repaired", "simfbo/proposition-2-repaired"], 16, seed=1)
+    found = wide.tally(["fedsum/lemma-e.5-repaired", "simfbo/proposition-2-repaired"], range(16), seed=1)
     assert found.counts[Outcome.HOLDS] == found.decided > 10
