@@ -9,15 +9,15 @@ until the end, and taken up by the next run of the same code; the exit code is 1
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import parts
+
 from ratecheck.selftesting.kept import digest
 from ratecheck.selftesting.wide import statements, tally
-from ratecheck.workers import share
 
 # Instances of one part.
 PART = 50
@@ -27,7 +27,6 @@ def part(first: int, last: int, seed: int) -> dict[str, Any]:
     """What is said about the instances from ``first`` to before ``last``, as data."""
     found = tally(statements(), range(first, last), seed)
     return {
-        "first": first,
         "counts": {outcome.value: count for outcome, count in found.counts.items()},
         "accused": [
             {"statement": key, "verdict": verdict.outcome.value, "instance": instance.fields()}
@@ -38,11 +37,11 @@ def part(first: int, last: int, seed: int) -> dict[str, Any]:
     }
 
 
-def whole(parts: list[dict[str, Any]]) -> dict[str, Any]:
+def whole(found: list[dict[str, Any]]) -> dict[str, Any]:
     """All parts as one."""
     counts: Counter[str] = Counter()
     listed: dict[str, Counter[tuple[str, str]]] = {"open": Counter(), "refused": Counter()}
-    for each in parts:
+    for each in found:
         counts.update(each["counts"])
         for name, rows in listed.items():
             for key, why, count in each[name]:
@@ -52,7 +51,7 @@ def whole(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "counts": dict(counts.most_common()),
         "undecided": 1 - known / inside if inside else 0.0,
-        "accused": [each for found in parts for each in found["accused"]],
+        "accused": [each for part in found for each in part["accused"]],
         **{name: [[key, why, count] for (key, why), count in rows.most_common()] for name, rows in listed.items()},
     }
 
@@ -66,24 +65,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("benchmarks/wide.json"))
     given = parser.parse_args()
     code = digest(statements(), (given.seed, PART))
-    kept = given.out.with_suffix(".parts")
-    lines = kept.read_text().splitlines() if kept.exists() else [code]
-    parts = {each["first"]: each for each in map(json.loads, lines[1:])} if lines[0] == code else {}
-    kept.write_text("".join(f"{line}\n" for line in (code, *map(json.dumps, parts.values()))))
     ranges = [(first, min(first + PART, given.instances)) for first in range(0, given.instances, PART)]
-    tasks = [(*each, given.seed) for each in ranges if each[0] not in parts]
-
-    def done(_: int, result: dict[str, Any]) -> None:
-        parts[result["first"]] = result
-        with kept.open("a") as file:
-            file.write(f"{json.dumps(result)}\n")
-        print(f"{len(parts)}/{len(ranges)} parts, {sum(len(each['accused']) for each in parts.values())} accused")
-
-    share(part, tasks, given.jobs, done)
-    found = whole([parts[first] for first, _ in ranges])
-    text = json.dumps({"instances": given.instances, "seed": given.seed, "code": code, **found}, indent=1)
-    given.out.write_text(f"{text}\n")
-    kept.unlink()
+    found = whole(parts.done(part, [(*each, given.seed) for each in ranges], given.jobs, given.out, code))
+    parts.write(given.out, {"instances": given.instances, "seed": given.seed, "code": code, **found})
     for outcome, number in found["counts"].items():
         print(f"{outcome:15} {number}")
     print(f"undecided       {found['undecided']:.2%} of those about which the statement says something")

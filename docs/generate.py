@@ -93,6 +93,7 @@ def everything(_: Sphinx | None = None) -> None:
         "quarter": quarter,
         "tables": rate_tables,
         **{f"rates-{paper}": functools.partial(rate_cards, paper) for paper in carded()},
+        "rates-planted": planted_rates,
         "audit": audit_counts,
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
@@ -719,6 +720,39 @@ def rate_cards(paper: str) -> str:
     parts = [_own_card(key, card) for key, card in own.items()]
     quoted = [card for key, card in every.items() if key not in own]
     return "\n".join([*parts, *([_quoted_cards(quoted)] if quoted else [])])
+
+
+def planted_rates() -> str:
+    """What the cards said of every wrong exponent, a row per term and parameter."""
+    pairs: dict[tuple[str, str, str], dict[float, Mapping[str, Any]]] = {}
+    for each in json.loads((HERE.parent / "benchmarks" / "planted.json").read_text()):
+        pairs.setdefault((each["statement"], each["row"], each["parameter"]), {})[each["power"]] = each
+    every = [each for pair in pairs.values() for each in pair.values()]
+    counts = Counter(each["found"] for each in every if each["caught"])
+    missed = [each for each in every if not each["caught"]]
+    said = ", ".join(f"{number} {finding}" for finding, number in counts.most_common())
+    passed = [each["verify"] for each in every if each["found"] == "EXCEEDED" and each["left"] is not None]
+    rows = [
+        (link(key), plain(row), code(name), *map(_planted, pair.values())) for (key, row, name), pair in pairs.items()
+    ]
+    says = (
+        f"Of {len(every)} wrong exponents {len(every) - len(missed)} are found as they should be: {said}. An instance "
+        f"passes the wrong bound in {len(passed)} cells; {code('verify')} says {code('VIOLATED')} of "
+        f"{passed.count('VIOLATED')} of them, and the others are runs that it does not take, or not exactly enough."
+    )
+    open_ones = [
+        f"- {code(each['statement'])}, {plain(each['row'])} in {code(each['parameter'])}: {each['found']} instead of "
+        f"{each['wanted']}, {plain(each['reason'])}"
+        for each in missed
+    ]
+    head = ("statement", "term", "x", "term times x^(-1/4)", "term times x^(1/4)")
+    return "\n".join([says, "", *open_ones, "", table(head, rows), ""])
+
+
+def _planted(each: Mapping[str, Any]) -> str:
+    if each["term"] is None:
+        return each["found"]
+    return plain(f"{_two(each['term'])} → {_two(each['worst'])}") + f" {each['found']}"
 
 
 def _own_card(key: str, card: Mapping[str, Any]) -> str:

@@ -162,20 +162,22 @@ def card(
     statement: Statement,
     *,
     over: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Card:
-    """The rate card of a statement; ``over`` names the parameters, by default all.
+    """The rate card of a statement; ``over`` names the parameters and ``rows`` the rows, by default all.
 
     Raises `InputError` for a statement about runs that no hard instances are known for, and for a name that is none of
     its parameters.
     """
     if statement.order_only:
-        return Card(statement, _orders(statement, over, progress), seed)
+        every = _orders(statement, over, progress)
+        return Card(statement, tuple(cell for cell in every if rows is None or cell.row.name in rows), seed)
     check_measurable(statement)
     covered(statement)
     bound = Bound(statement)
-    found = regimes.rows(statement, bound)
+    found = [row for row in regimes.rows(statement, bound) if rows is None or row.name in rows]
     pairs = [(row, name) for row in found for name in _chosen(statement, bound, row, over)]
     cells = []
     for done, (row, name) in enumerate(pairs):
