@@ -67,6 +67,7 @@ def rates(
     *,
     over: str | Sequence[str] | None = None,
     seed: int = 0,
+    workers: int = 1,
     out: str | Path | None = None,
 ) -> RatesResult:
     """The rate card of a statement: whether the worst case moves with every parameter as each term says.
@@ -83,6 +84,9 @@ def rates(
         of the run, delays, step sizes that are not prescribed, and constants.
     seed
         Seed of the search for settings.
+    workers
+        Processes that share the cells; no number depends on it. A script that asks for more than one has to begin its
+        work under ``if __name__ == "__main__":``.
     out
         Where an instance goes on which the left side passes the bound; nothing is written by default.
 
@@ -102,19 +106,20 @@ def rates(
     path = None if out is None else Path(out)
     if path is not None:
         files.check_target(path)
-    made = made_card(found, over, seed)
+    made = made_card(found, over, seed, workers)
     result = RatesResult(made, remarks=warning(found))
     if path is not None and result.instance is not None:
         result.instance.save(path)
     return result
 
 
-def made_card(statement: Statement, over: str | Sequence[str] | None, seed: int) -> Card:
+def made_card(statement: Statement, over: str | Sequence[str] | None, seed: int, workers: int = 1) -> Card:
     """The card with its progress shown; ``over`` as for `rates`."""
     whole("seed", seed, 0)
+    whole("workers", workers, 1)
     chosen = None if over is None else _symbols(statement, names(over))
     with progress(f"rates of {statement.key}") as report:
-        return card_of(statement, over=chosen, seed=seed, progress=report)
+        return card_of(statement, over=chosen, seed=seed, workers=workers, progress=report)
 
 
 def _symbols(statement: Statement, words: Sequence[str]) -> list[str]:

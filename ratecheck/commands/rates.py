@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -23,8 +24,9 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search for settings.")
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where an instance goes that passes the bound.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 @json_option
-def command(key: str, over: str | None, seed: int, path: Path | None, as_json: bool) -> int:
+def command(key: str, over: str | None, seed: int, path: Path | None, workers: int | None, as_json: bool) -> int:
     """Say for every term of statement KEY whether the worst case moves with K, m, n, T, ... as the term does.
 
     For each term and parameter the settings are chosen so that the term is nearly all of the bound. Its exponent stands
@@ -37,7 +39,7 @@ def command(key: str, over: str | None, seed: int, path: Path | None, as_json: b
     """
     if path is not None:
         files.check_target(path)
-    found = rates(key, over=over, seed=seed)
+    found = rates(key, over=over, seed=seed, workers=workers or os.cpu_count() or 1)
     print_result(found, as_json=as_json)
     address = instances.own((key,)).get(found.card.statement.key, "")
     instances.save(found.instance, path, address, violates=True)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
+import bounds
 from bounds.statement import Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
@@ -31,11 +34,14 @@ from ratecheck.exponents.sweep import check_measurable
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import Fit, fit
 from ratecheck.verification.instance import Instance
+from ratecheck.workers import share
 
 # Exponents that differ by no more than this are the same.
 TOLERANCE = 0.03
 # Regimes that are looked at before exponents are said to differ: one may lie where the left side changes its law.
 _REGIMES = 3
+# A process is started for so many cells at least: before that the start takes longer.
+_CELLS_EACH = 6
 # How far, in decades and in how many steps, a left side that gains on the bound is followed beyond the regime.
 _BEYOND, _STEPS = 9.0, 18
 # How many decades beyond its regime a bound may be passed, and how many are looked at there.
@@ -53,7 +59,7 @@ class Worst:
     """The term, the whole bound and the largest left side found, each (points,), while a parameter takes ``values``.
 
     ``predicted`` and ``measured`` are the exponents of the term and of the left side, ``gain`` that of their quotient.
-    ``hardest`` is the instance at the last point.
+    ``instances`` are the hardest found, one at every point.
     """
 
     values: Array
@@ -63,7 +69,12 @@ class Worst:
     predicted: Fit
     measured: Fit
     gain: Fit
-    hardest: Hard
+    instances: tuple[Hard, ...]
+
+    @property
+    def hardest(self) -> Hard:
+        """The instance at the last point."""
+        return self.instances[-1]
 
     @property
     def constant(self) -> float:
@@ -164,43 +175,80 @@ def card(
     over: Sequence[str] | None = None,
     rows: Sequence[str] | None = None,
     seed: int = 0,
+    workers: int = 1,
     progress: Progress | None = None,
 ) -> Card:
     """The rate card of a statement; ``over`` names the parameters and ``rows`` the rows, by default all.
 
-    Raises `InputError` for a statement about runs that no hard instances are known for, and for a name that is none of
-    its parameters.
+    The cells of a paper's statement are shared by at most ``workers`` processes, which changes no number. Raises
+    `InputError` for a statement about runs that no hard instances are known for, and for a name that is none of its
+    parameters.
     """
     if statement.order_only:
-        every = _orders(statement, over, progress)
+        every = _orders(statement, over, workers, progress)
         return Card(statement, tuple(cell for cell in every if rows is None or cell.row.name in rows), seed)
     check_measurable(statement)
     covered(statement)
     bound = Bound(statement)
     found = [row for row in regimes.rows(statement, bound) if rows is None or row.name in rows]
     pairs = [(row, name) for row in found for name in _chosen(statement, bound, row, over)]
-    cells = []
-    for done, (row, name) in enumerate(pairs):
-        cell = _cell(statement, bound, row, name, seed)
-        cells.append(replace(cell, check=_checked(statement, cell)))
+    tasks = [(row, name, seed) for row, name in pairs]
+    return Card(statement, _shared(_judged_cell, statement, tasks, workers, progress), seed)
+
+
+def _shared(
+    work: Callable[..., Cell],
+    statement: Statement,
+    tasks: Sequence[tuple[Any, ...]],
+    workers: int,
+    progress: Progress | None,
+) -> tuple[Cell, ...]:
+    """``work(statement, *task)`` for every task, by several processes where that is worth it."""
+    cells: dict[int, Cell] = {}
+
+    def done(number: int, cell: Cell) -> None:
+        cells[number] = cell
         if progress is not None:
-            progress((done + 1) / len(pairs))
-    return Card(statement, tuple(cells), seed)
+            progress(len(cells) / len(tasks))
+
+    count = min(workers, len(tasks) // _CELLS_EACH)
+    if count > 1 and _of_a_paper(statement):
+        share(_by_key, [(work, statement.key, *task) for task in tasks], count, done)
+    else:
+        share(work, [(statement, *task) for task in tasks], 1, done)
+    return tuple(cells[number] for number in range(len(tasks)))
 
 
-def _orders(statement: Statement, over: Sequence[str] | None, progress: Progress | None) -> tuple[Cell, ...]:
+def _of_a_paper(statement: Statement) -> bool:
+    """Whether other processes know it; a file of one's own may have given its method to this one alone."""
+    return statement.key.partition("/")[0] in bounds.PAPERS and bounds.get(statement.key) is statement
+
+
+def _by_key(work: Callable[..., Cell], key: str, *task: Any) -> Cell:
+    """A statement itself may have functions in it, which cannot be sent."""
+    return work(bounds.get(key), *task)
+
+
+def _judged_cell(statement: Statement, row: Row, parameter: str, seed: int) -> Cell:
+    """One cell and what `verify` says of it."""
+    cell = _cell(statement, Bound(statement), row, parameter, seed)
+    return replace(cell, check=_checked(cell))
+
+
+def _orders(
+    statement: Statement, over: Sequence[str] | None, workers: int, progress: Progress | None
+) -> tuple[Cell, ...]:
     """The cells of a statement that is known only up to a constant: its exponents are compared, nothing else."""
     if not bilevel_orders.covers(statement):
         return _of_table(statement, over)
     every = bilevel_orders.parameters(statement)
     _check_names(statement, over, every)
     pairs = [(term, name) for term in statement.claims[0].terms for name in every if over is None or name in over]
-    found = []
-    for done, (term, name) in enumerate(pairs):
-        found.append(_of_order(Row(term, None), bilevel_orders.exponent(statement, term, name)))
-        if progress is not None:
-            progress((done + 1) / len(pairs))
-    return tuple(found)
+    return _shared(_order_cell, statement, pairs, workers, progress)
+
+
+def _order_cell(statement: Statement, term: str, parameter: str) -> Cell:
+    return _of_order(Row(term, None), bilevel_orders.exponent(statement, term, parameter))
 
 
 def _of_table(statement: Statement, over: Sequence[str] | None) -> tuple[Cell, ...]:
@@ -276,11 +324,11 @@ def _cell(statement: Statement, bound: Bound, row: Row, parameter: str, seed: in
     return min(cells, key=lambda cell: math.inf if cell.worst is None else _bend(cell.worst))
 
 
-def _checked(statement: Statement, cell: Cell) -> Check | None:
+def _checked(cell: Cell) -> Check | None:
     """`verify` on the cell's instance of the fewest clients."""
     if cell.worst is None or cell.regime is None:
         return None
-    hard = [(_worst(statement, cell.regime, x), x) for x in (cell.regime.values[0], cell.regime.values[-1])]
+    hard = [(cell.worst.instances[end], cell.regime.values[end]) for end in (0, -1)]
     hard = [(each, x) for each, x in hard if sum(each.sizes) <= _CHECKED_CLIENTS and each.length <= _CHECKED_ROUNDS]
     for each, x in sorted(hard, key=lambda pair: sum(pair[0].sizes)):
         instance = each.instance()
@@ -304,7 +352,7 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ce
     followed = _followed(statement, bound, regime)
     if followed is None:
         return Cell(row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime)
-    violation = _first(statement, bound, regime, regime.values)
+    violation = _first(statement, bound, regime, regime.values, followed.instances)
     gain = followed.gain.exponent
     if violation is None and _gains(statement, parameter, gain):
         violation = _passed(statement, bound, regime, followed, seed)
@@ -334,17 +382,13 @@ def _gains(statement: Statement, parameter: str, gain: float) -> bool:
 
 def _followed(statement: Statement, bound: Bound, regime: Regime) -> Worst | None:
     """Both sides over the regime; None where nothing makes the left side large."""
-    hard = [_worst(statement, regime, x) for x in regime.values]
+    hard = [worst(statement, regime.at(x), regime.row.scale) for x in regime.values]
     term, total = right(bound, regime.row, hard)
     values = np.array([each.values[regime.parameter] for each in hard])
     left = np.array([each.left for each in hard])
     if not (np.isfinite(left) & (left > 0)).all():
         return None
-    return Worst(values, term, total, left, fit(values, term), fit(values, left), fit(values, left / term), hard[-1])
-
-
-def _worst(statement: Statement, regime: Regime, value: float) -> Hard:
-    return worst(statement, regime.at(value), regime.row.scale)
+    return Worst(values, term, total, left, fit(values, term), fit(values, left), fit(values, left / term), tuple(hard))
 
 
 def right(bound: Bound, row: Row, hard: Sequence[Hard]) -> tuple[Array, Array]:
@@ -386,17 +430,19 @@ def _along(statement: Statement, bound: Bound, regime: Regime, followed: Worst) 
     return _first(statement, bound, regime, [float(x) for x in values])
 
 
-def _first(statement: Statement, bound: Bound, regime: Regime, values: Sequence[float]) -> Violation | None:
+def _first(
+    statement: Statement, bound: Bound, regime: Regime, values: Sequence[float], known: Sequence[Hard] = ()
+) -> Violation | None:
     """The first of these values at which `verify` confirms that the bound is passed; else one where it cannot tell.
 
-    It is asked about short runs of few clients first.
+    It is asked about short runs of few clients first. ``known`` are the hardest instances at the values, if they are.
     """
     open_one = None
-    for x in values:
+    for x, hard in zip_longest(values, known):
         setting = regime.at(x)
         if not _admitted(statement, bound, setting):
             break
-        violation = _violation(statement, bound, regime, setting)
+        violation = _violation(statement, bound, regime, setting, hard)
         if violation is None:
             continue
         for fewer in _small(statement, setting, regime.parameter):
@@ -412,9 +458,11 @@ def _first(statement: Statement, bound: Bound, regime: Regime, values: Sequence[
     return open_one
 
 
-def _violation(statement: Statement, bound: Bound, regime: Regime, setting: Mapping[str, float]) -> Violation | None:
+def _violation(
+    statement: Statement, bound: Bound, regime: Regime, setting: Mapping[str, float], known: Hard | None = None
+) -> Violation | None:
     """The worst case at a setting if it passes the bound; `verify` has not been asked."""
-    hard = worst(statement, setting, regime.row.scale)
+    hard = known or worst(statement, setting, regime.row.scale)
     _, total = right(bound, regime.row, [hard])
     if not hard.left > (1 + _MARGIN) * total[0]:
         return None

@@ -328,7 +328,8 @@ def _lefts(family: _Family, h: Array, slope: float) -> tuple[Array, Array]:
         for symbol, fact in statement.vocabulary.facts.items()
         if fact in NOISE and fact in ("sigma", f"sigma_{family.block}")
     )
-    left = family.left(family.modes(h, slope), 0.0, noise)
+    # Without noise and slope nothing moves.
+    left = family.left(family.modes(h, slope), 0.0, noise) if noise or slope else np.zeros_like(h)
     starts = _starts(statement, values, h, slope) if family.starts else np.zeros_like(h)
     if starts.any():
         left = left + family.left(family.modes(h, 0.0), 1.0, 0.0) * starts**2

@@ -521,6 +521,7 @@ ENDLESS = {
     "plot": ("plot", "pfl/theorem-3.7", "--engine", "step", "T=20000", "--replicates", "64"),
     "search": ("selftest", "pfl/theorem-3.7", "--workers", "1", "--mutants", "40", "--instances", "400"),
     "audit": ("audit", "fedsum", "--mutate"),
+    "card": ("rates", "fedsum/theorem-e.1", "--workers", "2"),
 }  # fmt: skip
 QUICK = ("step engine", "workers")
 

@@ -26,7 +26,7 @@ def worst(term, left, x=X):
     """Both sides by their laws."""
     values, both = {**BASE, "K": float(x[-1])}, (0.5, 0.5)
     hard = Hard(STATEMENT, values, "equal curvatures", "u", (2.0, 2.0), both, (0.25, -0.25), 1.5, (), float(left[-1]))
-    return Worst(x, term, term, left, fit(x, term), fit(x, left), fit(x, left / term), hard)
+    return Worst(x, term, term, left, fit(x, term), fit(x, left), fit(x, left / term), (hard,) * len(x))
 
 
 def cell(row, name, finding, term=None, left=None, reason="because of a reason", **more):

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import LinearMaps
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
 
 # (modes, rows, columns), and so on: 64 bits of mantissa where the machine has them.
 Long = NDArray[np.longdouble]
@@ -46,6 +47,48 @@ def modes(curvature: ArrayLike, slope: ArrayLike, sizes: tuple[float, ...]) -> M
     return Modes(h, g, sizes)
 
 
+class _Rationals:
+    """What has no curvature in it, in one block: an algorithm's coefficients as rationals, which take the longest."""
+
+    def __init__(self, algorithm: Algorithm, block: int, p: Mapping[str, float]) -> None:
+        self.maps, self._block, self._p = LinearMaps(algorithm, exact=True), block, p
+        self._tables: dict[str, Any] = {}
+        maps = self.maps
+        self.ds, self.dc, self.dl, self.dm = (
+            group.by_block[block] for group in (maps.server, maps.client, maps.local, maps.message)
+        )
+
+    def table(self, name: str, rows: int, widths: tuple[tuple[int, int], ...], first: int = 0) -> list[Any]:
+        """See `ClientMaps.table`."""
+        if name not in self._tables:
+            self._tables[name] = getattr(self.maps, name)(self._p)[self._block]
+        parts, at = [], 0
+        for used, padded in widths:
+            parts.append(self._tables[name][first : first + rows, at : at + used])
+            at += padded
+        return parts
+
+    @cached_property
+    def without_gradients(self) -> Any:
+        """See `ClientMaps.without_gradients`."""
+        maps = self.maps
+        server, client = (self.ds, maps.server.slots), (self.dc, maps.client.slots)
+        begin_s, begin_c = self.table("begin", self.dl, (server, client))
+        found = zeros(self.dc + self.dm, self.ds + 1 + self.dc)
+        for used, first in ((self.dc, 0), (self.dm, maps.client.slots)):
+            by_s, by_c, by_l = self.table("finish", used, (server, client, (self.dl, maps.local.slots)), first)
+            rows = slice(self.dc, None) if first else slice(0, self.dc)
+            found[rows, : self.ds] = by_s + by_l.dot(begin_s)
+            found[rows, self.ds + 1 :] = by_c + by_l.dot(begin_c)
+        return found
+
+
+# All curvatures and families of a setting share their numbers.
+@lru_cache(maxsize=256)
+def _rationals(algorithm: Algorithm, block: int, numbers: tuple[tuple[str, float], ...]) -> _Rationals:
+    return _Rationals(algorithm, block, dict(numbers))
+
+
 class ClientMaps:
     """A client's round on the modes of one block, at the numbers ``p`` that the algorithm's functions receive.
 
@@ -57,24 +100,14 @@ class ClientMaps:
         algorithm = method.algorithm
         self.modes, self.noise, self.p = modes, noise, p
         self.count = len(modes.curvature)
-        self.maps = LinearMaps(algorithm, exact=True)
         self._prox = algorithm.oracle == "prox"
-        self._block = algorithm.blocks.index(block)
-        self._tables: dict[str, Any] = {}
-        maps = self.maps
-        self.ds, self.dc, self.dl, self.dm = (
-            group.by_block[self._block] for group in (maps.server, maps.client, maps.local, maps.message)
-        )
+        self._exact = _rationals(algorithm, algorithm.blocks.index(block), tuple(sorted(p.items())))
+        self.maps = self._exact.maps
+        self.ds, self.dc, self.dl, self.dm = (getattr(self._exact, each) for each in ("ds", "dc", "dl", "dm"))
 
     def table(self, name: str, rows: int, widths: tuple[tuple[int, int], ...], first: int = 0) -> list[Any]:
         """A function's coefficients in this block as rationals, one matrix per input; ``widths``: (used, padded)."""
-        if name not in self._tables:
-            self._tables[name] = getattr(self.maps, name)(self.p)[self._block]
-        parts, at = [], 0
-        for used, padded in widths:
-            parts.append(self._tables[name][first : first + rows, at : at + used])
-            at += padded
-        return parts
+        return self._exact.table(name, rows, widths, first)
 
     def round(self, group: int) -> tuple[Long, Long]:
         """What a client adds to (client, message) because of its K gradients, and that noise's covariance.
@@ -109,16 +142,7 @@ class ClientMaps:
 
     def without_gradients(self) -> Any:
         """(client', message) as rationals on (s, 1, c) where every local variable keeps its first value."""
-        maps = self.maps
-        server, client = (self.ds, maps.server.slots), (self.dc, maps.client.slots)
-        begin_s, begin_c = self.table("begin", self.dl, (server, client))
-        found = zeros(self.dc + self.dm, self.ds + 1 + self.dc)
-        for used, first in ((self.dc, 0), (self.dm, maps.client.slots)):
-            by_s, by_c, by_l = self.table("finish", used, (server, client, (self.dl, maps.local.slots)), first)
-            rows = slice(self.dc, None) if first else slice(0, self.dc)
-            found[rows, : self.ds] = by_s + by_l.dot(begin_s)
-            found[rows, self.ds + 1 :] = by_c + by_l.dot(begin_c)
-        return found
+        return self._exact.without_gradients
 
     def oracle(self) -> tuple[Long, Long]:
         """(M, c), each (modes, groups): what the method asks for at x is M x - c."""
@@ -134,17 +158,16 @@ def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:
 
     ``form`` and ``moments`` are (modes, numbers), ``power`` is the map of one round, (modes, numbers, numbers).
     """
-    # The sum of the first 2^j powers, beside power 2^j itself.
-    total = np.broadcast_to(np.eye(power.shape[-1], dtype=np.longdouble), power.shape)
-    summed, left = np.zeros_like(moments), T
+    # The form of the sum of the first 2^j powers, beside power 2^j itself.
+    total, left = np.zeros(len(moments), dtype=np.longdouble), T
     while left:
         if left & 1:
-            summed = summed + (total @ moments[..., None])[..., 0]
+            total = total + (form * moments).sum(axis=-1)
             moments = (power @ moments[..., None])[..., 0]
         left >>= 1
         if left:
-            total, power = total + power @ total, power @ power
-    return np.asarray((form * summed).sum(axis=-1) / T)
+            form, power = form + (form[:, None] @ power)[:, 0], power @ power
+    return np.asarray(total / T)
 
 
 def repeated(change: Long, shock: Long, K: int) -> tuple[Long, Long]:

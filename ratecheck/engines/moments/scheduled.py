@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms import Method
+from ratecheck.algorithms.algorithm import Algorithm
 from ratecheck.engines.moments.modes import ClientMaps, Long, Modes, identity, long
-from ratecheck.engines.moments.preserved import of_numbers
+from ratecheck.engines.moments.preserved import Preserved, of_numbers
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,14 @@ class _Stage:
             doubled = doubled.then(doubled)
 
 
+# All curvatures and families of a setting share their numbers.
+@lru_cache(maxsize=256)
+def _preserved(algorithm: Algorithm, clients: tuple[tuple[tuple[str, float], ...], ...]) -> list[Preserved]:
+    """What is preserved where clients have these numbers, and rounds those of the first."""
+    numbers = [dict(each) for each in clients]
+    return of_numbers(algorithm, numbers, numbers[:1])
+
+
 class _Run:
     """z = (s, 1, c_1, ..., c_G): the server, the constant one and the mean client of every group.
 
@@ -109,12 +118,9 @@ class _Run:
     def _preserved(self, method: Method) -> tuple[list[int], Long]:
         """Which variables of the server are preserved less sums over the clients; and these sums as rows over z."""
         delays = (1.0, 2.0) if method.algorithm.uses_delay else (1.0,)
-        clients = [self._maps(delay).p for delay in delays]
-        found = [
-            each
-            for each in of_numbers(method.algorithm, clients, clients[:1])
-            if each.block == method.algorithm.blocks.index(self.run.block)
-        ]
+        clients = tuple(tuple(sorted(self._maps(delay).p.items())) for delay in delays)
+        block = method.algorithm.blocks.index(self.run.block)
+        found = [each for each in _preserved(method.algorithm, clients) if each.block == block]
         sums = np.zeros((self.size, self.size), dtype=np.longdouble)
         for each in found:
             for group in self.groups:
