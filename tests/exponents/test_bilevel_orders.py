@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import bounds
 from bounds.statement import Statement, number
@@ -15,6 +15,7 @@ from ratecheck.exponents import bilevel_orders as orders
 from ratecheck.exponents.bilevel_family import CONSTANTS, Cause, family
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.order_exponent import compare
+from ratecheck.selftesting.planted_rates import planted
 
 ORDER = "simfbo/theorem-1-order"
 ORDERS = (ORDER, "simfbo/theorem-1-order-full", "simfbo/theorem-1-order-partial", "simfbo/theorem-2-order")
@@ -31,14 +32,6 @@ KNOWN = {
     ("local updates", "P"): 0.0,
     ("local updates", "tau_bar"): 0.0,
 }
-
-
-def planted(statement: Statement, term: str, parameter: str, power: float) -> Statement:
-    """The statement with one term times a power of a parameter."""
-    (claim,) = statement.claims
-    factor = statement.vocabulary[parameter].symbol ** power
-    terms = {label: expr * (factor if label == term else 1) for label, expr in claim.terms.items()}
-    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
 @pytest.mark.parametrize("regime", Cause)
@@ -145,7 +138,7 @@ def test_without_noise_the_order_hides_the_initial_gap() -> None:
 @pytest.mark.parametrize("power", [-0.25, 0.25])
 def test_a_planted_exponent(term: str, parameter: str, power: float) -> None:
     """A quarter too good is exceeded, a quarter too bad is loose by that much."""
-    found = orders.exponent(planted(bounds.get(ORDER), term, parameter, power), term, parameter)
+    found = orders.exponent(planted(bounds.get(ORDER), term, parameter, sp.Rational(power)), term, parameter)
     assert found.measured - found.predicted == pytest.approx(-power, abs=0.03)
     assert found.verdict is (Finding.EXCEEDED if power < 0 else Finding.LOOSE)
 
@@ -168,7 +161,7 @@ def test_every_order(key: str) -> None:
             assert np.all(found.errors < 1e-3 * found.lefts)
             if not wrong:
                 for power in (-0.25, 0.25):
-                    again = orders.exponent(planted(statement, term, parameter, power), term, parameter)
+                    again = orders.exponent(planted(statement, term, parameter, sp.Rational(power)), term, parameter)
                     assert again.measured - again.predicted == pytest.approx(-power, abs=0.03)
                     assert again.verdict is (Finding.EXCEEDED if power < 0 else Finding.LOOSE)
 

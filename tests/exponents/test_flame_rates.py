@@ -7,7 +7,6 @@ import pytest
 import sympy as sp
 
 import bounds
-from bounds.statement import Statement
 from ratecheck.engines.moments import exact
 from ratecheck.engines.moments.flame_modes import FlameModes
 from ratecheck.engines.setup import prepare
@@ -17,6 +16,7 @@ from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
 from ratecheck.problems import Quadratic
+from ratecheck.selftesting.planted_rates import planted
 
 UNBIASED = "flame/theorem-2-unbiased-wide-repaired"
 BIASED = "flame/theorem-2-biased-wide-repaired"
@@ -115,19 +115,11 @@ def test_inner_errors_keep_the_left_side_at_eps_max() -> None:
         assert hard.instance() is None
 
 
-def _planted(key: str, term: str, name: str, power: sp.Rational) -> Statement:
-    statement = bounds.get(key)
-    symbol = statement.vocabulary[name].symbol
-    (claim,) = statement.claims
-    terms = {label: expr * symbol**power if label == term else expr for label, expr in claim.terms.items()}
-    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("key", [UNBIASED, BIASED])
 def test_a_gap_that_vanishes_too_fast_is_violated(key: str) -> None:
     """T^(-5/4): there is an instance, and 'verify' confirms it."""
-    found = card(_planted(key, "initial gap", "T", -sp.Rational(1, 4)), over=["T"])
+    found = card(planted(bounds.get(key), "initial gap", "T", -sp.Rational(1, 4)), over=["T"])
     cell = next(cell for cell in found.cells if cell.row.term == "initial gap")
     assert cell.finding is Finding.EXCEEDED
     assert cell.violation is not None
@@ -139,7 +131,7 @@ def test_a_gap_that_vanishes_too_fast_is_violated(key: str) -> None:
 @pytest.mark.parametrize(("name", "power", "loose"), [("T", 1, 0.25), ("s", 1, 0.25), ("m", 1, 0.25)])
 def test_a_gap_that_vanishes_too_slowly_is_loose(key: str, name: str, power: int, loose: float) -> None:
     """By the quarter that was planted."""
-    found = card(_planted(key, "initial gap", name, sp.Rational(power, 4)), over=[name])
+    found = card(planted(bounds.get(key), "initial gap", name, sp.Rational(power, 4)), over=[name])
     cell = next(cell for cell in found.cells if cell.row.term == "initial gap")
     assert cell.finding is Finding.LOOSE
     assert cell.loose == pytest.approx(loose, abs=0.03)
