@@ -87,7 +87,7 @@ class Findings:
 
     def unresolved(self, claim: StudyClaim) -> list[Curve]:
         """The curves whose steady state a claim is about although noise hides whether it is one."""
-        if claim.kind not in (ClaimKind.ERROR, ClaimKind.BELOW):
+        if not claim.about_steady_state:
             return []
         curves = {curve.title: curve for pair in pairs(claim, self.study) for curve in pair}
         return [c for title, c in curves.items() if self.summaries[title].steadiness is Steadiness.UNRESOLVED]
@@ -213,7 +213,7 @@ def _unusable(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> str:
     """Why a curve cannot be compared; empty where it can."""
     if summary.diverged:
         return f"{curve.title} diverged in {summary.diverged} of {len(summary.samples)} replicates"
-    if claim.kind in (ClaimKind.ERROR, ClaimKind.BELOW) and summary.steadiness is Steadiness.UNSTEADY:
+    if claim.about_steady_state and summary.steadiness is Steadiness.UNSTEADY:
         drift = summary.drift
         return f"{curve.title} is not steady: drift {drift.value:.3g} [{drift.low:.3g}, {drift.high:.3g}] in the window"
     return ""

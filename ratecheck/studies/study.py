@@ -158,6 +158,11 @@ class StudyClaim:
     power: float = 0.0
 
     @property
+    def about_steady_state(self) -> bool:
+        """Whether it compares steady states."""
+        return self.kind in (ClaimKind.ERROR, ClaimKind.BELOW)
+
+    @property
     def figures(self) -> tuple[str, ...]:
         """Names of the figures that the claim is about."""
         return self.over if self.than is None else (*self.over, self.than)

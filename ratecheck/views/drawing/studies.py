@@ -33,8 +33,9 @@ _SUFFIXES = (".png", ".svg", ".pdf")
 def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bool = True) -> list[Path]:
     """One PNG, SVG and PDF per figure, and with ``together`` one of each with all of them; returns the paths.
 
-    Lines are means over replicates, bands pointwise 95% intervals of that mean; a black line marks the window taken for
-    the steady state, at its mean, and dots carry that level on. Raises `InputError` where a file cannot be written.
+    Lines are means over replicates, bands pointwise 95% intervals of that mean; where a claim is about the
+    steady state, a black line marks the window taken for it, at its mean, and dots carry that level on. Raises
+    `InputError` where a file cannot be written.
     """
     figures = findings.study.figures
     sheets: dict[str, tuple[Figure, ...]] = {figure.name: (figure,) for figure in figures}
@@ -79,10 +80,14 @@ def check_labels(study: Study) -> None:
 def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: StudyResult) -> None:
     units = [models_per_round(curve) if figure.axis is Axis.COMMUNICATION else 1.0 for curve in figure.curves]
     last = max(unit * curve.T for unit, curve in zip(units, figure.curves, strict=True))
-    for look, unit, curve in zip(_looks(figure, findings.study), units, figure.curves, strict=False):
-        _curve(ax, curve, look, unit, last, findings, outcome)
+    steady = any(claim.about_steady_state and figure.name in claim.figures for claim in findings.study.claims)
+    for k, (look, unit, curve) in enumerate(zip(_looks(figure, findings.study), units, figure.curves, strict=False)):
+        # Markers of curves that lie on each other stand side by side.
+        look["markevery"] = (k / (_MARKERS * len(figure.curves)), 1 / _MARKERS)
+        _curve(ax, curve, look, unit, last if steady else None, findings, outcome)
     quick = " (quick)" if findings.study.quick else ""
     ax.set_yscale("log")
+    ax.locator_params(axis="x", nbins=5)
     ax.set(title=f"{figure.name}: {figure.title}{quick}", xlabel=_XLABEL[figure.axis])
     ax.title.set_fontsize("medium")
     # Below the panel, where it covers nothing.
@@ -97,7 +102,7 @@ def _looks(figure: Figure, study: Study) -> list[dict[str, Any]]:
     methods = list(dict.fromkeys(c.algorithm for f in study.figures if f.vary == "algorithm" for c in f.curves))
     by_method = dict(zip(methods, looks(), strict=False))
     if figure.vary == "algorithm":
-        return [by_method[curve.algorithm] for curve in figure.curves]
+        return [dict(by_method[curve.algorithm]) for curve in figure.curves]
     return [look for look, _ in zip(looks(), figure.curves, strict=False)]
 
 
@@ -106,7 +111,7 @@ def _curve(
     curve: Curve,
     look: dict[str, Any],
     unit: float,
-    last: float,
+    last: float | None,
     findings: Findings,
     outcome: StudyResult,
 ) -> None:
@@ -116,16 +121,17 @@ def _curve(
         return
     rounds, mean, radius = binned(values)
     rounds = unit * rounds
-    ax.plot(rounds, mean, label=curve.label, markevery=max(1, len(mean) // _MARKERS), **look)
+    ax.plot(rounds, mean, label=curve.label, **look)
     # A logarithmic axis has no place for a lower limit below zero.
     ax.fill_between(
         rounds, np.maximum(mean - radius, mean / 10), mean + radius, color=look["color"], alpha=0.2, linewidth=0
     )
-    ax.hlines(
-        summary.steady.value, unit * summary.first_round, unit * summary.T, color="black", linewidth=0.8, zorder=3
-    )
+    if last is None:
+        return
+    first, end = unit * summary.first_round, unit * summary.T
+    ax.hlines(summary.steady.value, first, end, color="black", linewidth=0.8, zorder=3)
     # Curves end in different rounds; the dots carry their levels to the edge, where they can be compared.
-    ax.hlines(summary.steady.value, unit * summary.T, last, color=look["color"], linewidth=0.9, linestyle=":")
+    ax.hlines(summary.steady.value, end, last, color=look["color"], linewidth=0.9, linestyle=":")
 
 
 def binned(values: Array) -> tuple[Array, Array, Array]:
