@@ -90,6 +90,7 @@ def everything(_: Sphinx | None = None) -> None:
         "two-cores": lambda: measured("two-cores"),
         **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "spread", "kurtosis")},
         "tightness": tightness,
+        "claims": claims,
         "quarter": quarter,
         "tables": rate_tables,
         **{f"rates-{paper}": functools.partial(rate_cards, paper) for paper in carded()},
@@ -331,6 +332,47 @@ def _implication(answer: Mapping[str, Any]) -> tuple[str, ...]:
     how = f" ({answer['how']})" if answer["how"] else ""
     premises = ", ".join(map(link, answer["premises"]))
     return link(answer["conclusion"]), premises, answer["verdict"] + how, "; ".join(constants)
+
+
+def claims() -> str:
+    """Every claim of the kept studies with its verdict and intervals, the choices, and the theorems on the curves."""
+    parts = []
+    for name, study in json.loads((HERE / "claims.json").read_text()).items():
+        rows = [
+            (plain(claim["source"]), plain(claim["says"]), claim["verdict"], *_spans(claim))
+            for claim in study["claims"]
+        ]
+        parts += [f"### {code(name)}", "", plain(study["title"]) + ".", ""]
+        parts += [table(("in the paper", "claim", "verdict", "agree, oppose, of", "ratios", "limits"), rows), ""]
+        if study["chosen"]:
+            parts += ["Chosen here:", "", *(f"- {plain(text)}" for text in study["chosen"]), ""]
+        if study["theory"]:
+            head = ("figure", "curve", "theorem", "bound", "mean over rounds", "admissible")
+            parts += [table(head, _beside(study)), ""]
+    return "\n".join(parts)
+
+
+def _spans(claim: Mapping[str, Any]) -> tuple[str, ...]:
+    count = f"{claim['agree']}, {claim['oppose']}, {claim['comparisons']}"
+    if claim["ratios"] is None:
+        return count, "", ""
+    (low, high), (least, most) = claim["ratios"], claim["limits"]
+    end = "∞" if most is None else f"{most:.3g}"
+    return count, f"{low:.3g} to {high:.3g}", f"{least:.3g} to {end}"
+
+
+def _beside(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (
+            plain(each["figure"]),
+            plain(each["curve"].partition("=")[2]),
+            link(each["statement"]),
+            "" if each["bound"] is None else f"{each['bound']:.3g}",
+            f"{each['mean']:.3g}",
+            "yes" if each["admissible"] else "no",
+        )
+        for each in study["theory"]
+    ]
 
 
 def self_test() -> str:

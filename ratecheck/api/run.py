@@ -36,7 +36,7 @@ class RunResult(Result):
 
     @property
     def all_confirmed(self) -> bool:
-        """Whether every claim is CONFIRMED."""
+        """Whether every claim is CONFIRMED or, in a smoke test, SKIPPED."""
         return self.findings.all_confirmed
 
     def __str__(self) -> str:

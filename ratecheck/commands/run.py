@@ -30,7 +30,8 @@ def command(
     """Run the study in STUDY.toml, check its claims and draw its figures.
 
     What is done is kept in FOLDER/cells: an interrupted run goes on where it stopped, and only what a changed study
-    file touches is computed again. Exit code 0 where every claim is CONFIRMED, 1 where one is REFUTED or MIXED.
+    file touches is computed again. Exit code 0 where every claim is CONFIRMED or,
+    by --quick, SKIPPED, else 1.
     """
     found = measured(study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick)
     # What was found is on the screen before a file can fail.

@@ -7,27 +7,33 @@ drifts), so that with probability 1 - level all of them are right at once; a run
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary, Steadiness, ratio_interval, summarise
+from ratecheck.studies.instance import models_per_round
 from ratecheck.studies.store import Records
-from ratecheck.studies.study import ClaimKind, Curve, Effect, Study, StudyClaim, pairs
+from ratecheck.studies.study import Axis, ClaimKind, Curve, Effect, Study, StudyClaim, pairs
+from ratecheck.studies.theory import CurveTheory, theory
 
 
 class ClaimVerdict(enum.Enum):
     """What is found about a claim; the values are printed.
 
     ``CONFIRMED``: every comparison goes the claimed way, significantly. ``REFUTED``: more than half go significantly
-    the other way. ``MIXED``: anything else.
+    the other way. ``MIXED``: some go the one way and some the other, significantly. ``UNRESOLVED``: anything else.
+    ``SKIPPED``: a smoke test left it unresolved, which says nothing about the study.
     """
 
     CONFIRMED = "CONFIRMED"
     REFUTED = "REFUTED"
     MIXED = "MIXED"
+    UNRESOLVED = "UNRESOLVED"
+    SKIPPED = "SKIPPED"
 
 
 class Side(enum.Enum):
@@ -42,8 +48,9 @@ class Side(enum.Enum):
 class ClaimComparison:
     """Two curves compared: ``ratio`` is the quantity of ``second`` divided by that of ``first``.
 
-    The quantity is the steady-state mean, or with a ``level`` the number of rounds down to it. ``reason`` says why
-    nothing was compared, where nothing was.
+    The quantity is that of the claim's kind, with a ``level`` the way down to it along the figure's x. ``reason`` says
+    why nothing was compared, where nothing was, or which curve is not down in some replicates: it counts as down at the
+    end there, and the ratio is bounded on one side only.
     """
 
     first: Curve
@@ -71,15 +78,16 @@ class Findings:
     claims: tuple[ClaimResult, ...]
     summaries: Mapping[str, EstimateSummary]
     error: float
+    theory: tuple[CurveTheory, ...] = ()
 
     @property
     def all_confirmed(self) -> bool:
-        """Whether no claim is refuted or mixed."""
-        return all(result.verdict is ClaimVerdict.CONFIRMED for result in self.claims)
+        """Whether no claim is refuted, mixed or unresolved."""
+        return all(result.verdict in (ClaimVerdict.CONFIRMED, ClaimVerdict.SKIPPED) for result in self.claims)
 
     def unresolved(self, claim: StudyClaim) -> list[Curve]:
         """The curves whose steady state a claim is about although noise hides whether it is one."""
-        if claim.kind is ClaimKind.SPEED:
+        if not claim.about_steady_state:
             return []
         curves = {curve.title: curve for pair in pairs(claim, self.study) for curve in pair}
         return [c for title, c in curves.items() if self.summaries[title].steadiness is Steadiness.UNRESOLVED]
@@ -99,7 +107,7 @@ def judge(study: Study, records: Mapping[str, Records]) -> Findings:
         for curve in study.curves
     }
     results = tuple(_judge(claim, study, summaries, error) for claim in study.claims)
-    return Findings(study, results, summaries, error)
+    return Findings(study, results, summaries, error, theory(study))
 
 
 def metric(study: Study, records: Records) -> Array:
@@ -109,14 +117,14 @@ def metric(study: Study, records: Records) -> Array:
 
 
 def _levels(study: Study, figure: str) -> tuple[float, ...]:
-    levels = {level for claim in study.claims if claim.figure == figure for level in claim.levels}
+    levels = {level for claim in study.claims if figure in claim.over for level in claim.levels}
     return tuple(sorted(levels, reverse=True))
 
 
 def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSummary], error: float) -> ClaimResult:
     levels: tuple[float | None, ...] = claim.levels or (None,)
     comparisons = tuple(
-        _compare(claim, first, second, level, summaries, error)
+        _compare(claim, first, second, level, study, summaries, error)
         for level in levels
         for first, second in pairs(claim, study)
     )
@@ -125,8 +133,10 @@ def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSumm
         verdict = ClaimVerdict.CONFIRMED
     elif 2 * sides.count(Side.OPPOSES) > len(sides):
         verdict = ClaimVerdict.REFUTED
-    else:
+    elif Side.AGREES in sides and Side.OPPOSES in sides:
         verdict = ClaimVerdict.MIXED
+    else:
+        verdict = ClaimVerdict.SKIPPED if study.quick else ClaimVerdict.UNRESOLVED
     return ClaimResult(claim, verdict, comparisons)
 
 
@@ -135,50 +145,75 @@ def _compare(
     first: Curve,
     second: Curve,
     level: float | None,
+    study: Study,
     summaries: Mapping[str, EstimateSummary],
     error: float,
 ) -> ClaimComparison:
-    reason = "; ".join(filter(None, (_unusable(curve, summaries[curve.title], level) for curve in (first, second))))
+    reason = "; ".join(filter(None, (_unusable(claim, curve, summaries[curve.title]) for curve in (first, second))))
     if reason:
         return ClaimComparison(first, second, level, None, Side.UNDECIDED, reason)
-    lower, upper = (
-        summaries[curve.title].samples if level is None else summaries[curve.title].passages[level]
-        for curve in (first, second)
-    )
-    ratio = ratio_interval(upper, lower, error)
-    return ClaimComparison(first, second, level, ratio, _side(claim, ratio))
+    if level is None:
+        lower, upper = (_quantity(claim, curve, summaries[curve.title]) for curve in (first, second))
+        ratio = ratio_interval(upper, lower, error)
+        return ClaimComparison(first, second, level, ratio, _side(claim, ratio))
+    (lower, early), (upper, late) = (_way(curve, summaries[curve.title], level, study) for curve in (first, second))
+    if early and late:
+        return ClaimComparison(first, second, level, None, Side.UNDECIDED, f"{early}; {late}")
+    scale = _power(claim, first), _power(claim, second)
+    ratio = ratio_interval(upper / scale[1], lower / scale[0], error)
+    # Who is not down at the end takes at least as long as that.
+    ratio = replace(ratio, low=0.0 if early else ratio.low, high=math.inf if late else ratio.high)
+    return ClaimComparison(first, second, level, ratio, _side(claim, ratio), early or late)
+
+
+def _quantity(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> Array:
+    """What the claim compares, per replicate; less is better."""
+    by_kind = {ClaimKind.MEAN: summary.means, ClaimKind.UNREST: summary.unrest}
+    return by_kind.get(claim.kind, summary.samples) / _power(claim, curve)
+
+
+def _power(claim: StudyClaim, curve: Curve) -> float:
+    return float(curve.value) ** claim.power if claim.power else 1.0
+
+
+def _way(curve: Curve, summary: EstimateSummary, level: float, study: Study) -> tuple[Array, str]:
+    """How far along the figure's x each replicate comes down, or the end, and in how many it does not, in words."""
+    passages = summary.passages[level]
+    never = np.isnan(passages)
+    unit = models_per_round(curve) if study.figure(curve.figure).axis is Axis.COMMUNICATION else 1.0
+    short, count = int(np.count_nonzero(never)), len(passages)
+    said = f"{curve.title} is not down to {level:g} after {summary.T} rounds in {short} of {count}" if short else ""
+    # The start is the end of no round.
+    return unit * np.maximum(np.where(never, summary.T, passages), 1e-9), said
 
 
 def _side(claim: StudyClaim, ratio: ConfidenceInterval) -> Side:
-    """Where the ratio of the curve with the larger value to that with the smaller one lies (of upper to lower)."""
+    """Whether the ratio, that of the second curve to the first, lies where the claim says."""
+    low, high = _claimed(claim)
+    if (low == 0 or ratio.low > low) and (math.isinf(high) or ratio.high < high):
+        return Side.AGREES
+    return Side.OPPOSES if ratio.high < low or ratio.low > high else Side.UNDECIDED
+
+
+def _claimed(claim: StudyClaim) -> tuple[float, float]:
+    """The open interval in which the claim has the ratio."""
+    most = 1 + claim.margin
     if claim.effect is Effect.NONE:
-        low, high = 1 / (1 + claim.margin), 1 + claim.margin
-        if ratio.within(low, high):
-            return Side.AGREES
-        return Side.OPPOSES if ratio.high < low or ratio.low > high else Side.UNDECIDED
+        return 1 / most, most
+    if claim.effect is Effect.BOUNDED:
+        return 0.0, most
+    if claim.effect in (Effect.BETTER, Effect.NO_WORSE):
+        return 1 / most, math.inf
     up = claim.kind is ClaimKind.BELOW or claim.effect is Effect.RISES
     # The faster a curve, the fewer rounds it takes.
-    up = up is not (claim.kind is ClaimKind.SPEED)
-    if ratio.low > 1:
-        return Side.AGREES if up else Side.OPPOSES
-    if ratio.high < 1:
-        return Side.OPPOSES if up else Side.AGREES
-    return Side.UNDECIDED
+    return (1.0, math.inf) if up is not (claim.kind is ClaimKind.SPEED) else (0.0, 1.0)
 
 
-def _unusable(curve: Curve, summary: EstimateSummary, level: float | None) -> str:
+def _unusable(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> str:
     """Why a curve cannot be compared; empty where it can."""
     if summary.diverged:
         return f"{curve.title} diverged in {summary.diverged} of {len(summary.samples)} replicates"
-    if level is not None:
-        short = int(np.count_nonzero(np.isnan(summary.passages[level])))
-        replicates = len(summary.samples)
-        return (
-            f"{curve.title} is not down to {level:g} after {summary.T} rounds in {short} of {replicates}"
-            if short
-            else ""
-        )
-    if summary.steadiness is Steadiness.UNSTEADY:
+    if claim.about_steady_state and summary.steadiness is Steadiness.UNSTEADY:
         drift = summary.drift
         return f"{curve.title} is not steady: drift {drift.value:.3g} [{drift.low:.3g}, {drift.high:.3g}] in the window"
     return ""

@@ -49,10 +49,13 @@ class EstimateSummary:
     ``samples`` (replicates,) are means over the window, ``steady`` their mean; ``drift`` is the mean over the second
     half of the window divided by that over the first; ``passages`` holds for each level the round, interpolated, in
     which each replicate first is at or below that share of its start (NaN: never). ``diverged`` counts replicates that
-    left the range of numbers; the rest is then NaN.
+    left the range of numbers; the rest is then NaN. ``means`` (replicates,) are means over all rounds, and ``unrest``
+    (replicates,) those over the window of |log of the metric in a round / in the round before|.
     """
 
     samples: Array
+    means: Array
+    unrest: Array
     steady: ConfidenceInterval
     drift: ConfidenceInterval
     steadiness: Steadiness
@@ -74,13 +77,15 @@ def summarise(
     if diverged:
         nothing, nan = ConfidenceInterval(math.nan, math.nan, math.nan), np.full(len(metric), math.nan)
         never = dict.fromkeys(levels, nan)
-        return EstimateSummary(nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged)
+        return EstimateSummary(nan, nan, nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged)
     samples, before, after = (
         metric[:, part].mean(axis=1) for part in (slice(first, T), slice(first, first + half), slice(T - half, T))
     )
     drift = ratio_interval(after, before, error, paired=True)
     return EstimateSummary(
         samples=samples,
+        means=metric.mean(axis=1),
+        unrest=_unrest(metric[:, first:]),
         steady=mean_interval(samples, error),
         drift=drift,
         steadiness=_steadiness(drift, tolerance),
@@ -88,6 +93,11 @@ def summarise(
         first_round=first,
         T=T,
     )
+
+
+def _unrest(metric: Array) -> Array:
+    logs = np.log(np.maximum(metric, np.finfo(float).tiny))
+    return np.abs(np.diff(logs, axis=1)).mean(axis=1) if logs.shape[1] > 1 else np.full(len(logs), math.nan)
 
 
 def _steadiness(drift: ConfidenceInterval, tolerance: float) -> Steadiness:

@@ -15,9 +15,8 @@ from ratecheck.aliases import Progress
 from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError
-from ratecheck.participation import Trace
 from ratecheck.problems import Problem
-from ratecheck.problems.build import build
+from ratecheck.studies.instance import participation_of, problem_of
 from ratecheck.studies.store import Records, RunStore, cell_key, merged
 from ratecheck.studies.study import Curve, Study
 
@@ -72,13 +71,10 @@ def run_study(
 
 def cells_of(study: Study) -> list[Cell]:
     """Every curve of the study, checked and ready; raises `InputError` naming file, figure and curve."""
-    problems: dict[str, Problem] = {}
     cells = []
     for curve in study.curves:
-        name = repr((curve.problem, sorted(curve.parameters.items())))
         try:
-            problem = problems[name] if name in problems else problems.setdefault(name, _problem(curve))
-            setup = _setup(curve, problem)
+            setup = _setup(curve, problem_of(curve))
         except InputError as error:
             raise InputError(f"{study.path}: figure {curve.figure!r}, {curve.name}: {error}") from None
         seed = curve_seed(study, curve)
@@ -88,22 +84,13 @@ def cells_of(study: Study) -> list[Cell]:
 
 def curve_seed(study: Study, curve: Curve) -> int:
     """A seed from the named axes study, figure and curve."""
-    axes = f"study={study.name};figure={curve.figure};curve={curve.name};seed={study.seed}"
+    axes = f"study={study.name};figure={curve.runs};curve={curve.name};seed={study.seed}"
     return int.from_bytes(hashlib.sha256(axes.encode()).digest()[:7], "big")
-
-
-def _problem(curve: Curve) -> Problem:
-    try:
-        return build(curve.problem, curve.parameters)
-    except InputError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"problem {curve.problem!r}: {' '.join(str(error).split())}") from None
 
 
 def _setup(curve: Curve, problem: Problem) -> Setup:
     return prepare(
-        curve.algorithm, problem, Trace.uniform(problem.n, curve.m), K=curve.K, T=curve.T,
+        curve.algorithm, problem, participation_of(curve, problem.n), K=curve.K, T=curve.T,
         noise={"sigma_u": curve.sigma_u, "sigma_v": curve.sigma_v}, step_sizes=curve.step_sizes,
     )  # fmt: skip
 

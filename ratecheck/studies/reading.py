@@ -112,6 +112,10 @@ class Fields:
             raise self.error(key, "the list is empty")
         return values
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; none where the key is absent."""
+        return tuple(Fields({key: value}, self.place).text(key) for value in self.items(key, []))
+
     def shares(self, key: str, default: list[float]) -> tuple[float, ...]:
         """A list of numbers between 0 and 1, both excluded."""
         values = self.items(key, default)

@@ -8,6 +8,7 @@ from typing import Any
 from ratecheck.studies.claims import ClaimComparison, ClaimResult, Findings
 from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary
 from ratecheck.studies.study import Curve
+from ratecheck.studies.theory import CurveTheory
 
 
 def fields(findings: Findings) -> dict[str, Any]:
@@ -20,8 +21,21 @@ def fields(findings: Findings) -> dict[str, Any]:
         "metric": dict(study.weights),
         "level": study.level,
         "level_of_one_interval": findings.error,
+        "chosen": list(study.chosen),
         "claims": [_claim(result) for result in findings.claims],
         "curves": [_curve(curve, findings.summaries[curve.title]) for curve in study.curves],
+        "theory": [_theory(each) for each in findings.theory],
+    }
+
+
+def _theory(each: CurveTheory) -> dict[str, Any]:
+    return {
+        "figure": each.curve.figure,
+        "curve": each.curve.name,
+        "statement": each.statement.key,
+        "bound": None if each.bound is None else _finite(each.bound),
+        "admissible": each.admissible,
+        "broken": list(each.broken),
     }
 
 
@@ -29,7 +43,7 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
     claim = result.claim
     return {
         "name": claim.name,
-        "figure": claim.figure,
+        "figure": ", ".join(claim.over),
         "than": claim.than,
         "says": claim.says,
         "source": claim.source,
@@ -58,6 +72,8 @@ def _curve(curve: Curve, summary: EstimateSummary) -> dict[str, Any]:
         "curve": curve.name,
         "value": curve.value,
         "algorithm": curve.algorithm,
+        "participation": curve.participation,
+        "mean": _finite(float(summary.means.mean())),
         "replicates": len(summary.samples),
         "rounds": summary.T,
         "diverged": summary.diverged,

@@ -14,7 +14,8 @@ from ratecheck.views.width import table
 def study_text(findings: Findings) -> str:
     """Curves, claims with their comparisons, and how many of each verdict there are."""
     study = findings.study
-    lines = [study.title, "", *_curves(findings), ""]
+    lines = [study.title, "", *(f"chosen here: {text}" for text in study.chosen)]
+    lines += [*([""] if study.chosen else []), *_curves(findings), "", *_theory(findings)]
     for result in findings.claims:
         lines += _claim(result, findings)
     counts = Counter(result.verdict.value for result in findings.claims)
@@ -37,9 +38,22 @@ def _curves(findings: Findings) -> list[str]:
     return table(rows).splitlines()
 
 
+def _theory(findings: Findings) -> list[str]:
+    """The theorems on the curves, with the mean over all rounds that most of them bound."""
+    if not findings.theory:
+        return []
+    rows = [("figure", "curve", "statement", "bound", "mean over rounds", "", "")]
+    for each in findings.theory:
+        mean = number(float(findings.summaries[each.curve.title].means.mean()))
+        bound = "" if each.bound is None else number(each.bound)
+        said = ("admissible", "") if each.admissible else ("not admissible", "; ".join(each.broken))
+        rows.append((each.curve.figure, each.curve.name, each.statement.key, bound, mean, *said))
+    return [*table(rows).splitlines(), ""]
+
+
 def _claim(result: ClaimResult, findings: Findings) -> list[str]:
     claim, mark = result.claim, " (quick)" if findings.study.quick else ""
-    figure = claim.figure if claim.than is None else f"{claim.figure} / {claim.than}"
+    figure = " ".join(claim.over) if claim.than is None else f"{claim.over[0]} / {claim.than}"
     agree = sum(comparison.side is Side.AGREES for comparison in result.comparisons)
     lines = [f"{figure}   {result.verdict.value}{mark}   {claim.says}"]
     lines.append(f"    {agree} of {len(result.comparisons)} comparisons agree")
@@ -54,7 +68,8 @@ def _comparison(comparison: ClaimComparison) -> str:
     at = "" if comparison.level is None else f" at {comparison.level:g}"
     if comparison.ratio is None:
         return f"{names}{at}   {comparison.side.value}: {comparison.reason}"
-    return f"{names}{at}   ratio {' '.join(_interval(comparison.ratio))}   {comparison.side.value}"
+    reason = f": {comparison.reason}" if comparison.reason else ""
+    return f"{names}{at}   ratio {' '.join(_interval(comparison.ratio))}   {comparison.side.value}{reason}"
 
 
 def _interval(interval: ConfidenceInterval) -> tuple[str, str]:

@@ -326,13 +326,30 @@ def test_stores_merge_by_copying(whole, tmp_path):
         ('kind = "steady-state"\neffect = "rises"', [1e-3, 2e-3, 4e-3], ClaimVerdict.CONFIRMED),
         ('kind = "steady-state"\neffect = "rises"', [4e-3, 2e-3, 1e-3], ClaimVerdict.REFUTED),
         ('kind = "steady-state"\neffect = "rises"', [1e-3, 2e-3, 1e-3], ClaimVerdict.MIXED),
-        ('kind = "steady-state"\neffect = "rises"', [1e-3, 1e-3, 1e-3], ClaimVerdict.MIXED),
+        ('kind = "steady-state"\neffect = "rises"', [1e-3, 1e-3, 1e-3], ClaimVerdict.UNRESOLVED),
         ('kind = "steady-state"\neffect = "falls"', [4e-3, 2e-3, 1e-3], ClaimVerdict.CONFIRMED),
         ('kind = "steady-state"\neffect = "falls"', [1e-3, 2e-3, 4e-3], ClaimVerdict.REFUTED),
         ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 1e-3, 1e-3], ClaimVerdict.CONFIRMED),
         ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 2e-3, 4e-3], ClaimVerdict.REFUTED),
         ('kind = "steady-state"\neffect = "none"\nmargin = 0.2', [1e-3, 1e-3, 2e-3], ClaimVerdict.REFUTED),
-        ('kind = "steady-state"\neffect = "none"\nmargin = 0.001', [1e-3, 1e-3, 1e-3], ClaimVerdict.MIXED),
+        ('kind = "steady-state"\neffect = "none"\nmargin = 0.001', [1e-3, 1e-3, 1e-3], ClaimVerdict.UNRESOLVED),
+        ('kind = "last"\neffect = "bounded"\npower = 1', [1e-3, 2e-3, 3e-3], ClaimVerdict.CONFIRMED),
+        ('kind = "last"\neffect = "bounded"\npower = 1', [1e-3, 4e-3, 9e-3], ClaimVerdict.REFUTED),
+        ('kind = "mean"\neffect = "rises"', [1e-1, 2e-1, 4e-1], ClaimVerdict.CONFIRMED),
+        (
+            'kind = "last"\neffect = "better"\ncurves = [1]\nagainst = [2, 3]',
+            [1e-3, 2e-3, 4e-3],
+            ClaimVerdict.CONFIRMED,
+        ),
+        ('kind = "last"\neffect = "better"\ncurves = [3]\nagainst = [1, 2]', [1e-3, 2e-3, 4e-3], ClaimVerdict.REFUTED),
+        ('kind = "last"\neffect = "better"\ncurves = [2]\nagainst = [1, 3]', [1e-3, 2e-3, 4e-3], ClaimVerdict.MIXED),
+        ('kind = "last"\neffect = "better"\ncurves = [1]\nagainst = [2]', [1e-3, 1e-3, 4e-3], ClaimVerdict.UNRESOLVED),
+        ('kind = "last"\neffect = "no-worse"\ncurves = [1]\nagainst = [2]', [1e-3, 1e-3, 4e-3], ClaimVerdict.CONFIRMED),
+        (
+            'kind = "last"\neffect = "none"\ncurves = [1, 2]\nagainst = [1, 2]',
+            [1e-3, 1e-3, 4e-3],
+            ClaimVerdict.CONFIRMED,
+        ),
     ],
 )
 def test_effects_on_the_steady_state(tmp_path, claim, floors, verdict):
@@ -360,13 +377,37 @@ def test_effects_on_speed(tmp_path, effect, taus, verdict):
         assert first.ratio.value == pytest.approx(taus[1] / taus[0], rel=0.1)
 
 
-def test_level_that_is_not_reached_decides_nothing(tmp_path):
-    """A curve whose floor lies above the level has no speed, and the reason says so."""
+def test_level_that_is_not_reached_bounds_the_way_to_it(tmp_path):
+    """A curve whose floor lies above the level takes longer than it was run: enough for an order, and it says so."""
     claim = 'kind = "speed"\neffect = "rises"\nlevels = [0.1]'
     result = planted(tmp_path, claim, [1e-3, 0.5, 1e-3], taus=[40, 20, 10])
-    assert result.verdict is ClaimVerdict.MIXED
-    assert [comparison.side for comparison in result.comparisons] == [Side.UNDECIDED, Side.AGREES, Side.UNDECIDED]
+    assert [comparison.side for comparison in result.comparisons] == [Side.OPPOSES, Side.AGREES, Side.AGREES]
     assert "a K=2 is not down to 0.1 after 400 rounds in 12 of 12" in result.comparisons[0].reason
+    assert result.comparisons[0].ratio.high == math.inf
+    assert result.comparisons[2].ratio.low == 0
+
+
+def test_levels_that_neither_reaches_decide_nothing(tmp_path):
+    """Who of two is slower cannot be known where neither comes down."""
+    claim = 'kind = "speed"\neffect = "rises"\nlevels = [0.1]'
+    result = planted(tmp_path, claim, [0.5, 0.5, 0.5], taus=[40, 20, 10])
+    assert result.verdict is ClaimVerdict.UNRESOLVED
+    assert {comparison.side for comparison in result.comparisons} == {Side.UNDECIDED}
+
+
+def test_unrest_is_change_from_round_to_round(tmp_path):
+    """Noise of a fifth of the level, or of none: the quiet curve is the better one, however high it lies."""
+    study = load(
+        written(
+            tmp_path,
+            ONE_FIGURE + '[[claim]]\nname="c"\nsays="s"\nfigure="a"\nkind="unrest"\neffect="better"\n'
+            "curves=[1]\nagainst=[2, 3]\n",
+        )
+    )
+    noise = np.random.default_rng(0).random((12, 400))
+    records = {curve.title: {"G_u": 1 + 0.2 * noise} for curve in study.curves}
+    records["a K=1"] = {"G_u": 9 + 0.02 * noise}
+    assert judge(study, records).claims[0].verdict is ClaimVerdict.CONFIRMED
 
 
 @pytest.mark.parametrize(
@@ -387,7 +428,7 @@ def test_one_family_below_another(tmp_path, other, verdict):
 def test_unsteady_curves_decide_nothing(tmp_path):
     """Curves that still rise differ three-fold, but not in a steady state that they have not reached."""
     result = planted(tmp_path, 'kind = "steady-state"\neffect = "rises"', [1e-3, 3e-3, 9e-3], slope=6.0)
-    assert result.verdict is ClaimVerdict.MIXED
+    assert result.verdict is ClaimVerdict.UNRESOLVED
     assert all("is not steady: drift" in comparison.reason for comparison in result.comparisons)
 
 

@@ -71,7 +71,7 @@ def check_format(path: Path) -> None:
 def save(figure: Figure, path: Path) -> None:
     """Write the figure without a date, so that the same run writes the same bytes."""
     check_format(path)
-    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
     with styled():
         files.save(path, lambda file: figure.savefig(file, format=path.suffix[1:], metadata=metadata))
 
