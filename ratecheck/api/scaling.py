@@ -9,7 +9,7 @@ from typing import Any
 from ratecheck.api.given import Parameter, Parameters, StatementLike, names, one, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
-from ratecheck.exponents.scaling import Agreement, Exponent, Scaling
+from ratecheck.exponents.scaling import Agreement, Exponent, Scaling, of_order
 from ratecheck.exponents.scaling import scaling as exponents_of
 from ratecheck.exponents.sweep import check_measurable
 from ratecheck.settings.prepare import ProblemLike, prepare
@@ -38,7 +38,8 @@ class ScalingResult(Result):
         return scaling_text(self.scaling)
 
     def _headline(self) -> str:
-        return f"{self.scaling.survey.verdict.statement.key}: {overall(self.scaling)} in {', '.join(self.exponents)}"
+        over = f" in {', '.join(self.exponents)}" if self.exponents else ""
+        return f"{self.scaling.statement.key}: {overall(self.scaling)}{over}"
 
     def _fields(self) -> dict[str, Any]:
         return scaling_fields(self.scaling)
@@ -61,15 +62,19 @@ def scaling(
 
     Problem, engine, seed and parameters as for `verify`; each parameter is varied alone around the setting. ``over``
     names what to vary, such as ``"K,T"``; by default local steps, participants, rounds, delay and step size. Raises
-    `InputError` for a statement that is not about a mean over rounds, and for input that cannot be used.
+    `InputError` for a statement that is not about a mean over rounds, and for input that cannot be used. Where the
+    range around the setting is no asymptotic one, another is looked for. Of an order nothing is measured.
 
     >>> import ratecheck as rc
     >>> sorted(rc.scaling("pfl/theorem-3.7", T=50, over="K").exponents)
     ['K']
     """
     found = one(statement)
-    check_measurable(found)
+    if not found.order_only:
+        check_measurable(found)
     given = numbers(parameters, named, found.vocabulary)
+    if found.order_only:
+        return ScalingResult(of_order(found), remarks=warning(found))
     found = found.at(given)
     instance, values, name = prepare(found, problem, given)
     options = Options(engine=engine, seed=seed, replicates=replicates, threads=threads)

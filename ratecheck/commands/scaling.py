@@ -49,9 +49,9 @@ def command(
 ) -> int:
     """Compare the exponents of both sides of statement KEY in K, m, T, delay and step size.
 
-    The setting is given as for 'verify'; each parameter is varied alone around it. The number of clients is varied on
-    request. Exit code 0 where every exponent is consistent with the bound's, 1 where one is not, 3 where there is no
-    conclusion.
+    The setting is given as for 'verify'; each parameter is varied alone around it, or over another range where both
+    sides follow no one power there. The number of clients is varied on request. Exit code 0 where every exponent is
+    consistent with the bound's, 1 where one is not, 3 where there is no conclusion.
     """
     found = scaling(
         key, problem=problem_name, over=over, engine=engine, seed=seed, replicates=replicates, threads=threads,

@@ -19,7 +19,8 @@ from bounds.statement import Statement
 from ratecheck.aliases import Progress
 from ratecheck.errors import InputError
 from ratecheck.exponents import parameters as varied
-from ratecheck.exponents.sweep import DEFAULTS, Sweep, SweepSurvey, check_measurable, survey
+from ratecheck.exponents.straight_range import beyond, straightest
+from ratecheck.exponents.sweep import DEFAULTS, Sweep, SweepSurvey, check_measurable, longer, survey, usable
 from ratecheck.problems import Problem
 from ratecheck.settings.setting import Options
 from ratecheck.statistics.exponent_fit import fit
@@ -40,6 +41,10 @@ _BEYOND = 2.0
 ROLES = (varied.LOCAL_STEPS, varied.PARTICIPANTS, varied.ROUNDS, varied.DELAY, varied.STEP_SIZE)
 
 
+# What is said of a range that was not looked for.
+AROUND = "around the setting"
+
+
 class Agreement(enum.Enum):
     """How a measured exponent compares with the bound's; the values are printed."""
 
@@ -56,7 +61,8 @@ class Exponent:
     ``dominant`` are the largest terms of the bound at the lower and at the upper end of the range. ``tight`` is whether
     the exponents agree within `TOLERANCE` and the interval, None unless the answer is CONSISTENT. ``meet`` is the value
     at which the two laws, if they go on, are equal; None where they go apart. ``further`` is a value beyond the range
-    at which it can be seen whether they do; None where nothing is to be seen or cannot be.
+    at which it can be seen whether they do; None where nothing is to be seen or cannot be. ``chosen`` is why the range
+    is this one.
     """
 
     sweep: Sweep
@@ -66,14 +72,20 @@ class Exponent:
     tight: bool | None = None
     meet: float | None = None
     further: float | None = None
+    chosen: str = AROUND
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """The exponents of one statement on one problem, and the survey that they come from."""
+    """The exponents of one statement on one problem, and the survey that they come from.
 
-    survey: SweepSurvey
+    A statement that is known only up to a constant has no survey, but a ``reason`` for which it has none.
+    """
+
+    statement: Statement
+    survey: SweepSurvey | None
     exponents: tuple[Exponent, ...]
+    reason: str = ""
 
     @property
     def agreement(self) -> Agreement | None:
@@ -97,7 +109,8 @@ def scaling(
     """Measure the exponents of a statement's left side and compare them with those of its bound.
 
     ``over`` are names as `varied.parameter` takes them; by default local steps, participants, rounds, delay and step
-    size, as far as the statement has them. Raises `InputError` as `survey` does.
+    size, as far as the statement has them. Each range is that around the setting; where that is no asymptotic one,
+    another is looked for (`straight_range`). Raises `InputError` as `survey` does.
     """
     check_measurable(statement)
     if over is None:
@@ -108,12 +121,63 @@ def scaling(
         limits[varied.DELAY] = found.verdict.values[rounds]
     exponents = []
     for sweep in found.sweeps:
-        exponent = classify(sweep, limits.get(sweep.role, math.inf))
+        limit = limits.get(sweep.role, math.inf)
+        exponent = classify(sweep, limit)
+        if exponent.agreement is Agreement.NOT_ASYMPTOTIC and found.verdict.engine == "exact":
+            exponent = _elsewhere(statement, problem, given, options, found, exponent, limit)
         if exponent.agreement is Agreement.INCONSISTENT and exponent.further is not None:
             at = varied.point(statement, problem, given, found.verdict, sweep.parameter, exponent.further)
             exponent = confirm(exponent, _look(statement, at, options))
         exponents.append(exponent)
-    return Scaling(found, tuple(exponents))
+    return Scaling(statement, found, tuple(exponents))
+
+
+def of_order(statement: Statement) -> Scaling:
+    """What is said of a statement that is known only up to a constant, which nothing is measured for."""
+    reason = f"{statement.key} is known only up to a constant: on one problem it has no value to compare with"
+    return Scaling(statement, None, (), f"{reason}; 'ratecheck rates {statement.key}' compares exponents alone")
+
+
+def _elsewhere(
+    statement: Statement,
+    problem: Problem,
+    given: Mapping[str, float],
+    options: Options,
+    found: SweepSurvey,
+    first: Exponent,
+    limit: float,
+) -> Exponent:
+    """The verdict over a range of at least a decade on which both sides are straight; over all, if there is none."""
+    sweep, verdict = first.sweep, found.verdict
+    chosen = straightest(sweep, _straight)
+    further = beyond(sweep, verdict.values.get(statement.vocabulary.run.get(varied.ROUNDS, ""), 1.0))
+    while chosen is None and (value := next(further, None)) is not None:
+        at = varied.point(statement, problem, given, verdict, sweep.parameter, value)
+        try:
+            seen = verify(
+                statement, at.problem, at.given, replace(options, engine="exact"), participation=at.participation
+            )
+        except InputError:
+            break
+        if usable(seen, value) is not None:
+            break
+        sweep = longer(sweep, value, seen.comparisons[0], vacuous=bool(seen.vacuous))
+        chosen = straightest(sweep, _straight)
+    low, high = (f"{sweep.parameter} = {sweep.values[end]:.4g}" for end in (0, -1))
+    if chosen is None:
+        exponent = classify(sweep, limit)
+        if exponent.agreement is not Agreement.NOT_ASYMPTOTIC:
+            return exponent
+        nowhere = f"from {low} to {high} there is no decade over which both sides follow one power and the bound says"
+        return replace(exponent, reason=f"{exponent.reason}; {nowhere} something", chosen="all that was looked at")
+    why = f"the farthest of a decade or more, between {low} and {high}, over which both sides follow one power"
+    return replace(classify(chosen, limit), chosen=why)
+
+
+def _straight(sweep: Sweep) -> bool:
+    """Whether a rate can be read off: both sides follow one power, and the bound's own rate has set in."""
+    dominant = _dominant(sweep)
+    return not (_senseless(sweep) or _bent(sweep, dominant) or _early(sweep, dominant))
 
 
 def _look(statement: Statement, at: varied.SweepPoint, options: Options) -> Comparison | None:

@@ -32,7 +32,7 @@ from ratecheck.settings.setting import Options
 from ratecheck.statistics.confidence import radius
 from ratecheck.statistics.exponent_fit import LEVEL, Fit, fit
 from ratecheck.verification.entries import Course, Entries, courses
-from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verdict import Comparison, Verdict
 from ratecheck.verification.verify import verify
 
 # Both sides by claim, of one participation.
@@ -190,6 +190,38 @@ def survey(
     held = varied.held_steps(statement, given, verdict.values)
     rounds = _over_rounds(statement, held, verdict.values, seen[-1]) if seen else None
     return SweepSurvey(verdict, rounds, tuple(sweep for sweep in sweeps.values() if isinstance(sweep, Sweep)), fixed)
+
+
+def part(sweep: Sweep, which: slice) -> Sweep:
+    """Some points of a sweep of the exact engine, with the laws that they follow."""
+    values, measured, error, bound = (x[which] for x in (sweep.values, sweep.measured, sweep.error, sweep.bound))
+    return replace(
+        sweep, values=values, measured=measured, error=error, bound=bound, vacuous=sweep.vacuous[which],
+        terms={label: term[which] for label, term in sweep.terms.items()},
+        fit=fit(values, measured, None, error), law=fit(values, bound),
+    )  # fmt: skip
+
+
+def longer(sweep: Sweep, value: float, comparison: Comparison, *, vacuous: bool) -> Sweep:
+    """A sweep of the exact engine and one point more, beyond its range."""
+    at = int(np.searchsorted(sweep.values, value))
+    whole = replace(
+        sweep,
+        values=np.insert(sweep.values, at, value),
+        measured=np.insert(sweep.measured, at, comparison.left),
+        error=np.insert(sweep.error, at, comparison.error),
+        bound=np.insert(sweep.bound, at, comparison.right),
+        vacuous=np.insert(sweep.vacuous, at, vacuous),
+        terms={label: np.insert(term, at, comparison.terms[label]) for label, term in sweep.terms.items()},
+    )
+    return part(whole, slice(None))
+
+
+def usable(verdict: Verdict, value: float) -> str | None:
+    """Why a verdict is no point of a law; None where it is one."""
+    if not verdict.comparisons:
+        return " ".join(verdict.reasons)
+    return _unfit(_Measured(value, verdict, None))
 
 
 def _by_entries(runner: _Runner, problem: Problem, given: Mapping[str, float]) -> SweepSurvey:

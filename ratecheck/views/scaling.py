@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ratecheck.exponents.scaling import Exponent, Scaling
+from ratecheck.exponents.scaling import AROUND, Exponent, Scaling
+from ratecheck.exponents.sweep import SweepSurvey
 from ratecheck.statistics.exponent_fit import LEVEL
 from ratecheck.views.drawing.panels import engine, interval, signed
 from ratecheck.views.drawing.plots import remarks, settings_text, sweep_fields
@@ -15,6 +16,8 @@ from ratecheck.views.width import table
 def scaling_text(found: Scaling) -> str:
     """The table, why each verdict, and what was left out."""
     survey = found.survey
+    if survey is None:
+        return f"{found.statement.key}   {found.statement.title}   {overall(found)}\n  {found.reason}"
     verdict = survey.verdict
     lines = [f"{verdict.statement.key}   {verdict.statement.title}   {overall(found)}"]
     lines += [f"  on      {verdict.problem}; {engine(survey)}", f"  with    {settings_text(survey)}"]
@@ -25,15 +28,22 @@ def scaling_text(found: Scaling) -> str:
     lines += [table(rows)] if found.exponents else []
     for each in found.exponents:
         lines += [f"  {each.sweep.parameter}: {each.reason}"]
+        lines += [f"  range   {each.chosen}"] if each.chosen != AROUND else []
         lines += [f"  note    {remark}" for remark in remarks(survey, each.sweep)]
         lines += [f"  left out {reason}" for reason in each.sweep.left_out]
     lines += [f"  not varied: {name}, because {reason}" for name, reason in survey.fixed.items()]
-    return "\n".join([*lines, *_caveats(found)])
+    return "\n".join([*lines, *_caveats(survey)])
 
 
 def scaling_fields(found: Scaling) -> dict[str, Any]:
     """The exponents as JSON data."""
     survey = found.survey
+    if survey is None:
+        return {
+            "key": found.statement.key, "scaling": overall(found), "problem": None, "engine": None,
+            "replicates": None, "level": LEVEL, "values": {}, "exponents": {}, "not_varied": {},
+            "notes": [found.reason],
+        }  # fmt: skip
     verdict = survey.verdict
     return {
         "key": verdict.statement.key,
@@ -43,15 +53,15 @@ def scaling_fields(found: Scaling) -> dict[str, Any]:
         "replicates": verdict.replicates,
         "level": LEVEL,
         "values": verdict.values,
-        "exponents": {each.sweep.parameter: _fields(found, each) for each in found.exponents},
+        "exponents": {each.sweep.parameter: _fields(survey, each) for each in found.exponents},
         "not_varied": survey.fixed,
-        "notes": _caveats(found),
+        "notes": _caveats(survey),
     }
 
 
-def _fields(found: Scaling, each: Exponent) -> dict[str, Any]:
+def _fields(survey: SweepSurvey, each: Exponent) -> dict[str, Any]:
     return {
-        **sweep_fields(found.survey, each.sweep),
+        **sweep_fields(survey, each.sweep),
         "role": each.sweep.role,
         "terms": {label: values.tolist() for label, values in each.sweep.terms.items()},
         "dominant": list(each.dominant),
@@ -60,6 +70,7 @@ def _fields(found: Scaling, each: Exponent) -> dict[str, Any]:
         "meet": each.meet,
         "further": each.further,
         "reason": each.reason,
+        "chosen": each.chosen,
     }
 
 
@@ -84,11 +95,11 @@ def _row(each: Exponent) -> tuple[str, ...]:
     )
 
 
-def _caveats(found: Scaling) -> list[str]:
+def _caveats(survey: SweepSurvey) -> list[str]:
     """How the numbers are to be read."""
     lines = ["bound: exponent of the right side over the same points; local: its exponent at the given setting"]
-    if found.survey.verdict.engine != "step":
+    if survey.verdict.engine != "step":
         lines.append("intervals are those of the fits alone: how far the points are from one power law")
-    key = found.survey.verdict.statement.key
+    key = survey.verdict.statement.key
     lines.append(f"one given problem; 'ratecheck rates {key}' looks for the worst instance, term by term")
     return [*lines, "A matching slope is evidence, never proof."]
