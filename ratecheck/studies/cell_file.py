@@ -45,6 +45,8 @@ def unpack(name: str, content: bytes) -> tuple[Records, dict[str, Any]] | None:
 
 def read_arrays(content: bytes) -> tuple[Records, dict[str, Any]] | None:
     """The same without the checksum, which files of earlier versions lack; None where it cannot be read."""
+    if not content.startswith(b"PK"):
+        return None
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             arrays = {member: stored[member] for member in stored.files}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -133,11 +134,12 @@ def _run_all(cells: Iterable[Cell], store: RunStore, threads: int | None, progre
 
     A cell that another run is at is put off until all others are done. Returns how many were computed here.
     """
-    cells, stop, computed = list(cells), threading.Event(), 0
-    done = dict.fromkeys((cell.key for cell in cells), 0.0)
-    total = sum(cell.cost for cell in cells)
+    queue, again, stop = deque(cells), set[str](), threading.Event()
+    total, finished, computed = sum(cell.cost for cell in queue), 0.0, 0
+    # Shares of the cells at work.
+    done: dict[str, float] = {}
 
-    def work(cell: Cell, *, again: bool = False) -> bool | None:
+    def work(cell: Cell) -> bool | None:
         """Whether the cell was computed here; None where another run is at it."""
 
         def report(fraction: float) -> None:
@@ -145,25 +147,33 @@ def _run_all(cells: Iterable[Cell], store: RunStore, threads: int | None, progre
                 raise _StoppedError
             done[cell.key] = fraction
 
-        if again:
+        if cell.key in again:
             stop.wait(_GLANCE)
         report(0.0)
         with store.taken(cell.key) as part:
             return None if part is None else _run_cell(cell, store, part, report)
 
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        waiting = {pool.submit(work, cell): cell for cell in cells}
+    width = threads or os.cpu_count() or 1
+    with ThreadPoolExecutor(width) as pool:
+        waiting: dict[Future[bool | None], Cell] = {}
         try:
-            while waiting:
+            while queue or waiting:
+                # No more than have a thread, and one each that follows: to wait for all would take longer than a cell.
+                while queue and len(waiting) < 2 * width:
+                    cell = queue.popleft()
+                    waiting[pool.submit(work, cell)] = cell
                 for future in wait(waiting, timeout=_GLANCE, return_when=FIRST_COMPLETED).done:
                     cell, here = waiting.pop(future), future.result()
+                    done.pop(cell.key, None)
                     if here is None:
-                        waiting[pool.submit(work, cell, again=True)] = cell
+                        again.add(cell.key)
+                        queue.append(cell)
                     else:
-                        computed, done[cell.key] = computed + here, 1.0
+                        computed, finished = computed + here, finished + cell.cost
                 # From this thread alone: a progress bar is no thread's business but its owner's.
                 if progress is not None:
-                    progress(sum(done[cell.key] * cell.cost for cell in cells) / total)
+                    at_work = sum(done.get(cell.key, 0.0) * cell.cost for cell in waiting.values())
+                    progress(min((finished + at_work) / total, 1.0))
         finally:
             stop.set()
     return computed
