@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
     from ratecheck.api.rates import RatesResult, rates
     from ratecheck.api.result import DrawnResult, Result
+    from ratecheck.api.results import ResultsResult, results
     from ratecheck.api.rounds import RoundsResult, rounds
     from ratecheck.api.run import RunResult, run
     from ratecheck.api.scaling import ScalingResult, scaling
@@ -64,6 +65,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "RatesResult": ("ratecheck.api.rates", "RatesResult"),
     "RegionResult": ("ratecheck.api.plot", "RegionResult"),
     "Result": ("ratecheck.api.result", "Result"),
+    "ResultsResult": ("ratecheck.api.results", "ResultsResult"),
     "RoundsResult": ("ratecheck.api.rounds", "RoundsResult"),
     "Run": ("ratecheck.engines.monte_carlo.step", "Run"),
     "RunResult": ("ratecheck.api.run", "RunResult"),
@@ -91,6 +93,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "plot_region": ("ratecheck.api.plot", "plot_region"),
     "problems": ("ratecheck.problems", None),
     "rates": ("ratecheck.api.rates", "rates"),
+    "results": ("ratecheck.api.results", "results"),
     "rounds": ("ratecheck.api.rounds", "rounds"),
     "run": ("ratecheck.api.run", "run"),
     "scaling": ("ratecheck.api.scaling", "scaling"),
@@ -148,6 +151,7 @@ __all__ = [
     "RatesResult",
     "RegionResult",
     "Result",
+    "ResultsResult",
     "RoundsResult",
     "Run",
     "RunResult",
@@ -176,6 +180,7 @@ __all__ = [
     "plot_region",
     "problems",
     "rates",
+    "results",
     "rounds",
     "run",
     "scaling",

@@ -38,6 +38,7 @@ COMMANDS = {
     "implications": "Check what the papers say to follow from what, and with which constants.",
     "selftest": "Measure whether the checks notice wrong statements and leave right ones alone.",
     "run": "Run a study file and check its claims.",
+    "results": "Tabulate and export what studies have stored.",
 }
 
 

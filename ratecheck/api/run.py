@@ -82,7 +82,9 @@ def measured(
     with progress(f"judging {study.name}"):
         findings = judge(study, records.records)
     remark = f"{records.computed} cells computed, {records.reused} found in {folder / 'cells'}"
-    return RunResult(findings, records, folder, complete=not only, remarks=(remark,))
+    again = ", ".join(str(path.relative_to(folder / "cells")) for path in records.damaged)
+    said = (remark, f"damaged, and computed again where needed: {again}") if again else (remark,)
+    return RunResult(findings, records, folder, complete=not only, remarks=said)
 
 
 def run(

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.aliases import Progress
 from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError
 from ratecheck.problems import Problem
 from ratecheck.studies.instance import participation_of, problem_of
-from ratecheck.studies.store import Records, RunStore, cell_key, merged
+from ratecheck.studies.part import Part
+from ratecheck.studies.store import Records, RunStore, cell_key, code_version
 from ratecheck.studies.study import Curve, Study
 
 # Seconds between looks at the cells in progress.
@@ -26,12 +28,13 @@ _GLANCE = 0.2
 
 @dataclass(frozen=True)
 class Cell:
-    """A curve ready to run, its seed and its key in the store."""
+    """A curve ready to run, its seed, its key in the store, and what the store says of it in words."""
 
     curve: Curve
     setup: Setup
     seed: int
     key: str
+    about: Mapping[str, Any]
 
     @property
     def cost(self) -> float:
@@ -41,11 +44,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Records of every curve by its title, and how many cells were computed and how many found in the store."""
+    """Records of every curve by its title, how many cells were computed here, and how many found in the store.
+
+    ``damaged`` are the files that were not as they had been written, and were computed again.
+    """
 
     records: dict[str, Records]
     computed: int
     reused: int
+    damaged: tuple[Path, ...] = ()
 
 
 def run_study(
@@ -59,14 +66,15 @@ def run_study(
     cells = cells_of(study)
     have = {cell.key: store.load(cell.key, cell.curve.replicates) for cell in cells}
     missing = {cell.key: cell for cell in cells if _lacking(cell, have[cell.key])}
-    _run_all(sorted(missing.values(), key=lambda cell: -cell.cost), store, threads, progress)
+    computed = _run_all(sorted(missing.values(), key=lambda cell: -cell.cost), store, threads, progress)
+    have |= {key: store.load(key, cell.curve.replicates) for key, cell in missing.items()}
     records = {}
     for cell in cells:
-        found = store.load(cell.key, cell.curve.replicates)
+        found = have[cell.key]
         if found is None or _lacking(cell, found):
-            raise InputError(f"{store.path(cell.key)} vanished or was damaged while the study ran; run it again")
+            raise InputError(f"cell {cell.key} in {store.folder} vanished while the study ran; run it again")
         records[cell.curve.title] = found
-    return StudyResult(records, computed=len(missing), reused=len(have) - len(missing))
+    return StudyResult(records, computed, len(have) - computed, tuple(store.damaged))
 
 
 def cells_of(study: Study) -> list[Cell]:
@@ -78,7 +86,7 @@ def cells_of(study: Study) -> list[Cell]:
         except InputError as error:
             raise InputError(f"{study.path}: figure {curve.figure!r}, {curve.name}: {error}") from None
         seed = curve_seed(study, curve)
-        cells.append(Cell(curve, setup, seed, cell_key(setup, seed)))
+        cells.append(Cell(curve, setup, seed, cell_key(setup, seed), _about(study, curve, seed)))
     return cells
 
 
@@ -96,52 +104,74 @@ def _setup(curve: Curve, problem: Problem) -> Setup:
 
 
 def _lacking(cell: Cell, found: Records | None) -> bool:
-    return found is None or len(found[RECORDS[0]]) < cell.curve.replicates
+    return _count(found) < cell.curve.replicates
+
+
+def _count(found: Records | None) -> int:
+    """How many replicates there are."""
+    return 0 if found is None else len(next(iter(found.values())))
 
 
 class _StoppedError(Exception):
     """Ends a cell in progress when the study is interrupted."""
 
 
-def _run_all(cells: Iterable[Cell], store: RunStore, threads: int | None, progress: Progress | None) -> None:
-    """Run the cells, the longest first; on an error or interrupt, the others stop within a few rounds."""
-    cells, stop = list(cells), threading.Event()
-    done = dict.fromkeys((cell.key for cell in cells), 0.0)
-    total = sum(cell.cost for cell in cells)
+def _run_all(cells: Iterable[Cell], store: RunStore, threads: int | None, progress: Progress | None) -> int:
+    """Run the cells, the longest first; on an error or interrupt, the others stop within a few rounds.
 
-    def work(cell: Cell) -> None:
+    A cell that another run is at is put off until all others are done. Returns how many were computed here.
+    """
+    queue, again, stop = deque(cells), set[str](), threading.Event()
+    total, finished, computed = sum(cell.cost for cell in queue), 0.0, 0
+    # Shares of the cells at work.
+    done: dict[str, float] = {}
+
+    def work(cell: Cell) -> bool | None:
+        """Whether the cell was computed here; None where another run is at it."""
+
         def report(fraction: float) -> None:
             if stop.is_set():
                 raise _StoppedError
             done[cell.key] = fraction
 
+        if cell.key in again:
+            stop.wait(_GLANCE)
         report(0.0)
-        _run_cell(cell, store, report)
+        with store.taken(cell.key) as part:
+            return None if part is None else _run_cell(cell, store, part, report)
 
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        waiting = {pool.submit(work, cell) for cell in cells}
+    width = threads or os.cpu_count() or 1
+    with ThreadPoolExecutor(width) as pool:
+        waiting: dict[Future[bool | None], Cell] = {}
         try:
-            while waiting:
-                waiting = _collect(waiting)
+            while queue or waiting:
+                # No more than have a thread, and one each that follows: to wait for all would take longer than a cell.
+                while queue and len(waiting) < 2 * width:
+                    cell = queue.popleft()
+                    waiting[pool.submit(work, cell)] = cell
+                for future in wait(waiting, timeout=_GLANCE, return_when=FIRST_COMPLETED).done:
+                    cell, here = waiting.pop(future), future.result()
+                    done.pop(cell.key, None)
+                    if here is None:
+                        again.add(cell.key)
+                        queue.append(cell)
+                    else:
+                        computed, finished = computed + here, finished + cell.cost
                 # From this thread alone: a progress bar is no thread's business but its owner's.
                 if progress is not None:
-                    progress(sum(done[cell.key] * cell.cost for cell in cells) / total)
+                    at_work = sum(done.get(cell.key, 0.0) * cell.cost for cell in waiting.values())
+                    progress(min((finished + at_work) / total, 1.0))
         finally:
             stop.set()
+    return computed
 
 
-def _collect(waiting: set[Future[None]]) -> set[Future[None]]:
-    """Wait a little; raise what a finished cell raised; return those that are not finished."""
-    finished, left = wait(waiting, timeout=_GLANCE, return_when=FIRST_COMPLETED)
-    for future in finished:
-        future.result()
-    return left
-
-
-def _run_cell(cell: Cell, store: RunStore, report: Progress) -> None:
-    """Compute the replicates that the store lacks and store all of them."""
-    wanted, found = cell.curve.replicates, store.load(cell.key, cell.curve.replicates)
-    first = 0 if found is None else len(found[RECORDS[0]])
+def _run_cell(cell: Cell, store: RunStore, part: Part, report: Progress) -> bool:
+    """Compute and store the replicates that the store lacks; False where another run has meanwhile done so."""
+    wanted = cell.curve.replicates
+    first = _count(store.load(cell.key, wanted))
+    if first == wanted:
+        return False
     run = step.simulate(
         cell.setup,
         seed=cell.seed,
@@ -150,9 +180,11 @@ def _run_cell(cell: Cell, store: RunStore, report: Progress) -> None:
         threads=1,
         progress=report,
     )
-    records = run.records if found is None else merged(found, run.records)
-    store.save(cell.key, records, _about(cell))
+    store.save(part, cell.key, first, run.records, cell.about)
+    return True
 
 
-def _about(cell: Cell) -> dict[str, Any]:
-    return {**asdict(cell.curve), "seed": cell.seed}
+def _about(study: Study, curve: Curve, seed: int) -> dict[str, Any]:
+    """What the cell is, and how the study reads it."""
+    reading = {"weights": dict(study.weights), "window": study.window, "tolerance": study.tolerance}
+    return {"study": study.name, **reading, **asdict(curve), "seed": seed, "code": code_version()[:12]}

@@ -217,6 +217,7 @@ def test_an_instance_is_asked_again():
         (lambda: rc.tables("nothing"), "nothing"),
         (lambda: rc.implications("nothing"), "no paper 'nothing'"),
         (lambda: rc.run("nothing.toml"), "nothing.toml"),
+        (lambda: rc.results("nothing"), "no results in nothing"),
         (lambda: rc.selftest(KEY, mutants=-1), "mutants"),
         (lambda: rc.scaling(KEY, over="K,K"), "names K twice"),
         (lambda: rc.compare(KEY, over="K"), "NAME=LOW:HIGH"),

@@ -15,3 +15,4 @@ def _needs(extra, *modules):
 
 needs_data = _needs("data", "sklearn")
 needs_pep = _needs("pep", "clarabel", "PEPit")
+needs_table = _needs("table", "pyarrow")

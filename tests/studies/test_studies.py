@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -230,14 +231,14 @@ def test_interrupted_run_goes_on(whole, tmp_path):
     study, expected = whole
 
     def interrupt(_fraction):
-        if any((tmp_path / "cells").glob("*.npz")):
+        if any((tmp_path / "cells").glob("*/*.npz")):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_study(study, RunStore(tmp_path / "cells"), threads=1, progress=interrupt)
-    kept = len(list((tmp_path / "cells").glob("*.npz")))
+    kept = len(list((tmp_path / "cells").glob("*/*.npz")))
     assert kept >= 1
-    assert not list((tmp_path / "cells").glob(".*"))
+    assert not list((tmp_path / "cells").glob("**/.*"))
     outcome = run_study(study, RunStore(tmp_path / "cells"), threads=1)
     assert (outcome.reused, outcome.computed) == (kept, len(study.curves) - kept)
     assert same(outcome.records, expected.records)
@@ -271,7 +272,7 @@ def test_damaged_cell_is_recomputed(whole, tmp_path):
     study = study.only(["steps"])
     cells = RunStore(tmp_path / "cells")
     run_study(study, cells)
-    broken = next((tmp_path / "cells").glob("*.npz"))
+    broken = next((tmp_path / "cells").glob("*/*.npz"))
     broken.write_bytes(broken.read_bytes()[:1000])
     outcome = run_study(study, cells)
     assert outcome.computed == 1
@@ -310,8 +311,7 @@ def test_stores_merge_by_copying(whole, tmp_path):
     cells = RunStore(tmp_path / "steps")
     run_study(study.only(["steps"]), cells)
     run_study(study.only(["spread"]), RunStore(tmp_path / "spread"))
-    for file in (tmp_path / "spread").glob("*.npz"):
-        (tmp_path / "steps" / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(tmp_path / "spread", tmp_path / "steps", dirs_exist_ok=True)
     outcome = run_study(study, cells)
     assert outcome.computed == 0
     assert same(outcome.records, expected.records)
