@@ -241,7 +241,7 @@ def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]
     for name in bound.names:
         fact = vocabulary.facts.get(name)
         varied = name in sizes or name in own or vocabulary[name].role is Role.STEP_SIZE
-        if varied or fact in (*DELAYS, *UNITS, *DISTURBANCES, "selection_skew"):
+        if varied or fact in (*DELAYS, *UNITS, *DISTURBANCES, "selection_skew", "delta"):
             found.append(name)
     return tuple(found)
 

@@ -2,7 +2,7 @@
 
 The clients of a block are alike, so that a block is one client whose noise is divided by S. A round costs the same
 whatever the number of blocks. As its rounds go on a run is left with its slowest mode, which goes on as powers of one
-number: rounds beyond some tens of turns are summed up as a geometric series. Where all blocks have one curvature, noise
+number: rounds beyond a few turns are summed up as a geometric series. Where all blocks have one curvature, noise
 has the same effect whenever it comes, and one answer to it tells what all of it does.
 
 As in `exchangeable` the numbers are meant for searching: what is claimed of an instance is what the exact engine says.
@@ -21,7 +21,7 @@ from ratecheck.engines.moments.modes import ClientMaps, Long, Modes, long
 from ratecheck.errors import InputError
 
 # Turns of all blocks, and rounds at least, after which the slowest mode is all that is left.
-_TURNS, _ROUNDS = 40, 400
+_TURNS, _ROUNDS = 8, 200
 # A variance that is less than this part of what it was is rounding.
 _NOTHING = 1e-15
 # Where a mode decays by less over the whole run its decay is not counted: nothing would be left of the digits.
@@ -77,42 +77,47 @@ class _Run:
         self.ds, self.dc = maps.ds, maps.dc
         self.group = np.repeat(np.arange(len(modes.sizes)), [round(size / S) for size in modes.sizes])
         kept, send = maps.table("aggregate", self.ds, ((self.ds, maps.maps.server.slots), (maps.dm, maps.dm)))
-        self.kept, self.send = long(kept), long(send)
+        self.send = long(send)
         exact = long(maps.without_gradients())
         rounds = [maps.round(group) for group in range(len(modes.sizes))]
-        self.rows = [exact + rows for rows, _ in rounds]
+        self.rounds = [self._round(long(kept), exact + rows) for rows, _ in rounds]
         self.spread = rounds[0][1]
         share = np.array(modes.sizes) / n
         self.curvature, self.slope = modes.curvature @ share, modes.slope @ share
 
+    def _round(self, kept: Long, rows: Long) -> Long:
+        """(s, c)' of (s, 1, c) in a round of one block, (ds + dc, ds + 1 + dc, modes); ``rows`` are (c', message)."""
+        found = np.concatenate([self.run.S * self.send @ rows[:, self.dc :], rows[:, : self.dc]], axis=1)
+        found[:, : self.ds, : self.ds] += kept
+        return np.ascontiguousarray(np.moveaxis(found, 0, -1))
+
     def _follow(self, server: Long, clients: Long, first: int, one: float) -> Long:
-        """The gradients at the server's variables, (rounds, modes), from a state before round ``first`` on."""
-        blocks, ds, dc = len(self.group), self.ds, self.dc
-        rounds = min(max(_TURNS * blocks, _ROUNDS), self.run.T - first)
-        found = np.empty((max(rounds, 0), len(server)), dtype=np.longdouble)
-        for t in range(len(found)):
-            found[t] = self.curvature * server[:, 0] - one * self.slope
+        """The gradients at the server's variables, (rounds, modes), from a state before round ``first`` on.
+
+        ``server`` is (ds, modes) and ``clients`` is (blocks, dc, modes). ``one`` is 1, or 0 for differences of runs.
+        """
+        blocks, ds = len(self.group), self.ds
+        rounds = max(min(max(_TURNS * blocks, _ROUNDS), self.run.T - first), 0)
+        found = np.empty((rounds, self.maps.count), dtype=np.longdouble)
+        state = np.concatenate([server, np.full((1, self.maps.count), one), clients[0]])
+        for t in range(rounds):
+            found[t] = state[0]
             b = (t + first) % blocks
-            rows, mine = self.rows[self.group[b]], clients[b]
-            new = rows[:, :, ds] * one
-            for k in range(ds):
-                new = new + rows[:, :, k] * server[:, k, None]
-            for k in range(dc):
-                new = new + rows[:, :, ds + 1 + k] * mine[:, k, None]
-            clients[b] = new[:, :dc]
-            server = server @ self.kept.T + self.run.S * (new[:, dc:] @ self.send.T)
-        return found
+            state[ds + 1 :] = clients[b]
+            new = (self.rounds[self.group[b]] * state).sum(axis=1)
+            state[:ds], clients[b] = new[:ds], new[ds:]
+        return np.asarray(self.curvature * found - one * self.slope)
 
     def square_of_mean(self, start: float) -> Long:
         """The sum over all rounds of the square of the expected gradient, (modes,)."""
-        maps, n = self.maps, self.modes.n
+        maps = self.maps
         own_x, own_g = (long(each) for each in maps.table("start_client", self.dc, ((1, 1), (1, 1))))
         widths = ((1, 1), (self.dc, maps.maps.client.slots))
         by_x, by_c = (long(each) for each in maps.table("start_server", self.ds, widths))
         if own_g.any():
             raise InputError(f"{self.run.method.name}: its clients remember their first gradients")
-        clients = np.broadcast_to(own_x[:, 0] * start, (len(self.group), maps.count, self.dc)).copy()
-        server = by_x[:, 0] * start + (self.run.S / n) * clients.sum(axis=0) @ by_c.T
+        clients = np.broadcast_to((own_x * start)[None], (len(self.group), self.dc, maps.count)).copy()
+        server = by_x * start + by_c @ clients[0]
         found = self._follow(server, clients, 0, 1.0)
         total, left, blocks = (found**2).sum(axis=0), self.run.T - len(found), len(self.group)
         if not left:
@@ -126,9 +131,9 @@ class _Run:
         S, T, dc = self.run.S, self.run.T, self.dc
         total = np.zeros(self.maps.count, dtype=np.longdouble)
         for column in _factors(self.spread):
-            clients = np.zeros((len(self.group), self.maps.count, dc), dtype=np.longdouble)
-            clients[0] = column[:, :dc] / np.sqrt(np.longdouble(S))
-            server = np.sqrt(np.longdouble(S)) * column[:, dc:] @ self.send.T
+            clients = np.zeros((len(self.group), dc, self.maps.count), dtype=np.longdouble)
+            clients[0] = column[:, :dc].T / np.sqrt(np.longdouble(S))
+            server = np.sqrt(np.longdouble(S)) * self.send @ column[:, dc:].T
             # Noise of round 0 is seen from round 1 on, that of round t as long as there are rounds.
             found = self._follow(server, clients, 1, 0.0)
             later, last = np.arange(T - 1, T - 1 - len(found), -1), T - 1 - len(found)

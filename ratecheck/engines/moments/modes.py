@@ -134,17 +134,16 @@ def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:
 
     ``form`` and ``moments`` are (modes, numbers), ``power`` is the map of one round, (modes, numbers, numbers).
     """
-    # The sum of the first 2^j powers, beside power 2^j itself.
-    total = np.broadcast_to(np.eye(power.shape[-1], dtype=np.longdouble), power.shape)
-    summed, left = np.zeros_like(moments), T
+    # ``form`` after each of the first 2^j rounds, summed up, beside power 2^j itself.
+    forms, summed, left = form, np.zeros(len(moments), dtype=np.longdouble), T
     while left:
         if left & 1:
-            summed = summed + (total @ moments[..., None])[..., 0]
+            summed = summed + (forms * moments).sum(axis=-1)
             moments = (power @ moments[..., None])[..., 0]
         left >>= 1
         if left:
-            total, power = total + power @ total, power @ power
-    return np.asarray((form * summed).sum(axis=-1) / T)
+            forms, power = forms + (forms[:, None] @ power)[:, 0], power @ power
+    return np.asarray(summed / T)
 
 
 def repeated(change: Long, shock: Long, K: int) -> tuple[Long, Long]:
