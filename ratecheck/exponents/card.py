@@ -89,6 +89,11 @@ class Violation:
         """For `verify --instance`."""
         return self.hard.instance()
 
+    @property
+    def unasked(self) -> str:
+        """Why `verify` has not said so, in words."""
+        return "these sizes are beyond what 'verify' takes" if self.hard.runs else "'verify' has no such run"
+
 
 @dataclass(frozen=True)
 class Check:
@@ -455,5 +460,5 @@ def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> Cell:
     reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
     if violation.verdict is not Outcome.VIOLATED:
-        reason += "; these sizes are beyond what 'verify' takes"
+        reason += f"; {violation.unasked}"
     return Cell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import digamma
@@ -40,12 +40,22 @@ LAWS = frozenset({*BLOCKS, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PA
 
 @dataclass(frozen=True)
 class Drawn:
-    """A law at a setting: ``S`` clients in a round, in the mean where clients are ``independent``."""
+    """A law at a setting: ``S`` clients in a round, or each with probability ``delta``.
+
+    With ``half_always`` the first of two groups takes part in every round.
+    """
 
     law: Assumption
     N: int
     S: float
     T: int
+    delta: float = 1.0
+    half_always: bool = False
+
+    @property
+    def has_instance(self) -> bool:
+        """Whether what is computed is the left side of an instance, and not one that stands in for it."""
+        return self.law in BLOCKS
 
     @property
     def unit(self) -> int:
@@ -57,7 +67,16 @@ class Drawn:
         """tau_max over rounds 0 ... T and tau_avg over 0 ... T-1, or what stands in for them."""
         if self.law in BLOCKS:
             return _of_turns(round(self.N / self.S), self.T)
+        if self.law is Assumption.INDEPENDENT_PARTICIPATION:
+            return mean_delays(self.N // 2 if self.half_always else self.N, self.delta, self.T)
         return mean_delays(self.N, self.S / self.N, self.T)
+
+    @property
+    def variants(self) -> tuple[tuple[str, Drawn], ...]:
+        """What the law leaves open where clients differ, in words: who takes part more often than they have to."""
+        if self.law is not Assumption.INDEPENDENT_PARTICIPATION:
+            return (("", self),)
+        return ("", self), (", one half always there", replace(self, half_always=True))
 
     def averages(
         self, method: Method, block: str, K: int, step_sizes: Mapping[str, float], modes: Modes, *,
@@ -69,11 +88,14 @@ class Drawn:
                 return np.full(len(modes.curvature), np.nan)
             turns = CyclicRun(method, block, int(self.S), K, self.T, step_sizes)
             return turns.averages(modes, start=start, noise=noise)
-        alone = self.law is Assumption.INDEPENDENT_PARTICIPATION
-        sampled = ModeRun(method, block, self.S, K, self.T, step_sizes, independent=alone)
-        if not modes.slope.any() and (modes.curvature == modes.curvature[:, :1]).all():
+        if not self.half_always and not modes.slope.any() and (modes.curvature == modes.curvature[:, :1]).all():
             # Clients that are all alike are one group, which is a smaller map.
             modes = Modes(modes.curvature[:, :1], modes.slope[:, :1], (modes.n,))
+        S, p = self.S, None
+        if self.law is Assumption.INDEPENDENT_PARTICIPATION:
+            p = (1.0 if self.half_always else self.delta, *[self.delta] * (len(modes.sizes) - 1))
+            S = float(np.dot(modes.sizes, p))
+        sampled = ModeRun(method, block, S, K, self.T, step_sizes, p)
         return sampled.averages(modes, {f"G_{block}": 1.0}, start=start, noise=noise)
 
 
@@ -96,7 +118,7 @@ def drawn(statement: Statement, values: Mapping[str, float]) -> tuple[Drawn | No
     N, T = int(values[run["clients"]]), int(values[run["rounds"]])
     if law is Assumption.INDEPENDENT_PARTICIPATION:
         (delta,) = (values[s] for s, fact in statement.vocabulary.facts.items() if fact == "delta")
-        return Drawn(law, N, N * delta, T), dict(values)
+        return Drawn(law, N, N * delta, T, delta), dict(values)
     S = int(values[run["participants"]])
     N = S * max(round(N / S), 1) if law in BLOCKS else N
     return Drawn(law, N, float(S), T), {**values, run["clients"]: float(N)}

@@ -196,8 +196,9 @@ def covered(statement: Statement) -> Method:
     if unmet := sorted(each.value for each in assumptions - _SAMPLED - _MET - {Assumption.DRAWN_STEP_SIZES} - laws):
         raise InputError(f'{statement.key} assumes "{unmet[0]}", of which no hard instances are known')
     if not _known_participation(statement, assumptions & laws):
+        law = next((f', "{each.value}"' for each in statement.assumptions if each in laws), "")
         raise InputError(
-            f"{statement.key}: no hard instances are known for its participation; what it follows from may have a "
+            f"{statement.key}: no hard instances are known for its participation{law}; what it follows from may have a "
             f"card: {', '.join(statement.follows_from) or 'none'}"
         )
     return METHODS[method.exact] if method.exact else method
@@ -236,6 +237,7 @@ class _Family:
     starts: bool
     period: tuple[Stretch, ...]
     left: _Left
+    runs: bool = True
 
     def modes(self, h: Array, slope: float) -> Modes:
         """The modes with these curvatures."""
@@ -262,8 +264,9 @@ def _families(
         for name, flat, starts in shapes:
             if law is not None:
                 full, _ = statement.complete(_setting(statement, values, source))
-                run = _drawn_left(statement, method, full, block, law)
-                yield _Family(statement, full, name, block, sizes, flat, signs, starts, (), run)
+                for who, each in law.variants[: None if differs else 1]:
+                    run, known = _drawn_left(statement, method, full, block, each), law.has_instance
+                    yield _Family(statement, full, name + who, block, sizes, flat, signs, starts, (), run, known)
             elif oblivious:
                 for who, present, late in _ABSENT[: 1 if n == 1 else None]:
                     period, full = _scheduled(
@@ -332,8 +335,9 @@ def _best(family: _Family) -> Hard:
     curvatures = tuple(0.0 if flat else best for flat in family.flat)
     slopes = tuple(slope * sign for sign in family.signs)
     return Hard(
-        statement, values, family.name, family.block, family.sizes, curvatures, slopes, start, family.period, left
-    )
+        statement, values, family.name, family.block, family.sizes, curvatures, slopes, start, family.period, left,
+        family.runs,
+    )  # fmt: skip
 
 
 def _lefts(family: _Family, h: Array, slope: float) -> tuple[Array, Array]:

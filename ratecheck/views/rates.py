@@ -141,7 +141,7 @@ def _reasons(cells: Sequence[Cell]) -> dict[tuple[Finding, str], list[str]]:
 
 
 def _violation(cell: Cell, violation: Violation) -> list[str]:
-    verdict = "its sizes are beyond what 'verify' takes"
+    verdict = violation.unasked
     if violation.verdict is not None:
         verdict = f"'verify' says {violation.verdict.value}"
     sides = f"left {number(violation.left)}, right {number(violation.bound)}"

@@ -4,8 +4,8 @@ A quadratic whose matrices are diagonal splits into one-dimensional modes that d
 the clients of a group, which share curvature and slope, are exchangeable when m of n clients are sampled uniformly: the
 second moments of the server's variables s, of one client's c, and of two clients' are all that there is to know. They
 follow one linear map of some ten to thirty numbers, whatever n is, and T rounds and K local steps take O(log T) and
-O(log K) products. Many curvatures are computed at once. The same holds where every client takes part with probability
-p, independently of the others.
+O(log K) products. Many curvatures are computed at once. The same holds where every client takes part independently of
+the others, with the probability of its group.
 
 What is `preserved` takes the place of the server's variable in it: rounded, it would drift. The numbers are of NumPy's
 longest type. They are meant for searching: what is claimed of an instance is what `exact` or `averages` say of it, with
@@ -34,8 +34,9 @@ from ratecheck.errors import InputError
 class ModeRun:
     """A method with its numbers, on the modes of one of its blocks; m of n clients are sampled uniformly.
 
-    Where they are ``independent`` each takes part with probability m/n. ``step_sizes`` are the method's own parameters,
-    fixed ones included. Raises `InputError` for a method whose runs are not of this kind.
+    With ``probabilities`` each client takes part with that of its group, independently; m is how many do in the mean.
+    ``step_sizes`` are the method's own parameters, fixed ones included. Raises `InputError` for a method whose runs are
+    not of this kind.
     """
 
     method: Method
@@ -44,11 +45,11 @@ class ModeRun:
     K: int
     T: int
     step_sizes: Mapping[str, float]
-    independent: bool = False
+    probabilities: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         algorithm = self.method.algorithm
-        if algorithm.uses_delay or algorithm.bilevel or (self.independent and algorithm.averages):
+        if algorithm.uses_delay or algorithm.bilevel or (self.probabilities and algorithm.averages):
             raise InputError(f"{self.method.name}: its rounds are no fixed linear map")
 
     def averages(
@@ -205,12 +206,13 @@ class _Moments:
 
     def _round(self) -> Long:
         """The map of the independent numbers over one round, (modes, numbers, numbers)."""
-        run, n, sizes = self.run, self.modes.n, self.modes.sizes
-        # P(i takes part), and P(i and j do).
-        one = run.m / n
-        two = one**2 if run.independent else run.m * (run.m - 1) / (n * (n - 1)) if n > 1 else 0.0
-        # How many take part is then random: its variance, by client.
-        varied = one * (1 - one) if run.independent else 0.0
+        n, sizes, alone = self.modes.n, self.modes.sizes, self.run.probabilities
+        # P(i takes part), by group, and P(i and j do) over their product.
+        m = self.run.m
+        p = alone or (m / n,) * self.groups
+        both_over_each = 1.0 if alone or n <= 1 else (m - 1) * n / (m * (n - 1))
+        # How many take part may be random: its variance, by client of each group.
+        varied = [each * (1 - each) if alone else 0.0 for each in p]
         s, parts, basis = self.ds + 1, self._parts(), self._unpacked()[None]
         unit = basis[:, :, self.ds, self.ds][..., None, None]
         keep, sent, change, pick = parts.keep, parts.sent, parts.change, parts.pick
@@ -220,31 +222,33 @@ class _Moments:
             return np.asarray(left[:, None] @ basis @ np.swapaxes(right[:, None], -1, -2))
 
         new = np.zeros((self.count, len(self.places), self.size, self.size), dtype=np.longdouble)
-        total = np.asarray(sum(size * sent[g, 0] for g, size in enumerate(sizes)))
+        total = sum((size * p[g] * sent[g, 0] for g, size in enumerate(sizes)), np.zeros(1, dtype=np.longdouble))
         both = form(keep, total)
-        server = form(keep, keep) + one * (both + np.swapaxes(both, -1, -2)) + two * form(total, total)
+        server = form(keep, keep) + both + np.swapaxes(both, -1, -2) + both_over_each * form(total, total)
         for g, size in enumerate(sizes):
             # The square of ``total`` takes all clients of a group for one and the same.
             same, apart = form(sent[g, 0], sent[g, 0]), form(sent[g, 0], sent[g, 1])
-            server = server + size * (one - varied) * same + two * size * ((size - 1) * apart - size * same)
-            if varied:
+            server = server + size * (p[g] - varied[g]) * same
+            server = server + both_over_each * p[g] ** 2 * size * ((size - 1) * apart - size * same)
+            if varied[g]:
                 whole = parts.back + sent[g, 0]
-                server = server + size * varied * form(whole, whole)
-            server = server + size * one * parts.noise[g][..., :s, :s] * unit
+                server = server + size * varied[g] * form(whole, whole)
+            server = server + size * p[g] * parts.noise[g][..., :s, :s] * unit
         new[:, :, :s, :s] = server
         for g, size in enumerate(sizes):
-            mine, moved, noise = pick[g, 0], change[g, 0], one * parts.noise[g] * unit
-            others = total - size * sent[g, 0] + (size - 1) * sent[g, 1]
-            cross = form(keep, mine) + one * (form(keep, moved) + form(sent[g, 0], mine) + form(sent[g, 0], moved))
-            cross = cross + one * form(others, mine) + two * form(others, moved) + noise[..., :s, s:]
-            cross = cross + varied * form(parts.back, moved) if varied else cross
-            own = form(mine, mine) + one * (form(mine, moved) + form(moved, mine) + form(moved, moved))
+            mine, moved, noise = pick[g, 0], change[g, 0], p[g] * parts.noise[g] * unit
+            others = total + p[g] * ((size - 1) * sent[g, 1] - size * sent[g, 0])
+            cross = form(keep, mine) + p[g] * (form(keep, moved) + form(sent[g, 0], mine) + form(sent[g, 0], moved))
+            cross = cross + form(others, mine) + both_over_each * p[g] * form(others, moved) + noise[..., :s, s:]
+            cross = cross + varied[g] * form(parts.back, moved) if varied[g] else cross
+            own = form(mine, mine) + p[g] * (form(mine, moved) + form(moved, mine) + form(moved, moved))
             here = self.client(g, 0)
             new[:, :, :s, here], new[:, :, here, here] = cross, own + noise[..., s:, s:]
             for h in range(g, self.groups):
                 which = int(h == g)
                 other, its = pick[h, which], change[h, which]
-                apart = form(mine, other) + one * (form(mine, its) + form(moved, other)) + two * form(moved, its)
+                apart = form(mine, other) + p[h] * form(mine, its) + p[g] * form(moved, other)
+                apart = apart + both_over_each * p[g] * p[h] * form(moved, its)
                 new[:, :, here, self.client(h, which)] = apart
         power = np.swapaxes(self._packed(new), -1, -2)
         if not self.preserved:
