@@ -327,10 +327,10 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ce
 def _gains(statement: Statement, parameter: str, gain: float) -> bool:
     """Whether the left side gains on the term where rates are claimed: for many rounds, say, and small step sizes.
 
-    Constants are claimed of whatever size.
+    A least probability with which clients take part is small as well. Constants are claimed of whatever size.
     """
     quantity = statement.vocabulary[parameter]
-    if quantity.role is Role.STEP_SIZE:
+    if quantity.role is Role.STEP_SIZE or statement.vocabulary.facts.get(parameter) == "delta":
         return gain < -TOLERANCE
     return gain > TOLERANCE or (quantity.role is Role.CONSTANT and gain < -TOLERANCE)
 

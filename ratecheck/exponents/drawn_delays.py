@@ -104,6 +104,18 @@ def law_of(statement: Statement) -> Assumption | None:
     return next((each for each in statement.assumptions if each in LAWS), None)
 
 
+def stand_in(statement: Statement) -> str:
+    """What the participation is in hard instances of a statement that averages over it, in a line; else nothing."""
+    if Assumption.DRAWN_STEP_SIZES not in statement.assumptions:
+        return ""
+    law = law_of(statement)
+    if law is None:
+        return "a schedule that is drawn with probability one, with step sizes of its own delays"
+    if law in BLOCKS:
+        return "blocks in their fixed order, with step sizes of their own delays"
+    return "drawn anew in every round; step sizes of the mean delays stand in for those of the delays that are drawn"
+
+
 def in_blocks(statement: Statement) -> bool:
     """Whether clients take part in blocks that go round."""
     return bool(BLOCKS & {*statement.assumptions})

@@ -264,7 +264,8 @@ def _families(
         for name, flat, starts in shapes:
             if law is not None:
                 full, _ = statement.complete(_setting(statement, values, source))
-                for who, each in law.variants[: None if differs else 1]:
+                # Who else takes part matters to what clients differ by alone.
+                for who, each in law.variants[: None if differs and source else 1]:
                     run, known = _drawn_left(statement, method, full, block, each), law.has_instance
                     yield _Family(statement, full, name + who, block, sizes, flat, signs, starts, (), run, known)
             elif oblivious:

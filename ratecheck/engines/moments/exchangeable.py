@@ -222,7 +222,7 @@ class _Moments:
             return np.asarray(left[:, None] @ basis @ np.swapaxes(right[:, None], -1, -2))
 
         new = np.zeros((self.count, len(self.places), self.size, self.size), dtype=np.longdouble)
-        total = sum((size * p[g] * sent[g, 0] for g, size in enumerate(sizes)), np.zeros(1, dtype=np.longdouble))
+        total: Long = np.sum([size * p[g] * sent[g, 0] for g, size in enumerate(sizes)], axis=0)
         both = form(keep, total)
         server = form(keep, keep) + both + np.swapaxes(both, -1, -2) + both_over_each * form(total, total)
         for g, size in enumerate(sizes):
