@@ -134,6 +134,9 @@ class _Moments:
     # --- what no round changes ---
 
     def _preserved(self) -> list[Preserved]:
+        """Where messages are added up; of their means nothing is looked for."""
+        if self.run.method.algorithm.averages:
+            return []
         p = self.clients.p
         return [each for each in of_numbers(self.run.method.algorithm, [p], [p]) if each.block == self.block]
 
