@@ -212,8 +212,9 @@ class _Moments:
         n, sizes, alone = self.modes.n, self.modes.sizes, self.run.probabilities
         # P(i takes part), by group, and P(i and j do) over their product.
         m = self.run.m
-        p = alone or (m / n,) * self.groups
-        both_over_each = 1.0 if alone or n <= 1 else (m - 1) * n / (m * (n - 1))
+        # In long numbers: what comes back to the server cancels.
+        p = tuple(map(np.longdouble, alone)) if alone else (np.longdouble(m) / np.longdouble(n),) * self.groups
+        both_over_each = 1.0 if alone or n <= 1 else np.longdouble(m - 1) * n / (np.longdouble(m) * (n - 1))
         # How many take part may be random: its variance, by client of each group.
         varied = [each * (1 - each) if alone else 0.0 for each in p]
         s, parts, basis = self.ds + 1, self._parts(), self._unpacked()[None]
