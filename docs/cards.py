@@ -43,6 +43,10 @@ KEYS = {
         "fedsum/theorem-e.1",
         "fedsum/theorem-4.1",
         "fedsum/theorem-g.1",
+        "fedsum/corollary-4.1",
+        "fedsum/corollary-g.1-case-1",
+        "fedsum/corollary-g.1-case-2",
+        "fedsum/corollary-g.1-case-4",
     ),
     "flame": ("flame/theorem-2-unbiased-wide-repaired", "flame/theorem-2-biased-wide-repaired"),
     "simfbo": (

@@ -100,6 +100,11 @@ class Violation:
         """For `verify --instance`."""
         return self.hard.instance()
 
+    @property
+    def unasked(self) -> str:
+        """Why `verify` has not said so, in words."""
+        return "these sizes are beyond what 'verify' takes" if self.hard.runs else "'verify' has no such run"
+
 
 @dataclass(frozen=True)
 class Check:
@@ -291,7 +296,7 @@ def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]
     for name in bound.names:
         fact = vocabulary.facts.get(name)
         varied = name in sizes or name in own or vocabulary[name].role is Role.STEP_SIZE
-        if varied or fact in (*DELAYS, *UNITS, *DISTURBANCES, "selection_skew"):
+        if varied or fact in (*DELAYS, *UNITS, *DISTURBANCES, "selection_skew", "delta"):
             found.append(name)
     return tuple(found)
 
@@ -372,10 +377,10 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ce
 def _gains(statement: Statement, parameter: str, gain: float) -> bool:
     """Whether the left side gains on the term where rates are claimed: for many rounds, say, and small step sizes.
 
-    Constants are claimed of whatever size.
+    A least probability with which clients take part is small as well. Constants are claimed of whatever size.
     """
     quantity = statement.vocabulary[parameter]
-    if quantity.role is Role.STEP_SIZE:
+    if quantity.role is Role.STEP_SIZE or statement.vocabulary.facts.get(parameter) == "delta":
         return gain < -TOLERANCE
     return gain > TOLERANCE or (quantity.role is Role.CONSTANT and gain < -TOLERANCE)
 
@@ -505,5 +510,5 @@ def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> Cell:
     reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
     if violation.verdict is not Outcome.VIOLATED:
-        reason += "; these sizes are beyond what 'verify' takes"
+        reason += f"; {violation.unasked}"
     return Cell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)

@@ -7,7 +7,8 @@ the number of things that a bound adds up. The curvature runs from far below 1/(
 In one family all clients have the same curvature and half of them a slope of +s, half of -s; in another one half have
 no curvature at all, so that their local steps drift apart. s, the start and the noise are as large as the statement's
 constants allow. Participants are drawn uniformly where the statement says so. Where it is about any participation, all
-clients or one half of them stay away for tau_max rounds, over and over, as often as tau_avg says.
+clients or one half of them stay away for tau_max rounds, over and over, as often as tau_avg says. `drawn_delays` says
+what stands in for delays that are drawn.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from ratecheck.engines.moments.modes import Modes
 from ratecheck.engines.moments.scheduled import ScheduledRun, Stretch
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
-from ratecheck.exponents import flame_instances
+from ratecheck.exponents import drawn_delays, flame_instances
+from ratecheck.exponents.drawn_delays import Drawn
 from ratecheck.exponents.regimes import FLAT
 from ratecheck.participation import Participation, Periodic, Uniform
 from ratecheck.problems import Quadratic
-from ratecheck.settings.applicability import LAWS, foreign
+from ratecheck.settings.applicability import LAWS, foreign, step_source
 from ratecheck.verification.instance import Instance
 
 # Curvatures that are tried over so many decades below L, and how often the best of them is looked at closer.
@@ -190,14 +192,24 @@ def covered(statement: Statement) -> Method:
     if reasons := foreign(statement):
         raise InputError(f"{statement.key}: {reasons[0]}")
     assumptions = {*statement.assumptions}
-    if unmet := sorted(each.value for each in assumptions - _SAMPLED - _MET - {Assumption.DRAWN_STEP_SIZES, *LAWS}):
+    laws = {*LAWS, Assumption.INDEPENDENT_PARTICIPATION}
+    if unmet := sorted(each.value for each in assumptions - _SAMPLED - _MET - {Assumption.DRAWN_STEP_SIZES} - laws):
         raise InputError(f'{statement.key} assumes "{unmet[0]}", of which no hard instances are known')
-    if Assumption.DRAWN_STEP_SIZES in assumptions or not assumptions & {*_SAMPLED, Assumption.OBLIVIOUS_PARTICIPATION}:
+    if not _known_participation(statement, assumptions & laws):
+        law = next((f', "{each.value}"' for each in statement.assumptions if each in laws), "")
         raise InputError(
-            f"{statement.key}: no hard instances are known for its participation; what it follows from may have a "
+            f"{statement.key}: no hard instances are known for its participation{law}; what it follows from may have a "
             f"card: {', '.join(statement.follows_from) or 'none'}"
         )
     return METHODS[method.exact] if method.exact else method
+
+
+def _known_participation(statement: Statement, laws: set[Assumption]) -> bool:
+    """Whether it is sampled, any, or drawn by a law that `drawn_delays` knows, with step sizes that are known then."""
+    if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        return laws <= drawn_delays.LAWS and step_source(statement) is not None
+    any_is_meant = Assumption.OBLIVIOUS_PARTICIPATION in statement.assumptions and not laws - _SAMPLED
+    return any_is_meant or bool(_SAMPLED & {*statement.assumptions})
 
 
 def _known(method: Method, statement: Statement) -> bool:
@@ -225,6 +237,7 @@ class _Family:
     starts: bool
     period: tuple[Stretch, ...]
     left: _Left
+    runs: bool = True
 
     def modes(self, h: Array, slope: float) -> Modes:
         """The modes with these curvatures."""
@@ -235,17 +248,27 @@ class _Family:
 def _families(
     statement: Statement, method: Method, values: Mapping[str, float], source: str | None
 ) -> Iterator[_Family]:
-    n = int(values.get(statement.vocabulary.run.get("clients", ""), 1))
     oblivious = not _SAMPLED & {*statement.assumptions}
+    law, values = drawn_delays.drawn(statement, values)
+    n = int(values.get(statement.vocabulary.run.get("clients", ""), 1))
     blocks = [block for block, has in (("u", method.shared), ("v", method.personal)) if has]
     for block in (block for block in blocks if block in method.algorithm.blocks):
-        differs = block == "u" and n > 1 and source not in NOISE
-        sizes = tuple(size for size in (float(n - n // 2), float(n // 2)) if size)
+        # The clients of a block that takes its turn are of one group.
+        unit = 1 if law is None else law.unit
+        half = unit * (n // unit // 2)
+        sizes = tuple(size for size in (float(n - half), float(half)) if size)
+        differs = block == "u" and len(sizes) > 1 and source not in NOISE
         signs = (math.sqrt(sizes[-1] / sizes[0]), -math.sqrt(sizes[0] / sizes[-1])) if differs else (0.0,) * len(sizes)
         shapes = [("equal curvatures", (False,) * len(sizes), source is None)]
         shapes += [("unequal curvatures", (False, True), False)] if differs else []
         for name, flat, starts in shapes:
-            if oblivious:
+            if law is not None:
+                full, _ = statement.complete(_setting(statement, values, source))
+                # Who else takes part matters to what clients differ by alone.
+                for who, each in law.variants[: None if differs and source else 1]:
+                    run, known = _drawn_left(statement, method, full, block, each), law.has_instance
+                    yield _Family(statement, full, name + who, block, sizes, flat, signs, starts, (), run, known)
+            elif oblivious:
                 for who, present, late in _ABSENT[: 1 if n == 1 else None]:
                     period, full = _scheduled(
                         statement, _setting(statement, values, source), present, len(sizes), late=late
@@ -313,8 +336,9 @@ def _best(family: _Family) -> Hard:
     curvatures = tuple(0.0 if flat else best for flat in family.flat)
     slopes = tuple(slope * sign for sign in family.signs)
     return Hard(
-        statement, values, family.name, family.block, family.sizes, curvatures, slopes, start, family.period, left
-    )
+        statement, values, family.name, family.block, family.sizes, curvatures, slopes, start, family.period, left,
+        family.runs,
+    )  # fmt: skip
 
 
 def _lefts(family: _Family, h: Array, slope: float) -> tuple[Array, Array]:
@@ -350,8 +374,16 @@ def _scheduled_left(
     statement: Statement, method: Method, values: Mapping[str, float], period: tuple[Stretch, ...]
 ) -> _Left:
     K, T = _steps_and_rounds(statement, method, values)
+    if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        values = drawn_delays.with_step_sizes(statement, values)
     ready = ScheduledRun(method, "u", K, T, _step_sizes(statement, method, values), period)
     return lambda modes, start, noise: ready.averages(modes, start=start, noise=noise)
+
+
+def _drawn_left(statement: Statement, method: Method, values: Mapping[str, float], block: str, law: Drawn) -> _Left:
+    K, _ = _steps_and_rounds(statement, method, values)
+    steps = _step_sizes(statement, method, drawn_delays.with_step_sizes(statement, values, law.delays))
+    return lambda modes, start, noise: law.averages(method, block, K, steps, modes, start=start, noise=noise)
 
 
 def _weights(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:

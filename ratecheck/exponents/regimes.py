@@ -22,6 +22,7 @@ from bounds.symbols import Domain, Role
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, NOISE
 from ratecheck.complexity.closed_form import closed
+from ratecheck.exponents.drawn_delays import in_blocks
 from ratecheck.exponents.flame_instances import SKEWABLE
 
 # The least share of the bound that a term has in its regime.
@@ -42,8 +43,11 @@ _ENOUGH = 0.999
 _RANGES = {"rounds": (1.0, 9.0), "local_steps": (0.0, 6.0), "clients": (0.0, 5.0), "participants": (0.0, 5.0)}
 # The same where a left side that gains on a bound is followed.
 _FAR = {"rounds": (1.0, 15.0), "local_steps": (0.0, 12.0), "clients": (0.0, 15.0), "participants": (0.0, 15.0)}
-_LONGEST_DELAY = 4.0
+# Delays, and the least probability with which a client takes part: below a tenth, where its delay is the inverse.
+_OF_DELAYS = {**dict.fromkeys(DELAYS, (0.0, 4.0)), "delta": (-4.0, -1.0)}
 _SCALES, _STEPS, _PENALTIES, _OTHERS, _SKEWS = (-6.0, 6.0), (-14.0, 0.0), (-3.0, 4.0), (-2.0, 2.0), (-3.0, 0.0)
+# How many blocks of participants there are at least, where their number varies, and at most.
+_LEAST_BLOCKS, _FEW_BLOCKS, _MANY_BLOCKS = 2.0, 20.0, 700.0
 # What it costs in the search by how many decades a term is off a power.
 _STRAIGHT = 30.0
 # What a decade of a size costs in the first search, and how much less in each that follows: these look at long runs.
@@ -314,6 +318,7 @@ class _Draws:
     whole: frozenset[str]
     sizes: tuple[str, ...]
     apart: float
+    blocks: bool = False
     large: float = _LARGE
 
     @staticmethod
@@ -335,7 +340,12 @@ class _Draws:
         counts = {name for role, name in vocabulary.run.items() if role in _RANGES}
         sizes = tuple(name for name in bound.names if name in counts and name != parameter)
         apart = SKEWABLE if vocabulary.facts.get(parameter) == "selection_skew" else 1.0
-        return _Draws(statement, parameter, tuple(ranges), fixed, whole, sizes, apart)
+        blocks = in_blocks(statement)
+        if blocks:
+            apart = _LEAST_BLOCKS
+        if blocks and parameter in (vocabulary.run["clients"], vocabulary.run["participants"]):
+            apart, ranges[0] = _FEW_BLOCKS, ("", DECADES, DECADES)
+        return _Draws(statement, parameter, tuple(ranges), fixed, whole, sizes, apart, blocks)
 
     @property
     def _counted(self) -> tuple[str, ...]:
@@ -351,7 +361,7 @@ class _Draws:
             (name, min(low + decades, high - DECADES) if name == self.parameter and high - low > DECADES else low, high)
             for name, low, high in self.ranges
         ]
-        apart = 10.0**decades if self.parameter in self._counted else self.apart
+        apart = 10.0**decades if self.parameter in self._counted and not self.blocks else self.apart
         return replace(self, ranges=tuple(ranges), apart=apart, large=_LARGE - _LESS * decades)
 
     def values(self, unit: Array) -> dict[str, Array]:
@@ -384,6 +394,7 @@ class _Draws:
             else:
                 most = np.floor(found[n].min(axis=1, keepdims=True) / self.apart)
                 found[m] = np.minimum(found[m], np.maximum(most, 1.0))
+            self._whole_blocks(found, n, m)
         most, mean = (next((s for s in found if facts.get(s) == fact), "") for fact in DELAYS)
         if most:
             found[most] = np.round(found[most])
@@ -400,6 +411,15 @@ class _Draws:
         if T in found:
             found[T] = np.maximum(found[T], 2.0)
         self._first_gradients(found)
+
+    def _whole_blocks(self, found: dict[str, Array], n: str, m: str) -> None:
+        """Not too many blocks of participants."""
+        if not self.blocks:
+            return
+        if self.parameter == m:
+            found[n] = np.minimum(found[n], _MANY_BLOCKS * found[m][:, :1])
+        else:
+            found[m] = np.maximum(found[m], np.ceil(found[n].max(axis=1, keepdims=True) / _MANY_BLOCKS))
 
     def _first_gradients(self, found: dict[str, Array]) -> None:
         """Where the first gradients are not what is looked at, they are as small as a start in a flat direction."""
@@ -419,8 +439,8 @@ def _span(
     if role in reach:
         low, high = reach[role]
         return (max(low, math.log10(_fewest(statement, row, parameter))) if role == "clients" else low), high
-    if fact in DELAYS:
-        return 0.0, _LONGEST_DELAY
+    if fact in _OF_DELAYS:
+        return _OF_DELAYS[fact]
     if quantity.role is Role.STEP_SIZE or (quantity.role is Role.SETTING and quantity.f_degree > 0):
         # A penalty has the units of a smoothness constant.
         usual = _STEPS if reach is _RANGES else _FAR_STEPS
@@ -437,9 +457,12 @@ def _span(
 def _fewest(statement: Statement, row: Row, parameter: str) -> int:
     """How many clients there are at least.
 
-    One alone differs from nobody, which matters in the terms of a difference and where nothing limits it.
+    One alone differs from nobody, which matters in the terms of a difference and where nothing limits it; one block
+    alone is everybody.
     """
     facts, differences = statement.vocabulary.facts, {"b", "B_0", "mean_B_0"}
     if facts.get(parameter) == "selection_skew":
         return SKEWABLE
+    if in_blocks(statement):
+        return int(_FEW_BLOCKS if parameter == statement.vocabulary.run["clients"] else _LEAST_BLOCKS)
     return 2 if facts.get(row.scale or "") in differences or not {*facts.values()} & differences else 1

@@ -9,6 +9,7 @@ from typing import Any
 from bounds.symbols import Role
 from ratecheck.exponents.card import TOLERANCE, Card, Cell, Violation, Worst
 from ratecheck.exponents.curves import Curves
+from ratecheck.exponents.drawn_delays import stand_in
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.hard_instances import Hard
 from ratecheck.exponents.regimes import SHARE, Row
@@ -29,6 +30,8 @@ def rates_text(card: Card) -> str:
     """The tables, what stands behind each row, why cells are not attained, and how to read it."""
     statement = card.statement
     lines = [f"{statement.key}   {statement.title}   {overall(card)}"]
+    if said := stand_in(statement):
+        lines += ["", f"participation: {said}"]
     for columns in _split(card):
         lines += ["", *_table(card, columns)]
     for row in card.rows:
@@ -141,7 +144,7 @@ def _reasons(cells: Sequence[Cell]) -> dict[tuple[Finding, str], list[str]]:
 
 
 def _violation(cell: Cell, violation: Violation) -> list[str]:
-    verdict = "its sizes are beyond what 'verify' takes"
+    verdict = violation.unasked
     if violation.verdict is not None:
         verdict = f"'verify' says {violation.verdict.value}"
     sides = f"left {number(violation.left)}, right {number(violation.bound)}"

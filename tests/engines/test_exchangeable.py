@@ -1,5 +1,7 @@
 """Moments of exchangeable clients against the exact engine, which knows nothing of exchangeability."""
 
+import functools
+
 import mpmath
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from ratecheck.engines.moments.exchangeable import ModeRun
 from ratecheck.engines.moments.modes import modes
 from ratecheck.engines.setup import prepare
 from ratecheck.errors import InputError
-from ratecheck.participation import Uniform
+from ratecheck.participation import Bernoulli, Uniform
 from ratecheck.problems import Quadratic
 
 pytestmark = pytest.mark.quick
@@ -85,7 +87,42 @@ def test_noise_does_not_depend_on_how_many_clients_are_away() -> None:
     assert few == pytest.approx(many, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["fedsum", "fedsum-b"])
+@pytest.mark.parametrize("p", [(0.15, 0.15), (0.6, 0.2), (1.0, 0.3), (1.0, 1.0)])
+def test_independent_clients_agree_with_the_exact_engine(name: str, p: tuple[float, float]) -> None:
+    """How many take part is random, nobody at times; start, slopes and noise on one coordinate."""
+    rng = np.random.default_rng([len(name), int(100 * p[0])])
+    sizes, start, sigma = (2, 4), 1.7, 0.6
+    h, g = rng.uniform(0.1, 1.0, 2), rng.normal(size=2)
+    problem = Quadratic(np.repeat(h, sizes)[:, None, None], np.repeat(g, sizes)[:, None], 1)
+    setup = prepare(
+        name, problem, Bernoulli(np.repeat(p, sizes)), K=4, T=150, x0=np.array([start]), noise={"sigma_u": sigma},
+        step_sizes=_steps(name, rng),
+    )  # fmt: skip
+    expected = exact.expect(setup).records["G_u"].mean()
+    run = ModeRun(METHODS[name], "u", float(np.dot(sizes, p)), 4, 150, setup.step_sizes, p)
+    found = run.averages(modes(h[None], g[None], sizes), {"G_u": 1.0}, start=start, noise=sigma**2)
+    assert found == pytest.approx([expected], rel=1e-9)
+
+
+@pytest.mark.parametrize("p", [None, (0.01,)])
+def test_what_is_preserved_does_not_drift(p: tuple[float] | None) -> None:
+    """The noise of stochastic gradient descent is the same over 10^12 rounds and over 10^15.
+
+    FedSUM's server holds the sum of what ten thousand clients remember.
+    """
+    run = functools.partial(ModeRun, METHODS["fedsum"], "u", 100.0, 5)
+    mode = modes(np.array([[1e-2]]), np.zeros((1, 1)), (1e4,))
+    found = [run(T, {"eta_g": 1.0, "eta_l": 2e-5}, p).averages(mode, {"G_u": 1.0}, noise=1.0) for T in (10**12, 10**15)]
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+    # A client stays away for N/S rounds in the mean, twice that in the mean square: eta h sigma^2/S.
+    assert found[1] == pytest.approx([2e-5 * 1e-2 / 100], rel=0.02)
+
+
 def test_a_delay_that_is_random_is_refused() -> None:
-    """FedSUM-CR divides by the delay."""
+    """FedSUM-CR divides by the delay, FedAvg by how many take part."""
     with pytest.raises(InputError, match="no fixed linear map"):
         ModeRun(METHODS["fedsum-cr"], "u", 1, 1, 10, {"eta_g": 1.0, "eta_l": 0.1})
+    steps = {"gamma_u": 0.1, "gamma_v": 1.0, "eta_u": 1.0, "eta_v": 1.0}
+    with pytest.raises(InputError, match="no fixed linear map"):
+        ModeRun(METHODS["fedavg"], "u", 1, 1, 10, steps, (0.5,))

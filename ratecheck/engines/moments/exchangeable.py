@@ -4,10 +4,12 @@ A quadratic whose matrices are diagonal splits into one-dimensional modes that d
 the clients of a group, which share curvature and slope, are exchangeable when m of n clients are sampled uniformly: the
 second moments of the server's variables s, of one client's c, and of two clients' are all that there is to know. They
 follow one linear map of some ten to thirty numbers, whatever n is, and T rounds and K local steps take O(log T) and
-O(log K) products. Many curvatures are computed at once.
+O(log K) products. Many curvatures are computed at once. The same holds where every client takes part independently of
+the others, with the probability of its group.
 
-The numbers are of NumPy's longest type. They are meant for searching: what is claimed of an instance is what `exact`
-or `averages` say of it, with their rounding.
+What is `preserved` takes the place of the server's variable in it: rounded, it would drift. The numbers are of NumPy's
+longest type. They are meant for searching: what is claimed of an instance is what `exact` or `averages` say of it, with
+their rounding.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import LinearMaps, TermMap, TermOver
 from ratecheck.engines.moments.modes import ClientMaps, Long, Modes, identity, long, mean_over_rounds
+from ratecheck.engines.moments.preserved import Preserved, of_numbers
 from ratecheck.errors import InputError
 
 
@@ -31,8 +34,9 @@ from ratecheck.errors import InputError
 class ModeRun:
     """A method with its numbers, on the modes of one of its blocks; m of n clients are sampled uniformly.
 
-    ``step_sizes`` are the method's own parameters, fixed ones included. Raises `InputError` for a method whose runs
-    are not of this kind.
+    With ``probabilities`` each client takes part with that of its group, independently; m is how many do in the mean.
+    ``step_sizes`` are the method's own parameters, fixed ones included. Raises `InputError` for a method whose runs are
+    not of this kind.
     """
 
     method: Method
@@ -41,10 +45,11 @@ class ModeRun:
     K: int
     T: int
     step_sizes: Mapping[str, float]
+    probabilities: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         algorithm = self.method.algorithm
-        if algorithm.uses_delay or algorithm.bilevel:
+        if algorithm.uses_delay or algorithm.bilevel or (self.probabilities and algorithm.averages):
             raise InputError(f"{self.method.name}: its rounds are no fixed linear map")
 
     def averages(
@@ -62,11 +67,13 @@ class ModeRun:
 class _RoundParts:
     """The server's next state is ``keep`` z and what participants send; a participant's own one changes.
 
-    ``sent``, ``change`` and ``pick`` (which takes a client out of z) are by group and by which of its two clients;
-    ``noise`` are the covariances of (sent, change), by group.
+    ``keep`` has what m participants send of the server's own variables, which of one of them is ``back`` z. ``sent``,
+    ``change`` and ``pick`` (which takes a client out of z) are by group and by which of its two clients; ``noise`` are
+    the covariances of (sent, change), by group.
     """
 
     keep: Long
+    back: Long
     sent: dict[tuple[int, int], Long]
     change: dict[tuple[int, int], Long]
     pick: dict[tuple[int, int], Long]
@@ -89,6 +96,7 @@ class _Moments:
         self.count = len(modes.curvature)
         self.size = self.ds + 1 + 2 * self.groups * self.dc
         self.places = self._places()
+        self.preserved = self._preserved()
 
     # --- the parts of z ---
 
@@ -123,6 +131,42 @@ class _Moments:
         """The independent numbers of matrices E[z z']."""
         return np.stack([moments[(..., *places[0])] for places in self.places], axis=-1)
 
+    # --- what no round changes ---
+
+    def _preserved(self) -> list[Preserved]:
+        """Where messages are added up; of their means nothing is looked for."""
+        if self.run.method.algorithm.averages:
+            return []
+        p = self.clients.p
+        return [each for each in of_numbers(self.run.method.algorithm, [p], [p]) if each.block == self.block]
+
+    def _shifted(self, sign: int) -> Long:
+        """The map of the independent numbers that adds to the server's preserved variables the sums over the clients.
+
+        With ``sign`` -1 it takes them away, which leaves what no round changes.
+        """
+        found = self._unpacked()
+        for each in self.preserved:
+            total = np.zeros(found.shape[:2], dtype=np.longdouble)
+            for g, size in enumerate(self.modes.sizes):
+                one, two = (self.client(g, which) for which in (0, 1))
+                total += size * found[:, one.start + each.client]
+                # Of the clients of its own group one is the client itself.
+                same, apart = found[:, one.start + each.client, one], found[:, two.start + each.client, one]
+                total[:, one] -= (size - 1) * (same - apart)
+                total[:, two] = total[:, one]
+            factor, row = sign * np.longdouble(each.factor), each.server
+            sums = [size * total[:, self.client(g, 0).start + each.client] for g, size in enumerate(self.modes.sizes)]
+            found[:, row] += factor * total
+            found[:, :, row] += factor * total
+            found[:, row, row] += factor**2 * np.sum(sums, axis=0)
+        return self._packed(found).T
+
+    def _of_preserved(self) -> NDArray[np.bool_]:
+        """Which independent numbers have something preserved in them."""
+        rows = {each.server for each in self.preserved}
+        return np.array([bool(rows & {*places[0]}) for places in self.places])
+
     # --- one round ---
 
     def _parameters(self) -> dict[str, float]:
@@ -143,7 +187,9 @@ class _Moments:
         sending, by_client = long(send), long(send.dot(exact[self.dc :, s:]))
         own = exact[: self.dc].copy()
         own[:, s:] -= identity(dc)
-        parts = _RoundParts(keep, {}, {}, {}, [])
+        once = np.zeros_like(keep)
+        once[0, : self.ds, : self.ds] = long(back)
+        parts = _RoundParts(keep, once, {}, {}, {}, [])
         for g in range(self.groups):
             rows, noise = self.clients.round(g)
             lift = np.zeros((s + dc, dc + self.dm), dtype=np.longdouble)
@@ -163,10 +209,14 @@ class _Moments:
 
     def _round(self) -> Long:
         """The map of the independent numbers over one round, (modes, numbers, numbers)."""
-        run, n, sizes = self.run, self.modes.n, self.modes.sizes
-        # P(i takes part), and P(i and j do).
-        one = run.m / n
-        two = run.m * (run.m - 1) / (n * (n - 1)) if n > 1 else 0.0
+        n, sizes, alone = self.modes.n, self.modes.sizes, self.run.probabilities
+        # P(i takes part), by group, and P(i and j do) over their product.
+        m = self.run.m
+        # In long numbers: what comes back to the server cancels.
+        p = tuple(map(np.longdouble, alone)) if alone else (np.longdouble(m) / np.longdouble(n),) * self.groups
+        both_over_each = 1.0 if alone or n <= 1 else np.longdouble(m - 1) * n / (np.longdouble(m) * (n - 1))
+        # How many take part may be random: its variance, by client of each group.
+        varied = [each * (1 - each) if alone else 0.0 for each in p]
         s, parts, basis = self.ds + 1, self._parts(), self._unpacked()[None]
         unit = basis[:, :, self.ds, self.ds][..., None, None]
         keep, sent, change, pick = parts.keep, parts.sent, parts.change, parts.pick
@@ -176,29 +226,40 @@ class _Moments:
             return np.asarray(left[:, None] @ basis @ np.swapaxes(right[:, None], -1, -2))
 
         new = np.zeros((self.count, len(self.places), self.size, self.size), dtype=np.longdouble)
-        total = np.asarray(sum(size * sent[g, 0] for g, size in enumerate(sizes)))
+        total: Long = np.sum([size * p[g] * sent[g, 0] for g, size in enumerate(sizes)], axis=0)
         both = form(keep, total)
-        server = form(keep, keep) + one * (both + np.swapaxes(both, -1, -2)) + two * form(total, total)
+        server = form(keep, keep) + both + np.swapaxes(both, -1, -2) + both_over_each * form(total, total)
         for g, size in enumerate(sizes):
             # The square of ``total`` takes all clients of a group for one and the same.
             same, apart = form(sent[g, 0], sent[g, 0]), form(sent[g, 0], sent[g, 1])
-            server = server + size * one * same + two * size * ((size - 1) * apart - size * same)
-            server = server + size * one * parts.noise[g][..., :s, :s] * unit
+            server = server + size * (p[g] - varied[g]) * same
+            server = server + both_over_each * p[g] ** 2 * size * ((size - 1) * apart - size * same)
+            if varied[g]:
+                whole = parts.back + sent[g, 0]
+                server = server + size * varied[g] * form(whole, whole)
+            server = server + size * p[g] * parts.noise[g][..., :s, :s] * unit
         new[:, :, :s, :s] = server
         for g, size in enumerate(sizes):
-            mine, moved, noise = pick[g, 0], change[g, 0], one * parts.noise[g] * unit
-            others = total - size * sent[g, 0] + (size - 1) * sent[g, 1]
-            cross = form(keep, mine) + one * (form(keep, moved) + form(sent[g, 0], mine) + form(sent[g, 0], moved))
-            cross = cross + one * form(others, mine) + two * form(others, moved) + noise[..., :s, s:]
-            own = form(mine, mine) + one * (form(mine, moved) + form(moved, mine) + form(moved, moved))
+            mine, moved, noise = pick[g, 0], change[g, 0], p[g] * parts.noise[g] * unit
+            others = total + p[g] * ((size - 1) * sent[g, 1] - size * sent[g, 0])
+            cross = form(keep, mine) + p[g] * (form(keep, moved) + form(sent[g, 0], mine) + form(sent[g, 0], moved))
+            cross = cross + form(others, mine) + both_over_each * p[g] * form(others, moved) + noise[..., :s, s:]
+            cross = cross + varied[g] * form(parts.back, moved) if varied[g] else cross
+            own = form(mine, mine) + p[g] * (form(mine, moved) + form(moved, mine) + form(moved, moved))
             here = self.client(g, 0)
             new[:, :, :s, here], new[:, :, here, here] = cross, own + noise[..., s:, s:]
             for h in range(g, self.groups):
                 which = int(h == g)
                 other, its = pick[h, which], change[h, which]
-                apart = form(mine, other) + one * (form(mine, its) + form(moved, other)) + two * form(moved, its)
+                apart = form(mine, other) + p[h] * form(mine, its) + p[g] * form(moved, other)
+                apart = apart + both_over_each * p[g] * p[h] * form(moved, its)
                 new[:, :, here, self.client(h, which)] = apart
-        return np.swapaxes(self._packed(new), -1, -2)
+        power = np.swapaxes(self._packed(new), -1, -2)
+        if not self.preserved:
+            return power
+        power, still = self._shifted(-1) @ power @ self._shifted(1), self._of_preserved()
+        power[:, still[:, None] & ~still] = 0
+        return np.asarray(power)
 
     # --- the start, the quantity, the average ---
 
@@ -278,4 +339,6 @@ class _Moments:
     def average(self, weights: Mapping[str, float], start: float) -> Long:
         """(1/T) sum over t < T of the quantity, (modes,)."""
         moments, form, power = self._start(start), self._quantity(weights), self._round()
+        if self.preserved:
+            moments, form = moments @ self._shifted(-1).T, form @ self._shifted(1)
         return mean_over_rounds(form, power, moments, self.run.T)
