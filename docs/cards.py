@@ -87,8 +87,8 @@ def summary(card: dict[str, Any]) -> dict[str, Any]:
             "reason": None if cell["verdict"] == "ATTAINED" else cell["reason"],
             "loose": _short(cell["loose"]),
             "constant": _short(cell["constant"]),
-            "term": None if cell["predicted"] is None else _short(cell["predicted"]["exponent"]),
-            "worst": None if cell["measured"] is None else _short(cell["measured"]["exponent"]),
+            "term": None if cell["predicted"] is None else _power(cell["predicted"]["exponent"]),
+            "worst": None if cell["measured"] is None else _power(cell["measured"]["exponent"]),
             "range": None if not cell.get("values") else [_short(cell["values"][k]) for k in (0, -1)],
             "hardest": _hardest(cell),
             "check": None if cell["check"] is None else cell["check"]["verdict"],
@@ -107,6 +107,11 @@ def _hardest(cell: dict[str, Any]) -> str | None:
 
 def _short(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(f"{value:.4g}") + 0.0
+
+
+def _power(value: float | None) -> float | None:
+    """An exponent that is zero up to rounding is zero."""
+    return None if value is None or math.isnan(value) else round(value, 4) + 0.0
 
 
 def _written(kept: dict[str, dict[str, Any]]) -> str:
