@@ -783,12 +783,19 @@ def planted_rates() -> str:
         f"{passed.count('VIOLATED')} of them, and the others are runs that it does not take, or not exactly enough."
     )
     open_ones = [
-        f"- {code(each['statement'])}, {plain(each['row'])} in {code(each['parameter'])}: {each['found']} instead of "
-        f"{each['wanted']}, {plain(each['reason'])}"
+        f"- {code(each['statement'])}, {plain(each['row'])} in {code(each['parameter'])}: {_instead(each)}; "
+        f"{plain(each['reason'])}"
         for each in missed
     ]
     head = ("statement", "term", "x", "term times x^(-1/4)", "term times x^(1/4)")
     return "\n".join([says, "", *open_ones, "", table(head, rows), ""])
+
+
+def _instead(each: Mapping[str, Any]) -> str:
+    if each["found"] != each["wanted"]:
+        return f"{each['found']} instead of {each['wanted']}"
+    loose = plain(f"x^{each['term'] - each['worst']:.3f}")
+    return f"{each['found']} by {loose}, while x to the {_two(each['power'])} was planted"
 
 
 def _planted(each: Mapping[str, Any]) -> str:
