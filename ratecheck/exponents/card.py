@@ -29,7 +29,7 @@ from ratecheck.exponents import bilevel_orders, regimes, table_orders
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.hard_instances import Hard, covered, worst
 from ratecheck.exponents.order_exponent import OrderExponent
-from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, Row
+from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, TermRow
 from ratecheck.exponents.sweep import check_measurable
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import Fit, fit
@@ -117,7 +117,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Cell:
+class RateCell:
     """A row and a parameter. ``loose`` is p where the term is loose by the parameter to the p.
 
     A statement that is known only up to a constant has an ``order`` where others have a ``worst``. ``check`` is about
@@ -125,7 +125,7 @@ class Cell:
     along too many rounds.
     """
 
-    row: Row
+    row: TermRow
     parameter: str
     finding: Finding
     reason: str
@@ -151,7 +151,7 @@ class Card:
     """All cells of a statement, row by row."""
 
     statement: Statement
-    cells: tuple[Cell, ...]
+    cells: tuple[RateCell, ...]
     seed: int
 
     @property
@@ -160,7 +160,7 @@ class Card:
         return any(cell.finding is Finding.EXCEEDED for cell in self.cells)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[TermRow, ...]:
         """The rows in order."""
         return tuple(dict.fromkeys(cell.row for cell in self.cells))
 
@@ -169,7 +169,7 @@ class Card:
         """The columns in order."""
         return tuple(dict.fromkeys(cell.parameter for cell in self.cells))
 
-    def cell(self, row: Row, parameter: str) -> Cell | None:
+    def cell(self, row: TermRow, parameter: str) -> RateCell | None:
         """One cell; None for a parameter that is not this row's."""
         return next((c for c in self.cells if c.row == row and c.parameter == parameter), None)
 
@@ -202,16 +202,16 @@ def card(
 
 
 def _shared(
-    work: Callable[..., Cell],
+    work: Callable[..., RateCell],
     statement: Statement,
     tasks: Sequence[tuple[Any, ...]],
     workers: int,
     progress: Progress | None,
-) -> tuple[Cell, ...]:
+) -> tuple[RateCell, ...]:
     """``work(statement, *task)`` for every task, by several processes where that is worth it."""
-    cells: dict[int, Cell] = {}
+    cells: dict[int, RateCell] = {}
 
-    def done(number: int, cell: Cell) -> None:
+    def done(number: int, cell: RateCell) -> None:
         cells[number] = cell
         if progress is not None:
             progress(len(cells) / len(tasks))
@@ -229,12 +229,12 @@ def _of_a_paper(statement: Statement) -> bool:
     return statement.key.partition("/")[0] in bounds.PAPERS and bounds.get(statement.key) is statement
 
 
-def _by_key(work: Callable[..., Cell], key: str, *task: Any) -> Cell:
+def _by_key(work: Callable[..., RateCell], key: str, *task: Any) -> RateCell:
     """A statement itself may have functions in it, which cannot be sent."""
     return work(bounds.get(key), *task)
 
 
-def _judged_cell(statement: Statement, row: Row, parameter: str, seed: int) -> Cell:
+def _judged_cell(statement: Statement, row: TermRow, parameter: str, seed: int) -> RateCell:
     """One cell and what `verify` says of it."""
     cell = _cell(statement, Bound(statement), row, parameter, seed)
     return replace(cell, check=_checked(cell))
@@ -242,7 +242,7 @@ def _judged_cell(statement: Statement, row: Row, parameter: str, seed: int) -> C
 
 def _orders(
     statement: Statement, over: Sequence[str] | None, workers: int, progress: Progress | None
-) -> tuple[Cell, ...]:
+) -> tuple[RateCell, ...]:
     """The cells of a statement that is known only up to a constant: its exponents are compared, nothing else."""
     if not bilevel_orders.covers(statement):
         return _of_table(statement, over)
@@ -252,25 +252,25 @@ def _orders(
     return _shared(_order_cell, statement, pairs, workers, progress)
 
 
-def _order_cell(statement: Statement, term: str, parameter: str) -> Cell:
-    return _of_order(Row(term, None), bilevel_orders.exponent(statement, term, parameter))
+def _order_cell(statement: Statement, term: str, parameter: str) -> RateCell:
+    return _of_order(TermRow(term, None), bilevel_orders.exponent(statement, term, parameter))
 
 
-def _of_table(statement: Statement, over: Sequence[str] | None) -> tuple[Cell, ...]:
+def _of_table(statement: Statement, over: Sequence[str] | None) -> tuple[RateCell, ...]:
     """The cells of a rate that a table prints: a row for each thing that may make a term needed."""
     rows = table_orders.of_statement(statement, table_orders.steps_of(statement))
     if reasons := [row.reason for row in rows if row.reason]:
         raise InputError(f"{statement.key}: {reasons[0]}")
     _check_names(statement, over, tuple(dict.fromkeys(name for row in rows for name in row.exponents)))
     return tuple(
-        _not_its_own(_of_order(Row(row.term, None if row.regime is None else row.regime.name.lower()), each))
+        _not_its_own(_of_order(TermRow(row.term, None if row.regime is None else row.regime.name.lower()), each))
         for row in rows
         for name, each in row.exponents.items()
         if over is None or name in over
     )
 
 
-def _not_its_own(cell: Cell) -> Cell:
+def _not_its_own(cell: RateCell) -> RateCell:
     """A row runs with the step sizes of the paper that quotes it, so that it is accused of nothing."""
     if cell.finding is not Finding.EXCEEDED:
         return cell
@@ -278,11 +278,11 @@ def _not_its_own(cell: Cell) -> Cell:
     return replace(cell, finding=Finding.NOT_REACHED, reason=reason)
 
 
-def _of_order(row: Row, found: OrderExponent) -> Cell:
+def _of_order(row: TermRow, found: OrderExponent) -> RateCell:
     reason = found.where
     if found.verdict is Finding.EXCEEDED:
         reason = f"the worst case grows faster than the printed order by {found.text.split()[-1]}; {reason}"
-    return Cell(row, found.parameter, found.verdict, reason, loose=found.loose, order=found)
+    return RateCell(row, found.parameter, found.verdict, reason, loose=found.loose, order=found)
 
 
 def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]
     return tuple(found)
 
 
-def _chosen(statement: Statement, bound: Bound, row: Row, over: Sequence[str] | None) -> list[str]:
+def _chosen(statement: Statement, bound: Bound, row: TermRow, over: Sequence[str] | None) -> list[str]:
     every = columns(statement, bound)
     _check_names(statement, over, every)
     facts = statement.vocabulary.facts
@@ -315,13 +315,13 @@ def _check_names(statement: Statement, over: Sequence[str] | None, every: Sequen
             raise InputError(f"{statement.key} has nothing to vary by the name {name!r}; {did_you_mean(name, every)}")
 
 
-def _cell(statement: Statement, bound: Bound, row: Row, parameter: str, seed: int) -> Cell:
+def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed: int) -> RateCell:
     """The first of a few regimes where the exponents agree; otherwise the one where both sides are straightest."""
-    cells: list[Cell] = []
+    cells: list[RateCell] = []
     for which in range(_REGIMES):
         regime = regimes.find(statement, row, parameter, seed=seed, which=which, bound=bound)
         if isinstance(regime, str):
-            cells.append(Cell(row, parameter, Finding.NOT_REACHED, regime))
+            cells.append(RateCell(row, parameter, Finding.NOT_REACHED, regime))
             break
         cells.append(_judged(statement, bound, regime, seed))
         if cells[-1].finding in (Finding.ATTAINED, Finding.EXCEEDED):
@@ -329,7 +329,7 @@ def _cell(statement: Statement, bound: Bound, row: Row, parameter: str, seed: in
     return min(cells, key=lambda cell: math.inf if cell.worst is None else _bend(cell.worst))
 
 
-def _checked(cell: Cell) -> Check | None:
+def _checked(cell: RateCell) -> Check | None:
     """`verify` on the cell's instance of the fewest clients."""
     if cell.worst is None or cell.regime is None:
         return None
@@ -352,11 +352,13 @@ def _bend(found: Worst) -> float:
     return abs(high - low)
 
 
-def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Cell:
+def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> RateCell:
     row, parameter = regime.row, regime.parameter
     followed = _followed(statement, bound, regime)
     if followed is None:
-        return Cell(row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime)
+        return RateCell(
+            row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime
+        )
     violation = _first(statement, bound, regime, regime.values, followed.instances)
     gain = followed.gain.exponent
     if violation is None and _gains(statement, parameter, gain):
@@ -365,13 +367,13 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ce
         return _exceeded(regime, followed, violation)
     if abs(gain) <= TOLERANCE:
         reason = "the exponents agree: this power cannot be improved, on the instances found and up to the constant"
-        return Cell(row, parameter, Finding.ATTAINED, reason, regime, followed)
+        return RateCell(row, parameter, Finding.ATTAINED, reason, regime, followed)
     towards = "large" if gain < 0 else "small"
     reason = f"the worst case found falls behind the term towards {towards} {parameter}; worse ones may exist"
     if _bend(followed) > TOLERANCE:
         low, high = followed.measured.ends
         reason += f"; its exponent changes from {low:.2f} to {high:.2f} over the range"
-    return Cell(row, parameter, Finding.LOOSE, reason, regime, followed, loose=-gain)
+    return RateCell(row, parameter, Finding.LOOSE, reason, regime, followed, loose=-gain)
 
 
 def _gains(statement: Statement, parameter: str, gain: float) -> bool:
@@ -396,7 +398,7 @@ def _followed(statement: Statement, bound: Bound, regime: Regime) -> Worst | Non
     return Worst(values, term, total, left, fit(values, term), fit(values, left), fit(values, left / term), tuple(hard))
 
 
-def right(bound: Bound, row: Row, hard: Sequence[Hard]) -> tuple[Array, Array]:
+def right(bound: Bound, row: TermRow, hard: Sequence[Hard]) -> tuple[Array, Array]:
     """The row's term and the whole bound at the settings of these instances."""
     terms = bound.terms({name: np.array([each.values[name] for each in hard]) for name in bound.names})
     return terms[row.term], sum(terms.values(), np.zeros(len(hard)))
@@ -504,11 +506,11 @@ def _admitted(statement: Statement, bound: Bound, values: Mapping[str, float]) -
     return ordered and bool(bound.slack(point)[0] >= 0)
 
 
-def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> Cell:
+def _exceeded(regime: Regime, followed: Worst, violation: Violation) -> RateCell:
     parameter, row = regime.parameter, regime.row
     sides = f"{violation.left:.4g} > {violation.bound:.4g}"
     reason = f"the left side passes the bound at {parameter}={violation.at:.4g}: {sides}"
     reason += f"; it gains on the term by {parameter}^{followed.gain.exponent:.2f}"
     if violation.verdict is not Outcome.VIOLATED:
         reason += f"; {violation.unasked}"
-    return Cell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)
+    return RateCell(row, parameter, Finding.EXCEEDED, reason, regime, followed, violation=violation)

@@ -14,7 +14,7 @@ from bounds.statement import Statement
 from bounds.symbols import Domain
 from ratecheck.aliases import Array, Progress
 from ratecheck.errors import InputError
-from ratecheck.exponents.card import Card, Cell, columns, right
+from ratecheck.exponents.card import Card, RateCell, columns, right
 from ratecheck.exponents.hard_instances import typical, worst
 from ratecheck.exponents.parameters import CLIENTS, DELAY, LOCAL_STEPS, PARTICIPANTS, ROUNDS, parameters, symbol_of
 from ratecheck.exponents.regimes import Bound, Regime
@@ -32,7 +32,7 @@ class Curves:
     ``values`` are those of the parameter, the regime's among them. What could not be computed is NaN.
     """
 
-    cell: Cell
+    cell: RateCell
     values: Array
     term: Array
     bound: Array
@@ -62,7 +62,7 @@ def curves(card: Card, progress: Progress | None = None) -> tuple[Curves, ...]:
     return tuple(found)
 
 
-def _curves(statement: Statement, bound: Bound, cell: Cell, regime: Regime) -> Curves:
+def _curves(statement: Statement, bound: Bound, cell: RateCell, regime: Regime) -> Curves:
     scale = regime.row.scale
     settings = [regime.at(float(x)) for x in _values(statement, bound, regime)]
     hard = [worst(statement, each, scale) for each in settings]

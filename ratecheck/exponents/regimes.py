@@ -69,7 +69,7 @@ def tied(statement: Statement) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Row:
+class TermRow:
     """A term of the bound, made large by one constant (``scale``; None: by what is to be won at the start)."""
 
     term: str
@@ -85,7 +85,7 @@ class Row:
 class Regime:
     """A row's term is at least ``share`` of the bound while ``parameter`` takes ``values`` and ``base`` is held."""
 
-    row: Row
+    row: TermRow
     parameter: str
     values: tuple[float, ...]
     base: Mapping[str, float]
@@ -160,7 +160,7 @@ class Bound:
             found -= np.where(fine, 0.0, 1e-3 + np.nan_to_num(apart, nan=1e3, posinf=1e3))
         return found
 
-    def trivial(self, row: Row, values: Mapping[str, Array]) -> Array | None:
+    def trivial(self, row: TermRow, values: Mapping[str, Array]) -> Array | None:
         """What smoothness alone gives, of the block that the row's noise is in; None where nothing is known."""
         if self._trivial is None:
             return None
@@ -181,7 +181,7 @@ class Bound:
         return bool(sp.simplify(expr) == 0)
 
 
-def rows(statement: Statement, bound: Bound | None = None) -> tuple[Row, ...]:
+def rows(statement: Statement, bound: Bound | None = None) -> tuple[TermRow, ...]:
     """The terms of the first claim, one row for each constant that alone makes a term large."""
     bound = bound or Bound(statement)
     scales = disturbances(statement, bound)
@@ -189,10 +189,10 @@ def rows(statement: Statement, bound: Bound | None = None) -> tuple[Row, ...]:
     for label in statement.claims[0].terms:
         mine = [name for name in scales if name in bound.symbols(label)]
         if not mine or not bound.is_zero(label, mine):
-            found.append(Row(label, None))
+            found.append(TermRow(label, None))
             continue
         alone = [s for s in mine if not bound.is_zero(label, [other for other in mine if other != s])]
-        found += [Row(label, s) for s in alone] or [Row(label, None)]
+        found += [TermRow(label, s) for s in alone] or [TermRow(label, None)]
     return tuple(found)
 
 
@@ -204,7 +204,7 @@ def disturbances(statement: Statement, bound: Bound) -> tuple[str, ...]:
 
 def find(
     statement: Statement,
-    row: Row,
+    row: TermRow,
     parameter: str,
     *,
     seed: int = 0,
@@ -272,7 +272,7 @@ class _Seen:
         return np.asarray(self.slack >= 0)
 
     @staticmethod
-    def of(bound: Bound, row: Row, parameter: str, values: Mapping[str, Array], spare: float) -> _Seen:
+    def of(bound: Bound, row: TermRow, parameter: str, values: Mapping[str, Array], spare: float) -> _Seen:
         """``spare`` is the factor by which step sizes could be larger."""
         terms = bound.terms(values)
         total = sum(terms.values(), np.zeros(1))
@@ -322,7 +322,9 @@ class _Draws:
     large: float = _LARGE
 
     @staticmethod
-    def of(statement: Statement, bound: Bound, row: Row, parameter: str, between: tuple[float, float] | None) -> _Draws:
+    def of(
+        statement: Statement, bound: Bound, row: TermRow, parameter: str, between: tuple[float, float] | None
+    ) -> _Draws:
         vocabulary = statement.vocabulary
         reach = _RANGES if between is None else _FAR
         ranges: list[tuple[str, float, float]] = [("", DECADES, _WIDEST)]
@@ -430,7 +432,7 @@ class _Draws:
 
 
 def _span(
-    statement: Statement, row: Row, parameter: str, name: str, reach: Mapping[str, tuple[float, float]]
+    statement: Statement, row: TermRow, parameter: str, name: str, reach: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float] | float:
     """The decades within which a number is drawn, or the number that it has; ``reach`` are those of sizes."""
     vocabulary = statement.vocabulary
@@ -454,7 +456,7 @@ def _span(
     return _OTHERS if default is None else default
 
 
-def _fewest(statement: Statement, row: Row, parameter: str) -> int:
+def _fewest(statement: Statement, row: TermRow, parameter: str) -> int:
     """How many clients there are at least.
 
     One alone differs from nobody, which matters in the terms of a difference and where nothing limits it; one block

@@ -16,7 +16,7 @@ import sympy as sp
 import bounds
 from bounds.statement import Statement
 from ratecheck.exponents import bilevel_orders
-from ratecheck.exponents.card import Cell, card, columns
+from ratecheck.exponents.card import RateCell, card, columns
 from ratecheck.exponents.finding import Finding
 
 QUARTER = sp.Rational(1, 4)
@@ -33,8 +33,8 @@ class PlantedRate:
     term: str
     parameter: str
     power: float
-    true: Cell
-    found: Cell
+    true: RateCell
+    found: RateCell
 
     @property
     def wanted(self) -> Finding:

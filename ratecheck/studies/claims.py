@@ -17,7 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary, Steadiness, ratio_interval, summarise
 from ratecheck.studies.instance import models_per_round
 from ratecheck.studies.store import Records
-from ratecheck.studies.study import Axis, ClaimKind, Curve, Effect, Study, StudyClaim, pairs
+from ratecheck.studies.study import ClaimKind, Curve, Effect, HorizontalAxis, Study, StudyClaim, pairs
 from ratecheck.studies.theory import CurveTheory, theory
 
 
@@ -180,7 +180,7 @@ def _way(curve: Curve, summary: EstimateSummary, level: float, study: Study) -> 
     """How far along the figure's x each replicate comes down, or the end, and in how many it does not, in words."""
     passages = summary.passages[level]
     never = np.isnan(passages)
-    unit = models_per_round(curve) if study.figure(curve.figure).axis is Axis.COMMUNICATION else 1.0
+    unit = models_per_round(curve) if study.figure(curve.figure).axis is HorizontalAxis.COMMUNICATION else 1.0
     short, count = int(np.count_nonzero(never)), len(passages)
     said = f"{curve.title} is not down to {level:g} after {summary.T} rounds in {short} of {count}" if short else ""
     # The start is the end of no round.

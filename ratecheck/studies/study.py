@@ -80,7 +80,7 @@ class Effect(Enum):
 _MARGINS = (Effect.NONE, Effect.BOUNDED, Effect.NO_WORSE)
 
 
-class Axis(Enum):
+class HorizontalAxis(Enum):
     """What a figure is drawn against, and speed counted in; the values are those of the study file.
 
     ``COMMUNICATION``: full-sized models that the participants of all rounds so far receive and send, on average.
@@ -129,7 +129,7 @@ class Figure:
     name: str
     title: str
     vary: str
-    axis: Axis
+    axis: HorizontalAxis
     curves: tuple[Curve, ...]
 
 
@@ -346,8 +346,8 @@ def _again(fields: Fields, name: str, others: Sequence[Figure]) -> Figure:
     return replace(figure, name=name, title=title, axis=axis, curves=curves)
 
 
-def _axis(fields: Fields) -> Axis:
-    return Axis(fields.word("x", [axis.value for axis in Axis], Axis.ROUNDS.value))
+def _axis(fields: Fields) -> HorizontalAxis:
+    return HorizontalAxis(fields.word("x", [axis.value for axis in HorizontalAxis], HorizontalAxis.ROUNDS.value))
 
 
 def _figure(

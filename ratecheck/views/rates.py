@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from bounds.symbols import Role
-from ratecheck.exponents.card import TOLERANCE, Card, Cell, Violation, Worst
+from ratecheck.exponents.card import TOLERANCE, Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.drawn_delays import stand_in
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.hard_instances import Hard
-from ratecheck.exponents.regimes import SHARE, Row
+from ratecheck.exponents.regimes import SHARE, TermRow
 from ratecheck.statistics.exponent_fit import LEVEL, Fit
 from ratecheck.views.numbers import number
 from ratecheck.views.width import table
@@ -79,7 +79,7 @@ def _part(cell: Sequence[str], k: int) -> str:
     return cell[k] if k < len(cell) else ""
 
 
-def _cell(cell: Cell | None) -> tuple[str, ...]:
+def _cell(cell: RateCell | None) -> tuple[str, ...]:
     if cell is None:
         return ()
     if cell.exponents is None or cell.finding is Finding.NOT_REACHED:
@@ -95,7 +95,7 @@ def _broken(name: str) -> list[str]:
     return textwrap.wrap(name, _NAME)
 
 
-def _behind(card: Card, row: Row) -> list[str]:
+def _behind(card: Card, row: TermRow) -> list[str]:
     cells = [cell for cell in card.cells if cell.row == row]
     seen = [(cell, cell.worst) for cell in cells if cell.worst is not None]
     lines = []
@@ -130,7 +130,7 @@ def _ends(worst: Worst) -> str:
     return f"{number(float(worst.values[0]))} ... {number(float(worst.values[-1]))}"
 
 
-def _reasons(cells: Sequence[Cell]) -> dict[tuple[Finding, str], list[str]]:
+def _reasons(cells: Sequence[RateCell]) -> dict[tuple[Finding, str], list[str]]:
     """Why cells are not attained, each reason once, with the parameters that it is about."""
     found: dict[tuple[Finding, str], list[str]] = {}
     for cell in cells:
@@ -143,7 +143,7 @@ def _reasons(cells: Sequence[Cell]) -> dict[tuple[Finding, str], list[str]]:
     return found
 
 
-def _violation(cell: Cell, violation: Violation) -> list[str]:
+def _violation(cell: RateCell, violation: Violation) -> list[str]:
     verdict = violation.unasked
     if violation.verdict is not None:
         verdict = f"'verify' says {violation.verdict.value}"
@@ -171,7 +171,7 @@ def rates_fields(card: Card, curves: Sequence[Curves] = ()) -> dict[str, Any]:
     return found
 
 
-def _cell_fields(cell: Cell) -> dict[str, Any]:
+def _cell_fields(cell: RateCell) -> dict[str, Any]:
     worst, regime, violation = cell.worst, cell.regime, cell.violation
     found: dict[str, Any] = {
         "row": cell.row.name,

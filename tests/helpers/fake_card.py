@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 import bounds
-from ratecheck.exponents.card import Card, Cell, Violation, Worst
+from ratecheck.exponents.card import Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.hard_instances import Hard
-from ratecheck.exponents.regimes import Regime, Row
+from ratecheck.exponents.regimes import Regime, TermRow
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import fit
 
 STATEMENT = bounds.get("pfl/theorem-3.7")
 X = np.geomspace(10.0, 1000.0, 7)
-GAP, DRIFT = Row("initial gap", None), Row("drift", "b")
+GAP, DRIFT = TermRow("initial gap", None), TermRow("drift", "b")
 BASE = {
     "n": 4.0, "m": 2.0, "K": 3.0, "T": 100.0, "L": 1.0, "F_0": 1.0, "b": 0.5, "sigma_u": 0.0, "sigma_v": 0.0,
     "gamma": 0.001,
@@ -32,9 +32,9 @@ def worst(term, left, x=X):
 def cell(row, name, finding, term=None, left=None, reason="because of a reason", **more):
     """A cell whose regime are these values."""
     if term is None:
-        return Cell(row, name, finding, reason)
+        return RateCell(row, name, finding, reason)
     regime = Regime(row, name, tuple(X), {k: v for k, v in BASE.items() if k != name}, 0.95)
-    return Cell(row, name, finding, reason, regime, worst(term, left), **more)
+    return RateCell(row, name, finding, reason, regime, worst(term, left), **more)
 
 
 def card(*, exceeded=True):

@@ -10,11 +10,11 @@ import numpy as np
 
 from bounds.symbols import Vocabulary
 from ratecheck.aliases import Array
-from ratecheck.exponents.card import Card, Cell
+from ratecheck.exponents.card import Card, RateCell
 from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.local_steps import LocalSteps
-from ratecheck.exponents.regimes import Row
+from ratecheck.exponents.regimes import TermRow
 from ratecheck.statistics.exponent_fit import fit
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import fitted
@@ -196,7 +196,7 @@ def _triangle(axes: Axes, x: Array, y: Array, exponent: float, colour: str, *, a
     axes.text(*place, text, color=colour, fontsize=_SMALL, ha="center", va="bottom" if above else "top")
 
 
-def _verdict(cell: Cell, vocabulary: Vocabulary) -> str:
+def _verdict(cell: RateCell, vocabulary: Vocabulary) -> str:
     if cell.finding is Finding.LOOSE and cell.loose is not None:
         return f"LOOSE by ${vocabulary[cell.parameter].latex}^{{{two(cell.loose)}}}$"
     return cell.finding.value
@@ -212,7 +212,7 @@ def _empty(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, wrapped, transform=axes.transAxes, ha="center", va="center", fontsize=size, color="0.35")
 
 
-def _label(figure: Figure, axes: Axes, row: Row, vocabulary: Vocabulary) -> None:
+def _label(figure: Figure, axes: Axes, row: TermRow, vocabulary: Vocabulary) -> None:
     """The row's term, and the constant that makes it large, to the left of its panels."""
     lines = [row.term] + ([] if row.scale is None else [f"by ${vocabulary[row.scale].latex}$"])
     text, size = fitted(figure, lines, 0.85 * _HEIGHT * figure.dpi, _SMALL + 1)

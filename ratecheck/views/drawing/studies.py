@@ -14,7 +14,7 @@ from ratecheck.errors import InputError
 from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.instance import models_per_round
-from ratecheck.studies.study import TOGETHER, Axis, Curve, Figure, Study
+from ratecheck.studies.study import TOGETHER, Curve, Figure, HorizontalAxis, Study
 from ratecheck.views.drawing.fitting import fit_panels
 from ratecheck.views.drawing.style import looks, new_figure, save, styled
 
@@ -78,7 +78,7 @@ def check_labels(study: Study) -> None:
 
 
 def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: StudyResult) -> None:
-    units = [models_per_round(curve) if figure.axis is Axis.COMMUNICATION else 1.0 for curve in figure.curves]
+    units = [models_per_round(curve) if figure.axis is HorizontalAxis.COMMUNICATION else 1.0 for curve in figure.curves]
     last = max(unit * curve.T for unit, curve in zip(units, figure.curves, strict=True))
     steady = any(claim.about_steady_state and figure.name in claim.figures for claim in findings.study.claims)
     for k, (look, unit, curve) in enumerate(zip(_looks(figure, findings.study), units, figure.curves, strict=False)):
@@ -94,7 +94,7 @@ def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: StudyResult) -
     ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
-_XLABEL = {Axis.ROUNDS: "rounds $t$", Axis.COMMUNICATION: "communication (full-sized models)"}
+_XLABEL = {HorizontalAxis.ROUNDS: "rounds $t$", HorizontalAxis.COMMUNICATION: "communication (full-sized models)"}
 
 
 def _looks(figure: Figure, study: Study) -> list[dict[str, Any]]:
