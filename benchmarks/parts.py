@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ratecheck.workers import share
+from ratecheck.execution import share
 
 
 def done(

@@ -46,6 +46,7 @@ KEYS = {
         "fedsum/corollary-4.1",
         "fedsum/corollary-g.1-case-1",
         "fedsum/corollary-g.1-case-2",
+        "fedsum/corollary-g.1-case-3",
         "fedsum/corollary-g.1-case-4",
     ),
     "flame": ("flame/theorem-2-unbiased-wide-repaired", "flame/theorem-2-biased-wide-repaired"),

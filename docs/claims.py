@@ -19,19 +19,13 @@ KEPT = Path(__file__).parent / "claims.json"
 def summary(found: dict[str, Any]) -> dict[str, Any]:
     """One study: its choices; per claim how many comparisons agree, and the span of ratios and of their limits."""
     claims = [{**_named(claim), **_span(claim["comparisons"])} for claim in found["claims"]]
-    means = {(curve["figure"], curve["curve"]): curve["mean"] for curve in found["curves"]}
-    theory = [
-        {
-            **{key: each[key] for key in ("figure", "curve", "statement", "bound", "admissible")},
-            "mean": means[each["figure"], each["curve"]],
-        }
-        for each in found["theory"]
-    ]
+    kept = ("figure", "curve", "statement", "bound", "metric_bound", "admissible", "mean")
+    theory = [{key: each[key] for key in kept} for each in found["theory"]]
     return {"title": found["title"], "chosen": found["chosen"], "claims": claims, "theory": theory}
 
 
 def _named(claim: dict[str, Any]) -> dict[str, Any]:
-    return {key: claim[key] for key in ("name", "figure", "says", "source", "verdict")}
+    return {key: claim[key] for key in ("name", "figure", "says", "source", "verdict", "noisy")}
 
 
 def _span(comparisons: list[dict[str, Any]]) -> dict[str, Any]:

@@ -339,17 +339,22 @@ def claims() -> str:
     parts = []
     for name, study in json.loads((HERE / "claims.json").read_text()).items():
         rows = [
-            (plain(claim["source"]), plain(claim["says"]), claim["verdict"], *_spans(claim))
-            for claim in study["claims"]
+            (plain(claim["source"]), plain(claim["says"]), _verdict(claim), *_spans(claim)) for claim in study["claims"]
         ]
         parts += [f"### {code(name)}", "", plain(study["title"]) + ".", ""]
         parts += [table(("in the paper", "claim", "verdict", "agree, oppose, of", "ratios", "limits"), rows), ""]
         if study["chosen"]:
             parts += ["Chosen here:", "", *(f"- {plain(text)}" for text in study["chosen"]), ""]
         if study["theory"]:
-            head = ("figure", "curve", "theorem", "bound", "mean over rounds", "admissible")
+            head = ("figure", "curve", "theorem", "bound", "of the metric", "mean over rounds", "admissible")
             parts += [table(head, _beside(study)), ""]
     return "\n".join(parts)
+
+
+def _verdict(claim: Mapping[str, Any]) -> str:
+    """With the curves of which noise hides whether they are steady, where the claim is about steady states."""
+    noisy = ", ".join(claim["noisy"])
+    return claim["verdict"] + (plain(f"; not known to be steady: {noisy}") if noisy else "")
 
 
 def _spans(claim: Mapping[str, Any]) -> tuple[str, ...]:
@@ -367,7 +372,7 @@ def _beside(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
             plain(each["figure"]),
             plain(each["curve"].partition("=")[2]),
             link(each["statement"]),
-            "" if each["bound"] is None else f"{each['bound']:.3g}",
+            *("" if bound is None else f"{bound:.3g}" for bound in (each["bound"], each["metric_bound"])),
             f"{each['mean']:.3g}",
             "yes" if each["admissible"] else "no",
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ratecheck.api.result import DrawnResult, Result
     from ratecheck.api.results import ResultsResult, results
     from ratecheck.api.rounds import RoundsResult, rounds
-    from ratecheck.api.run import RunResult, run
+    from ratecheck.api.run import RunResult, ShardResult, run
     from ratecheck.api.scaling import ScalingResult, scaling
     from ratecheck.api.selftest import SelftestResult, selftest
     from ratecheck.api.show import ShowResult, show
@@ -71,6 +71,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "RunResult": ("ratecheck.api.run", "RunResult"),
     "ScalingResult": ("ratecheck.api.scaling", "ScalingResult"),
     "SelftestResult": ("ratecheck.api.selftest", "SelftestResult"),
+    "ShardResult": ("ratecheck.api.run", "ShardResult"),
     "ShowResult": ("ratecheck.api.show", "ShowResult"),
     "Statement": ("bounds.statement", "Statement"),
     "StepsizeResult": ("ratecheck.api.stepsize", "StepsizeResult"),
@@ -157,6 +158,7 @@ __all__ = [
     "RunResult",
     "ScalingResult",
     "SelftestResult",
+    "ShardResult",
     "ShowResult",
     "Statement",
     "StepsizeResult",

@@ -15,6 +15,7 @@ from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
 from ratecheck.auditing.mutation.analysis import MutationSummary
 from ratecheck.errors import InputError
+from ratecheck.execution import executor
 from ratecheck.views.audit import (
     conclusions_fields,
     counts_text,
@@ -78,17 +79,46 @@ class MutationResult(Result):
 
 
 @overload
-def audit(paper: str | None = None, *, step: str | None = None, mutate: Literal[False] = False) -> AuditResult: ...
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    mutate: Literal[False] = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> AuditResult: ...
 @overload
-def audit(paper: str | None = None, *, step: str | None = None, mutate: Literal[True]) -> MutationResult: ...
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    mutate: Literal[True],
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> MutationResult: ...
 @overload
-def audit(paper: str | None = None, *, step: str | None = None, mutate: bool) -> AuditResult | MutationResult: ...
-def audit(paper: str | None = None, *, step: str | None = None, mutate: bool = False) -> AuditResult | MutationResult:
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    mutate: bool,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> AuditResult | MutationResult: ...
+def audit(
+    paper: str | None = None,
+    *,
+    step: str | None = None,
+    mutate: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> AuditResult | MutationResult:
     """Every step of the proofs of a paper, or of all papers, proved with a certificate, checked or refuted.
 
     ``step`` is the id of a single step. With ``mutate`` every printed constant, exponent and direction is changed, one
-    at a time, and the result says whether that is noticed. Takes minutes; answers are kept. Raises `InputError` for a
-    paper without a ledger and for an unknown step.
+    at a time, and the result says whether that is noticed. Takes minutes; answers are kept. ``workers`` is the number
+    of processes, one per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
+    Raises `InputError` for a paper without a ledger and for an unknown step.
 
     >>> import ratecheck as rc
     >>> found = rc.audit("flame")  # doctest: +SKIP
@@ -98,9 +128,9 @@ def audit(paper: str | None = None, *, step: str | None = None, mutate: bool = F
     modules = [ledger.module_of(name) for name in papers]
     statements = [statement for name in papers for statement in bounds.statements(name)]
     if mutate:
-        return _mutated(modules, step)
-    with progress("auditing") as report:
-        steps = ledger.audit(modules, progress=report)
+        return _mutated(modules, step, workers, scheduler)
+    with executor(scheduler, workers) as where, progress("auditing") as report:
+        steps = ledger.audit(modules, progress=report, workers=where)
     conclusions = following.conclude(steps, statements)
     errata = following.errata(steps, conclusions, statements)
     if step is not None:
@@ -110,9 +140,9 @@ def audit(paper: str | None = None, *, step: str | None = None, mutate: bool = F
     return AuditResult(tuple(steps), conclusions, tuple(errata), one=step is not None)
 
 
-def _mutated(modules: list[str], step: str | None) -> MutationResult:
-    with progress("changing numbers") as report:
-        tested = ledger.mutate(modules, only=step, progress=report)
+def _mutated(modules: list[str], step: str | None, workers: int | None, scheduler: str | None) -> MutationResult:
+    with executor(scheduler, workers) as where, progress("changing numbers") as report:
+        tested = ledger.mutate(modules, only=step, progress=report, workers=where)
     papers = dict.fromkeys(each.paper for each in tested)
     summaries = [analysis.summarise([each for each in tested if each.paper == paper], paper) for paper in papers]
     if len(summaries) > 1:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
+import bounds
 from bounds.statement import Statement
 from ratecheck import ending, files
-from ratecheck.api.given import Parameter, Parameters, StatementLike, select, warning
+from ratecheck.api.given import Parameter, Parameters, StatementLike, known_elsewhere, select, warning
 from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
+from ratecheck.execution import executor, share
 from ratecheck.falsification.falsify import INTERRUPTED, Budget, Falsified
 from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.worst_case import WorstCase, worst_case
+from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
 from ratecheck.views.falsify import falsified_fields, falsified_table, falsified_text, worst_case_text
@@ -100,6 +103,8 @@ def falsify(
     evaluations: int = 1000,
     seconds: float | None = None,
     seed: int = 0,
+    workers: int = 1,
+    scheduler: str | None = None,
     out: str | Path | None = None,
     pep: Literal[False] = False,
     each: Callable[[FalsifyResult], None] | None = None,
@@ -112,6 +117,8 @@ def falsify(
     evaluations: int = 1000,
     seconds: float | None = None,
     seed: int = 0,
+    workers: int = 1,
+    scheduler: str | None = None,
     out: str | Path | None = None,
     pep: Literal[True],
     each: Callable[[FalsifyResult], None] | None = None,
@@ -123,6 +130,8 @@ def falsify(
     evaluations: int = 1000,
     seconds: float | None = None,
     seed: int = 0,
+    workers: int = 1,
+    scheduler: str | None = None,
     out: str | Path | None = None,
     pep: bool = False,
     each: Callable[[FalsifyResult], None] | None = None,
@@ -141,6 +150,10 @@ def falsify(
         Time after which no new instance is tried; the result then depends on the machine.
     seed
         Seed of the search; the result is a function of it and of ``evaluations``.
+    workers
+        Processes that share the statements, where there are several; no result depends on it.
+    scheduler
+        The address of a Dask scheduler, whose workers share the statements in their place.
     out
         Where the worst instance of a single statement is written, violating or not; nothing is written by default.
     pep
@@ -171,8 +184,14 @@ def falsify(
         name, value = next(iter(given.items()))
         shown = f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"
         raise InputError(f"{shown} is chosen by the search; with --pep, or for 'verify', it can be given")
-    found = _searched(chosen, Budget(evaluations, seconds), seed, each)
-    missing = tuple(statement.key for statement in chosen[len(found) :])
+    whole("workers", workers, 1)
+    budget = Budget(evaluations, seconds)
+    if scheduler is None and (workers == 1 or len(chosen) == 1):
+        found = _searched(chosen, budget, seed, each)
+    else:
+        found = _shared(chosen, budget, seed, each, workers, scheduler)
+    answered = {search.statement.key for search in found}
+    missing = tuple(statement.key for statement in chosen if statement.key not in answered)
     interrupted = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
     remarks = (*interrupted, *(text for statement in chosen for text in warning(statement)))
     instance = found[0].instance
@@ -208,6 +227,38 @@ def _searched(
             raise
         ending.grant()
     return found
+
+
+def _shared(
+    statements: list[Statement],
+    budget: Budget,
+    seed: int,
+    each: Callable[[FalsifyResult], None] | None,
+    workers: int,
+    scheduler: str | None,
+) -> list[Falsified]:
+    """The searches that came to an end, in the order of the statements, a process for each of them."""
+    known_elsewhere(statements)
+    found: dict[int, Falsified] = {}
+    with executor(scheduler, workers) as where, progress(f"falsifying {len(statements)} statements") as report:
+
+        def done(number: int, search: Falsified) -> None:
+            found[number] = replace(search, statement=statements[number])
+            report(len(found) / len(statements))
+            if each is not None:
+                each(FalsifyResult((found[number],)))
+
+        try:
+            share(_search, [(statement.key, budget, seed) for statement in statements], where, done)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            ending.grant()
+    return [found[number] for number in sorted(found)]
+
+
+def _search(key: str, budget: Budget, seed: int) -> Falsified:
+    return search(bounds.get(key), budget, seed=seed)
 
 
 def _enclosed(

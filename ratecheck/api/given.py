@@ -53,6 +53,17 @@ def whole_paper(statement: StatementLike) -> bool:
     return isinstance(statement, str) and (statement in bounds.PAPERS or statement.endswith(bounds.own.SUFFIX))
 
 
+def known_elsewhere(statements: Sequence[StatementLike]) -> None:
+    """Raise `InputError` unless processes of other machines know all of these: those of the catalogue alone."""
+    for each in statements:
+        key = each.key if isinstance(each, Statement) else each
+        of_catalogue = key.partition("/")[0] in (*bounds.PAPERS, bounds.TEXTBOOK) and not bounds.own.is_own(key)
+        if not of_catalogue or (isinstance(each, Statement) and bounds.get(key) is not each):
+            raise InputError(
+                f"{key} is not of the catalogue, and nothing else is known elsewhere: ask about it here alone"
+            )
+
+
 def parameters(mapping: Parameters | None, named: Parameters, *vocabularies: Vocabulary) -> dict[str, Any]:
     """The parameters of a mapping and by keyword as numbers; those in `WORDS` as text.
 

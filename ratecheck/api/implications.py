@@ -15,9 +15,9 @@ from bounds.statement import Statement
 from ratecheck.api.given import StatementLike
 from ratecheck.api.result import Result
 from ratecheck.auditing.implications import CheckedImplication, ImplicationVerdict, check
+from ratecheck.execution import share
 from ratecheck.views.implications import implication_fields, implication_text
 from ratecheck.views.progress import progress
-from ratecheck.workers import share
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

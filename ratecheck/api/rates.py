@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.statement import Statement
 from ratecheck import files
-from ratecheck.api.given import StatementLike, names, one, warning
+from ratecheck.api.given import StatementLike, known_elsewhere, names, one, warning
 from ratecheck.api.result import DrawnResult
 from ratecheck.errors import InputError
+from ratecheck.execution import executor
 from ratecheck.exponents.card import Card, columns
 from ratecheck.exponents.card import card as card_of
 from ratecheck.exponents.curves import Curves
@@ -68,6 +69,7 @@ def rates(
     over: str | Sequence[str] | None = None,
     seed: int = 0,
     workers: int = 1,
+    scheduler: str | None = None,
     out: str | Path | None = None,
 ) -> RatesResult:
     """The rate card of a statement: whether the worst case moves with every parameter as each term says.
@@ -85,8 +87,9 @@ def rates(
     seed
         Seed of the search for settings.
     workers
-        Processes that share the cells; no number depends on it. A script that asks for more than one has to begin its
-        work under ``if __name__ == "__main__":``.
+        Processes that share the cells; no number depends on it.
+    scheduler
+        The address of a Dask scheduler, whose workers share the cells in their place.
     out
         Where an instance goes on which the left side passes the bound; nothing is written by default.
 
@@ -106,20 +109,28 @@ def rates(
     path = None if out is None else Path(out)
     if path is not None:
         files.check_target(path)
-    made = made_card(found, over, seed, workers)
+    made = made_card(found, over, seed, workers, scheduler)
     result = RatesResult(made, remarks=warning(found))
     if path is not None and result.instance is not None:
         result.instance.save(path)
     return result
 
 
-def made_card(statement: Statement, over: str | Sequence[str] | None, seed: int, workers: int = 1) -> Card:
+def made_card(
+    statement: Statement,
+    over: str | Sequence[str] | None,
+    seed: int,
+    workers: int = 1,
+    scheduler: str | None = None,
+) -> Card:
     """The card with its progress shown; ``over`` as for `rates`."""
     whole("seed", seed, 0)
     whole("workers", workers, 1)
     chosen = None if over is None else _symbols(statement, names(over))
-    with progress(f"rates of {statement.key}") as report:
-        return card_of(statement, over=chosen, seed=seed, workers=workers, progress=report)
+    if scheduler is not None:
+        known_elsewhere([statement])
+    with executor(scheduler, workers) as where, progress(f"rates of {statement.key}") as report:
+        return card_of(statement, over=chosen, seed=seed, workers=where, progress=report)
 
 
 def _symbols(statement: Statement, words: Sequence[str]) -> list[str]:

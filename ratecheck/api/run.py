@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from ratecheck import files
 from ratecheck.api.result import Result
+from ratecheck.execution import Executor, scheduled
 from ratecheck.studies import ClaimResult, Findings, RunStore, Study, judge, load, run_study
-from ratecheck.studies.execute import StudyResult
+from ratecheck.studies.admissible import with_admissible
+from ratecheck.studies.execute import ShardRun, StudyResult, run_shard
 from ratecheck.studies.report import fields
+from ratecheck.studies.shard import Shard
 from ratecheck.views.drawing.studies import check_labels, draw
 from ratecheck.views.progress import progress
-from ratecheck.views.study import study_text
+from ratecheck.views.study import shard_text, study_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +68,33 @@ class RunResult(Result):
         return found
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ShardResult(Result):
+    """What one shard of a study did; its claims wait for all the others, and for a run without a shard."""
+
+    done: ShardRun
+    folder: Path
+
+    @property
+    def complete(self) -> bool:
+        """Whether the store has all cells of the study."""
+        return self.done.stored == self.done.total
+
+    def __str__(self) -> str:
+        return shard_text(self.done, self.folder / "cells")
+
+    def _headline(self) -> str:
+        done = self.done
+        return f"{done.study.name}, shard {done.shard}: {done.computed} cells computed, {done.reused} found"
+
+    def _fields(self) -> dict[str, Any]:
+        done = self.done
+        return {
+            "study": done.study.name, "shard": str(done.shard), "curves": list(done.curves), "computed": done.computed,
+            "found": done.reused, "stored": done.stored, "cells": done.total,
+        }  # fmt: skip
+
+
 def measured(
     study_file: str | Path,
     *,
@@ -72,21 +103,46 @@ def measured(
     threads: int | None = None,
     only: Sequence[str] = (),
     quick: bool = False,
-) -> RunResult:
+    scheduler: str | None = None,
+    shard: str | None = None,
+) -> RunResult | ShardResult:
     """The result of `run` before its figures are drawn."""
+    mine = None if shard is None else Shard.read(shard)
     study = _chosen(load(Path(study_file)), (only,) if isinstance(only, str) else tuple(only), replicates, quick)
     check_labels(study)
+    if any(figure.admissible for figure in study.figures):
+        with progress(f"admissible step sizes of {study.name}"):
+            study = with_admissible(study)
     folder = Path("results") / (study.name + ("-quick" if quick else "")) if out is None else Path(out)
-    with progress(f"running {study.name}") as report:
-        records = run_study(study, RunStore(folder / "cells"), threads=threads, progress=report)
+    with _workers(scheduler, threads) as executor, progress(f"running {study.name}") as report:
+        store = RunStore(folder / "cells")
+        if mine is not None:
+            done = run_shard(study, store, mine, threads=threads, progress=report, executor=executor)
+            return ShardResult(done, folder, remarks=_damaged(done.damaged, store))
+        records = run_study(study, store, threads=threads, progress=report, executor=executor)
     with progress(f"judging {study.name}"):
         findings = judge(study, records.records)
     remark = f"{records.computed} cells computed, {records.reused} found in {folder / 'cells'}"
-    again = ", ".join(str(path.relative_to(folder / "cells")) for path in records.damaged)
-    said = (remark, f"damaged, and computed again where needed: {again}") if again else (remark,)
+    said = (remark, *_damaged(records.damaged, store))
     return RunResult(findings, records, folder, complete=not only, remarks=said)
 
 
+@contextmanager
+def _workers(scheduler: str | None, threads: int | None) -> Iterator[Executor | None]:
+    """Those of the scheduler, where there is one."""
+    if scheduler is None:
+        yield None
+        return
+    with scheduled(scheduler, "threads", threads) as found:
+        yield found
+
+
+def _damaged(paths: Sequence[Path], store: RunStore) -> tuple[str, ...]:
+    again = ", ".join(str(path.relative_to(store.folder)) for path in paths)
+    return (f"damaged, and computed again where needed: {again}",) if again else ()
+
+
+@overload
 def run(
     study_file: str | Path,
     *,
@@ -95,16 +151,45 @@ def run(
     threads: int | None = None,
     only: Sequence[str] = (),
     quick: bool = False,
-) -> RunResult:
+    scheduler: str | None = None,
+    shard: None = None,
+) -> RunResult: ...
+@overload
+def run(
+    study_file: str | Path,
+    *,
+    out: str | Path | None = None,
+    replicates: int | None = None,
+    threads: int | None = None,
+    only: Sequence[str] = (),
+    quick: bool = False,
+    scheduler: str | None = None,
+    shard: str,
+) -> ShardResult: ...
+def run(
+    study_file: str | Path,
+    *,
+    out: str | Path | None = None,
+    replicates: int | None = None,
+    threads: int | None = None,
+    only: Sequence[str] = (),
+    quick: bool = False,
+    scheduler: str | None = None,
+    shard: str | None = None,
+) -> RunResult | ShardResult:
     """Run the study in a TOML file, check its claims and draw its figures.
 
     ``out`` is the folder, by default ``results/NAME``; cells that are there already are not computed again.
     ``replicates`` replaces the file's, ``only`` names the figures that are wanted, ``quick`` is a smoke test with fewer
-    rounds and replicates. Raises `InputError` for a file that is no study.
+    rounds and replicates. ``scheduler`` is the address of a Dask scheduler, whose workers compute the cells. With
+    ``shard``, such as "3/100", that part of the cells is computed and nothing else: a run without it gathers them.
+    Raises `InputError` for a file that is no study, where no scheduler answers, and for what is no shard.
     """
-    return measured(
-        study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick
-    ).drawn()  # fmt: skip
+    found = measured(
+        study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
+        shard=shard,
+    )  # fmt: skip
+    return found.drawn() if isinstance(found, RunResult) else found
 
 
 def _chosen(study: Study, only: tuple[str, ...], replicates: int | None, quick: bool) -> Study:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import bounds
 from bounds.statement import Statement
+from ratecheck.api.given import known_elsewhere
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
+from ratecheck.execution import executor
 from ratecheck.inputs import whole
 from ratecheck.selftesting.kept import Kept
 from ratecheck.selftesting.mutants import sound
@@ -52,6 +53,7 @@ def selftest(
     evaluations: int = 150,
     seconds: float | None = None,
     workers: int | None = None,
+    scheduler: str | None = None,
     seed: int = 0,
 ) -> SelftestResult:
     """Measure whether the checks notice wrong statements and leave right ones alone.
@@ -59,14 +61,15 @@ def selftest(
     ``scopes`` are keys, papers, files or "textbook"; everything by default. ``mutants`` is how many are tried in all,
     or "all"; ``instances`` the valid instances of sound statements in all; ``planted`` the Monte Carlo verdicts at a
     known truth; ``evaluations`` the instances that a search tries per mutant, and ``seconds`` a time after which it
-    ends, so that counts depend on the machine; ``workers`` the processes, one per core by default. An interrupted
-    self-test goes on where it stopped. Raises `InputError` where there is nothing to ask about.
+    ends, so that counts depend on the machine; ``workers`` the processes, one per core by default, or ``scheduler`` the
+    address of a Dask scheduler, whose workers do it. An interrupted self-test goes on where it stopped. Raises
+    `InputError` where there is nothing to ask about.
     """
     ready = SelfTest.of(
         *scopes, mutants=mutants, instances=instances, planted=planted, evaluations=evaluations, seconds=seconds,
         seed=seed,
     )  # fmt: skip
-    return ready.run(workers)
+    return ready.run(workers, scheduler)
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,12 @@ class SelfTest:
         keys = _selected(scopes)
         return cls(tuple(keys), plan, Kept.of(keys, plan))
 
-    def run(self, workers: int | None = None) -> SelftestResult:
+    def run(self, workers: int | None = None, scheduler: str | None = None) -> SelftestResult:
         """The result; what is finished is kept until then."""
-        with progress("self-test") as report:
-            found = tested(list(self.keys), self.plan, workers or os.cpu_count() or 1, report, self.kept)
+        if scheduler is not None:
+            known_elsewhere(self.keys)
+        with executor(scheduler, workers) as where, progress("self-test") as report:
+            found = tested(list(self.keys), self.plan, where, report, self.kept)
         self.kept.clear()
         return SelftestResult(found)
 

@@ -19,7 +19,7 @@ from bounds import papers
 from ratecheck.aliases import Progress
 from ratecheck.caching import Store
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.workers import share
+from ratecheck.execution import Executor, share
 
 if TYPE_CHECKING:
     from bounds.ledger.step import Step
@@ -76,7 +76,9 @@ def position(step: str, ids: Sequence[str]) -> int:
     return ids.index(step)
 
 
-def audit(modules: Sequence[str], progress: Progress | None = None, workers: int | None = None) -> list[StepResult]:
+def audit(
+    modules: Sequence[str], progress: Progress | None = None, workers: int | Executor | None = None
+) -> list[StepResult]:
     """The findings on every step of some ledgers, in printed order."""
     from ratecheck.auditing.finding import StepResult
 
@@ -84,7 +86,10 @@ def audit(modules: Sequence[str], progress: Progress | None = None, workers: int
 
 
 def mutate(
-    modules: Sequence[str], only: str | None = None, progress: Progress | None = None, workers: int | None = None
+    modules: Sequence[str],
+    only: str | None = None,
+    progress: Progress | None = None,
+    workers: int | Executor | None = None,
 ) -> list[Tested]:
     """Every step of some ledgers, or ``only`` the one of this id, with its mutants and what became of them."""
     from ratecheck.auditing.mutation.analysis import Tested
@@ -98,7 +103,7 @@ def mutate(
 
 
 def _over_steps(
-    work: str, modules: Sequence[str], progress: Progress | None, workers: int | None
+    work: str, modules: Sequence[str], progress: Progress | None, workers: int | Executor | None
 ) -> list[dict[str, Any]]:
     """What some work yields for every step of some ledgers; a ledger whose sources are known is not even imported."""
     from ratecheck.auditing.cache_key import sources_digest
@@ -121,17 +126,33 @@ Task = tuple[str, str, int]
 
 
 def _run(
-    tasks: Sequence[Task], store: ResultStore, progress: Progress, workers: int
+    tasks: Sequence[Task], store: ResultStore, progress: Progress, workers: int | Executor
 ) -> dict[Task, tuple[dict[str, Any], bool]]:
     results: dict[Task, tuple[dict[str, Any], bool]] = {}
+    elsewhere = isinstance(workers, Executor)
+    if elsewhere:
+        # Other machines have caches of their own: what they find is kept here as well, and not asked for again.
+        kept = {task: store.get(_step_key(*task)) for task in tasks}
+        results = {task: (found, True) for task, found in kept.items() if found is not None}
+    missing = [task for task in tasks if task not in results]
 
     def done(number: int, result: tuple[dict[str, Any], bool]) -> None:
-        results[tasks[number]] = result
+        task = missing[number]
+        results[task] = result
+        if elsewhere and result[1]:
+            store.put(_step_key(*task), result[0])
         progress(len(results) / len(tasks))
 
-    folder = None if store.folder is None else str(store.folder)
-    share(work_on, [(*task, folder) for task in tasks], workers, done)
+    folder = None if elsewhere or store.folder is None else str(store.folder)
+    share(work_on, [(*task, folder) for task in missing], workers, done)
     return results
+
+
+def _step_key(work: str, module: str, position: int) -> str:
+    """Under which the result on a step is kept: its content, and all code that has a say."""
+    from ratecheck.auditing.cache_key import checker_digest, step_digest
+
+    return f"{work}-{checker_digest()}-{step_digest(importlib.import_module(module).STEPS[position])}"
 
 
 def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
@@ -140,13 +161,12 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
     """
     from ratecheck.algebra.smt import SOLVER
-    from ratecheck.auditing.cache_key import checker_digest, step_digest
     from ratecheck.auditing.finding import examine_step
     from ratecheck.auditing.mutation.analysis import test_step
 
     store = ResultStore(None if folder is None else Path(folder))
     step = importlib.import_module(module).STEPS[position]
-    key = f"{work}-{checker_digest()}-{step_digest(step)}"
+    key = _step_key(work, module, position)
     kept = store.get(key)
     lasting = True
     if kept is None:

@@ -39,6 +39,11 @@ replicates_option = click.option("--replicates", default=16, show_default=True, 
 threads_option = click.option(
     "--threads", type=click.IntRange(min=1), help="Threads of the step engine; all by default."
 )
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of this Dask scheduler do it, such as tcp://HOST:8786; needs the extra `distributed`.",
+)
 
 
 def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -5,21 +5,30 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.audit import AuditResult, audit
-from ratecheck.commands.arguments import json_option, print_result
+from ratecheck.commands.arguments import json_option, print_result, scheduler_option
 
 
 @click.command(name="audit")
 @click.argument("paper", required=False)
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--mutate", is_flag=True, help="Change every printed constant, exponent and direction, one at a time.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+@scheduler_option
 @json_option
-def command(paper: str | None, step: str | None, mutate: bool, as_json: bool) -> int:
+def command(
+    paper: str | None,
+    step: str | None,
+    mutate: bool,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> int:
     """Check every step of the proofs of a PAPER, or of all papers.
 
     Each step is proved with a certificate, proved on a solver's word, checked on instances, or refuted by numbers.
     Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false.
     """
-    found = audit(paper, step=step, mutate=mutate)
+    found = audit(paper, step=step, mutate=mutate, workers=workers, scheduler=scheduler)
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
     return int(isinstance(found, AuditResult) and bool(found.false))

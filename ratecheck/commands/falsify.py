@@ -16,6 +16,7 @@ from ratecheck.commands.arguments import (
     parse_values,
     print_remarks,
     print_result,
+    scheduler_option,
     seed_option,
 )
 from ratecheck.commands.exit_codes import OF_SEARCH
@@ -29,6 +30,10 @@ from ratecheck.outcome import Outcome
     "--seconds", type=float, help="Time after which no new instance is tried; the answer then depends on the machine."
 )
 @seed_option
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that share several KEYs."
+)
+@scheduler_option
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where the worst instance goes.")
 @click.option(
     "--pep",
@@ -41,6 +46,8 @@ def command(
     evaluations: int,
     seconds: float | None,
     seed: int,
+    workers: int,
+    scheduler: str | None,
     path: Path | None,
     pep: bool,
     as_json: bool,
@@ -73,8 +80,8 @@ def command(
         instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
 
     found = falsify(
-        *statements, evaluations=evaluations, seconds=seconds, seed=seed, each=save if several else None,
-        parameters=given,
+        *statements, evaluations=evaluations, seconds=seconds, seed=seed, workers=workers, scheduler=scheduler,
+        each=save if several else None, parameters=given,
     )  # fmt: skip
     print_result(found, as_json=as_json)
     if not several:

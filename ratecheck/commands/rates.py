@@ -10,7 +10,7 @@ import click
 from ratecheck import files
 from ratecheck.api.rates import rates
 from ratecheck.commands import instances
-from ratecheck.commands.arguments import json_option, key_argument, print_result
+from ratecheck.commands.arguments import json_option, key_argument, print_result, scheduler_option
 from ratecheck.commands.exit_codes import DONE, FINDING
 
 
@@ -25,8 +25,17 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 @click.option("--seed", default=0, show_default=True, help="Seed of the search for settings.")
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where an instance goes that passes the bound.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+@scheduler_option
 @json_option
-def command(key: str, over: str | None, seed: int, path: Path | None, workers: int | None, as_json: bool) -> int:
+def command(
+    key: str,
+    over: str | None,
+    seed: int,
+    path: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
+) -> int:
     """Say for every term of statement KEY whether the worst case moves with K, m, n, T, ... as the term does.
 
     For each term and parameter the settings are chosen so that the term is nearly all of the bound. Its exponent stands
@@ -39,7 +48,8 @@ def command(key: str, over: str | None, seed: int, path: Path | None, workers: i
     """
     if path is not None:
         files.check_target(path)
-    found = rates(key, over=over, seed=seed, workers=workers or os.cpu_count() or 1)
+    count = workers or (1 if scheduler else os.cpu_count() or 1)
+    found = rates(key, over=over, seed=seed, workers=count, scheduler=scheduler)
     print_result(found, as_json=as_json)
     address = instances.own((key,)).get(found.card.statement.key, "")
     instances.save(found.instance, path, address, violates=True)

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import click
 
-from ratecheck.api.run import measured
-from ratecheck.commands.arguments import json_option, print_remarks, print_result, say, threads_option
+from ratecheck.api.run import ShardResult, measured
+from ratecheck.commands.arguments import (
+    json_option,
+    print_remarks,
+    print_result,
+    say,
+    scheduler_option,
+    threads_option,
+)
 
 
 @click.command(name="run")
@@ -17,6 +24,8 @@ from ratecheck.commands.arguments import json_option, print_remarks, print_resul
 @threads_option
 @click.option("--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times.")
 @click.option("--quick", is_flag=True, help="A smoke test: fewer rounds and replicates, verdicts marked as such.")
+@scheduler_option
+@click.option("--shard", metavar="I/N", help="Only the cells of part I of N, and no claims: for arrays of jobs.")
 @json_option
 def command(
     study_file: Path,
@@ -25,15 +34,24 @@ def command(
     threads: int | None,
     only: tuple[str, ...],
     quick: bool,
+    scheduler: str | None,
+    shard: str | None,
     as_json: bool,
 ) -> int:
     """Run the study in STUDY.toml, check its claims and draw its figures.
 
     What is done is kept in FOLDER/cells: an interrupted run goes on where it stopped, and only what a changed study
-    file touches is computed again. Exit code 0 where every claim is CONFIRMED or,
-    by --quick, SKIPPED, else 1.
+    file touches is computed again. With --shard 1/3, 2/3 and 3/3, one after the other or at once, each computes a third
+    of the cells; the same command without --shard gathers them. Exit code 0 where every claim is CONFIRMED or, by
+    --quick, SKIPPED, else 1; 0 for a shard.
     """
-    found = measured(study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick)
+    found = measured(
+        study_file, out=out, replicates=replicates, threads=threads, only=only, quick=quick, scheduler=scheduler,
+        shard=shard,
+    )  # fmt: skip
+    if isinstance(found, ShardResult):
+        print_result(found, as_json=as_json)
+        return 0
     # What was found is on the screen before a file can fail.
     if not as_json:
         say(str(found))

@@ -10,7 +10,7 @@ import click
 import bounds
 from ratecheck import files
 from ratecheck.api.selftest import SelfTest
-from ratecheck.commands.arguments import json_option, note, print_result, seed_option
+from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option, seed_option
 from ratecheck.selftesting.run import Report
 
 
@@ -24,6 +24,7 @@ from ratecheck.selftesting.run import Report
     "--seconds", type=float, help="Time after which a search on a mutant ends; the counts then depend on the machine."
 )
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
+@scheduler_option
 @seed_option
 @json_option
 def command(
@@ -34,6 +35,7 @@ def command(
     evaluations: int,
     seconds: float | None,
     workers: int | None,
+    scheduler: str | None,
     seed: int,
     as_json: bool,
 ) -> int:
@@ -55,7 +57,7 @@ def command(
     if kept.found:
         note(f"going on where the same self-test was interrupted: {kept.found} parts are kept in {kept.folder}")
     try:
-        found = prepared.run(workers)
+        found = prepared.run(workers, scheduler)
     except KeyboardInterrupt:
         note("what is finished is kept; the same command goes on from there")
         raise

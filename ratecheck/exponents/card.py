@@ -25,6 +25,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError, did_you_mean
+from ratecheck.execution import Executor, share
 from ratecheck.exponents import bilevel_orders, regimes, table_orders
 from ratecheck.exponents.finding import Finding
 from ratecheck.exponents.hard_instances import Hard, covered, worst
@@ -34,7 +35,6 @@ from ratecheck.exponents.sweep import check_measurable
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import Fit, fit
 from ratecheck.verification.instance import Instance
-from ratecheck.workers import share
 
 # Exponents that differ by no more than this are the same.
 TOLERANCE = 0.03
@@ -180,14 +180,14 @@ def card(
     over: Sequence[str] | None = None,
     rows: Sequence[str] | None = None,
     seed: int = 0,
-    workers: int = 1,
+    workers: int | Executor = 1,
     progress: Progress | None = None,
 ) -> Card:
     """The rate card of a statement; ``over`` names the parameters and ``rows`` the rows, by default all.
 
-    The cells of a paper's statement are shared by at most ``workers`` processes, which changes no number. Raises
-    `InputError` for a statement about runs that no hard instances are known for, and for a name that is none of its
-    parameters.
+    The cells of a paper's statement are shared by at most ``workers`` processes, or by those of an executor, which
+    changes no number. Raises `InputError` for a statement about runs that no hard instances are known for, and for a
+    name that is none of its parameters.
     """
     if statement.order_only:
         every = _orders(statement, over, workers, progress)
@@ -205,7 +205,7 @@ def _shared(
     work: Callable[..., RateCell],
     statement: Statement,
     tasks: Sequence[tuple[Any, ...]],
-    workers: int,
+    workers: int | Executor,
     progress: Progress | None,
 ) -> tuple[RateCell, ...]:
     """``work(statement, *task)`` for every task, by several processes where that is worth it."""
@@ -216,9 +216,9 @@ def _shared(
         if progress is not None:
             progress(len(cells) / len(tasks))
 
-    count = min(workers, len(tasks) // _CELLS_EACH)
-    if count > 1 and _of_a_paper(statement):
-        share(_by_key, [(work, statement.key, *task) for task in tasks], count, done)
+    where = workers if isinstance(workers, Executor) else min(workers, len(tasks) // _CELLS_EACH)
+    if _of_a_paper(statement) and (isinstance(where, Executor) or where > 1):
+        share(_by_key, [(work, statement.key, *task) for task in tasks], where, done)
     else:
         share(work, [(statement, *task) for task in tasks], 1, done)
     return tuple(cells[number] for number in range(len(tasks)))
@@ -241,7 +241,7 @@ def _judged_cell(statement: Statement, row: TermRow, parameter: str, seed: int) 
 
 
 def _orders(
-    statement: Statement, over: Sequence[str] | None, workers: int, progress: Progress | None
+    statement: Statement, over: Sequence[str] | None, workers: int | Executor, progress: Progress | None
 ) -> tuple[RateCell, ...]:
     """The cells of a statement that is known only up to a constant: its exponents are compared, nothing else."""
     if not bilevel_orders.covers(statement):

@@ -4,13 +4,19 @@ The left side is then a mean over participations, each with step sizes of its ow
 
 - a schedule where the statement asks for no law: what is fixed is random too, with one outcome;
 - blocks of S clients in a fixed order, and the delays that these have;
-- for clients that are sampled, the run whose step sizes are those of the *mean* delays, averaged over participants
-  that do not depend on these. tau_max and tau_avg keep near their means over many rounds, so that this is the mean over
-  all participations up to a factor near one; it is no instance, and what `verify` says of one is by draws.
+- for clients that are sampled, and for blocks in an order that is drawn anew, the run whose step sizes are those of the
+  *mean* delays, averaged over participants that do not depend on these. tau_max and tau_avg keep near their means over
+  many rounds, so that this is the mean over all participations up to a factor near one; it is no instance, and what
+  `verify` says of one is by draws.
 
 The mean delays of sampled clients are those of clients that come independently, each with probability p. With
 lambda = -log(1 - p), the N ages of independent clients have the maximum H_N/lambda - 1/2 in the mean, and so has the
 longest of the about N (1 + p T) absences with log in place of the harmonic number H.
+
+Of R = N/S blocks in an order that is drawn anew a client whose turns in an epoch and in the next one are p and q,
+counted from 0, is away for R - 1 - p + q rounds in between. In turn j the oldest of the (R - j) S clients that wait is
+one of those that came first in the epoch before: with u clients waiting, the first k turns were none of theirs with
+probability C(N - k S, u)/C(N, u).
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import digamma
+from scipy.special import digamma, gammaln
 
 from bounds.statement import Assumption, Statement
 from ratecheck.algorithms import Method
@@ -28,12 +34,13 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.cyclic_modes import CyclicRun
 from ratecheck.engines.moments.exchangeable import ModeRun
 from ratecheck.engines.moments.modes import Modes
+from ratecheck.engines.moments.reshuffled_modes import ReshuffledRun
 from ratecheck.participation.delays import Delays
 from ratecheck.settings.applicability import step_source
 
 # Laws of who takes part in blocks that go round; S divides N.
-BLOCKS = frozenset({Assumption.CYCLIC_BLOCKS})
-# A round's cost grows with how many there are.
+BLOCKS = frozenset({Assumption.CYCLIC_BLOCKS, Assumption.RESHUFFLED_BLOCKS})
+# The cost of a run grows with how many there are.
 MOST_BLOCKS = 1000
 LAWS = frozenset({*BLOCKS, Assumption.UNIFORM_SUBSETS, Assumption.INDEPENDENT_PARTICIPATION})
 
@@ -55,7 +62,12 @@ class Drawn:
     @property
     def has_instance(self) -> bool:
         """Whether what is computed is the left side of an instance, and not one that stands in for it."""
-        return self.law in BLOCKS
+        return self.law is Assumption.CYCLIC_BLOCKS
+
+    @property
+    def takes_unlike(self) -> bool:
+        """Whether clients may differ in curvature."""
+        return self.law is not Assumption.RESHUFFLED_BLOCKS
 
     @property
     def unit(self) -> int:
@@ -65,8 +77,10 @@ class Drawn:
     @property
     def delays(self) -> Delays:
         """tau_max over rounds 0 ... T and tau_avg over 0 ... T-1, or what stands in for them."""
-        if self.law in BLOCKS:
+        if self.law is Assumption.CYCLIC_BLOCKS:
             return _of_turns(round(self.N / self.S), self.T)
+        if self.law is Assumption.RESHUFFLED_BLOCKS:
+            return _of_drawn_turns(round(self.N / self.S), round(self.S), self.T)
         if self.law is Assumption.INDEPENDENT_PARTICIPATION:
             return mean_delays(self.N // 2 if self.half_always else self.N, self.delta, self.T)
         return mean_delays(self.N, self.S / self.N, self.T)
@@ -86,7 +100,8 @@ class Drawn:
         if self.law in BLOCKS:
             if self.N > MOST_BLOCKS * self.S:
                 return np.full(len(modes.curvature), np.nan)
-            turns = CyclicRun(method, block, int(self.S), K, self.T, step_sizes)
+            kind = CyclicRun if self.law is Assumption.CYCLIC_BLOCKS else ReshuffledRun
+            turns = kind(method, block, int(self.S), K, self.T, step_sizes)
             return turns.averages(modes, start=start, noise=noise)
         if not self.half_always and not modes.slope.any() and (modes.curvature == modes.curvature[:, :1]).all():
             # Clients that are all alike are one group, which is a smaller map.
@@ -111,8 +126,10 @@ def stand_in(statement: Statement) -> str:
     law = law_of(statement)
     if law is None:
         return "a schedule that is drawn with probability one, with step sizes of its own delays"
-    if law in BLOCKS:
+    if law is Assumption.CYCLIC_BLOCKS:
         return "blocks in their fixed order, with step sizes of their own delays"
+    if law in BLOCKS:
+        return "an order drawn anew in every epoch; step sizes of the mean delays stand in for those of its own delays"
     return "drawn anew in every round; step sizes of the mean delays stand in for those of the delays that are drawn"
 
 
@@ -167,3 +184,31 @@ def _of_turns(blocks: int, T: int) -> Delays:
     away = blocks - 1
     first = min(away, T)
     return Delays(float(min(away, T + 1)), (first * (first + 1) / 2 + away * (T - first)) / T)
+
+
+def _of_drawn_turns(blocks: int, S: int, T: int) -> Delays:
+    """About E[tau_max] and E[tau_avg] where the order of N = blocks * S clients is drawn anew in each epoch.
+
+    Of more blocks than are followed it is that of so many, in proportion.
+    """
+    if blocks > MOST_BLOCKS:
+        few = _of_drawn_turns(MOST_BLOCKS, S, T)
+        return Delays(few.tau_max * blocks / MOST_BLOCKS, few.tau_avg * blocks / MOST_BLOCKS)
+    if blocks == 1:
+        return Delays(0.0, 0.0)
+    away, N = blocks - 1, blocks * S
+    # After j = 1 ... R - 1 turns of an epoch N - j S clients wait; ``first`` is the earliest of their last turns.
+    j, k = np.arange(1, blocks), np.arange(1, blocks)
+    waiting = N - S * j[:, None]
+    with np.errstate(invalid="ignore"):
+        none = gammaln(N - k * S + 1) - gammaln(N - k * S - waiting + 1) + gammaln(N - waiting + 1) - gammaln(N + 1)
+    first = np.where(N - k * S >= waiting, np.exp(none), 0.0).sum(axis=1)
+    oldest = np.append(j + away - first, away)
+    # In the first epoch those that wait have been away since the start.
+    early = min(T, blocks)
+    average = (float(np.append(j, away)[:early].sum()) + float(oldest.mean()) * (T - early)) / T
+    # Of the pairs of turns in two epochs so many make an absence of at least 2 R - 2 - d, for d = 0, 1 ...
+    d = np.arange(away)
+    expected = S / blocks * (d + 1) * (d + 2) / 2 * max(T / blocks - 1, 0.0)
+    longest = 2 * away - float(np.exp(-expected).sum())
+    return Delays(min(longest, T + 1.0), min(average, float(T)))

@@ -260,7 +260,8 @@ def _families(
         differs = block == "u" and len(sizes) > 1 and source not in NOISE
         signs = (math.sqrt(sizes[-1] / sizes[0]), -math.sqrt(sizes[0] / sizes[-1])) if differs else (0.0,) * len(sizes)
         shapes = [("equal curvatures", (False,) * len(sizes), source is None)]
-        shapes += [("unequal curvatures", (False, True), False)] if differs else []
+        unlike = differs and (law is None or law.takes_unlike)
+        shapes += [("unequal curvatures", (False, True), False)] if unlike else []
         for name, flat, starts in shapes:
             if law is not None:
                 full, _ = statement.complete(_setting(statement, values, source))

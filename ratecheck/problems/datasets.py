@@ -27,6 +27,9 @@ Indices = NDArray[np.int64]
 
 EVEN_AGAINST_ODD = ((0, 2, 4, 6, 8), (1, 3, 5, 7, 9))
 LARGEST_DENSE = 2**29  # numbers in a dense table: 4 GiB
+SPLITS = ("label", "iid", "dirichlet", "shards", "features", "quality", "quantity")
+PARTS = ("all", "train", "test")
+QUANTITIES = 4  # clients of 1, 1/2, 1/4 and 1/8 of the largest number of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +160,7 @@ def synthetic(n_samples: int, d: int, seed: int = 0, *, groups: int = 10, hetero
 def split(
     table: DataTable,
     n: int,
-    how: Literal["label", "iid", "dirichlet"] = "label",
+    how: Literal["label", "iid", "dirichlet", "shards", "features", "quality", "quantity"] = "label",
     seed: int = 0,
     alpha: float = 0.5,
 ) -> list[Indices]:
@@ -171,6 +174,17 @@ def split(
     - ``"dirichlet"``: each client draws class proportions from Dirichlet(alpha, ..., alpha) and takes its rows so, as
       long as a class lasts; small ``alpha`` is heterogeneous, large ``alpha`` close to equal shares of each class.
 
+    Four more are the skew patterns of "Personalized Federated Learning via ADMM with Moreau Envelope", Section 2.1:
+
+    - ``"shards"``, label skew as in Section 5.1: rows sorted by class, cut into ``2 n`` pieces of ``M // (2 n)`` rows,
+      of which every client gets two at random;
+    - ``"features"``: each class sorted along its first principal component, so that all clients have about the same
+      shares of classes, but different features;
+    - ``"quality"``: as ``"iid"``; it is `dealt` that makes the clients' features noisy;
+    - ``"quantity"``: clients 0, 4, 8, ... have ``N`` random rows, the others ``N/2``, ``N/4`` and ``N/8`` in turn, with
+      the largest multiple ``N`` of 8 for which there are enough; a client's rows are repeated until there are ``N``,
+      which leaves their mean as it is.
+
     Raises :class:`InputError` where ``n`` is not within 1..M, ``how`` is none of these, ``alpha`` is not positive and
     finite, or the seed is not a nonnegative integer.
     """
@@ -182,9 +196,100 @@ def split(
         order = order[np.argsort(classes[order], kind="stable")]
     elif how == "dirichlet":
         return _dirichlet_split(order, np.unique(classes[order], return_inverse=True)[1], n, seed, alpha)
-    elif how != "iid":
-        raise InputError(f"how={how!r}: needed 'label', 'iid' or 'dirichlet'")
+    elif how == "shards":
+        return _shards_split(order, classes, table, n, seed)
+    elif how == "features":
+        order = order[_along_features(table.features[order], classes[order])]
+    elif how == "quantity":
+        return _quantity_split(_generator(seed).permutation(len(table.labels)), table, n)
+    elif how not in ("iid", "quality"):
+        raise InputError(f"how={how!r}: needed {', '.join(map(repr, SPLITS[:-1]))} or {SPLITS[-1]!r}")
     return list(order.reshape(n, size))
+
+
+def dealt(table: DataTable, n: int, how: str = "label", seed: int = 0, part: str = "all") -> tuple[Array, Array]:
+    """Features (n, N, d) and labels (n, N) of the clients to whom `split` deals the rows of ``table``.
+
+    With ``how="quality"`` the features of client i have Gaussian noise, of ``i/(n-1)`` times the standard deviation of
+    all features of the table. ``part``: ``"all"`` rows of a client, or the ``"test"`` rows, a fifth of them, that are
+    held out, or the ``"train"`` rows that are left. With ``how="quantity"`` a fifth of the table is held out before,
+    and dealt in equal parts.
+
+    Raises :class:`InputError` as `split` does, for another ``part``, and where too few rows are left for it.
+    """
+    if part not in PARTS:
+        raise InputError(f"part={part!r}: needed {', '.join(map(repr, PARTS[:-1]))} or {PARTS[-1]!r}")
+    if part == "all" or how != "quantity":
+        rows = np.stack(split(table, n, how, seed))  # type: ignore[arg-type]  # `how` is checked there
+        if part != "all":
+            rows = _held_out(rows, table, seed, part)
+    else:
+        n = whole("n", n, 1, len(table.labels), f"{table.name} has that many rows")
+        rows = _quantity_part(table, n, seed, part)
+    features = table.features[rows]
+    if how == "quality":
+        noise = np.random.default_rng([seed, 3, PARTS.index(part)]).standard_normal(features.shape)
+        features = features + table.features.std() * np.linspace(0.0, 1.0, n)[:, None, None] * noise
+    return features, table.labels[rows]
+
+
+def _held_out(rows: Indices, table: DataTable, seed: int, part: str) -> Indices:
+    """The test rows of each client, or the others; ``rows`` is (n, N)."""
+    test = rows.shape[1] // 5
+    if test == 0:
+        raise InputError(f"part={part!r}: clients of {rows.shape[1]} rows of {table.name}; needed at least 5 each")
+    mixed = np.random.default_rng([seed, 2]).permuted(rows, axis=1)
+    return mixed[:, :test] if part == "test" else mixed[:, test:]
+
+
+def _shards_split(order: Indices, classes: Any, table: DataTable, n: int, seed: int) -> list[Indices]:
+    size = len(table.labels) // (2 * n)
+    if size == 0:
+        raise InputError(
+            f'n={n} breaks "2 n <= {len(table.labels)}", the rows of {table.name}, which how="shards" needs'
+        )
+    order = order[: 2 * n * size]
+    shards = order[np.argsort(classes[order], kind="stable")].reshape(2 * n, size)
+    pairs = np.random.default_rng([seed, 1]).permutation(2 * n).reshape(n, 2)
+    return list(shards[pairs].reshape(n, 2 * size))
+
+
+def _along_features(features: Array, classes: Any) -> Indices:
+    """An order of the rows in which every class is spread evenly, sorted along its first principal component."""
+    place = np.empty(len(classes))
+    for each in np.unique(classes):
+        here = np.flatnonzero(classes == each)
+        centred = features[here] - features[here].mean(axis=0)
+        direction = np.linalg.svd(centred, full_matrices=False)[2][0]
+        # The sign of a principal component is arbitrary.
+        direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
+        rank = np.argsort(np.argsort(centred @ direction, kind="stable"), kind="stable")
+        place[here] = (rank + 0.5) / len(here)
+    return np.argsort(place, kind="stable")
+
+
+def _quantity_split(order: Indices, table: DataTable, n: int) -> list[Indices]:
+    """Clients of N, N/2, N/4 and N/8 rows in turn, repeated until there are N."""
+    shares = 2 ** (np.arange(n) % QUANTITIES)
+    eighth = 2 ** (QUANTITIES - 1)
+    largest = eighth * int(len(order) / (eighth / shares).sum())
+    # The numbers of rows are largest / shares: as many eighths as fit.
+    if largest == 0:
+        raise InputError(
+            f'how="quantity": {len(order)} rows of {table.name} are too few for n={n} clients of 8, 4, 2 and 1'
+        )
+    counts = largest // shares
+    pieces = np.split(order[: counts.sum()], np.cumsum(counts)[:-1])
+    return [np.tile(piece, share).astype(np.int64) for piece, share in zip(pieces, shares, strict=True)]
+
+
+def _quantity_part(table: DataTable, n: int, seed: int, part: str) -> Indices:
+    order, test = _generator(seed).permutation(len(table.labels)), len(table.labels) // 5
+    if part == "train":
+        return np.stack(_quantity_split(order[test:], table, n))
+    if test < n:
+        raise InputError(f"part={part!r}: a fifth of the {len(order)} rows of {table.name} is less than one per client")
+    return np.asarray(order[: n * (test // n)].reshape(n, -1), dtype=np.int64)
 
 
 def _dirichlet_split(order: Indices, classes: Indices, n: int, seed: int, alpha: float) -> list[Indices]:

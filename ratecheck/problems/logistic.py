@@ -18,7 +18,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.datasets import DataTable, breast_cancer, digits, libsvm, split, synthetic
+from ratecheck.problems.datasets import DataTable, breast_cancer, dealt, digits, libsvm, synthetic
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
@@ -86,15 +86,17 @@ class Logistic(SingleLevel):
         how: str = "label",
         seed: int = 0,
         batch: int | None = None,
+        part: str = "all",
     ) -> Logistic:
-        """The problem on ``table`` dealt to ``n`` clients by :func:`ratecheck.problems.datasets.split`.
+        """The problem on ``table`` dealt to ``n`` clients by :func:`ratecheck.problems.datasets.dealt`.
 
-        ``shared`` is the number of leading features that are shared: half of them (rounded down) by default.
-        Raises :class:`InputError` as the constructor and ``split`` do.
+        ``shared`` is the number of leading features that are shared: half of them (rounded down) by default. ``part``
+        is "all", "train" or "test": a fifth of a client's rows may be held out. Raises :class:`InputError` as the
+        constructor and ``dealt`` do.
         """
-        rows = np.stack(split(table, n, how, seed))  # type: ignore[arg-type]  # `how` is checked there
+        features, labels = dealt(table, n, how, seed, part)
         d_u = table.features.shape[1] // 2 if shared is None else shared
-        return cls(table.features[rows], table.labels[rows], shared=d_u, rho=rho, batch=batch)
+        return cls(features, labels, shared=d_u, rho=rho, batch=batch)
 
     @classmethod
     def synthetic(

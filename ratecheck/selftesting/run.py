@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 import bounds
+from ratecheck.execution import Executor
+from ratecheck.execution import share as parallel
 from ratecheck.falsification.falsify import Budget
 from ratecheck.selftesting.data import Result
 from ratecheck.selftesting.kept import Kept
@@ -25,7 +27,6 @@ from ratecheck.selftesting.seeds import seed_of
 from ratecheck.selftesting.survey import Alarm, Survey, survey
 from ratecheck.selftesting.textbook import OverFunctions, Twin, over_functions, twin
 from ratecheck.selftesting.trial import Trial, tried
-from ratecheck.workers import share as parallel
 
 Progress = Callable[[float, str], None]
 
@@ -151,7 +152,7 @@ class Report:
 def selftest(
     keys: Sequence[str],
     plan: SelfTestPlan,
-    workers: int = 1,
+    workers: int | Executor = 1,
     progress: Progress | None = None,
     kept: Kept | None = None,
 ) -> Report:
@@ -257,7 +258,7 @@ def _all(
     work: Callable[..., Result],
     kind: type[Result],
     tasks: Mapping[str, tuple[Any, ...]],
-    workers: int,
+    workers: int | Executor,
     kept: Kept,
     report: Callable[[float], None],
 ) -> list[Result]:

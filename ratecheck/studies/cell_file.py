@@ -33,14 +33,17 @@ def pack(name: str, records: Records, about: Mapping[str, Any]) -> bytes:
             with archive.open(zipfile.ZipInfo(f"{member}.npy"), "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
         archive.comment = bytes(_HEX)
-    body = buffer.getvalue()[:-_HEX]
-    return body + _checksum(name, body)
+    # In its place at the end: a cell has megabytes, which are not copied once more for it.
+    with buffer.getbuffer() as content:
+        content[-_HEX:] = _checksum(name, content[:-_HEX])
+    return buffer.getvalue()
 
 
 def unpack(name: str, content: bytes) -> tuple[Records, dict[str, Any]] | None:
     """Records and what they are; None where the content is not as `pack` made it, under that name."""
-    body, checksum = content[:-_HEX], content[-_HEX:]
-    return read_arrays(content) if checksum == _checksum(name, body) else None
+    with memoryview(content) as view:
+        whole = view[-_HEX:] == _checksum(name, view[:-_HEX])
+    return read_arrays(content) if whole else None
 
 
 def read_arrays(content: bytes) -> tuple[Records, dict[str, Any]] | None:
@@ -58,5 +61,7 @@ def read_arrays(content: bytes) -> tuple[Records, dict[str, Any]] | None:
     return (arrays, about) if whole else None
 
 
-def _checksum(name: str, body: bytes) -> bytes:
-    return hashlib.sha256(name.encode() + b"\0" + body).hexdigest().encode()
+def _checksum(name: str, body: memoryview) -> bytes:
+    digest = hashlib.sha256(name.encode() + b"\0")
+    digest.update(body)
+    return digest.hexdigest().encode()

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.studies.estimate import ConfidenceInterval, EstimateSummary, Steadiness, ratio_interval, summarise
-from ratecheck.studies.instance import models_per_round
+from ratecheck.studies.instance import models_per_round, participation_of, problem_of, weights_of
 from ratecheck.studies.store import Records
-from ratecheck.studies.study import ClaimKind, Curve, Effect, HorizontalAxis, Study, StudyClaim, pairs
+from ratecheck.studies.study import MEASURES, ClaimKind, Curve, Effect, HorizontalAxis, Study, StudyClaim, pairs
 from ratecheck.studies.theory import CurveTheory, theory
 
 
@@ -68,6 +69,8 @@ class ClaimResult:
     claim: StudyClaim
     verdict: ClaimVerdict
     comparisons: tuple[ClaimComparison, ...]
+    # The mean of the ratios, of a claim about that.
+    average: ConfidenceInterval | None = None
 
 
 @dataclass(frozen=True)
@@ -98,27 +101,48 @@ def judge(study: Study, records: Mapping[str, Records]) -> Findings:
     error = study.level / study.intervals
     summaries = {
         curve.title: summarise(
-            metric(study, records[curve.title]),
+            metric(study, curve, records[curve.title]),
             window=study.window,
             tolerance=study.tolerance,
             levels=_levels(study, curve.figure),
             error=error,
+            targets=_targets(study, curve.figure),
         )
         for curve in study.curves
     }
     results = tuple(_judge(claim, study, summaries, error) for claim in study.claims)
-    return Findings(study, results, summaries, error, theory(study))
+    means = {title: float(summary.means.mean()) for title, summary in summaries.items()}
+    beside = (replace(each, mean=_mean(study, each.curve, records, means)) for each in theory(study))
+    return Findings(study, results, summaries, error, tuple(beside))
 
 
-def metric(study: Study, records: Records) -> Array:
-    """The weighted sum of the recorded quantities that the study compares, (replicates, T)."""
+def metric(study: Study, curve: Curve, records: Records) -> Array:
+    """The weighted sum of the recorded quantities that the curve's figure shows, (replicates, T)."""
+    return _weighted(weights_of(study, curve), records)
+
+
+def _weighted(weights: Mapping[str, float], records: Records) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(sum(weight * records[name] for name, weight in study.weights.items()))
+        return np.asarray(sum(weight * records[name] for name, weight in weights.items()))
+
+
+def _mean(study: Study, curve: Curve, records: Mapping[str, Records], means: Mapping[str, float]) -> float:
+    """The mean over all rounds of what a theorem bounds: the figure's metric, unless that is none of the method's."""
+    if not any(name in MEASURES for name in weights_of(study, curve)):
+        return means[curve.title]
+    n = problem_of(curve).n
+    weights = METHODS[curve.algorithm].algorithm.metric(participation_of(curve, n).rate, n)
+    return float(_weighted(weights, records[curve.title]).mean())
 
 
 def _levels(study: Study, figure: str) -> tuple[float, ...]:
     levels = {level for claim in study.claims if figure in claim.over for level in claim.levels}
     return tuple(sorted(levels, reverse=True))
+
+
+def _targets(study: Study, figure: str) -> tuple[float, ...]:
+    found = (zip(claim.over, claim.targets, strict=True) for claim in study.claims if claim.targets)
+    return tuple(sorted({target for each in found for name, target in each if name == figure}))
 
 
 def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSummary], error: float) -> ClaimResult:
@@ -128,8 +152,19 @@ def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSumm
         for level in levels
         for first, second in pairs(claim, study)
     )
-    sides = [comparison.side for comparison in comparisons]
-    if all(side is Side.AGREES for side in sides):
+    if claim.average:
+        average = _average(comparisons)
+        verdict = _ALONE.get(_side(claim, average), ClaimVerdict.UNRESOLVED) if average else ClaimVerdict.UNRESOLVED
+        skipped = study.quick and verdict is ClaimVerdict.UNRESOLVED
+        return ClaimResult(claim, ClaimVerdict.SKIPPED if skipped else verdict, comparisons, average)
+    sides = _by_figure(comparisons) if claim.most else [comparison.side for comparison in comparisons]
+    if claim.most and 2 * sides.count(Side.AGREES) > len(sides):
+        verdict = ClaimVerdict.CONFIRMED
+    elif claim.most and 2 * sides.count(Side.OPPOSES) >= len(sides):
+        verdict = ClaimVerdict.REFUTED
+    elif claim.most:
+        verdict = ClaimVerdict.SKIPPED if study.quick else ClaimVerdict.UNRESOLVED
+    elif all(side is Side.AGREES for side in sides):
         verdict = ClaimVerdict.CONFIRMED
     elif 2 * sides.count(Side.OPPOSES) > len(sides):
         verdict = ClaimVerdict.REFUTED
@@ -138,6 +173,29 @@ def _judge(claim: StudyClaim, study: Study, summaries: Mapping[str, EstimateSumm
     else:
         verdict = ClaimVerdict.SKIPPED if study.quick else ClaimVerdict.UNRESOLVED
     return ClaimResult(claim, verdict, comparisons)
+
+
+_ALONE = {Side.AGREES: ClaimVerdict.CONFIRMED, Side.OPPOSES: ClaimVerdict.REFUTED}
+
+
+def _average(comparisons: Sequence[ClaimComparison]) -> ConfidenceInterval | None:
+    """The mean ratio: the intervals hold together, so it lies between the means of their ends."""
+    ratios = [comparison.ratio for comparison in comparisons]
+    if None in ratios:
+        return None
+    ends = [(ratio.value, ratio.low, ratio.high) for ratio in ratios if ratio is not None]
+    return ConfidenceInterval(*(float(np.mean(column)) for column in zip(*ends, strict=True)))
+
+
+def _by_figure(comparisons: Sequence[ClaimComparison]) -> list[Side]:
+    """Each figure's side: it agrees where all its comparisons do, and opposes where one of them does."""
+    sides: dict[str, set[Side]] = {}
+    for comparison in comparisons:
+        sides.setdefault(comparison.first.figure, set()).add(comparison.side)
+    return [
+        Side.OPPOSES if Side.OPPOSES in found else Side.AGREES if found == {Side.AGREES} else Side.UNDECIDED
+        for found in sides.values()
+    ]
 
 
 def _compare(
@@ -152,11 +210,13 @@ def _compare(
     reason = "; ".join(filter(None, (_unusable(claim, curve, summaries[curve.title]) for curve in (first, second))))
     if reason:
         return ClaimComparison(first, second, level, None, Side.UNDECIDED, reason)
-    if level is None:
+    if level is None and claim.kind is not ClaimKind.ROUNDS:
         lower, upper = (_quantity(claim, curve, summaries[curve.title]) for curve in (first, second))
         ratio = ratio_interval(upper, lower, error)
         return ClaimComparison(first, second, level, ratio, _side(claim, ratio))
-    (lower, early), (upper, late) = (_way(curve, summaries[curve.title], level, study) for curve in (first, second))
+    (lower, early), (upper, late) = (
+        _way(claim, curve, summaries[curve.title], level, study) for curve in (first, second)
+    )
     if early and late:
         return ClaimComparison(first, second, level, None, Side.UNDECIDED, f"{early}; {late}")
     scale = _power(claim, first), _power(claim, second)
@@ -168,7 +228,7 @@ def _compare(
 
 def _quantity(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> Array:
     """What the claim compares, per replicate; less is better."""
-    by_kind = {ClaimKind.MEAN: summary.means, ClaimKind.UNREST: summary.unrest}
+    by_kind = {ClaimKind.MEAN: summary.means, ClaimKind.UNREST: summary.unrest, ClaimKind.LOWEST: summary.lowest}
     return by_kind.get(claim.kind, summary.samples) / _power(claim, curve)
 
 
@@ -176,9 +236,15 @@ def _power(claim: StudyClaim, curve: Curve) -> float:
     return float(curve.value) ** claim.power if claim.power else 1.0
 
 
-def _way(curve: Curve, summary: EstimateSummary, level: float, study: Study) -> tuple[Array, str]:
+def _way(
+    claim: StudyClaim, curve: Curve, summary: EstimateSummary, level: float | None, study: Study
+) -> tuple[Array, str]:
     """How far along the figure's x each replicate comes down, or the end, and in how many it does not, in words."""
-    passages = summary.passages[level]
+    if level is None:
+        level = claim.targets[claim.over.index(curve.figure)]
+        passages = summary.reached[level]
+    else:
+        passages = summary.passages[level]
     never = np.isnan(passages)
     unit = models_per_round(curve) if study.figure(curve.figure).axis is HorizontalAxis.COMMUNICATION else 1.0
     short, count = int(np.count_nonzero(never)), len(passages)
@@ -203,10 +269,10 @@ def _claimed(claim: StudyClaim) -> tuple[float, float]:
     if claim.effect is Effect.BOUNDED:
         return 0.0, most
     if claim.effect in (Effect.BETTER, Effect.NO_WORSE):
-        return 1 / most, math.inf
+        return claim.factor / most, math.inf
     up = claim.kind is ClaimKind.BELOW or claim.effect is Effect.RISES
     # The faster a curve, the fewer rounds it takes.
-    return (1.0, math.inf) if up is not (claim.kind is ClaimKind.SPEED) else (0.0, 1.0)
+    return (1.0, math.inf) if up is not (claim.kind in (ClaimKind.SPEED, ClaimKind.ROUNDS)) else (0.0, 1.0)
 
 
 def _unusable(claim: StudyClaim, curve: Curve, summary: EstimateSummary) -> str:

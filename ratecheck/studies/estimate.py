@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import stdtrit
@@ -50,7 +50,9 @@ class EstimateSummary:
     half of the window divided by that over the first; ``passages`` holds for each level the round, interpolated, in
     which each replicate first is at or below that share of its start (NaN: never). ``diverged`` counts replicates that
     left the range of numbers; the rest is then NaN. ``means`` (replicates,) are means over all rounds, and ``unrest``
-    (replicates,) those over the window of |log of the metric in a round / in the round before|.
+    (replicates,) those over the window of |log of the metric in a round / in the round before|; ``lowest``
+    (replicates,) are the least values in any round, and ``reached`` holds for each target the first round in which each
+    replicate is at or below that number (NaN: never).
     """
 
     samples: Array
@@ -63,10 +65,18 @@ class EstimateSummary:
     first_round: int
     T: int
     diverged: int = 0
+    lowest: Array = field(default_factory=lambda: np.zeros(0))
+    reached: Mapping[float, Array] = field(default_factory=dict)
 
 
 def summarise(
-    metric: Array, *, window: float, tolerance: float, levels: Sequence[float], error: float
+    metric: Array,
+    *,
+    window: float,
+    tolerance: float,
+    levels: Sequence[float],
+    error: float,
+    targets: Sequence[float] = (),
 ) -> EstimateSummary:
     """Summarise a metric (replicates, T); each interval fails with probability ``error``."""
     T = metric.shape[1]
@@ -77,7 +87,10 @@ def summarise(
     if diverged:
         nothing, nan = ConfidenceInterval(math.nan, math.nan, math.nan), np.full(len(metric), math.nan)
         never = dict.fromkeys(levels, nan)
-        return EstimateSummary(nan, nan, nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged)
+        return EstimateSummary(
+            nan, nan, nan, nothing, nothing, Steadiness.UNRESOLVED, never, first, T, diverged,
+            lowest=nan, reached=dict.fromkeys(targets, nan),
+        )  # fmt: skip
     samples, before, after = (
         metric[:, part].mean(axis=1) for part in (slice(first, T), slice(first, first + half), slice(T - half, T))
     )
@@ -92,7 +105,15 @@ def summarise(
         passages={level: passage(metric, level) for level in levels},
         first_round=first,
         T=T,
+        lowest=metric.min(axis=1),
+        reached={target: first_at(metric, target) for target in targets},
     )
+
+
+def first_at(metric: Array, target: float) -> Array:
+    """The first round with ``metric <= target``, (replicates,); NaN for never."""
+    below = metric <= target
+    return np.where(below.any(axis=1), below.argmax(axis=1), math.nan)
 
 
 def _unrest(metric: Array) -> Array:

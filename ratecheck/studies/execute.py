@@ -1,29 +1,30 @@
-"""Running the cells of a study on local threads, each cell by itself."""
+"""Running the cells of a study, each cell by itself: on threads of this machine, or wherever an executor has workers.
+
+Records come here, and this process writes them: workers need no folder in common with it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
-import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Progress
-from ratecheck.engines.monte_carlo import step
-from ratecheck.engines.setup import Setup, prepare
+from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
+from ratecheck.execution import Executor, Threads
 from ratecheck.problems import Problem
-from ratecheck.studies.instance import participation_of, problem_of
+from ratecheck.studies.instance import setup_of, tested_on, weights_of
 from ratecheck.studies.part import Part
-from ratecheck.studies.store import Records, RunStore, cell_key, code_version
-from ratecheck.studies.study import Curve, Study
-
-# Seconds between looks at the cells in progress.
-_GLANCE = 0.2
+from ratecheck.studies.remote import computed, simulated
+from ratecheck.studies.shard import Shard
+from ratecheck.studies.store import Records, RunStore, cell_key, code_version, merged
+from ratecheck.studies.study import MEASURES, Curve, Study
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Cell:
     seed: int
     key: str
     about: Mapping[str, Any]
+    # Test samples, where the models' losses and errors are measured.
+    test: Problem | None = None
+    # What is recorded besides what the method does.
+    more: tuple[str, ...] = ()
 
     @property
     def cost(self) -> float:
@@ -55,26 +60,80 @@ class StudyResult:
     damaged: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True)
+class ShardRun:
+    """What one shard of a study did: its ``curves`` by title, cells computed here and found; ``stored`` of ``total``.
+
+    The last two count the cells of the whole study.
+    """
+
+    study: Study
+    shard: Shard
+    curves: tuple[str, ...]
+    computed: int
+    reused: int
+    stored: int
+    total: int
+    damaged: tuple[Path, ...] = ()
+
+
 def run_study(
-    study: Study, store: RunStore, *, threads: int | None = None, progress: Progress | None = None
+    study: Study,
+    store: RunStore,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> StudyResult:
     """Run what the store lacks and return everything; what is done is in the store even if this is interrupted.
 
-    The records do not depend on ``threads``, on the order of cells or on the other cells. Raises `InputError` before
-    anything runs where a cell cannot be run.
+    On ``threads`` of this machine, or where the ``executor`` has workers. The records do not depend on that, on the
+    order of cells or on the other cells. Raises `InputError` before anything runs where a cell cannot be run.
     """
     cells = cells_of(study)
     have = {cell.key: store.load(cell.key, cell.curve.replicates) for cell in cells}
-    missing = {cell.key: cell for cell in cells if _lacking(cell, have[cell.key])}
-    computed = _run_all(sorted(missing.values(), key=lambda cell: -cell.cost), store, threads, progress)
-    have |= {key: store.load(key, cell.curve.replicates) for key, cell in missing.items()}
+    sweep = _Sweep(_missing(cells, have), store, progress)
+    sweep.run(executor or Threads(threads))
+    have |= sweep.records
     records = {}
     for cell in cells:
         found = have[cell.key]
         if found is None or _lacking(cell, found):
             raise InputError(f"cell {cell.key} in {store.folder} vanished while the study ran; run it again")
         records[cell.curve.title] = found
-    return StudyResult(records, computed, len(have) - computed, tuple(store.damaged))
+    return StudyResult(records, sweep.computed, len(have) - sweep.computed, tuple(store.damaged))
+
+
+def run_shard(
+    study: Study,
+    store: RunStore,
+    shard: Shard,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> ShardRun:
+    """Run the cells of one shard that the store lacks; arguments as for `run_study`.
+
+    Which cells are whose depends on the study alone: the costliest first, they are dealt to the shards in turn.
+    """
+    cells = cells_of(study)
+    every = sorted({cell.key: cell for cell in cells}.values(), key=lambda cell: -cell.cost)
+    mine = {cell.key: cell for cell in shard.of(every)}
+    have = {key: store.load(key, cell.curve.replicates) for key, cell in mine.items()}
+    sweep = _Sweep(_missing([*mine.values()], have), store, progress)
+    sweep.run(executor or Threads(threads))
+    stored = sum(store.count(cell.key) >= cell.curve.replicates for cell in every)
+    titles = tuple(cell.curve.title for cell in cells if cell.key in mine)
+    return ShardRun(
+        study, shard, titles, sweep.computed, len(mine) - sweep.computed, stored, len(every), tuple(store.damaged)
+    )
+
+
+def _missing(cells: Sequence[Cell], have: Mapping[str, Records | None]) -> list[Cell]:
+    """The cells that lack replicates, each once, the costliest first."""
+    found = {cell.key: cell for cell in cells if _lacking(cell, have[cell.key])}
+    return sorted(found.values(), key=lambda cell: -cell.cost)
 
 
 def cells_of(study: Study) -> list[Cell]:
@@ -82,11 +141,12 @@ def cells_of(study: Study) -> list[Cell]:
     cells = []
     for curve in study.curves:
         try:
-            setup = _setup(curve, problem_of(curve))
+            more = _more(study, curve)
+            setup = setup_of(curve, more)
         except InputError as error:
             raise InputError(f"{study.path}: figure {curve.figure!r}, {curve.name}: {error}") from None
-        seed = curve_seed(study, curve)
-        cells.append(Cell(curve, setup, seed, cell_key(setup, seed), _about(study, curve, seed)))
+        seed, test = curve_seed(study, curve), tested_on(curve) if study.measures_models(curve) else None
+        cells.append(Cell(curve, setup, seed, cell_key(setup, seed, test), _about(study, curve, seed), test, more))
     return cells
 
 
@@ -96,11 +156,11 @@ def curve_seed(study: Study, curve: Curve) -> int:
     return int.from_bytes(hashlib.sha256(axes.encode()).digest()[:7], "big")
 
 
-def _setup(curve: Curve, problem: Problem) -> Setup:
-    return prepare(
-        curve.algorithm, problem, participation_of(curve, problem.n), K=curve.K, T=curve.T,
-        noise={"sigma_u": curve.sigma_u, "sigma_v": curve.sigma_v}, step_sizes=curve.step_sizes,
-    )  # fmt: skip
+def _more(study: Study, curve: Curve) -> tuple[str, ...]:
+    """What the figures with this run are about besides what the method records."""
+    shown = [each for each in study.curves if (each.runs, each.name) == (curve.runs, curve.name)]
+    own = METHODS[curve.algorithm].algorithm.recorded
+    return tuple(sorted({name for each in shown for name in weights_of(study, each)}.difference(own, MEASURES)))
 
 
 def _lacking(cell: Cell, found: Records | None) -> bool:
@@ -116,75 +176,128 @@ class _StoppedError(Exception):
     """Ends a cell in progress when the study is interrupted."""
 
 
-def _run_all(cells: Iterable[Cell], store: RunStore, threads: int | None, progress: Progress | None) -> int:
-    """Run the cells, the longest first; on an error or interrupt, the others stop within a few rounds.
+@dataclass
+class _AtWork:
+    """A cell that was handed out, the replicates that there are, and the lock and file that are its own meanwhile."""
 
-    A cell that another run is at is put off until all others are done. Returns how many were computed here.
-    """
-    queue, again, stop = deque(cells), set[str](), threading.Event()
-    total, finished, computed = sum(cell.cost for cell in queue), 0.0, 0
-    # Shares of the cells at work.
-    done: dict[str, float] = {}
+    cell: Cell
+    first: int
+    before: Records | None
+    part: Part
+    held: contextlib.ExitStack
+    share: float = 0.0
 
-    def work(cell: Cell) -> bool | None:
-        """Whether the cell was computed here; None where another run is at it."""
 
-        def report(fraction: float) -> None:
-            if stop.is_set():
-                raise _StoppedError
-            done[cell.key] = fraction
+class _Sweep:
+    """Cells on their way from the file of the study to the store; ``records`` are those that went through here."""
 
-        if cell.key in again:
-            stop.wait(_GLANCE)
-        report(0.0)
-        with store.taken(cell.key) as part:
-            return None if part is None else _run_cell(cell, store, part, report)
+    def __init__(self, cells: Sequence[Cell], store: RunStore, progress: Progress | None) -> None:
+        self._queue, self._store, self._progress = deque(cells), store, progress
+        self._total, self._finished = sum(cell.cost for cell in cells), 0.0
+        self._at_work: dict[int, _AtWork] = {}
+        self.computed, self.records = 0, dict[str, Records]()
 
-    width = threads or os.cpu_count() or 1
-    with ThreadPoolExecutor(width) as pool:
-        waiting: dict[Future[bool | None], Cell] = {}
+    def run(self, executor: Executor) -> None:
+        """Run the cells; on an error or interrupt, the others stop within a few rounds."""
+        if not self._queue:
+            return
         try:
-            while queue or waiting:
-                # No more than have a thread, and one each that follows: to wait for all would take longer than a cell.
-                while queue and len(waiting) < 2 * width:
-                    cell = queue.popleft()
-                    waiting[pool.submit(work, cell)] = cell
-                for future in wait(waiting, timeout=_GLANCE, return_when=FIRST_COMPLETED).done:
-                    cell, here = waiting.pop(future), future.result()
-                    done.pop(cell.key, None)
-                    if here is None:
-                        again.add(cell.key)
-                        queue.append(cell)
-                    else:
-                        computed, finished = computed + here, finished + cell.cost
-                # From this thread alone: a progress bar is no thread's business but its owner's.
-                if progress is not None:
-                    at_work = sum(done.get(cell.key, 0.0) * cell.cost for cell in waiting.values())
-                    progress(min((finished + at_work) / total, 1.0))
+            if isinstance(executor, Threads):
+                executor.run(self._watched(executor), self._tasks(lambda number, _: (number,)), self._done,
+                             glance=self._glance)  # fmt: skip
+            else:
+                executor.run(computed, self._tasks(_written), self._done, glance=self._glance)
         finally:
-            stop.set()
-    return computed
+            for each in self._at_work.values():
+                each.held.close()
+
+    def _tasks(self, task: Callable[[int, _AtWork], tuple[Any, ...]]) -> Iterator[tuple[Any, ...] | None]:
+        """A task for every cell that can be had; None where other runs are at all that are left."""
+        number, refused = 0, 0
+        while self._queue:
+            cell = self._queue.popleft()
+            taken = self._take(cell)
+            if taken is None:
+                # Put off until all others are done.
+                self._queue.append(cell)
+                refused += 1
+                if refused >= len(self._queue):
+                    refused = 0
+                    yield None
+                continue
+            refused = 0
+            if taken.first == cell.curve.replicates:  # another run has meanwhile computed it
+                taken.held.close()
+                self._finish(cell, taken.before)
+                continue
+            self._at_work[number] = taken
+            yield task(number, taken)
+            number += 1
+
+    def _take(self, cell: Cell) -> _AtWork | None:
+        taken = None
+        with contextlib.ExitStack() as stack:
+            part = stack.enter_context(self._store.taken(cell.key))
+            if part is not None:
+                before = self._store.load(cell.key, cell.curve.replicates)
+                taken = _AtWork(cell, _count(before), before, part, stack.pop_all())
+        return taken
+
+    def _watched(self, threads: Threads) -> Callable[[int], Records]:
+        """What a thread does for a cell; it says how far it is, and looks whether it is to stop."""
+
+        def work(number: int) -> Records:
+            each = self._at_work[number]
+
+            def report(fraction: float) -> None:
+                if threads.stop.is_set():
+                    raise _StoppedError
+                each.share = fraction
+
+            report(0.0)
+            cell = each.cell
+            return simulated(
+                cell.setup, cell.test, cell.seed, each.first, cell.curve.replicates - each.first, progress=report
+            )
+
+        return work
+
+    def _done(self, number: int, records: Records) -> None:
+        """Store what a worker computed."""
+        each = self._at_work[number]
+        with each.held:
+            self._store.save(each.part, each.cell.key, each.first, records, each.cell.about)
+        del self._at_work[number]
+        self.computed += 1
+        self._finish(each.cell, records if each.before is None else merged(each.before, records))
+
+    def _finish(self, cell: Cell, records: Records | None) -> None:
+        self._finished += cell.cost
+        if records is not None:
+            self.records[cell.key] = records
+
+    def _glance(self) -> None:
+        # From this thread alone: a progress bar is no thread's business but its owner's.
+        if self._progress is not None:
+            at_work = sum(each.share * each.cell.cost for each in self._at_work.values())
+            self._progress(min((self._finished + at_work) / self._total, 1.0))
 
 
-def _run_cell(cell: Cell, store: RunStore, part: Part, report: Progress) -> bool:
-    """Compute and store the replicates that the store lacks; False where another run has meanwhile done so."""
-    wanted = cell.curve.replicates
-    first = _count(store.load(cell.key, wanted))
-    if first == wanted:
-        return False
-    run = step.simulate(
-        cell.setup,
-        seed=cell.seed,
-        first_replicate=first,
-        replicates=wanted - first,
-        threads=1,
-        progress=report,
+def _written(_number: int, each: _AtWork) -> tuple[Any, ...]:
+    """A cell as a task that can be sent."""
+    cell = each.cell
+    return (
+        cell.curve,
+        cell.more,
+        cell.test is not None,
+        cell.seed,
+        cell.key,
+        each.first,
+        cell.curve.replicates - each.first,
     )
-    store.save(part, cell.key, first, run.records, cell.about)
-    return True
 
 
 def _about(study: Study, curve: Curve, seed: int) -> dict[str, Any]:
     """What the cell is, and how the study reads it."""
-    reading = {"weights": dict(study.weights), "window": study.window, "tolerance": study.tolerance}
+    reading = {"weights": dict(weights_of(study, curve)), "window": study.window, "tolerance": study.tolerance}
     return {"study": study.name, **reading, **asdict(curve), "seed": seed, "code": code_version()[:12]}

@@ -1,17 +1,26 @@
-"""What a curve runs on: its problem, who takes part, and what a round of it costs in communication."""
+"""What a curve runs on: its problem, who takes part and works how much, what is measured, what a round costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
+
+from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.cost import cost
-from ratecheck.errors import InputError
+from ratecheck.engines.records import plan
+from ratecheck.engines.setup import Setup, prepare
+from ratecheck.errors import InputError, did_you_mean
+from ratecheck.inputs import whole
 from ratecheck.participation import Participation
 from ratecheck.participation.build import build, read
+from ratecheck.participation.largest import Largest
 from ratecheck.problems import Problem
 from ratecheck.problems.build import build as build_problem
-from ratecheck.studies.study import Curve
+from ratecheck.studies.study import Curve, Study
 
 # Problems and costs are the same for many curves.
 _problems: dict[str, Problem] = {}
@@ -19,16 +28,44 @@ _cost = lru_cache(cost)
 
 
 def problem_of(curve: Curve) -> Problem:
-    """The curve's problem; raises `InputError` for parameters that make none."""
-    name = repr((curve.problem, sorted(curve.parameters.items())))
+    """The curve's problem; raises `InputError` for parameters that make none.
+
+    A method that solves its inner problems exactly draws no mini-batches.
+    """
+    exact = METHODS[curve.algorithm].algorithm.oracle == "prox"
+    parameters = {name: value for name, value in curve.parameters.items() if not (exact and name == "batch")}
+    name = repr((curve.problem, sorted(parameters.items())))
     if name not in _problems:
         try:
-            _problems[name] = build_problem(curve.problem, curve.parameters)
+            _problems[name] = build_problem(curve.problem, parameters)
         except (TypeError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"problem {curve.problem!r}: {' '.join(str(error).split())}") from None
     return _problems[name]
+
+
+def setup_of(curve: Curve, more: Sequence[str] = ()) -> Setup:
+    """The curve's run, ready for an engine, which records ``more`` than the method does.
+
+    Raises `InputError` for what cannot be run.
+    """
+    problem, own = problem_of(curve), METHODS[curve.algorithm].algorithm.recorded
+    setup = prepare(
+        curve.algorithm, problem, participation_of(curve, problem.n), K=local_steps_of(curve, problem.n), T=curve.T,
+        noise=curve.noise, records=[*own, *more], step_sizes=curve.step_sizes,
+    )  # fmt: skip
+    if more:  # what the method does not record by itself it may not know at all
+        plan(setup)
+    return setup
+
+
+def tested_on(curve: Curve) -> Problem:
+    """The problem on whose samples the curve's models are tested."""
+    if curve.parameters.get("part") != "train":
+        return problem_of(curve)
+    kept = {name: value for name, value in curve.parameters.items() if name != "batch"}
+    return problem_of(replace(curve, parameters={**kept, "part": "test"}))
 
 
 def participation_of(curve: Curve, n: int) -> Participation:
@@ -37,9 +74,46 @@ def participation_of(curve: Curve, n: int) -> Participation:
     if not isinstance(pattern, Mapping):
         return build(pattern, n, curve.m)
     try:
+        if pattern["kind"] == Largest.kind:
+            return Largest(n, curve.m, **{name: value for name, value in _renamed(pattern).items() if name != "kind"})
         return read(pattern)
     except (KeyError, TypeError) as error:
         raise InputError(f"participation {curve.participation!r}: {' '.join(str(error).split())}") from None
+
+
+def local_steps_of(curve: Curve, n: int) -> int | list[int]:
+    """Local steps of each of the n clients; raises `InputError` for a range that is none.
+
+    A range ``{least, most, seed}`` is drawn once, uniformly and each client by itself.
+    """
+    steps = curve.steps
+    if not isinstance(steps, Mapping):
+        return steps if isinstance(steps, int) else list(steps)
+    if unknown := sorted({*steps} - {"least", "most", "seed"}):
+        raise InputError(f"local steps {curve.K!r}: no {unknown[0]!r} here; needed a list, or least and most")
+    least = whole("least", steps.get("least", 1), 1)
+    most, seed = whole("most", steps.get("most"), least), whole("seed", steps.get("seed", 0), 0)
+    return [int(count) for count in np.random.default_rng(seed).integers(least, most + 1, n)]
+
+
+def weights_of(study: Study, curve: Curve) -> Mapping[str, float]:
+    """Weights of the recorded quantities in the metric of the curve's figure."""
+    weights = study.figure(curve.figure).weights
+    if weights is not None:
+        return weights
+    n = problem_of(curve).n
+    return METHODS[curve.algorithm].algorithm.metric(participation_of(curve, n).rate, n)
+
+
+def _renamed(pattern: Mapping[str, Any]) -> dict[str, Any]:
+    """The number of candidates has a name in files."""
+    known = {"kind": "kind", "candidates": "c"}
+    for name in pattern:
+        if name not in known:
+            raise InputError(
+                f"participation of the kind {Largest.kind!r}: no key {name!r}; {did_you_mean(name, known)}"
+            )
+    return {known[name]: value for name, value in pattern.items()}
 
 
 def models_per_round(curve: Curve) -> float:

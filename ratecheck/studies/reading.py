@@ -98,12 +98,20 @@ class Fields:
                 raise self.error(key, f'{value:g} breaks "{key} {sign} {limit:g}"')
         return float(value)
 
+    def yes(self, key: str) -> bool:
+        """True or false; false where the key is absent."""
+        return bool(self._typed(key, bool, default=False))
+
     def whole(self, key: str, default: int = _REQUIRED, *, least: int = 1) -> int:
         """A whole number, at least ``least``."""
         value = self._take(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise self.error(key, f"a whole number, at least {least}, is needed, not {_shown(value)}")
         return value
+
+    def flag(self, key: str) -> bool:
+        """True or false; false where the key is absent."""
+        return bool(self._typed(key, bool, default=False))
 
     def items(self, key: str, default: list[Any] = _REQUIRED) -> list[Any]:
         """A list that is not empty."""

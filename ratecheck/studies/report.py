@@ -18,11 +18,11 @@ def fields(findings: Findings) -> dict[str, Any]:
         "study": study.name,
         "title": study.title,
         "quick": study.quick,
-        "metric": dict(study.weights),
+        "metric": "theorem" if study.weights is None else dict(study.weights),
         "level": study.level,
         "level_of_one_interval": findings.error,
         "chosen": list(study.chosen),
-        "claims": [_claim(result) for result in findings.claims],
+        "claims": [_claim(result, findings) for result in findings.claims],
         "curves": [_curve(curve, findings.summaries[curve.title]) for curve in study.curves],
         "theory": [_theory(each) for each in findings.theory],
     }
@@ -34,12 +34,14 @@ def _theory(each: CurveTheory) -> dict[str, Any]:
         "curve": each.curve.name,
         "statement": each.statement.key,
         "bound": None if each.bound is None else _finite(each.bound),
+        "metric_bound": None if each.metric_bound is None else _finite(each.metric_bound),
+        "mean": _finite(each.mean),
         "admissible": each.admissible,
         "broken": list(each.broken),
     }
 
 
-def _claim(result: ClaimResult) -> dict[str, Any]:
+def _claim(result: ClaimResult, findings: Findings) -> dict[str, Any]:
     claim = result.claim
     return {
         "name": claim.name,
@@ -51,6 +53,8 @@ def _claim(result: ClaimResult) -> dict[str, Any]:
         "effect": claim.effect.value if claim.effect else None,
         "margin": claim.margin,
         "verdict": result.verdict.value,
+        "average": _interval(result.average),
+        "noisy": [curve.title for curve in findings.unresolved(claim)],
         "comparisons": [_comparison(comparison) for comparison in result.comparisons],
     }
 
@@ -73,6 +77,7 @@ def _curve(curve: Curve, summary: EstimateSummary) -> dict[str, Any]:
         "value": curve.value,
         "algorithm": curve.algorithm,
         "participation": curve.participation,
+        "step_sizes": dict(curve.step_sizes),
         "mean": _finite(float(summary.means.mean())),
         "replicates": len(summary.samples),
         "rounds": summary.T,
@@ -82,6 +87,8 @@ def _curve(curve: Curve, summary: EstimateSummary) -> dict[str, Any]:
         "drift": _interval(summary.drift),
         "steadiness": summary.steadiness.value,
         "rounds_to": {f"{level:g}": _finite(float(rounds.mean())) for level, rounds in summary.passages.items()},
+        "rounds_to_target": {f"{at:g}": _finite(float(rounds.mean())) for at, rounds in summary.reached.items()},
+        "lowest": _finite(float(summary.lowest.mean())),
     }
 
 

@@ -22,6 +22,7 @@ from ratecheck.algorithms import Method
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.compile import version
+from ratecheck.problems import Problem
 from ratecheck.studies.cell_file import Records, pack, read_arrays, unpack
 from ratecheck.studies.part import Part, taken
 
@@ -35,16 +36,19 @@ _NAME = re.compile(r"[0-9a-f]{32}-(\d{1,9})-(\d{1,9})\.npz", re.ASCII)
 _OLD_NAME = re.compile(r"[0-9a-f]{32}\.npz")
 
 
-def cell_key(setup: Setup, seed: int) -> str:
+def cell_key(setup: Setup, seed: int, test: Problem | None = None) -> str:
     """A hash of the run itself: the problem's arrays, method, step sizes, participation, start, noise, seed and code.
 
     Neither names of files and figures nor the number of replicates enter: a replicate depends on the seed and its own
-    number alone.
+    number alone. ``test`` has the samples on which its models are tested, if they are.
     """
     digest = hashlib.sha256(code_version().encode())
     for field in fields(setup):
         _feed(digest, field.name, getattr(setup, field.name))
     _feed(digest, "seed", seed)
+    if test is not None:
+        _feed(digest, "test", test)
+        digest.update((Path(__file__).parent / "models.py").read_bytes())
     return digest.hexdigest()[:_KEY]
 
 
@@ -122,6 +126,13 @@ class RunStore:
     def cells(self) -> list[str]:
         """Every cell of which there is a file."""
         return sorted({path.name[:_KEY] for path in self.folder.glob("??/*.npz") if _NAME.fullmatch(path.name)})
+
+    def count(self, key: str) -> int:
+        """How many first replicates of a cell the names of its files promise."""
+        have = 0
+        for first, last in sorted(self.files(key).values()):
+            have = max(have, last) if first <= have else have
+        return have
 
     def files(self, key: str) -> dict[Path, tuple[int, int]]:
         """The files of a cell, each with its first replicate and the one after its last."""

@@ -3,18 +3,23 @@
     name = "..."                    # names the results folder and enters every seed
     seed = 0
     level = 0.05                    # error budget of all the study's intervals together
-    metric = {G_u = 1, G_v = 1}     # weights of the recorded per-round quantities
+    metric = {G_u = 1, G_v = 1}     # weights of the recorded per-round quantities, or of losses and errors (MEASURES),
+                                    # or "theorem": what the method's theorems bound
     chosen = ["..."]                # what the paper leaves open and the study decides: printed with what is found
     theorems = ["..."]              # statements of the catalogue; each is evaluated on the curves of its algorithm
     [participation] NAME = "..."    # patterns by the paper's names, as text or as a table with its kind
+    [local_steps] NAME = [1, 5, 2]  # unequal numbers of local steps, one per client, or {least, most, seed}: drawn once
     [steady]  window, tolerance     # last share of the rounds, and the drift within it that is put up with
     [quick]   rounds, replicates    # share of the rounds and number of replicates of a smoke test
-    [problem] name and parameters; [run] algorithm, participation, m, K, T, replicates, sigma_u, sigma_v, step sizes
-    [[figure]] name, title, vary, values, x, and its own `run` and `problem`, which override the tables above;
-               or name, title, x and `runs`, another figure whose curves are drawn again
+    [problem] name and parameters; [run] algorithm, participation, m, K, T, replicates, sigmas, step sizes
+    [[figure]] name, title, vary, values, x, admissible, and its own `run` and `problem`, which override the tables
+               above; or name, title, x and `runs`, another figure whose curves are drawn again; either with its own
+               metric and theorems or those of the study
     [[claim]]  name, figure or figures, says, source, kind and what the kind needs
 
-A list in `run` or `problem` gives one value per curve. With ``gamma`` given, gamma_x = gamma / eta_x.
+A list in `run` or `problem` gives one value per curve. With ``gamma`` given, gamma_x = gamma / eta_x. With
+``admissible = true``, or a table with the number of ``replicates``, a figure's curves are repeated at step sizes that a
+theorem admits (`ratecheck.studies.admissible`).
 """
 
 from __future__ import annotations
@@ -33,17 +38,31 @@ from bounds.symbols import COMMON
 from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems.build import parameters
+from ratecheck.problems.build import KINDS, parameters
 from ratecheck.studies.reading import Fields, read_toml
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # A study is about no statement, so it takes the symbols that the papers build on; its file may give another.
 _LATEX = {quantity.name: quantity.latex for quantity in COMMON}
 _STEP_SIZES = tuple(sorted({name for method in METHODS.values() for name in method.step_sizes}))
-_RUN_KEYS = ("algorithm", "participation", "m", "K", "T", "replicates", "sigma_u", "sigma_v", "gamma", *_STEP_SIZES)
+_NOISES = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.noises))
+_RUN_KEYS = ("algorithm", "participation", "m", "K", "T", "replicates", "gamma", *_NOISES, *_STEP_SIZES)
+# What problems add to the records of a method.
+_OF_PROBLEMS = ("f", "gap", "distance2", "Phi_gap", "Phi_w_gap")
+_RECORDED = tuple(
+    dict.fromkeys((*RECORDS, *(name for each in METHODS.values() for name in each.algorithm.recorded), *_OF_PROBLEMS))
+)
+# In the place of weights: the quantity that the theorems on a curve's method bound.
+_THEOREM = "theorem"
 _LEAST_ROUNDS = 20
+MEASURES = ("loss_global", "loss_personal", "loss_gap", "error_global", "error_personal")
+"""Of logistic models, beside what methods record: ``loss`` is the mean of f_i over the clients, at the server's model
+(``global``) or each at its own (``personal``), ``gap`` the distance of the two; ``error`` is the share of test samples
+on the wrong side, one on the border counted half, or of the training samples where the problem holds none out."""
 # The name under which all figures are drawn together.
 TOGETHER = "all"
+# What follows the name of a figure whose curves are repeated at admissible step sizes.
+ADMISSIBLE = "-admissible"
 
 
 class ClaimKind(Enum):
@@ -53,6 +72,8 @@ class ClaimKind(Enum):
     shares of its start. ``BELOW``: the steady-state mean of one figure's curves against those of another with the same
     varied value. ``MEAN``: the mean over all rounds, which theorems bound. ``LAST``: the mean over the last window,
     steady or not. ``UNREST``: the mean of |log of the metric in a round / in the round before| over that window.
+    ``LOWEST``: the least value of the metric in any round. ``ROUNDS``: whole rounds, or the communication of so many,
+    until the metric is at a given number, the target.
     """
 
     ERROR = "steady-state"
@@ -61,6 +82,8 @@ class ClaimKind(Enum):
     MEAN = "mean"
     LAST = "last"
     UNREST = "unrest"
+    LOWEST = "lowest"
+    ROUNDS = "rounds"
 
 
 class Effect(Enum):
@@ -95,7 +118,9 @@ class Curve:
     """One cell of a study: one algorithm on one problem at one setting, ``replicates`` times.
 
     ``name`` is ``K=25``, ``label`` the same in the paper's symbols, ``value`` that of the varied quantity. ``pattern``
-    says who takes part, as `participation_of` reads it. ``runs`` is the figure from which the seed has its name.
+    says who takes part, as `participation_of` reads it, ``steps`` how many local steps each client takes, as
+    `local_steps_of` does. ``noise`` maps names of the problem's noises to total standard deviations. ``runs`` is the
+    figure from which the seed has its name.
     """
 
     figure: str
@@ -109,11 +134,11 @@ class Curve:
     participation: str
     pattern: str | Mapping[str, Any]
     m: int
-    K: int
+    K: int | str
+    steps: int | Sequence[int] | Mapping[str, Any]
     T: int
     replicates: int
-    sigma_u: float
-    sigma_v: float
+    noise: Mapping[str, float]
     step_sizes: Mapping[str, float]
 
     @property
@@ -124,13 +149,25 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Curves that differ in one quantity, ``vary``."""
+    """Curves that differ in one quantity, ``vary``.
+
+    ``weights`` make its metric, called ``metric``, from the recorded quantities; None: what the theorems on a curve's
+    method bound. ``admissible`` is how many replicates there are at most of each curve's repetition at admissible step
+    sizes, 0 where none is wanted. ``repeats`` is the figure whose curves these are at such step sizes, empty for one of
+    the file.
+    """
 
     name: str
     title: str
     vary: str
     axis: HorizontalAxis
     curves: tuple[Curve, ...]
+    weights: Mapping[str, float] | None
+    metric: str
+    # Its own theorems; None: those of the study.
+    theorems: tuple[Statement, ...] | None = None
+    admissible: int = 0
+    repeats: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +179,9 @@ class StudyClaim:
     `Effect.NO_WORSE`; with a ``power`` p it is the quantity / value^p of which the effect is claimed;
     ``levels`` are shares of the metric's start; ``than`` is the figure whose curves lie above. ``curves`` and
     ``against`` are values of the varied quantity: the ones are compared with the others, where they are given.
+    ``targets`` has a number for each figure of `ClaimKind.ROUNDS`. ``factor`` is by how much `Effect.BETTER` is
+    better. With ``average`` the claim is about the mean of all its ratios, with ``most`` about more than half of its
+    figures.
     """
 
     name: str
@@ -156,6 +196,10 @@ class StudyClaim:
     curves: tuple[Any, ...] = ()
     against: tuple[Any, ...] = ()
     power: float = 0.0
+    targets: tuple[float, ...] = ()
+    factor: float = 1.0
+    average: bool = False
+    most: bool = False
 
     @property
     def about_steady_state(self) -> bool:
@@ -172,9 +216,10 @@ class StudyClaim:
 class Study:
     """Everything in a study file, checked.
 
-    ``weights`` make the metric from the recorded quantities; ``window`` is the share of the last rounds taken for the
-    steady state, ``tolerance`` the relative drift within it that still counts as steady. ``intervals`` is how many
-    intervals share the error budget ``level``: two per curve that is run and one per comparison of the whole file.
+    ``weights`` and ``metric`` are those of figures that have none of their own; ``window`` is the share of the last
+    rounds taken for the steady state, ``tolerance`` the relative drift within it that still counts as steady.
+    ``intervals`` is how many intervals share the error budget ``level``: two per curve that is run and one per
+    comparison of the whole file.
     """
 
     path: str
@@ -182,7 +227,7 @@ class Study:
     title: str
     seed: int
     level: float
-    weights: Mapping[str, float]
+    weights: Mapping[str, float] | None
     metric: str
     window: float
     tolerance: float
@@ -199,6 +244,11 @@ class Study:
     def curves(self) -> tuple[Curve, ...]:
         """All curves of all figures."""
         return tuple(curve for figure in self.figures for curve in figure.curves)
+
+    def measures_models(self, curve: Curve) -> bool:
+        """Whether a figure that shows the curve's run is about losses or errors of the models."""
+        shown = (figure for figure in self.figures if figure.curves[0].runs == curve.runs)
+        return any(name in MEASURES for figure in shown for name in figure.weights or ())
 
     def figure(self, name: str) -> Figure:
         """The figure of that name; raises `InputError` for an unknown one."""
@@ -241,7 +291,7 @@ def load(path: Path) -> Study:
     top = read_toml(path)
     name = _checked_name(top, "name")
     steady, quick = top.fields("steady"), top.fields("quick")
-    weights = _weights(top)
+    weights, metric = _weights(top), top.text("metric_name", "metric")
     study = Study(
         path=str(path),
         name=name,
@@ -249,12 +299,12 @@ def load(path: Path) -> Study:
         seed=top.whole("seed", 0, least=0),
         level=top.number("level", 0.05, above=0, below=1),
         weights=weights,
-        metric=top.text("metric_name", "metric"),
+        metric=metric,
         window=steady.number("window", 0.4, above=0, below=1),
         tolerance=steady.number("tolerance", 0.1, above=0),
         quick_rounds=quick.number("rounds", 0.1, above=0, below=1),
         quick_replicates=quick.whole("replicates", 4, least=2),
-        figures=_figures(top),
+        figures=_figures(top, weights, metric),
         claims=(),
         chosen=top.texts("chosen"),
         theorems=tuple(_statement(top, key) for key in top.texts("theorems")),
@@ -263,6 +313,7 @@ def load(path: Path) -> Study:
     comparisons = sum(len(pairs(claim, study)) * max(len(claim.levels), 1) for claim in study.claims)
     # What is drawn again has the intervals that it has.
     own = sum(curve.figure == curve.runs for curve in study.curves)
+    own += sum(len(figure.curves) for figure in study.figures if figure.admissible)
     study = replace(study, intervals=2 * own + comparisons)
     for fields in (steady, quick, top):
         fields.finish()
@@ -312,28 +363,50 @@ def _checked_name(fields: Fields, key: str) -> str:
     return name
 
 
-def _weights(top: Fields) -> dict[str, float]:
+def _weights(top: Fields) -> dict[str, float] | None:
+    if isinstance(top.data.get("metric"), str):
+        top.word("metric", [_THEOREM])
+        return None
     metric = top.fields("metric")
-    weights = {name: metric.number(name, 0.0, least=0) for name in RECORDS}
+    weights = {name: metric.number(name, 0.0, least=0) for name in (*_RECORDED, *MEASURES)}
     metric.finish()
     if not any(weights.values()):
         raise top.error("metric", f"give the weight of at least one of {', '.join(RECORDS)}, such as {{G_u = 1}}")
     return {name: weight for name, weight in weights.items() if weight}
 
 
-def _figures(top: Fields) -> tuple[Figure, ...]:
-    run, problem, patterns = top.table("run"), top.table("problem"), top.table("participation")
+def _figures(top: Fields, weights: Mapping[str, float] | None, metric: str) -> tuple[Figure, ...]:
+    run, problem = top.table("run"), top.table("problem")
+    named = _Named(top.table("participation"), top.table("local_steps"))
     found: list[Figure] = []
     for fields in top.each("figure", named_by="name"):
         name = _checked_name(fields, "name")
         if name == TOGETHER:
             raise fields.error("name", f"{name!r} is the file of all figures together; take another")
-        found.append(
-            _again(fields, name, found) if "runs" in fields.data else _figure(fields, name, run, problem, patterns)
-        )
+        again = "runs" in fields.data
+        figure = _again(fields, name, found) if again else _figure(fields, name, run, problem, named)
+        own = "metric" in fields.data
+        weights_here = _weights(fields) if own else figure.weights if again else weights
+        called = " + ".join(weights_here or ("metric",)) if own else figure.metric if again else metric
+        metric_here = fields.text("metric_name", called)
+        theorems = figure.theorems
+        if "theorems" in fields.data:
+            theorems = tuple(_statement(fields, key) for key in fields.texts("theorems"))
+        fields.finish()
+        found.append(replace(figure, weights=weights_here, metric=metric_here, theorems=theorems))
     if not found:
         raise top.error("figure", "the study has none; give at least one [[figure]]")
+    _check_repeated(top, found)
     return tuple(found)
+
+
+def _check_repeated(top: Fields, figures: Sequence[Figure]) -> None:
+    for figure in figures:
+        name = figure.name + ADMISSIBLE
+        if figure.admissible and any(other.name == name for other in figures):
+            raise top.error("figure", f"{name!r} is {figure.name!r} at admissible step sizes; take another name")
+        if figure.admissible and "theorems" not in top.data:
+            raise top.error("figure", f"{figure.name!r} is admissible = true; list the theorems that say what is")
 
 
 def _again(fields: Fields, name: str, others: Sequence[Figure]) -> Figure:
@@ -341,18 +414,31 @@ def _again(fields: Fields, name: str, others: Sequence[Figure]) -> Figure:
     runs = fields.word("runs", [figure.name for figure in others])
     figure = next(figure for figure in others if figure.name == runs)
     title, axis = fields.text("title", figure.title), _axis(fields)
-    fields.finish()
     curves = tuple(replace(curve, figure=name) for curve in figure.curves)
-    return replace(figure, name=name, title=title, axis=axis, curves=curves)
+    return replace(figure, name=name, title=title, axis=axis, curves=curves, admissible=0)
 
 
 def _axis(fields: Fields) -> HorizontalAxis:
     return HorizontalAxis(fields.word("x", [axis.value for axis in HorizontalAxis], HorizontalAxis.ROUNDS.value))
 
 
-def _figure(
-    fields: Fields, name: str, run: Mapping[str, Any], problem: Mapping[str, Any], patterns: Mapping[str, Any]
-) -> Figure:
+@dataclass(frozen=True)
+class _Named:
+    """What the file gives names to: patterns of participation, and unequal numbers of local steps."""
+
+    patterns: Mapping[str, Any]
+    local_steps: Mapping[str, Any]
+
+    def steps(self, run: Fields) -> tuple[int | str, int | Sequence[int] | Mapping[str, Any]]:
+        """``K``, and what it stands for."""
+        K = run.data.get("K")
+        if isinstance(K, str):
+            name = run.word("K", self.local_steps)
+            return name, self.local_steps[name]
+        return (number := run.whole("K")), number
+
+
+def _figure(fields: Fields, name: str, run: Mapping[str, Any], problem: Mapping[str, Any], named: _Named) -> Figure:
     vary, values = fields.text("vary"), fields.items("values")
     own, own_problem = fields.table("run"), fields.table("problem")
     run = {**run, **own}
@@ -361,12 +447,24 @@ def _figure(
     tables = _Tables(fields, vary, run, problem, len(values))
     title, latex = fields.text("title", name), fields.text("symbol", _LATEX.get(vary, rf"\mathrm{{{vary}}}"))
     axis = _axis(fields)
-    curves = tuple(_curve(tables, name, latex, k, value, patterns) for k, value in enumerate(values))
+    curves = tuple(_curve(tables, name, latex, k, value, named) for k, value in enumerate(values))
     names = [curve.name for curve in curves]
     if len(set(names)) < len(names):
         raise fields.error("values", "one is given twice")
-    fields.finish()
-    return Figure(name=name, title=title, vary=vary, axis=axis, curves=curves)
+    admissible = _repetitions(fields, max(curve.replicates for curve in curves))
+    return Figure(
+        name=name, title=title, vary=vary, axis=axis, curves=curves, weights=None, metric="", admissible=admissible
+    )  # fmt: skip
+
+
+def _repetitions(fields: Fields, replicates: int) -> int:
+    """At most how many replicates at admissible step sizes: 0 for none, by default as many as there are."""
+    if not isinstance(fields.data.get("admissible"), dict):
+        return replicates if fields.yes("admissible") else 0
+    own = fields.fields("admissible")
+    found = own.whole("replicates", replicates, least=2)
+    own.finish()
+    return found
 
 
 @dataclass(frozen=True)
@@ -401,10 +499,11 @@ class _Tables:
         return {key: values[k] if isinstance(values, list) else values for key, values in table.items()}
 
 
-def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any, patterns: Mapping[str, Any]) -> Curve:
+def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any, named: _Named) -> Curve:
     run, problem = tables.pick(k, value)
     shown = value if isinstance(value, str) else f"{value:g}" if isinstance(value, (int, float)) else str(value)
     algorithm, participation = run.word("algorithm", METHODS), run.text("participation", "uniform")
+    K, steps = named.steps(run)
     curve = Curve(
         figure=figure,
         runs=figure,
@@ -415,13 +514,13 @@ def _curve(tables: _Tables, figure: str, latex: str, k: int, value: Any, pattern
         parameters={name: value for name, value in problem.data.items() if name != "name"},
         algorithm=algorithm,
         participation=participation,
-        pattern=patterns.get(participation, participation),
+        pattern=named.patterns.get(participation, participation),
         m=run.whole("m"),
-        K=run.whole("K"),
+        K=K,
+        steps=steps,
         T=run.whole("T"),
         replicates=run.whole("replicates", 16, least=2),  # one run has no confidence interval
-        sigma_u=run.number("sigma_u", 0.0, least=0),
-        sigma_v=run.number("sigma_v", 0.0, least=0),
+        noise={name: run.number(name, least=0) for name in _NOISES if name in run.data},
         step_sizes=_step_sizes(run, algorithm),
     )
     run.finish(_RUN_KEYS)
@@ -434,7 +533,7 @@ def _label(vary: str, latex: str, value: object, shown: str) -> str:
         return rf"${latex} = {shown}$"
     if vary == "algorithm":
         return METHODS[value].title
-    return value if vary == "participation" else f"{vary}: {value}"
+    return value if vary in ("participation", "K") else f"{vary}: {value}"
 
 
 def _step_sizes(run: Fields, algorithm: str) -> dict[str, float]:
@@ -481,10 +580,27 @@ def _claim(fields: Fields, study: Study) -> StudyClaim:
         curves=tuple(fields.items("curves")) if named else (),
         against=tuple(fields.items("against")) if named else (),
         power=fields.number("power", 0.0) if not named and not below else 0.0,
+        targets=_targets(fields, len(over)) if kind is ClaimKind.ROUNDS else (),
+        factor=fields.number("factor", 1.0, above=0) if effect is Effect.BETTER else 1.0,
+        average=fields.flag("average"),
+        most=fields.flag("most"),
     )
+    if claim.average and claim.most:
+        raise fields.error(
+            "most", "average is given too: a claim is about the mean of its ratios or about most figures"
+        )
     fields.finish()
     _check_values(fields, claim, study)
     return claim
+
+
+def _targets(fields: Fields, figures: int) -> tuple[float, ...]:
+    """One number per figure."""
+    given = fields.items("targets")
+    values = tuple(Fields({"targets": value}, fields.place).number("targets", above=0) for value in given)
+    if len(values) not in (1, figures):
+        raise fields.error("targets", f"{len(values)} numbers for {figures} figures; give one, or one per figure")
+    return values * (figures if len(values) == 1 else 1)
 
 
 def _check_values(fields: Fields, claim: StudyClaim, study: Study) -> None:

@@ -19,7 +19,7 @@ from extras import needs_data
 from terminal import busy, group, on_terminal, processor_seconds, started, wait_for
 
 import ratecheck.cli
-from ratecheck import caching, ending, files, workers
+from ratecheck import caching, ending, execution, files
 from ratecheck.algebra.smt import Solver
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
@@ -142,19 +142,19 @@ def test_on_a_terminal_under_load():
 
 
 FORCED = """
-import os, threading, time
-from ratecheck import workers
+import multiprocessing, os, threading, time
+from ratecheck import execution
 
 def slow(number):
     time.sleep(60)
 
 if __name__ == "__main__":
     def end():
-        while not workers.multiprocessing.active_children():
+        while not multiprocessing.active_children():
             time.sleep(0.1)
         os._exit(130)
     threading.Thread(target=end, daemon=True).start()
-    workers.share(slow, [(0,), (1,)], 2, print)
+    execution.share(slow, [(0,), (1,)], 2, print)
 """
 
 
@@ -573,10 +573,10 @@ def test_shared_work_comes_in_as_it_is_done():
     """Every task once, whatever the number of processes; fresh ones after so many; an error comes through."""
     for count, renew in ((1, None), (2, None), (2, 1)):
         found = {}
-        workers.share(divmod, [(k, 3) for k in range(5)], count, found.__setitem__, renew=renew)
+        execution.share(divmod, [(k, 3) for k in range(5)], count, found.__setitem__, renew=renew)
         assert found == {k: divmod(k, 3) for k in range(5)}
     with pytest.raises(ZeroDivisionError):
-        workers.share(divmod, [(1, 1), (1, 0), (2, 1)], 2, lambda *_: None)
+        execution.share(divmod, [(1, 1), (1, 0), (2, 1)], 2, lambda *_: None)
 
 
 # Targets.

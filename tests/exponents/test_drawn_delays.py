@@ -9,19 +9,19 @@ import sympy as sp
 
 import bounds
 from bounds.statement import Assumption
-from ratecheck.errors import InputError
 from ratecheck.exponents import card as cards
 from ratecheck.exponents import drawn_delays, regimes
 from ratecheck.exponents.card import Finding, card
 from ratecheck.exponents.hard_instances import worst
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Bernoulli, Cyclic, Uniform
+from ratecheck.participation import Bernoulli, Cyclic, Reshuffled, Uniform
 from ratecheck.participation import delays as counted
 from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 
 CASE = "fedsum/corollary-g.1-case-{}"
-ANY, UNIFORM, INDEPENDENT, CYCLIC = "fedsum/corollary-4.1", CASE.format(1), CASE.format(2), CASE.format(4)
+ANY, UNIFORM, INDEPENDENT = "fedsum/corollary-4.1", CASE.format(1), CASE.format(2)
+RESHUFFLED, CYCLIC = CASE.format(3), CASE.format(4)
 NOISE, GAP, FIRST = "noise: sigma", "initial gap", "first gradients: F_0"
 QUARTER = sp.Rational(1, 4)
 
@@ -58,6 +58,14 @@ def test_delays_of_turns_are_those_of_the_clients(n, S, T):
     assert found == pytest.approx(counted.counted(Cyclic(n, S), T), rel=1e-14)
 
 
+@pytest.mark.parametrize(("n", "S", "T"), [(40, 4, 3000), (8, 2, 9), (100, 1, 5000), (6, 3, 1), (5, 5, 30)])
+def test_mean_delays_of_an_order_that_is_drawn_anew(n, S, T):
+    """Against draws."""
+    expected = counted.distribution(Reshuffled(n, S), T, 200).mean
+    found = drawn_delays.Drawn(Assumption.RESHUFFLED_BLOCKS, n, float(S), T).delays
+    assert found == pytest.approx(expected, rel=0.04)
+
+
 @pytest.mark.parametrize(("n", "p", "T"), [(2, 0.5, 1000), (10, 0.9, 2000), (10, 0.1, 3000), (100, 0.05, 4000)])
 def test_mean_delays_of_independent_clients(n, p, T):
     """Against sums of probabilities; the start, where nobody can have been away for long, is left out."""
@@ -81,12 +89,12 @@ def test_all_probabilities_are_one():
 
 @pytest.mark.long
 @pytest.mark.parametrize("sigma", [0.0, 3.0])
-@pytest.mark.parametrize("key", [UNIFORM, INDEPENDENT])
+@pytest.mark.parametrize("key", [UNIFORM, INDEPENDENT, RESHUFFLED])
 def test_the_stand_in_is_near_the_mean_over_draws(key, sigma):
     """`verify` draws traces, each with step sizes of its own."""
     N, S, T = 8.0, 2.0, 300.0
     values = {"N": N, "K": 3.0, "T": T, "L": 1.0, "sigma": sigma, "Delta_f": 1.0, "F_0": 0.02}
-    values |= {"S": S} if key == UNIFORM else {"delta": S / N}
+    values |= {"delta": S / N} if key == INDEPENDENT else {"S": S}
     statement = bounds.get(key)
     hard = dataclasses.replace(worst(statement, values, "sigma" if sigma else None), runs=True)
     instance = hard.instance()
@@ -113,7 +121,8 @@ def test_blocks_in_turns_are_an_instance():
     [
         (ANY, NOISE, "tau_avg", 0.4), (ANY, GAP, "tau_max", 1.0), (CYCLIC, NOISE, "S", -0.5), (CYCLIC, NOISE, "N", 0.0),
         (CYCLIC, GAP, "N", 1.0), (CYCLIC, FIRST, "S", -1.0), (UNIFORM, NOISE, "K", -0.5), (UNIFORM, NOISE, "S", -0.5),
-        (INDEPENDENT, NOISE, "delta", -0.5), (INDEPENDENT, NOISE, "K", -0.5),
+        (INDEPENDENT, NOISE, "delta", -0.5), (INDEPENDENT, NOISE, "K", -0.5), (RESHUFFLED, NOISE, "K", -0.5),
+        (RESHUFFLED, GAP, "T", -1.0),
     ],
 )  # fmt: skip
 def test_exponents(key, row, parameter, exponent):
@@ -135,6 +144,7 @@ def test_logarithms_of_the_bound_are_loose():
     [
         (CYCLIC, "noise", NOISE, "K"),
         (INDEPENDENT, "noise", NOISE, "K"),
+        (RESHUFFLED, "initial gap", GAP, "T"),
         pytest.param(ANY, "initial gap", GAP, "tau_max", marks=pytest.mark.long),
         pytest.param(CYCLIC, "initial gap", GAP, "N", marks=pytest.mark.long),
         pytest.param(UNIFORM, "initial gap", GAP, "T", marks=pytest.mark.long),
@@ -145,23 +155,16 @@ def test_planted_exponents(key, term, row, parameter):
     good = only(planted(key, term, parameter, -QUARTER), row, parameter)
     assert good.finding is Finding.EXCEEDED
     assert good.violation.left > good.violation.bound
-    if key in (UNIFORM, INDEPENDENT):
+    if key in (UNIFORM, INDEPENDENT, RESHUFFLED):
         assert "'verify' has no such run" in good.reason
     bad = only(planted(key, term, parameter, QUARTER), row, parameter)
     assert bad.finding is Finding.LOOSE
     assert bad.loose == pytest.approx(0.25, abs=0.05)
 
 
-def test_an_order_that_is_drawn_anew_is_refused():
-    """No engine here averages over it."""
-    with pytest.raises(InputError, match='no hard instances are known for its participation, "blocks of S') as error:
-        card(bounds.get(CASE.format(3)))
-    assert "\n" not in str(error.value)
-
-
 # --- Long: whole cards ---
 
-CARDS = (ANY, f"{ANY}-repaired", UNIFORM, INDEPENDENT, f"{INDEPENDENT}-repaired", CYCLIC)
+CARDS = (ANY, f"{ANY}-repaired", UNIFORM, INDEPENDENT, f"{INDEPENDENT}-repaired", RESHUFFLED, CYCLIC)
 
 
 @pytest.mark.long
@@ -178,7 +181,7 @@ def test_no_card_is_exceeded_and_seeds_move_no_exponent(key):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("key", [ANY, UNIFORM, INDEPENDENT, CYCLIC])
+@pytest.mark.parametrize("key", [ANY, UNIFORM, INDEPENDENT, RESHUFFLED, CYCLIC])
 def test_every_planted_exponent(key):
     """A quarter too good, where the bound can be passed within twelve decades.
 

@@ -239,7 +239,7 @@ def test_other_planted_forms(form):
         ),
         (
             "fedsum/corollary-g.1-case-3",
-            {},
+            {"extra": Assumption.UNIFORM_SAMPLING},
             "its participation, .*; what it follows from may have a card: fedsum/theorem-g",
         ),
         ("simfbo/theorem-2", {}, "see simfbo/theorem-2-order"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bounds
-from ratecheck import workers
+from ratecheck import execution
 from ratecheck.exponents import card as cards
 from ratecheck.views.rates import rates_fields
 
@@ -21,7 +21,7 @@ def test_no_number_depends_on_the_processes(monkeypatch, key, over):
     """Two processes, one cell each at least; the progress goes up to all of it, a step per cell."""
     monkeypatch.setattr(cards, "_CELLS_EACH", 1)
     shared = []
-    monkeypatch.setattr(cards, "share", lambda *task: shared.append(task[2]) or workers.share(*task))
+    monkeypatch.setattr(cards, "share", lambda *task: shared.append(task[2]) or execution.share(*task))
     seen = []
     alone, together = (cards.card(bounds.get(key), over=over, workers=count, progress=seen.append) for count in (1, 2))
     assert shared == [1, 2]

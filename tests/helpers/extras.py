@@ -16,3 +16,4 @@ def _needs(extra, *modules):
 needs_data = _needs("data", "sklearn")
 needs_pep = _needs("pep", "clarabel", "PEPit")
 needs_table = _needs("table", "pyarrow")
+needs_distributed = _needs("distributed", "distributed")

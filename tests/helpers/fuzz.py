@@ -52,6 +52,11 @@ name = "tiny"
 title = "Two points"
 level = 0.05
 metric = { G_u = 1, G_v = 1 }
+theorems = ["pfl/theorem-3.7"]
+
+[local_steps]
+uneven = [1, 2, 3]
+drawn = { least = 1, most = 3, seed = 0 }
 
 [problem]
 name = "quadratic"
@@ -76,6 +81,23 @@ replicates = 4
 name = "steps"
 vary = "gamma"
 values = [0.02, 0.16]
+admissible = { replicates = 2 }
+
+[[figure]]
+name = "own"
+vary = "m"
+values = [1, 2]
+metric = { G_u = 1 }
+metric_name = "shared"
+theorems = ["pfl/corollary-3.8"]
+
+[[claim]]
+name = "rounds"
+figures = ["own"]
+says = "more clients need fewer rounds"
+kind = "rounds"
+effect = "falls"
+targets = [1e-2]
 
 [[claim]]
 name = "error"
@@ -404,7 +426,12 @@ def _study(rng: random.Random) -> Words:
             )
         if not lines:
             break
-    extra = rng.choice(([], [], ["--only", "x"], ["--replicates", "2"], ["--out", "folder"], ["--threads", "0"]))
+    extra = rng.choice(
+        (
+            [], [], ["--only", "x"], ["--replicates", "2"], ["--out", "folder"], ["--threads", "0"], ["--shard", "1/2"],
+            ["--shard", "0/2"], ["--shard", "x"], ["--shard", "2/1"], ["--shard", "1/1e9"],
+        )
+    )  # fmt: skip
     return ["run", "study.toml", "--quick", *extra], {"study.toml": "\n".join(lines).encode(), "folder": None}
 
 

@@ -224,7 +224,7 @@ def test_split_dirichlet_grows_more_uniform_with_alpha() -> None:
         ({"n": 13}, ["n=13", "n <= 12", "plain", "does: 12"]),
         ({"n": 0}, ["n=0", "1 <= n", "does: 1"]),
         ({"n": 2.5}, ["n=2.5", "whole number"]),
-        ({"n": 2, "how": "digit"}, ["how='digit'", "'label', 'iid' or 'dirichlet'"]),
+        ({"n": 2, "how": "digit"}, ["how='digit'", "'label', 'iid', 'dirichlet'"]),
         ({"n": 2, "seed": -1}, ["seed=-1"]),
         ({"n": 2, "how": "dirichlet", "alpha": 0.0}, ["alpha=0", "alpha > 0"]),
         ({"n": 2, "how": "dirichlet", "alpha": float("nan")}, ["alpha=nan"]),

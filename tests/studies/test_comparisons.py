@@ -15,7 +15,7 @@ from ratecheck.participation import Biased
 from ratecheck.studies import ClaimVerdict, judge, load
 from ratecheck.studies.execute import cells_of
 from ratecheck.studies.instance import models_per_round, participation_of
-from ratecheck.studies.study import pairs
+from ratecheck.studies.study import ADMISSIBLE, pairs
 from ratecheck.studies.theory import theory
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -206,16 +206,22 @@ def test_fedsum_files_load(name):
         assert all(each.admissible for each in theory(study.only(["case-1"])))
 
 
-@pytest.mark.parametrize("name", ["fedsum-figures", "fedsum-table-1"])
+@pytest.mark.parametrize("name", ["pfl-figures", "fedsum-figures", "fedsum-table-1"])
 def test_the_page_keeps_every_claim_of_the_file(name):
     """docs/claims.json is of the file as it is: its claims, its choices and its theorems' curves."""
     study = load(EXPERIMENTS / f"{name}.toml")
     kept = json.loads((EXPERIMENTS.parent / "docs" / "claims.json").read_text())[name]
     assert [(claim["name"], claim["says"]) for claim in kept["claims"]] == [(c.name, c.says) for c in study.claims]
-    assert [claim["comparisons"] for claim in kept["claims"]] == [len(pairs(claim, study)) for claim in study.claims]
+    expected = [len(pairs(claim, study)) * max(len(claim.levels), 1) for claim in study.claims]
+    assert [claim["comparisons"] for claim in kept["claims"]] == expected
     assert kept["chosen"] == list(study.chosen)
+    assert all(claim["source"] for claim in kept["claims"])
     shown = {(each["figure"], each["curve"]) for each in kept["theory"]}
-    assert shown <= {(curve.figure, curve.name) for curve in study.curves}
+    own = {(curve.figure, curve.name) for curve in study.curves}
+    repeated = {figure.name + ADMISSIBLE for figure in study.figures if figure.admissible}
+    assert {figure for figure, _ in shown - own} == repeated
+    admissible = {(each["figure"], each["curve"]) for each in kept["theory"] if each["admissible"]}
+    assert shown - own <= admissible
 
 
 def test_biased_clients_are_those_of_the_paper():

@@ -117,6 +117,8 @@ def test_the_papers_study_is_complete():
     study = load(PAPER)
     assert {"1a", "1b", "1c", "1d", "2a", "2b", "2c"} <= {figure.name for figure in study.figures}
     assert {name for claim in study.claims for name in claim.figures} == {figure.name for figure in study.figures}
+    assert all(claim.source for claim in study.claims)
+    assert {theorem.key for theorem in study.theorems} == {"pfl/theorem-3.7", "pfl/theorem-3.11", "pfl/theorem-4.5"}
     for curve in study.curves:
         steps, n = curve.step_sizes, 10
         gamma = curve.value if curve.name.startswith("gamma") else 0.001
@@ -127,7 +129,7 @@ def test_the_papers_study_is_complete():
         if curve.m == n and curve.algorithm == "fedavg-p":
             assert steps["eta_u"] >= curve.T
     for figure in ("1b", "2b"):
-        assert all(curve.sigma_v == 0 < curve.sigma_u for curve in study.figure(figure).curves)
+        assert all(curve.noise["sigma_v"] == 0 < curve.noise["sigma_u"] for curve in study.figure(figure).curves)
 
 
 def test_lists_give_one_value_per_curve(tmp_path):
@@ -497,7 +499,8 @@ def test_all_intervals_share_one_budget(tmp_path):
     """Two intervals per curve and one per comparison; leaving figures out changes no decision."""
     study = load(PAPER)
     comparisons = sum(len(pairs(claim, study)) * max(len(claim.levels), 1) for claim in study.claims)
-    assert study.intervals == 2 * len(study.curves) + comparisons
+    repeated = sum(len(figure.curves) for figure in study.figures if figure.admissible)
+    assert study.intervals == 2 * (len(study.curves) + repeated) + comparisons
     assert study.only(["1a"]).intervals == study.intervals
     tiny = load(written(tmp_path, TINY))
     assert tiny.intervals == 2 * 5 + 1 + 2

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algorithms import Method
-from ratecheck.engines.moments.modes import ClientMaps, Long, Modes, long
+from ratecheck.engines.moments.modes import ClientMaps, Long, Modes, check_fixed_rounds, long
 from ratecheck.errors import InputError
 
 # Turns of all blocks, and rounds at least, after which the slowest mode is all that is left.
@@ -44,9 +44,7 @@ class CyclicRun:
     step_sizes: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        algorithm = self.method.algorithm
-        if algorithm.uses_delay or algorithm.bilevel or algorithm.averages:
-            raise InputError(f"{self.method.name}: its rounds are no fixed linear map")
+        check_fixed_rounds(self.method)
 
     def averages(self, modes: Modes, *, start: float = 0.0, noise: float = 0.0) -> NDArray[np.float64]:
         """(1/T) sum_{t<T} E ||grad f(x^t)||^2, (modes,), x being the server's first variable of the block.

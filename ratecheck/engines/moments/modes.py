@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
+from ratecheck.errors import InputError
 
 # (modes, rows, columns), and so on: 64 bits of mantissa where the machine has them.
 Long = NDArray[np.longdouble]
@@ -153,11 +154,23 @@ class ClientMaps:
         return weight / (weight + h), -g / (weight + h)
 
 
+def check_fixed_rounds(method: Method) -> None:
+    """Raise `InputError` for a method whose rounds depend on delays or on how many take part, or are of two levels."""
+    algorithm = method.algorithm
+    if algorithm.uses_delay or algorithm.bilevel or algorithm.averages:
+        raise InputError(f"{method.name}: its rounds are no fixed linear map")
+
+
 def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:
     """(1/T) sum_{t<T} <form, power^t moments>, (modes,): O(log T) products.
 
     ``form`` and ``moments`` are (modes, numbers), ``power`` is the map of one round, (modes, numbers, numbers).
     """
+    return np.asarray(sum_over_rounds(form, power, moments, T)[0] / T)
+
+
+def sum_over_rounds(form: Long, power: Long, moments: Long, T: int) -> tuple[Long, Long]:
+    """The sum over t < T of <form, power^t moments>, (modes,), and power^T moments; see `mean_over_rounds`."""
     # The form of the sum of the first 2^j powers, beside power 2^j itself.
     total, left = np.zeros(len(moments), dtype=np.longdouble), T
     while left:
@@ -167,7 +180,7 @@ def mean_over_rounds(form: Long, power: Long, moments: Long, T: int) -> Long:
         left >>= 1
         if left:
             form, power = form + (form[:, None] @ power)[:, 0], power @ power
-    return np.asarray(total / T)
+    return total, moments
 
 
 def repeated(change: Long, shock: Long, K: int) -> tuple[Long, Long]:

@@ -1,8 +1,16 @@
-"""The figures of a study: the metric over rounds on a logarithmic scale, one panel per figure."""
+"""The figures of a study: the metric over rounds on a logarithmic scale, and the bounds of the theorems.
+
+Measured curves have markers and bands, theory is lines without. Where a figure's curves are repeated at admissible step
+sizes, they have a panel of their own in the same colours, dashed; where bounds lie decades away from the curves, they
+have one too.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +23,7 @@ from ratecheck.studies.claims import Findings, metric
 from ratecheck.studies.execute import StudyResult
 from ratecheck.studies.instance import models_per_round
 from ratecheck.studies.study import TOGETHER, Curve, Figure, HorizontalAxis, Study
+from ratecheck.studies.theory import CurveTheory
 from ratecheck.views.drawing.fitting import fit_panels
 from ratecheck.views.drawing.style import looks, new_figure, save, styled
 
@@ -27,6 +36,18 @@ _BINS = 150
 _MARKERS = 8
 _BAND = 0.95
 _COLUMNS = 2
+# Sheets of more panels have twice the columns.
+_MANY = 16
+# Inches of a panel with its title and its axis.
+_HEIGHT = 3.3
+# Bounds that lie further from the curves of their panel, as a factor, have a panel of their own.
+_FAR = 1e3
+# One mark per statement, at both ends of its lines.
+_ENDS = ("|", "x", "+", "1", "2", "3", "4")
+_DASHES = (2.5, 2.0)
+# What marks the lines of theory; size of the legend's text, and the inches that a line of it takes.
+_THEORY = "theory"
+_LEGEND, _LINE = 8.0, 0.17
 _SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -37,28 +58,80 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
     steady state, a black line marks the window taken for it, at its mean, and dots carry that level on. Raises
     `InputError` where a file cannot be written.
     """
-    figures = findings.study.figures
-    sheets: dict[str, tuple[Figure, ...]] = {figure.name: (figure,) for figure in figures}
-    if together and len(figures) > 1:
-        sheets[TOGETHER] = figures
+    study = findings.study
+    sheets: dict[str, list[_Panel]] = {}
+    for figure in study.figures:
+        sheets.setdefault(figure.repeats or figure.name, []).extend(_panels(figure, findings))
+    if together and len(study.figures) > 1:
+        sheets[TOGETHER] = [panel for panels in sheets.values() for panel in panels]
     paths = []
     with styled():
         for name, panels in sheets.items():
-            columns = min(len(panels), _COLUMNS)
-            rows = math.ceil(len(panels) / columns)
-            sheet = new_figure(4.0 * columns, 3.6 * rows)
-            axes = sheet.subplots(rows, columns, squeeze=False, sharey=len(panels) > 1)
-            for ax in axes.flat[len(panels) :]:
-                ax.set_visible(False)
-            for ax, figure in zip(axes.flat, panels, strict=False):
-                _panel(ax, figure, findings, outcome)
-            for ax in axes[:, 0]:
-                ax.set_ylabel(findings.study.metric)
-            fit_panels(sheet)
+            columns = (_COLUMNS if len(panels) <= _MANY else 2 * _COLUMNS) if name == TOGETHER else 1
+            sheet = _sheet(panels, columns, findings, outcome)
             for suffix in _SUFFIXES:
                 paths.append(folder / f"{name}{suffix}")
                 save(sheet, paths[-1])
     return paths
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Curves of a figure and lines of theory, or with ``apart`` the lines alone, beside the means that they bound."""
+
+    figure: Figure
+    lines: tuple[CurveTheory, ...]
+    apart: bool = False
+
+
+def _panels(figure: Figure, findings: Findings) -> list[_Panel]:
+    """The panel of a figure, and one more for bounds that would flatten it."""
+    own = {f"{curve.runs} {curve.name}" for curve in figure.curves}
+    lines = tuple(each for each in findings.theory if each.curve.title in own and _drawable(_height(each)))
+    summaries = [findings.summaries[curve.title] for curve in figure.curves]
+    levels = [level for each in summaries for level in (float(each.means.mean()), each.steady.value)]
+    seen = [level for level in levels if _drawable(level)]
+    low, high = (min(seen) / _FAR, max(seen) * _FAR) if seen else (0.0, math.inf)
+    close = tuple(each for each in lines if low <= _height(each) <= high)
+    far = tuple(each for each in lines if each not in close)
+    return [_Panel(figure, close), *([_Panel(figure, far, apart=True)] if far else [])]
+
+
+def _height(each: CurveTheory) -> float:
+    return math.nan if each.metric_bound is None else each.metric_bound
+
+
+def _drawable(value: float) -> bool:
+    return math.isfinite(value) and value > 0
+
+
+def _sheet(panels: Sequence[_Panel], columns: int, findings: Findings, outcome: StudyResult) -> Any:
+    columns = min(len(panels), columns)
+    rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
+    # Below each row of panels one of legends.
+    heights = [height for row in rows for height in (_HEIGHT, max(map(_legend_height, row)))]
+    sheet = new_figure(4.0 * columns, sum(heights))
+    axes = sheet.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    # Panels of one metric share their axis.
+    shared: dict[str, Axes] = {}
+    for k, row in enumerate(rows):
+        for ax, place in axes[2 * k : 2 * k + 2, len(row) :].T:
+            ax.set_visible(False)
+            place.set_visible(False)
+        for column, panel in enumerate(row):
+            ax, place = axes[2 * k : 2 * k + 2, column]
+            if not panel.apart:
+                shared.setdefault(panel.figure.metric, ax)
+                # Before anything is drawn: what is there already would not count in the common limits.
+                if shared[panel.figure.metric] is not ax:
+                    ax.sharey(shared[panel.figure.metric])
+            _panel(ax, place, panel, findings, outcome)
+            if column == 0 or panel.figure.metric != row[column - 1].figure.metric:
+                ax.set_ylabel(panel.figure.metric)
+            elif not panel.apart:
+                ax.tick_params(labelleft=False)
+    fit_panels(sheet)
+    return sheet
 
 
 def check_labels(study: Study) -> None:
@@ -67,7 +140,7 @@ def check_labels(study: Study) -> None:
 
     parser = MathTextParser("path")
     for figure in study.figures:
-        for text in (study.metric, figure.title, *(curve.label for curve in figure.curves)):
+        for text in (figure.metric, figure.title, *(curve.label for curve in figure.curves)):
             try:
                 parser.parse(text)
             except ValueError as error:
@@ -77,24 +150,98 @@ def check_labels(study: Study) -> None:
                 ) from None
 
 
-def _panel(ax: Axes, figure: Figure, findings: Findings, outcome: StudyResult) -> None:
+def _panel(ax: Axes, place: Axes, panel: _Panel, findings: Findings, outcome: StudyResult) -> None:
+    figure = panel.figure
     units = [models_per_round(curve) if figure.axis is HorizontalAxis.COMMUNICATION else 1.0 for curve in figure.curves]
     last = max(unit * curve.T for unit, curve in zip(units, figure.curves, strict=True))
     steady = any(claim.about_steady_state and figure.name in claim.figures for claim in findings.study.claims)
-    for k, (look, unit, curve) in enumerate(zip(_looks(figure, findings.study), units, figure.curves, strict=False)):
+    looks = _looks(figure, findings.study)
+    for k, (look, unit, curve) in enumerate(zip(looks, units, figure.curves, strict=True)):
         # Markers of curves that lie on each other stand side by side.
         look["markevery"] = (k / (_MARKERS * len(figure.curves)), 1 / _MARKERS)
-        _curve(ax, curve, look, unit, last if steady else None, findings, outcome)
+        if panel.apart:
+            _mean(ax, curve, look, unit, findings)
+        else:
+            _curve(ax, curve, look, unit, last if steady else None, findings, outcome)
+    ends = {f"{curve.runs} {curve.name}": unit * curve.T for unit, curve in zip(units, figure.curves, strict=True)}
+    colours = {f"{c.runs} {c.name}": look["color"] for look, c in zip(looks, figure.curves, strict=True)}
+    _bounds(ax, panel.lines, ends, colours, findings.study)
     quick = " (quick)" if findings.study.quick else ""
+    apart = ", bounds" if panel.apart else ""
     ax.set_yscale("log")
     ax.locator_params(axis="x", nbins=5)
-    ax.set(title=f"{figure.name}: {figure.title}{quick}", xlabel=_XLABEL[figure.axis])
+    name = figure.repeats or figure.name
+    ax.set(title=f"{name}: {figure.title}{apart}{quick}", xlabel=_XLABEL[figure.axis])
     ax.title.set_fontsize("medium")
-    # Below the panel, where it covers nothing.
-    ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+    _legend(place, ax)
+
+
+def _legend(place: Axes, ax: Axes) -> None:
+    """In a place of its own below the panel: what is measured in two columns, then what is bounded, line by line."""
+    place.axis("off")
+    entries = list(zip(*ax.get_legend_handles_labels(), strict=True))
+    bounds = {str(line.get_label()) for line in ax.get_lines() if line.get_gid() == _THEORY}
+    look: dict[str, Any] = {
+        "fontsize": _LEGEND,
+        "borderaxespad": 0.0,
+        "borderpad": 0.0,
+        "handlelength": 2.8,
+        "labelspacing": 0.4,
+    }
+    for wanted, columns, where in ((False, 2, "upper center"), (True, 1, "lower center")):
+        part = [entry for entry in entries if (entry[1] in bounds) is wanted]
+        if part:
+            handles, labels = zip(*part, strict=True)
+            look |= {"ncols": columns, "loc": where}
+            place.add_artist(place.legend(handles, labels, **look))
+
+
+def _legend_height(panel: _Panel) -> float:
+    """In inches."""
+    lines = len({(each.statement.key, each.admissible) for each in panel.lines})
+    return _LINE * (math.ceil(len(panel.figure.curves) / 2) + lines) + 0.05
+
+
+def _bounds(
+    ax: Axes, lines: Sequence[CurveTheory], ends: dict[str, float], colours: dict[str, str], study: Study
+) -> None:
+    """Each bound as a line over the rounds that it is about, in the colour of its curve; dashed: not admissible."""
+    of_figures = (statement for figure in study.figures for statement in figure.theorems or ())
+    theorems = {statement.key: statement for statement in (*study.theorems, *of_figures)}
+    marks = dict(zip(theorems, cycle(_ENDS), strict=False))
+    several = len({statement.source.paper for statement in theorems.values()}) > 1
+    groups: dict[tuple[str, bool], list[CurveTheory]] = {}
+    for each in lines:
+        groups.setdefault((each.statement.key, each.admissible), []).append(each)
+    for (key, admissible), group in groups.items():
+        look: dict[str, Any] = {"linewidth": 1.1, "marker": marks[key], "markersize": 5.0}
+        # Bounds that agree show both colours where they are dashed.
+        styles = ["-" if admissible else (2.25 * k, _DASHES) for k in range(len(lines))]
+        for each in group:
+            line = [0.0, ends[each.curve.title]], [_height(each)] * 2
+            style = styles[lines.index(each)]
+            ax.plot(*line, color=colours[each.curve.title], linestyle=style, zorder=1.5, **look)
+        own = {colours[each.curve.title] for each in group}
+        source = group[0].statement.source
+        name = f"{source.number} ({key.partition('/')[0]})" if several else source.number
+        said = "bound of the mean" if admissible else "not admissible"
+        colour = own.pop() if len(own) == 1 else "dimgrey"
+        ax.plot([], [], color=colour, linestyle=styles[0], label=f"{name}, {said}", gid=_THEORY, **look)
+
+
+def _mean(ax: Axes, curve: Curve, look: dict[str, Any], unit: float, findings: Findings) -> None:
+    """The mean over all rounds, which the bounds are about, as a point at the last."""
+    summary = findings.summaries[curve.title]
+    if not summary.diverged:
+        point = {"linestyle": "none", "marker": look["marker"], "color": look["color"]}
+        ax.plot([unit * curve.T], [summary.means.mean()], label=f"{curve.label}, mean over rounds", **point)
 
 
 _XLABEL = {HorizontalAxis.ROUNDS: "rounds $t$", HorizontalAxis.COMMUNICATION: "communication (full-sized models)"}
+
+
+# A curve at step sizes that stand for several of those that are varied.
+_OTHER = {"color": "#000000", "marker": "X", "markersize": 4.5}
 
 
 def _looks(figure: Figure, study: Study) -> list[dict[str, Any]]:
@@ -102,8 +249,17 @@ def _looks(figure: Figure, study: Study) -> list[dict[str, Any]]:
     methods = list(dict.fromkeys(c.algorithm for f in study.figures if f.vary == "algorithm" for c in f.curves))
     by_method = dict(zip(methods, looks(), strict=False))
     if figure.vary == "algorithm":
-        return [dict(by_method[curve.algorithm]) for curve in figure.curves]
-    return [look for look, _ in zip(looks(), figure.curves, strict=False)]
+        found = [dict(by_method[curve.algorithm]) for curve in figure.curves]
+    else:
+        # What is repeated at other step sizes has the colour of what it repeats.
+        values = [curve.value for curve in study.figure(figure.repeats or figure.name).curves]
+        by_value = dict(zip(values, looks(), strict=False))
+        found = [dict(by_value.get(curve.value, _OTHER)) for curve in figure.curves]
+    for look in found:
+        # Dashes tell what is admissible; colours and markers tell the curves apart.
+        look["linestyle"] = "--" if figure.repeats else "-"
+        look["markerfacecolor"] = "white" if figure.repeats else look["color"]
+    return found
 
 
 def _curve(
@@ -115,7 +271,8 @@ def _curve(
     findings: Findings,
     outcome: StudyResult,
 ) -> None:
-    values, summary = metric(findings.study, outcome.records[curve.title]), findings.summaries[curve.title]
+    values = metric(findings.study, curve, outcome.records[curve.title])
+    summary = findings.summaries[curve.title]
     if summary.diverged:
         ax.plot([], [], label=f"{curve.label} (diverged)", **look)
         return
