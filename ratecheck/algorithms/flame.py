@@ -131,7 +131,22 @@ class FlameExact(Flame):
         return {"anchor": local["anchor"], "theta": gradient[U]}
 
 
+class FlamePublished(Flame):
+    """FLAME as the authors' published code has it: line 14 with the server's w^t in place of the client's w_i^t.
+
+    Its inner problem is min f_i(theta) + lambda/2 ||theta - w^t||^2; all other lines are Algorithm 1's.
+    """
+
+    name: ClassVar[str] = "flame-published"
+    title: ClassVar[str] = "FLAME, as published in code"
+
+    def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
+        """The inner problem holds w^t fixed."""
+        return {"theta": client["theta"], "anchor": server["w"]}
+
+
 METHODS = (
     Method("flame", "FLAME", Flame(), personal=False, exact="flame-exact"),
+    Method("flame-published", "FLAME, as published in code", FlamePublished(), personal=False),
     Method("flame-exact", "FLAME, exact inner solution", FlameExact(), fixed={"K": 1.0}, personal=False),
 )

@@ -32,13 +32,15 @@ def connected(address: str) -> Iterator[Dask]:
     before = log.level
     # What matters of it is said here, in one line.
     log.setLevel(logging.CRITICAL + 1)
-    client = None
+    # Held before it connects, so that one that could not is closed here and now. Its own finaliser, whenever it is
+    # collected, would wait for a lock that the next client may hold at that moment, on the same thread.
+    client = distributed.Client.__new__(distributed.Client)
     try:
         with warnings.catch_warnings():
             # About versions: those that matter are compared by each worker's first task.
             warnings.simplefilter("ignore")
             try:
-                client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+                client.__init__(address, timeout=_PATIENCE, set_as_default=False)
             except Exception as error:  # noqa: BLE001  # of a client amid its own making: anything
                 reason = " ".join(str(error).split()) or type(error).__name__
                 raise InputError(
@@ -47,9 +49,8 @@ def connected(address: str) -> Iterator[Dask]:
                 ) from None
         yield Dask(client, address, distributed.KilledWorker)
     finally:
-        if client is not None:
-            with contextlib.suppress(Exception):
-                client.close(timeout=1)
+        with contextlib.suppress(Exception):
+            client.close(timeout=1)
         log.setLevel(before)
 
 

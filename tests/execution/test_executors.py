@@ -187,6 +187,25 @@ def test_bad_addresses_are_one_line(tmp_path, cli, monkeypatch, address, command
 
 
 @needs_distributed
+def test_a_client_that_could_not_connect_is_closed_at_once(monkeypatch):
+    """Its finaliser may run while the next one holds the lock that it wants."""
+    import distributed
+
+    monkeypatch.setattr("ratecheck.execution.cluster._PATIENCE", 0.3)
+    made, make = [], distributed.Client.__init__
+
+    def kept(client, *words, **options):
+        made.append(client)
+        make(client, *words, **options)
+
+    monkeypatch.setattr(distributed.Client, "__init__", kept)
+    for address in ("tcp://127.0.0.1:1", "x"):
+        with pytest.raises(InputError, match="no Dask scheduler answers"), executor(address):
+            pass
+    assert [client.status for client in made] == ["closed", "closed"]
+
+
+@needs_distributed
 def test_a_scheduler_has_workers_of_its_own(tmp_path, cli):
     """Either is meant; and a statement of one's own is known here alone."""
     study_of(tmp_path, PAIR)

@@ -45,14 +45,16 @@ def flame(
     lambda_: float,
     alpha: ArrayLike,
     exact: Callable[[int, Array], Array] | None = None,
+    published: bool = False,
     value: Value | None = None,
     select: Callable[[int, Array], ArrayLike] | None = None,
     rounds: int | None = None,
 ) -> Records:
     """Algorithm 1; K is the paper's H.
 
-    ``exact(i, w_i)`` = argmin f_i(theta) + lambda/2 ||theta - w_i||^2 replaces the K steps. With ``matrix=None``,
-    ``select(t, scores)`` returns S^t (booleans) from the norms of line 31, for ``rounds`` rounds.
+    ``exact(i, w_i)`` = argmin f_i(theta) + lambda/2 ||theta - w_i||^2 replaces the K steps; with ``published``
+    they are drawn to the server's w, as in the authors' code. With ``matrix=None``, ``select(t, scores)`` returns S^t
+    (booleans) from the norms of line 31, for ``rounds`` rounds.
 
     Returns, one row per round, at P^t = (Theta^t, W^t, Pi^t, w^t) before round t is played: ``grad_L2``, ``theta2``,
     ``wi2``, ``pi2`` and ``w2`` (see `metrics`), ``scores`` (T, m), ``selected`` (T, m) and, with ``value``,
@@ -84,7 +86,7 @@ def flame(
         rows.append(row)
         for i in np.flatnonzero(participants).tolist():
             if exact is None:
-                new = inner(gradient, i, theta[i], wi[i], K=K, eta=eta, lambda_=lambda_)
+                new = inner(gradient, i, theta[i], w if published else wi[i], K=K, eta=eta, lambda_=lambda_)
             else:
                 new = exact(i, wi[i].copy())  # (9).
             theta[i] = new
