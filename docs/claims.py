@@ -48,4 +48,4 @@ if __name__ == "__main__":
         if one["quick"]:
             sys.exit(f"{path} is of a smoke test")
         kept[one["study"]] = summary(one)
-    KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")

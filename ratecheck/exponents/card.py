@@ -361,7 +361,8 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ra
         )
     violation = _first(statement, bound, regime, regime.values, followed.instances)
     gain = followed.gain.exponent
-    if violation is None and _gains(statement, parameter, gain):
+    gains = violation is None and _gains(statement, parameter, gain)
+    if gains:
         violation = _passed(statement, bound, regime, followed, seed)
     if violation is not None:
         return _exceeded(regime, followed, violation)
@@ -373,6 +374,10 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ra
     if _bend(followed) > TOLERANCE:
         low, high = followed.measured.ends
         reason += f"; its exponent changes from {low:.2f} to {high:.2f} over the range"
+    if gains:
+        # Over a part of the sizes a true bound may be gained on, so that nothing is accused where it is not passed.
+        reason += "; the other way it gains on the term, without passing the bound at any setting found there: "
+        reason += f"two straight lines would meet near {parameter}=1e{_meeting(followed):.0f}"
     return RateCell(row, parameter, Finding.LOOSE, reason, regime, followed, loose=-gain)
 
 
@@ -412,12 +417,10 @@ def _passed(statement: Statement, bound: Bound, regime: Regime, followed: Worst,
     found = _along(statement, bound, regime, followed)
     if found is not None:
         return found
-    gain = followed.gain.exponent
-    end = -1 if gain > 0 else 0
-    logarithm = math.log10(followed.bound[end] / followed.left[end]) / gain
-    if not abs(logarithm) <= _FARTHEST:
+    gain, meeting = followed.gain.exponent, _meeting(followed)
+    if not abs(meeting - math.log10(followed.values[-1 if gain > 0 else 0])) <= _FARTHEST:
         return None
-    meet = followed.values[end] * 10.0**logarithm
+    meet = 10.0**meeting
     between = (meet / 2, meet * 10**_ROOM) if gain > 0 else (meet / 10**_ROOM, meet * 2)
     if statement.vocabulary[regime.parameter].domain is Domain.POSITIVE_INTEGER and between[0] < 1:
         return None
@@ -425,6 +428,13 @@ def _passed(statement: Statement, bound: Bound, regime: Regime, followed: Worst,
     if isinstance(far, str):
         return None
     return _first(statement, bound, far, far.values if gain > 0 else far.values[::-1])
+
+
+def _meeting(followed: Worst) -> float:
+    """The decimal logarithm of where the left side, if it gained on the bound as it does on the term, would meet it."""
+    end = -1 if followed.gain.exponent > 0 else 0
+    distance = math.log10(followed.bound[end] / followed.left[end]) / followed.gain.exponent
+    return math.log10(followed.values[end]) + distance
 
 
 def _along(statement: Statement, bound: Bound, regime: Regime, followed: Worst) -> Violation | None:

@@ -39,7 +39,8 @@ from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems.build import KINDS, parameters
-from ratecheck.studies.reading import Fields, read_toml
+from ratecheck.studies.extending import read_study
+from ratecheck.studies.reading import Fields
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # A study is about no statement, so it takes the symbols that the papers build on; its file may give another.
@@ -288,7 +289,7 @@ class Study:
 
 def load(path: Path) -> Study:
     """Read and check a study file; raises `InputError` with one line that names the file and the key."""
-    top = read_toml(path)
+    top = read_study(path)
     name = _checked_name(top, "name")
     steady, quick = top.fields("steady"), top.fields("quick")
     weights, metric = _weights(top), top.text("metric_name", "metric")

@@ -314,10 +314,11 @@ def test_errors_are_one_line(tmp_path, old, new, said):
 
 # FLAME's files
 
+FLAME = ["flame-figures", "flame-table-3", "flame-published-figures", "flame-published-table-3"]
 SKEWS = {"labels": "shards", "features": "features", "quality": "quality", "quantity": "quantity"}
 
 
-@pytest.mark.parametrize("name", ["flame-figures", "flame-table-3"])
+@pytest.mark.parametrize("name", FLAME)
 def test_flame_files_load(name):
     """Every figure but the theorem's has a claim; step sizes are the paper's, all four patterns are there."""
     study = load(EXPERIMENTS / f"{name}.toml")
@@ -331,12 +332,13 @@ def test_flame_files_load(name):
         for skew, how in SKEWS.items():
             assert (skew in curve.figure) <= (curve.parameters["how"] == how)
         steps = curve.step_sizes
-        if curve.algorithm == "flame" and curve.figure[0] not in "46t":
+        assert curve.algorithm != ("flame" if "published" in name else "flame-published")
+        if curve.algorithm.startswith("flame") and curve.figure[0] not in "46t":
             assert (steps["eta"], steps["rho"], steps["lambda_"]) == (0.01, 0.01, 5.0)
         assert (curve.parameters["n"], curve.m) == ((100, 10) if curve.figure.startswith("7") else (50, 50))
 
 
-@pytest.mark.parametrize("name", ["flame-figures", "flame-table-3"])
+@pytest.mark.parametrize("name", FLAME)
 def test_the_page_keeps_every_claim_of_flame(name):
     """docs/claims.json is of the file as it is: its claims, its choices and its theorems' curves."""
     study = load(EXPERIMENTS / f"{name}.toml")
