@@ -14,29 +14,40 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ratecheck.studies.reading import Fields, read_toml
+from pydantic import BaseModel, ConfigDict
+
+from ratecheck.errors import InputError
+from ratecheck.studies.entries import FileName, Text, Word
+from ratecheck.studies.reading import checked, read_toml
 
 
-def read_study(path: Path) -> Fields:
+class _Extension(BaseModel):
+    """What a file says that extends another one; the rest is checked once it is filled up."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+    extends: Word
+    name: FileName
+    replace: dict[str, Text] = {}
+
+
+def read_study(path: Path) -> dict[str, Any]:
     """The top table of a study's file with what it extends; raises `InputError`, also where files extend each other."""
     return _read(path, ())
 
 
-def _read(path: Path, extended_by: tuple[Path, ...]) -> Fields:
-    top = read_toml(path)
-    if "extends" not in top.data:
-        return top
-    chain = (*extended_by, path.resolve())
-    other = path.parent / top.text("extends")
+def _read(path: Path, extended_by: tuple[Path, ...]) -> dict[str, Any]:
+    data = read_toml(path)
+    if "extends" not in data:
+        return data
+    extension = checked(_Extension, data, str(path))
+    chain, other = (*extended_by, path.resolve()), path.parent / extension.extends
     if other.resolve() in chain:
-        raise top.error("extends", f"{other} extends this file in turn; a study extends one that stands without it")
-    top.text("name")
-    base = _read(other, chain)
-    replace = top.fields("replace")
-    names = {old: replace.text(old) for old in replace.data}
-    own = {key: value for key, value in top.data.items() if key not in ("extends", "replace")}
-    found = _filled(own, _with(base.data, names))
-    return Fields({key: value for key, value in found.items() if value != []}, str(path))
+        raise InputError(
+            f"{path}: extends: {other} extends this file in turn; a study extends one that stands without it"
+        )
+    own = {key: value for key, value in data.items() if key not in ("extends", "replace")}
+    found = _filled(own, _with(_read(other, chain), extension.replace))
+    return {key: value for key, value in found.items() if value != []}
 
 
 def _filled(own: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:

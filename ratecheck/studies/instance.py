@@ -14,7 +14,6 @@ from ratecheck.algorithms.cost import cost
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup, prepare
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.inputs import whole
 from ratecheck.participation import Participation
 from ratecheck.participation.build import build, read
 from ratecheck.participation.largest import Largest
@@ -82,18 +81,15 @@ def participation_of(curve: Curve, n: int) -> Participation:
 
 
 def local_steps_of(curve: Curve, n: int) -> int | list[int]:
-    """Local steps of each of the n clients; raises `InputError` for a range that is none.
+    """Local steps of each of the n clients.
 
     A range ``{least, most, seed}`` is drawn once, uniformly and each client by itself.
     """
     steps = curve.steps
     if not isinstance(steps, Mapping):
         return steps if isinstance(steps, int) else list(steps)
-    if unknown := sorted({*steps} - {"least", "most", "seed"}):
-        raise InputError(f"local steps {curve.K!r}: no {unknown[0]!r} here; needed a list, or least and most")
-    least = whole("least", steps.get("least", 1), 1)
-    most, seed = whole("most", steps.get("most"), least), whole("seed", steps.get("seed", 0), 0)
-    return [int(count) for count in np.random.default_rng(seed).integers(least, most + 1, n)]
+    rng = np.random.default_rng(steps.get("seed", 0))
+    return [int(count) for count in rng.integers(steps.get("least", 1), steps["most"] + 1, n)]
 
 
 def weights_of(study: Study, curve: Curve) -> Mapping[str, float]:

@@ -1,156 +1,133 @@
-"""Reading TOML with one-line errors: a table whose keys are taken one by one, and what is left over is unknown."""
+"""TOML files, and their tables checked by models; what is wrong becomes one line that names the table and the key."""
 
 from __future__ import annotations
 
-import math
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from ratecheck.errors import InputError, did_you_mean
 
-_REQUIRED: Any = object()
-_KINDS = {str: "a text in quotes", list: "a list in brackets", dict: "a table", bool: "true or false"}
+_Model = TypeVar("_Model", bound=BaseModel)
+_BARE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_NEEDED = {
+    "string_type": "a text in quotes",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "list_type": "a list in brackets",
+    "tuple_type": "a list in brackets",
+    "dict_type": "a table",
+    "model_type": "a table",
+}
+_LIMITS = {
+    "greater_than": (">", "gt"),
+    "greater_than_equal": (">=", "ge"),
+    "less_than": ("<", "lt"),
+    "less_than_equal": ("<=", "le"),
+}
 
 
-def read_toml(path: Path) -> Fields:
+def read_toml(path: Path) -> dict[str, Any]:
     """The file's top table; raises `InputError` where it cannot be read or is not TOML."""
     try:
         with path.open("rb") as file:
-            return Fields(tomllib.load(file), str(path))
+            return tomllib.load(file)
     except FileNotFoundError:
         raise InputError(f"no study file {path}") from None
     except RecursionError:
         raise InputError(f"{path} is no study: it has arrays in arrays, hundreds deep") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise InputError(f"{path} is not TOML: {' '.join(str(error).split())}") from None
 
 
-class Fields:
-    """One TOML table at ``place`` (the file and the way to the table, for messages).
-
-    Every method takes a key and raises `InputError`, naming file and key, where it is missing or unusable. `finish`
-    raises for keys that nobody took.
-    """
-
-    def __init__(self, data: Mapping[str, Any], place: str) -> None:
-        self.data, self.place = data, place
-        self._taken: set[str] = set()
-
-    def error(self, key: str, problem: str) -> InputError:
-        """The error about one key."""
-        return InputError(f"{self.place}: {key}: {problem}")
-
-    def finish(self, known: Iterable[str] = ()) -> None:
-        """Raise `InputError` for the first key that nobody took; ``known`` are more keys to suggest."""
-        for key in self.data:
-            if key not in self._taken:
-                hint = did_you_mean(key, self._taken.union(known))
-                raise InputError(f"{self.place}: unknown key {key!r}; {hint}")
-
-    def _take(self, key: str, default: Any) -> Any:
-        self._taken.add(key)
-        if key in self.data:
-            return self.data[key]
-        if default is _REQUIRED:
-            raise InputError(f"{self.place}: the key {key!r} is missing")
-        return default
-
-    def _typed(self, key: str, kind: type, default: Any) -> Any:
-        value = self._take(key, default)
-        if value is not default and not isinstance(value, kind):
-            raise self.error(key, f"{_KINDS[kind]} is needed, not {_shown(value)}")
-        return value
-
-    def text(self, key: str, default: str = _REQUIRED) -> str:
-        """A text that is not empty."""
-        value = self._typed(key, str, default)
-        if key in self.data and not value.strip():
-            raise self.error(key, "it is empty")
-        return str(value)
-
-    def word(self, key: str, known: Iterable[str], default: str = _REQUIRED) -> str:
-        """One of the known words."""
-        value, words = self.text(key, default), list(known)
-        if value not in words:
-            raise self.error(key, f"no {value!r} here; {did_you_mean(value, words)}")
-        return value
-
-    def number(
-        self,
-        key: str,
-        default: float = _REQUIRED,
-        *,
-        least: float = -math.inf,
-        above: float = -math.inf,
-        below: float = math.inf,
-    ) -> float:
-        """A finite number with ``least <= value`` and ``above < value < below``."""
-        value = self._take(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise self.error(key, f"a number is needed, not {_shown(value)}")
-        limits = ((value >= least, ">=", least), (value > above, ">", above), (value < below, "<", below))
-        for holds, sign, limit in limits:
-            if not holds and math.isfinite(limit):
-                raise self.error(key, f'{value:g} breaks "{key} {sign} {limit:g}"')
-        return float(value)
-
-    def yes(self, key: str) -> bool:
-        """True or false; false where the key is absent."""
-        return bool(self._typed(key, bool, default=False))
-
-    def whole(self, key: str, default: int = _REQUIRED, *, least: int = 1) -> int:
-        """A whole number, at least ``least``."""
-        value = self._take(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise self.error(key, f"a whole number, at least {least}, is needed, not {_shown(value)}")
-        return value
-
-    def flag(self, key: str) -> bool:
-        """True or false; false where the key is absent."""
-        return bool(self._typed(key, bool, default=False))
-
-    def items(self, key: str, default: list[Any] = _REQUIRED) -> list[Any]:
-        """A list that is not empty."""
-        values: list[Any] = self._typed(key, list, default)
-        if key in self.data and not values:
-            raise self.error(key, "the list is empty")
-        return values
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; none where the key is absent."""
-        return tuple(Fields({key: value}, self.place).text(key) for value in self.items(key, []))
-
-    def shares(self, key: str, default: list[float]) -> tuple[float, ...]:
-        """A list of numbers between 0 and 1, both excluded."""
-        values = self.items(key, default)
-        return tuple(Fields({key: value}, self.place).number(key, above=0, below=1) for value in values)
-
-    def table(self, key: str) -> dict[str, Any]:
-        """A table; empty where the key is absent."""
-        return dict(self._typed(key, dict, {}))
-
-    def fields(self, key: str, name: str = "") -> Fields:
-        """A table to be read key by key; empty where the key is absent."""
-        return Fields(self.table(key), f"{self.place}: {name or key}")
-
-    def each(self, key: str, *, named_by: str) -> list[Fields]:
-        """The tables of ``[[key]]``, placed by the value of ``named_by``, which they all have to have, each its own."""
-        tables, found, names = self.items(key, []), [], set()
-        for position, table in enumerate(tables, start=1):
-            if not isinstance(table, dict):
-                raise self.error(key, f"tables are needed, written [[{key}]]")
-            name = Fields(table, f"{self.place}: {key} number {position}").text(named_by)
-            if name in names:
-                raise self.error(key, f"two have the {named_by} {name!r}")
-            names.add(name)
-            found.append(Fields(table, f"{self.place}: {key} {name!r}"))
-        return found
+def checked(model: type[_Model], data: dict[str, Any], place: str) -> _Model:
+    """The table at ``place`` (the file and the way to the table) as a model; raises `InputError` where it is none."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        # A misspelt key explains what is missing.
+        first = min(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
+        where = _place(place, data, first)
+        raise InputError(f"{where}: {_problem(model, first, where.rpartition(': ')[2])}") from None
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
+def shown(value: object) -> str:
+    """A value in a message: in one line, and cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no whole number of thousands of digits
+        return "a number of thousands of digits"
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def no_word(word: str, known: list[str]) -> str:
+    """What is said of a word that is none of the known ones."""
+    return f"no {shown(word)} here; {did_you_mean(word, known)}"
+
+
+def bare(key: str) -> str:
+    """A key in a message: in quotes where TOML needs them."""
+    return key if _BARE.fullmatch(key) else shown(key)
+
+
+def _place(place: str, data: Any, error: ErrorDetails) -> str:
+    """Where it is, in words: tables by their names, other entries of lists by the list's key.
+
+    The way to an error also goes through the names of alternatives, which are no keys of the data.
+    """
+    way = error["loc"]
+    said = error["type"] in ("missing", "extra_forbidden")  # the message has the last key
+    for step, part in enumerate(way[:-1] if said else way, start=1):
+        # A key of the file's own may be wrong by its absence.
+        if isinstance(data, dict) and isinstance(part, str) and (part in data or step == 1):
+            place, data = f"{place}: {bare(part)}", data.get(part)
+        elif isinstance(data, list) and isinstance(part, int):
+            data = data[part]
+            if isinstance(data, dict):
+                name = data.get("name")
+                place += f" {shown(name)}" if isinstance(name, str) and name.strip() else f" number {part + 1}"
+    return place
+
+
+def _problem(model: type[BaseModel], error: ErrorDetails, key: str) -> str:
+    """What is wrong with the value of the key, or with the table."""
+    kind, way, value = error["type"], error["loc"], error["input"]
+    if kind == "missing":
+        return f"the key {way[-1]!r} is missing"
+    if kind == "extra_forbidden":
+        return f"unknown key {shown(way[-1])}; {did_you_mean(str(way[-1]), _keys(model, way[:-1]))}"
+    if kind == "too_short":
+        return "the list is empty"
+    if kind in _LIMITS:
+        sign, limit = _LIMITS[kind]
+        return f'{shown(value)} breaks "{key} {sign} {error["ctx"][limit]:g}"'
+    if kind in _NEEDED:
+        return f"{_NEEDED[kind]} is needed, not {shown(value)}"
+    # What models say in words of their own.
+    return str(error["ctx"]["error"]) if kind == "value_error" else f"{error['msg']}, not {shown(value)}"
+
+
+def _keys(model: type[BaseModel], way: tuple[int | str, ...]) -> set[str]:
+    """The keys that the table at the end of the way may have."""
+    models = [model]
+    for part in way:
+        fields = [each.model_fields[part] for each in models if isinstance(part, str) and part in each.model_fields]
+        models = [inner for field in fields for inner in _models(field.annotation)] or models
+        # Of several, the one that was meant is next on the way.
+        models = [each for each in models if each.__name__ == part] or models
+    return {key for each in models for key in each.model_fields}
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models that an annotation speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]

@@ -144,7 +144,7 @@ def test_what_type_checkers_see_is_what_is_there():
 
 def test_import_is_light():
     """No numerical package, and none of the catalogue."""
-    heavy = {"sympy", "numpy", "numba", "scipy", "matplotlib", "click", "bounds"}
+    heavy = {"sympy", "numpy", "numba", "scipy", "matplotlib", "click", "pydantic", "bounds"}
     code = f"import sys, ratecheck; dir(ratecheck); ratecheck.__version__; print(*{heavy} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -162,7 +162,7 @@ def test_intervals_are_counted_before_it_is_known_what_is_repeated(tmp_path):
     [
         ("admissible = true", "admissible = 1", "figure 'methods': admissible: true or false is needed, not 1"),
         ("{ replicates = 3 }", "{ replicate = 3 }", "admissible: unknown key 'replicate'; did you mean 'replicates'"),
-        ("{ replicates = 3 }", "{ replicates = 1 }", "replicates: a whole number, at least 2"),
+        ("{ replicates = 3 }", "{ replicates = 1 }", 'replicates: 1 breaks "replicates >= 2"'),
         ('name = "steps"', 'name = "methods-admissible"', "'methods-admissible' is 'methods' at admissible step sizes"),
         ('theorems = ["fedsum/lemma-c.6-repaired", "pfl/fedavg-partial"]', "", "list the theorems that say what is"),
     ],
