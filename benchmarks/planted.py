@@ -24,6 +24,8 @@ KEYS = (
     "pfl/theorem-3.7", "pfl/corollary-3.8", "pfl/theorem-3.11-tuned", "pfl/theorem-4.5", "pfl/corollary-4.6",
     "fedsum/theorem-c.1-repaired", "fedsum/theorem-d.1-repaired", "fedsum/theorem-e.1-repaired",
     "fedsum/theorem-4.1-repaired", "fedsum/theorem-g.1-repaired",
+    "fedsum/corollary-g.1-case-1", "fedsum/corollary-g.1-case-2-repaired", "fedsum/corollary-g.1-case-3",
+    "fedsum/corollary-g.1-case-4",
     "flame/theorem-2-unbiased-wide-repaired", "flame/theorem-2-biased-wide-repaired",
     "simfbo/theorem-1-order", "simfbo/theorem-1-order-full", "simfbo/theorem-1-order-partial", "simfbo/theorem-2-order",
 )  # fmt: skip
