@@ -47,7 +47,9 @@ _ENDS = ("|", "x", "+", "1", "2", "3", "4")
 _DASHES = (2.5, 2.0)
 # What marks the lines of theory; size of the legend's text, and the inches that a line of it takes.
 _THEORY = "theory"
-_LEGEND, _LINE = 8.0, 0.17
+_LEGEND, _LINE = 8.0, 0.185
+# Letters of the legend's text that two columns have room for.
+_LETTERS = 42
 _SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -188,18 +190,26 @@ def _legend(place: Axes, ax: Axes) -> None:
         "handlelength": 2.8,
         "labelspacing": 0.4,
     }
-    for wanted, columns, where in ((False, 2, "upper center"), (True, 1, "lower center")):
+    for wanted, where in ((False, "upper center"), (True, "lower center")):
         part = [entry for entry in entries if (entry[1] in bounds) is wanted]
         if part:
             handles, labels = zip(*part, strict=True)
-            look |= {"ncols": columns, "loc": where}
+            look |= {"ncols": 1 if wanted else _columns(labels), "loc": where}
             place.add_artist(place.legend(handles, labels, **look))
+
+
+def _columns(labels: Sequence[str]) -> int:
+    """Two where the longest labels of both fit beside each other; what is between dollars is about half as long."""
+    lengths = [len(label) - label.count("$") * len(label) // 4 for label in labels]
+    half = math.ceil(len(lengths) / 2)
+    return 2 if max(lengths[:half]) + max(lengths[half:], default=0) <= _LETTERS else 1
 
 
 def _legend_height(panel: _Panel) -> float:
     """In inches."""
     lines = len({(each.statement.key, each.admissible) for each in panel.lines})
-    return _LINE * (math.ceil(len(panel.figure.curves) / 2) + lines) + 0.05
+    labels = [_mean_label(curve) if panel.apart else curve.label for curve in panel.figure.curves]
+    return _LINE * (math.ceil(len(labels) / _columns(labels)) + lines) + 0.05
 
 
 def _bounds(
@@ -234,7 +244,11 @@ def _mean(ax: Axes, curve: Curve, look: dict[str, Any], unit: float, findings: F
     summary = findings.summaries[curve.title]
     if not summary.diverged:
         point = {"linestyle": "none", "marker": look["marker"], "color": look["color"]}
-        ax.plot([unit * curve.T], [summary.means.mean()], label=f"{curve.label}, mean over rounds", **point)
+        ax.plot([unit * curve.T], [summary.means.mean()], label=_mean_label(curve), **point)
+
+
+def _mean_label(curve: Curve) -> str:
+    return f"{curve.label}, mean over rounds"
 
 
 _XLABEL = {HorizontalAxis.ROUNDS: "rounds $t$", HorizontalAxis.COMMUNICATION: "communication (full-sized models)"}
