@@ -8,6 +8,7 @@ inside the conditions reaches stays NOT REACHED.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,8 +17,9 @@ import sympy as sp
 import bounds
 from bounds.statement import Statement
 from ratecheck.exponents import bilevel_orders
-from ratecheck.exponents.card import RateCell, card, columns
+from ratecheck.exponents.card import RateCell, card, columns, right
 from ratecheck.exponents.finding import Finding
+from ratecheck.exponents.regimes import Bound
 
 QUARTER = sp.Rational(1, 4)
 # By how much the power by which a term is loose may differ from the one that was planted.
@@ -44,13 +46,24 @@ class PlantedRate:
         return Finding.EXCEEDED if self.power < 0 else Finding.LOOSE
 
     @property
+    def _allowed(self) -> float:
+        """The true bound at the instance that passes the wrong one: no instance passes it, but rounding may."""
+        violation = self.found.violation
+        if violation is None:
+            return math.inf
+        bound = Bound(bounds.get(self.key))
+        return float(right(bound, self.true.row, [violation.hard])[1][0])
+
+    @property
     def caught(self) -> bool:
-        """Whether it is: with an instance where the left side is above the bound, or with the power."""
+        """Whether it is: with an instance where the left side is above the wrong bound alone, or with the power."""
         if self.found.finding is not self.wanted:
             return False
         if self.wanted is Finding.EXCEEDED:
             violation = self.found.violation
-            return self.found.order is not None or (violation is not None and violation.left > violation.bound)
+            return self.found.order is not None or (
+                violation is not None and violation.bound < violation.left <= self._allowed
+            )
         if self.wanted is Finding.LOOSE:
             planted = (self.true.loose or 0.0) + self.power
             return self.found.loose is not None and abs(self.found.loose - planted) <= NEAR

@@ -252,3 +252,13 @@ def test_what_no_instance_meets_is_refused(key, change, expected):
         statement = dataclasses.replace(statement, assumptions=(*statement.assumptions, change["extra"]))
     with pytest.raises(InputError, match=expected):
         card(statement, over=["T"])
+
+
+def test_what_passes_a_wrong_bound_does_not_pass_the_true_one():
+    """With 10^7 clients the moments of Scaffold-P cancel so far that rounding would pass both."""
+    key, row = "pfl/corollary-4.6", "noise: sigma_u"
+    true = only(bounds.get(key), row, "n")
+    found = only(planted_rates.planted(bounds.get(key), true.row.term, "n", -QUARTER), row, "n")
+    assert found.finding is Finding.EXCEEDED
+    assert found.violation.at > 1e7
+    assert planted_rates.PlantedRate(key, true.row.term, "n", -0.25, true, found).caught
