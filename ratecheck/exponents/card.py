@@ -53,6 +53,8 @@ _MARGIN, _CLEAR = 1e-6, 1.1
 # The share by which L is shifted to see whether a left side is more than rounding, and how many times that share it may
 # change by: left sides change by about as much, what is left of moments that cancel by thousands of times as much.
 _SHIFT, _STEADY = 1e-10, 10
+# The share of a left side that may be lost where a round changes it by less than numbers of NumPy's longest type tell.
+_LOST = 1e-3
 # Runs that `verify` is asked about first, if they pass the bound too.
 _FEW_ROUNDS, _FEW_CLIENTS = (10.0**2, 10.0**3, 10.0**4), (2.0, 8.0, 64.0)
 
@@ -492,8 +494,12 @@ def _violation(
 def _steady(statement: Statement, regime: Regime, setting: Mapping[str, float], hard: Hard) -> bool:
     """Whether nearly the same L gives nearly the same left side, so that it is no rounding.
 
-    Of 10^9 clients or rounds of delay, moments that cancel may leave nothing else.
+    Of 10^9 clients or rounds of delay, moments that cancel may leave nothing else. Nor may there be so many rounds that
+    what one of them does is lost beside 1.
     """
+    rounds = hard.values.get(statement.vocabulary.run.get("rounds", ""), 0.0)
+    if rounds * float(np.finfo(np.longdouble).eps) > _LOST:
+        return False
     L = next((s for s, fact in statement.vocabulary.facts.items() if fact == "L" and s in setting), None)
     if L is None:
         return True
