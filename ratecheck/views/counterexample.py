@@ -34,6 +34,8 @@ from ratecheck.verification.verdict import Verdict
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 # Digits of a fraction that is written as one.
 _LONGEST = 24
+# Of more clients in a row that have the same function the first and the last are named.
+_MANY = 4
 # Significant digits of what is rounded.
 _DIGITS = 6
 _SIGNS = {"!=": r"\ne", "~": r"\approx", ">=": r"\ge"}
@@ -71,6 +73,11 @@ class _Style:
             sign = (" - " if factor < 0 else " + ") if written else "-" * (factor < 0)
             written += sign + self.term(abs(factor), body)
         return written or "0"
+
+    @property
+    def dots(self) -> str:
+        """What is left out."""
+        return r"\dots" if self.tex else "..."
 
     def formula(self, text: str) -> str:
         """As part of a sentence."""
@@ -189,7 +196,8 @@ class Counterexample:
     @property
     def _stated(self) -> list[str]:
         """Constants that are given although the problem has better ones."""
-        return [name for name in self._used if name in self.verdict.constants and name not in self._levels]
+        known = {*self._levels, "delta"}
+        return [name for name in self._used if name in self.verdict.constants and name not in known]
 
     @property
     def _derived(self) -> list[str]:
@@ -283,7 +291,8 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
         ]
         weights = [style.given(p) for p in each.p.tolist()]
         weighted = [f"p = ({', '.join(weights)})"] if len({*weights}) > 1 else []
-        return [*_together("f", upper, style), *_together("g", lower, style), *weighted]
+        of = _arguments(names, [*upper, *lower])
+        return [*_together("f", of, upper, style), *_together("g", of, lower, style), *weighted]
     if problem.quadratic is None:
         return [
             style.words(f"a {problem.kind} problem with {problem.sizes}").rstrip()
@@ -295,19 +304,31 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
     blocks = ("u", "v") if quadratic.d_u and quadratic.d_v else ("x", "x")
     names = [*_named(blocks[0], quadratic.d_u, style), *_named(blocks[1], quadratic.d_v, style)]
     written = [_quadratic(H, g, names, style) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
-    return _together("f", written, style)
+    return _together("f", _arguments(names, written), written, style)
+
+
+def _arguments(names: Sequence[str], written: Sequence[str]) -> str:
+    """The variables in brackets, where one of several is in no function: it may still have noise."""
+    seen = all(any(name in text for text in written) for name in names)
+    return "" if seen or len(names) == 1 else f"({', '.join(names)})"
 
 
 def _named(block: str, size: int, style: _Style) -> list[str]:
     return [style.name(block)] if size == 1 else [style.name(f"{block}_{c + 1}") for c in range(size)]
 
 
-def _together(letter: str, written: Sequence[str], style: _Style) -> list[str]:
+def _together(letter: str, of: str, written: Sequence[str], style: _Style) -> list[str]:
     """f_1 = f_2 = ..., in the order of the first client of each."""
     if len(written) == 1:
-        return [f"{letter} = {written[0]}"]
+        return [f"{letter}{of} = {written[0]}"]
     clients = {text: [i for i, other in enumerate(written, start=1) if other == text] for text in written}
-    return [" = ".join([*(style.name(f"{letter}_{i}") for i in who), text]) for text, who in clients.items()]
+    found = []
+    for text, who in clients.items():
+        names = [style.name(f"{letter}_{i}") + of for i in who]
+        if len(who) > _MANY and who[-1] - who[0] == len(who) - 1:
+            names[1:-1] = [style.dots]
+        found.append(" = ".join([*names, text]))
+    return found
 
 
 def _quadratic(H: Array, g: Array, names: Sequence[str], style: _Style) -> str:
@@ -346,7 +367,7 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
         if p == [1.0]:
             return []
         listed = style.given(p[0]) if len(p) == 1 else f"({', '.join(style.given(x) for x in np.ravel(pattern.p))})"
-        return [f"each taking part with probability {style.formula(listed)}"]
+        return [f"{'each ' * (n > 1)}taking part with probability {style.formula(listed)}"]
     size = pattern.m if isinstance(pattern, Uniform) else m
     if pattern is not None and not isinstance(pattern, Uniform):
         return [f"{pattern.kind} participation"]

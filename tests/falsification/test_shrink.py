@@ -19,7 +19,7 @@ from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink, shrunk
 from ratecheck.falsification.simpler import arrays, bits, simpler_numbers
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Trace
+from ratecheck.participation import Bernoulli, Trace
 from ratecheck.problems import Logistic, Quadratic
 from ratecheck.verification import instance as instances
 from ratecheck.verification.instance import Instance
@@ -132,6 +132,40 @@ def test_sides_are_exact_where_they_look_so():
     assert text.startswith("two clients, f_1 = x^2/2, f_2 = (x - 1)^2/4, no noise, K = 1, T = 3, ")
     assert "eta_u ~ 1.41421" in text
     assert "left ~ " in text
+
+
+def test_everything_that_matters_is_in_the_sentence():
+    """Coupled variables, one that only has noise, unequal curvature, a start, and who takes part round after round."""
+    statement = divided("fedsum/corollary-e.3", 10**3)
+    problem = Quadratic([[[1.0, 0.5], [0.5, 1.0]], [[0.0, 0.0], [0.0, 0.0]]], [[0.0, 0.0], [0.25, 0.0]], 2)
+    given = {"S": 2.0, "K": 1.0, "T": 3.0, "sigma": 0.0, "eta_g": 1.0, "eta_l": 0.5}
+    trace = Trace([[1, 1], [1, 0], [1, 0]])
+    instance = Instance(statement, problem, trace, given, {"x0": [1.0, -0.5]})
+    verdict = instance.verdict()
+    shown = Counterexample(instance, verdict)
+    assert shown.text.startswith(
+        "two clients, f_1 = x_1^2/2 + x_2^2/2 + x_1 x_2/2, f_2 = -x_1/4, both in round 0, client 1 in rounds 1 to 2, "
+        "no noise, x0 = (1, -1/2), K = 1, T = 3, eta_g = 1, eta_l = 1/2; here tau_max = 2, L ~ 1.5: left "
+    )
+    assert r"$f_{1} = \frac{x_{1}^2}{2} + \frac{x_{2}^2}{2} + \frac{x_{1} x_{2}}{2}$" in shown.latex
+    flat = Quadratic([[[1.0, 0.0], [0.0, 0.0]]], [[1.0, 0.0]], 1)
+    given = {"m": 1.0, "K": 1.0, "T": 2.0, "sigma_u": 0.0, "sigma_v": 2.0}
+    instance = Instance(divided("pfl/theorem-3.7", 10**3), flat, None, given)
+    text = Counterexample(instance, instance.verdict()).text
+    assert text.startswith("one client, f(u, v) = (u - 1)^2/2, K = 1, T = 2, sigma_v = 2, gamma = 1/32, ")
+
+
+def test_equal_clients_are_named_together():
+    """Eight clients without a function: the first and the last of them, and the probability of each."""
+    statement = divided("fedsum/lemma-f.2", 10)
+    problem = Quadratic(np.zeros((8, 1, 1)), np.zeros((8, 1)), 1)
+    given = {"T": 2.0, "S": 1.0, "K": 1.0, "sigma": 0.0, "delta": 0.5}
+    instance = Instance(statement, problem, Bernoulli([0.5] * 8), given)
+    shown = Counterexample(instance, instance.verdict())
+    assert shown.text.startswith(
+        "eight clients, f_1 = ... = f_8 = 0, each taking part with probability 1/2, T = 2: left "
+    )
+    assert r"$f_{1} = \dots = f_{8} = 0$, each taking part with probability $\frac{1}{2}$" in shown.latex
 
 
 def test_a_number_becomes_simpler():
