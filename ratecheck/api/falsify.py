@@ -15,13 +15,21 @@ from ratecheck.api.given import parameters as numbers
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
 from ratecheck.execution import executor, share
-from ratecheck.falsification.falsify import INTERRUPTED, Budget, Falsified
+from ratecheck.falsification.falsify import Budget, Falsified
 from ratecheck.falsification.falsify import falsify as search
+from ratecheck.falsification.shrink import shrunk
 from ratecheck.falsification.worst_case import WorstCase, worst_case
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
-from ratecheck.views.falsify import falsified_fields, falsified_table, falsified_text, worst_case_text
+from ratecheck.views.falsify import (
+    counterexample,
+    falsified_fields,
+    falsified_table,
+    falsified_text,
+    simplest,
+    worst_case_text,
+)
 from ratecheck.views.numbers import number
 from ratecheck.views.progress import progress
 
@@ -58,8 +66,18 @@ class FalsifyResult(Result):
 
     @property
     def instance(self) -> Instance | None:
-        """The instance with that ratio, which ``save(path)`` writes and ``rc.verify(instance=...)`` asks again."""
-        return self.search.instance
+        """The instance with that ratio, a counterexample after it was shrunk.
+
+        Its ``save(path)`` writes it and ``rc.verify(instance=...)`` asks again.
+        """
+        return simplest(self.search)
+
+    def as_latex(self) -> str:
+        """The counterexample in one sentence of LaTeX; raises `InputError` where none was found."""
+        found = counterexample(self.search)
+        if found is None:
+            raise InputError(f"{self.search.statement.key}: no violation was found, so there is no counterexample")
+        return found.latex
 
     def __str__(self) -> str:
         return falsified_table(self.searches) if self.several else falsified_text(self.searches[0])
@@ -107,6 +125,7 @@ def falsify(
     scheduler: str | None = None,
     out: str | Path | None = None,
     pep: Literal[False] = False,
+    shrink: bool = True,
     each: Callable[[FalsifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
@@ -121,6 +140,7 @@ def falsify(
     scheduler: str | None = None,
     out: str | Path | None = None,
     pep: Literal[True],
+    shrink: bool = True,
     each: Callable[[FalsifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
@@ -134,6 +154,7 @@ def falsify(
     scheduler: str | None = None,
     out: str | Path | None = None,
     pep: bool = False,
+    shrink: bool = True,
     each: Callable[[FalsifyResult], None] | None = None,
     parameters: Parameters | None = None,
     **named: Parameter,
@@ -159,6 +180,8 @@ def falsify(
     pep
         Search nothing: at the numbers given, without noise and with every client in every round, enclose the largest
         left side over all smooth functions between an exactly checked instance and a bound by PEPit.
+    shrink
+        Make a counterexample that is found as small and its numbers as simple as can be; see `as_latex`.
     each
         Called with the result of every search as soon as there is one.
     parameters, **named
@@ -187,14 +210,14 @@ def falsify(
     whole("workers", workers, 1)
     budget = Budget(evaluations, seconds)
     if scheduler is None and (workers == 1 or len(chosen) == 1):
-        found = _searched(chosen, budget, seed, each)
+        found = _searched(chosen, budget, seed, shrink, each)
     else:
-        found = _shared(chosen, budget, seed, each, workers, scheduler)
+        found = _shared(chosen, budget, seed, shrink, each, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
     interrupted = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
     remarks = (*interrupted, *(text for statement in chosen for text in warning(statement)))
-    instance = found[0].instance
+    instance = simplest(found[0])
     if path is not None and instance is not None:
         instance.save(path)
     return FalsifyResult(tuple(found), several=len(chosen) > 1, missing=missing, remarks=remarks)
@@ -210,7 +233,11 @@ def check_out(path: Path | None, statements: Sequence[Statement]) -> None:
 
 
 def _searched(
-    statements: list[Statement], budget: Budget, seed: int, each: Callable[[FalsifyResult], None] | None
+    statements: list[Statement],
+    budget: Budget,
+    seed: int,
+    shrink: bool,
+    each: Callable[[FalsifyResult], None] | None,
 ) -> list[Falsified]:
     """The searches that came to an end, or were interrupted."""
     found: list[Falsified] = []
@@ -218,9 +245,12 @@ def _searched(
         for statement in statements:
             with progress(f"falsifying {statement.key}") as report:
                 found.append(search(statement, budget, seed=seed, report=report))
+            if shrink and found[-1].outcome is Outcome.VIOLATED:
+                with progress(f"shrinking the counterexample to {statement.key}") as report:
+                    found[-1] = shrunk(found[-1], report)
             if each is not None:
                 each(FalsifyResult((found[-1],)))
-            if found[-1].stopped == INTERRUPTED:
+            if found[-1].interrupted:
                 break
     except KeyboardInterrupt:  # between two searches
         if not found:
@@ -233,6 +263,7 @@ def _shared(
     statements: list[Statement],
     budget: Budget,
     seed: int,
+    shrink: bool,
     each: Callable[[FalsifyResult], None] | None,
     workers: int,
     scheduler: str | None,
@@ -249,7 +280,7 @@ def _shared(
                 each(FalsifyResult((found[number],)))
 
         try:
-            share(_search, [(statement.key, budget, seed) for statement in statements], where, done)
+            share(_search, [(statement.key, budget, seed, shrink) for statement in statements], where, done)
         except KeyboardInterrupt:
             if not found:
                 raise
@@ -257,8 +288,9 @@ def _shared(
     return [found[number] for number in sorted(found)]
 
 
-def _search(key: str, budget: Budget, seed: int) -> Falsified:
-    return search(bounds.get(key), budget, seed=seed)
+def _search(key: str, budget: Budget, seed: int, shrink: bool) -> Falsified:
+    found = search(bounds.get(key), budget, seed=seed)
+    return shrunk(found) if shrink else found
 
 
 def _enclosed(

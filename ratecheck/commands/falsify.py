@@ -40,6 +40,7 @@ from ratecheck.outcome import Outcome
     is_flag=True,
     help="The worst deterministic run over all smooth functions at the given NAME=VALUE, instead of a search.",
 )
+@click.option("--no-shrink", is_flag=True, help="Leave a counterexample as it was found.")
 @json_option
 def command(
     words: tuple[str, ...],
@@ -50,14 +51,16 @@ def command(
     scheduler: str | None,
     path: Path | None,
     pep: bool,
+    no_shrink: bool,
     as_json: bool,
 ) -> int:
     """Search for an instance on which statement KEY fails, and say how close to failing it comes.
 
-    The search stays inside the assumptions and conditions. A violating instance is saved, by default as
-    KEY-violated.json, and "ratecheck verify --instance FILE" asks it again; --out saves the tightest one too. Ctrl-C
-    ends the search and keeps the best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name,
-    end in a table; the exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
+    The search stays inside the assumptions and conditions. A violating instance is shrunk to few clients, variables,
+    rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json;
+    "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Ctrl-C ends the search and
+    keeps the best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name, end in a table; the
+    exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in
     every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit.
@@ -81,7 +84,7 @@ def command(
 
     found = falsify(
         *statements, evaluations=evaluations, seconds=seconds, seed=seed, workers=workers, scheduler=scheduler,
-        each=save if several else None, parameters=given,
+        shrink=not no_shrink, each=save if several else None, parameters=given,
     )  # fmt: skip
     print_result(found, as_json=as_json)
     if not several:

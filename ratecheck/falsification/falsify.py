@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
+
+if TYPE_CHECKING:
+    from ratecheck.falsification.shrink import Shrunk
 
 Report = Callable[[float, str], None]
 
@@ -63,7 +67,7 @@ class Falsified:
 
     ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
-    ended early; `clocked` whether that was a clock.
+    ended early; `clocked` whether that was a clock. ``shrunk`` is the counterexample made simple, where that was done.
     """
 
     statement: Statement
@@ -75,6 +79,7 @@ class Falsified:
     seconds: float
     stopped: str = ""
     reasons: tuple[str, ...] = ()
+    shrunk: Shrunk | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -82,6 +87,11 @@ class Falsified:
         if self.verdict is None:
             return Outcome.NOT_APPLICABLE
         return Outcome.VIOLATED if self.verdict.outcome is Outcome.VIOLATED else Outcome.INCONCLUSIVE
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether an interrupt ended the search or the shrinking."""
+        return INTERRUPTED in (self.stopped, self.shrunk and self.shrunk.stopped)
 
     @property
     def clocked(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -91,8 +92,14 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
     return total
 
 
-def until_decided(decide: Callable[[int], Proof], few: bool) -> Proof:
-    """With more and more digits, until the sides are told apart or agree to many digits; of ``few`` steps exactly."""
+def until_decided(decide: Callable[[int], Proof], few: bool, first: bool = False) -> Proof:
+    """With more and more digits, until the sides are told apart or agree to many digits; of ``few`` steps exactly.
+
+    ``first`` tries rationals before anything else, where nothing is irrational.
+    """
+    if first:
+        with suppress(UndecidedError):
+            return decide(ball.EXACT)
     proof, before = Proof(None), None
     for bits in _BITS:
         proof = decide(bits)

@@ -38,23 +38,41 @@ if TYPE_CHECKING:
 
 # Local steps in all up to which a run is followed in rationals, whose digits grow with every one of them.
 _FEW_STEPS = 256
+# Those up to which the sides are short enough to be read as rationals.
+_READABLE_STEPS = 32
 _EXACTLY = Options(engine="exact")
 
 # Quantities of single clients.
 _SINGLE = "participant:"
 
 
-def prove(instance: Instance, options: Options = _EXACTLY) -> Proof:
-    """Decide an instance rigorously; raises `InputError` for unusable input."""
+def prove(instance: Instance, options: Options = _EXACTLY, *, exactly: bool = False) -> Proof:
+    """Decide an instance rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
     statement = instance.statement.at(instance.given)
     if instance.problem.quadratic is None:
         return not_followed(instance.problem)
     if reasons := foreign(statement):
         return Proof(None, "; ".join(reasons))
-    setting = resolve(
-        statement, instance.problem, instance.participation, instance.given, options, instance.start
-    )  # fmt: skip
-    return decided(setting)
+    return decided(_setting(instance, options), exactly=exactly)
+
+
+def exact_numbers(instance: Instance) -> Numbers:
+    """Certified constants, step sizes and sizes of a quadratic instance by symbol; nothing where they are not proved.
+
+    Those of the first participation, where the statement is about every one of them. Raises `InputError` as `prove`.
+    """
+    if instance.problem.quadratic is None or foreign(instance.statement.at(instance.given)):
+        return {}
+    setting = _setting(instance, _EXACTLY)
+    try:
+        return _Exactly(setting, instance.problem.quadratic).numbers(setting.traces()[0])
+    except (ForeignError, UndecidedError, ArithmeticError):
+        return {}
+
+
+def _setting(instance: Instance, options: Options) -> Setting:
+    statement = instance.statement.at(instance.given)
+    return resolve(statement, instance.problem, instance.participation, instance.given, options, instance.start)
 
 
 def not_followed(problem: Problem) -> Proof:
@@ -62,10 +80,10 @@ def not_followed(problem: Problem) -> Proof:
     return Proof(None, f"a {problem.kind} problem is not followed rigorously")
 
 
-def decided(setting: Setting, *, brief: bool = False) -> Proof:
+def decided(setting: Setting, *, brief: bool = False, exactly: bool = False) -> Proof:
     """What is proved of a setting on a quadratic problem; ``brief``: without following a run."""
     try:
-        return _decide(setting, brief=brief)
+        return _decide(setting, brief=brief, exactly=exactly)
     except ForeignError as error:
         # A comparison that ignores the conditions is a comparison.
         outcome = None if setting.options.ignore_conditions else Outcome.NOT_APPLICABLE
@@ -76,7 +94,7 @@ def decided(setting: Setting, *, brief: bool = False) -> Proof:
         return Proof(None, "a number leaves the range of floats on the way")
 
 
-def _decide(setting: Setting, *, brief: bool) -> Proof:
+def _decide(setting: Setting, *, brief: bool, exactly: bool) -> Proof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
     quadratic = problem.quadratic
     assert quadratic is not None
@@ -84,7 +102,7 @@ def _decide(setting: Setting, *, brief: bool) -> Proof:
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
         raise ForeignError(reason)
-    subject = _Exactly(setting, quadratic)
+    subject = _Exactly(setting, quadratic, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         if brief:
             raise UndecidedError("it would take too long")
@@ -97,10 +115,14 @@ def _decide(setting: Setting, *, brief: bool) -> Proof:
 
 @dataclass(frozen=True)
 class _Exactly:
-    """A setting in exact numbers; the functions are those of `ratecheck.verification.verify`."""
+    """A setting in exact numbers; the functions are those of `ratecheck.verification.verify`.
+
+    ``rational`` wants both sides in rationals where a few digits would decide.
+    """
 
     setting: Setting
     problem: Quadratic
+    rational: bool = False
 
     @property
     def rounds(self) -> int:
@@ -108,9 +130,19 @@ class _Exactly:
         return int(self.setting.sizes.get("rounds", 1))
 
     @property
+    def _steps(self) -> int:
+        """Local steps in all."""
+        return int(self.setting.sizes.get("local_steps", 1)) * self.rounds
+
+    @property
     def _few(self) -> bool:
         """Whether the run is short enough for rationals."""
-        return int(self.setting.sizes.get("local_steps", 1)) * self.rounds <= _FEW_STEPS
+        return self._steps <= _FEW_STEPS
+
+    @property
+    def _first(self) -> bool:
+        """Whether rationals are tried first."""
+        return self.rational and self._steps <= _READABLE_STEPS
 
     def on(self, trace: Participation) -> Proof:
         """The statement on one participation."""
@@ -132,7 +164,7 @@ class _Exactly:
                 records = [{symbol: by_round[name][t] for symbol, name in measured.items()} for t in range(run.T)]
             return decided_claims(claims, values, records, each_round=not means)
 
-        proof = until_decided(decide, self._few)
+        proof = until_decided(decide, self._few, self._first)
         if not proof.proved:
             with suppress(UndecidedError):
                 return self.at_every_state(trace)
@@ -187,7 +219,7 @@ class _Exactly:
                 totals = {symbol: totals[symbol] + q * found[name] for symbol, name in measured.items()}
             return decided_claims(claims, values, [totals], each_round=False)
 
-        return replace(until_decided(decide, self._few), notes=notes)
+        return replace(until_decided(decide, self._few, self._first), notes=notes)
 
     # --- The run ---
 
@@ -227,6 +259,10 @@ class _Exactly:
         return Fraction(any_value(self.setting.statement.vocabulary[name], float(Enclosure.of(L).middle), steps))
 
     # --- The numbers ---
+
+    def numbers(self, trace: Participation) -> Numbers:
+        """All numbers of the statement on one participation."""
+        return self._values(self.setting.statement, trace)[0]
 
     def _proved(self, trace: Participation | None) -> Proved:
         lambda_ = self.setting.parameters.get("lambda_")

@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ratecheck.falsification.falsify import Falsified
+from ratecheck.falsification.simpler import SIZES
 from ratecheck.outcome import Outcome
+from ratecheck.views.counterexample import Counterexample
 from ratecheck.views.numbers import number
 from ratecheck.views.verdict import verdict_fields, verdict_text
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
+    from ratecheck.falsification.shrink import Shrunk
     from ratecheck.falsification.worst_case import WorstCase
+    from ratecheck.verification.instance import Instance
+
+# Columns of a sentence.
+_COLUMNS = 100
 
 _OUTCOMES = {
     Outcome.VIOLATED: "VIOLATED",
     Outcome.INCONCLUSIVE: "no violation found",
     Outcome.NOT_APPLICABLE: "NOT_APPLICABLE",
 }
+
+
+def simplest(found: Falsified) -> Instance | None:
+    """The instance of a search, a counterexample after it was shrunk."""
+    return found.instance if found.shrunk is None else found.shrunk.instance
+
+
+def counterexample(found: Falsified) -> Counterexample | None:
+    """The counterexample of a search as a person would write it; None where none was found."""
+    verdict = found.verdict if found.shrunk is None else found.shrunk.verdict
+    instance = simplest(found)
+    if instance is None or verdict is None or found.outcome is not Outcome.VIOLATED:
+        return None
+    return Counterexample(instance, verdict)
 
 
 def falsified_text(found: Falsified) -> str:
@@ -34,8 +56,24 @@ def falsified_text(found: Falsified) -> str:
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
     if found.verdict is not None:
-        lines += [f"  shape   {found.shape}", "", "the worst instance:", verdict_text(found.verdict)]
+        lines.append(f"  shape   {found.shape}")
+    if found.shrunk is not None and (shown := counterexample(found)) is not None:
+        sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
+        lines += [f"  shrunk  {_shrunk_text(found.shrunk)}", "", "the counterexample:", sentence, ""]
+        lines.append(verdict_text(shown.verdict))
+    elif found.verdict is not None:
+        lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def _shrunk_text(shrunk: Shrunk) -> str:
+    """What shrinking took, and from where to where."""
+    parts = []
+    for name, before, after in zip(("n", "d", "T", "K"), shrunk.before, shrunk.after, strict=False):
+        if before or after:
+            parts.append(f"{name}={after}" if before == after else f"{name}={before} to {after}")
+    stopped = f"; {shrunk.stopped}" if shrunk.stopped else ""
+    return f"in {shrunk.evaluations} more evaluations, {', '.join(parts)}{stopped}"
 
 
 def falsified_table(found: Sequence[Falsified]) -> str:
@@ -51,7 +89,10 @@ def falsified_table(found: Sequence[Falsified]) -> str:
 
 
 def falsified_fields(found: Falsified) -> dict[str, Any]:
-    """A search as JSON data."""
+    """A search as JSON data; ``found`` is the instance before it was shrunk."""
+    instance, shrunk = simplest(found), found.shrunk
+    verdict = found.verdict if shrunk is None else shrunk.verdict
+    shown = None if shrunk is None else counterexample(found)
     return {
         "key": found.statement.key,
         "verdict": found.outcome.value,
@@ -62,8 +103,20 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "stopped": found.stopped,
         "clocked": found.clocked,
         "reasons": list(found.reasons),
-        "worst": None if found.verdict is None else verdict_fields(found.verdict),
-        "instance": None if found.instance is None else found.instance.fields(),
+        "worst": None if verdict is None else verdict_fields(verdict),
+        "instance": None if instance is None else instance.fields(),
+        "counterexample": None if shown is None else {"text": shown.text, "latex": shown.latex},
+        "shrunk": None if shrunk is None else _shrunk_fields(shrunk, found.instance),
+    }
+
+
+def _shrunk_fields(shrunk: Shrunk, found: Instance | None) -> dict[str, Any]:
+    return {
+        "evaluations": shrunk.evaluations,
+        "stopped": shrunk.stopped,
+        "before": dict(zip(SIZES, shrunk.before, strict=True)),
+        "after": dict(zip(SIZES, shrunk.after, strict=True)),
+        "found": None if found is None else found.fields(),
     }
 
 

@@ -1,0 +1,458 @@
+"""Passes over an instance that offer simpler ones, and the order in which one instance is simpler than another."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from bounds.statement import Statement
+from bounds.symbols import Quantity, Role
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
+from ratecheck.problems import Quadratic
+from ratecheck.settings.applicability import every_participation
+from ratecheck.settings.setting import DEFAULTS, resolve
+from ratecheck.stepsizes.choose import INDEPENDENT
+from ratecheck.verification.instance import Instance
+from ratecheck.verification.verdict import Verdict
+
+# Binary digits that a step size counts as which is not given but chosen: a short number says more, a long one less.
+_CHOSEN = 20
+# Up to here every number of rounds or steps is tried, beyond it one digit and zeros.
+_FEW = 12
+# A run of so many rounds or local steps takes time.
+_LONG = 100
+# Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
+_UNNAMED, _LONGEST_TRACE = 10**6, 400
+# Arrays of a problem that are no free numbers: clients' weights add up to 1.
+_WEIGHTS = "p"
+# Binary digits to which numbers are rounded.
+_DIGITS = (1, 2, 3, 4, 6, 8, 12)
+
+# What simplicity is compared by, in this order.
+SIZES = ("clients", "variables", "rounds", "local_steps", "digits")
+
+
+class State(Protocol):
+    """What a pass works on."""
+
+    instance: Instance
+    verdict: Verdict
+    numbers: Numbers
+
+    def offer(self, make: Callable[[Instance], Instance]) -> bool:
+        """Whether what ``make`` makes of the instance takes its place."""
+
+
+def bits(value: float) -> int:
+    """Binary digits of numerator and denominator, less one, and one for a minus sign; 0 for 0."""
+    numerator, denominator = float(value).as_integer_ratio()
+    return numerator.bit_length() + denominator.bit_length() - 1 + (numerator < 0) if numerator else 0
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the numbers of a statement's instances are: ``steps`` are its step sizes that nothing else decides.
+
+    ``traces`` says whether it is about every sequence of participants by itself, so that one has to be named.
+    """
+
+    statement: Statement
+    steps: tuple[str, ...]
+    traces: bool
+
+    @staticmethod
+    def of(verdict: Verdict) -> Numbers:
+        """Those of a verdict."""
+        steps = tuple(name for name, why in verdict.chosen.items() if why in INDEPENDENT)
+        return Numbers(verdict.statement, steps, every_participation(verdict.statement))
+
+    def size(self, role: str) -> str:
+        """The symbol of a size of the run; nothing for one that the statement lacks."""
+        return self.statement.vocabulary.run.get(role, "")
+
+    def is_claim(self, name: str) -> bool:
+        """Whether a given number is a constant that is certified where it is not given."""
+        quantity = _quantity(self.statement, name)
+        return quantity is not None and quantity.role is Role.CONSTANT and not self.is_noise(name)
+
+    def is_noise(self, name: str) -> bool:
+        """Whether it is a level of noise."""
+        return self.statement.vocabulary.facts.get(name, "").startswith("sigma")
+
+    def simplicity(self, instance: Instance) -> tuple[int, ...]:
+        """Clients, variables, rounds, local steps, and binary digits of all numbers: the less, the simpler.
+
+        A number of the problem that differs between clients counts for every client.
+        """
+        problem, given = instance.problem, instance.given
+        sizes = [self.size("rounds"), self.size("local_steps")]
+        run = [int(np.max(given[name])) if name in given else 0 for name in sizes]
+        total = sum(bits(x) for array in arrays(instance).values() for x in np.ravel(array))
+        total += sum(bits(x) for array in instance.start.values() for x in np.ravel(np.asarray(array, dtype=float)))
+        for name, value in given.items():
+            if name not in sizes:
+                total += sum(bits(x) for x in np.ravel(value)) + self.is_claim(name)
+        total += _CHOSEN * sum(name not in given for name in self.steps)
+        unnamed = self.traces and problem.n > 1 and not isinstance(instance.participation, Trace)
+        return problem.n, problem.d, *run, total + _pattern_bits(instance.participation) + _UNNAMED * unnamed
+
+
+def _quantity(statement: Statement, name: str) -> Quantity | None:
+    """What a name stands for; None for an alias such as alpha, which stands for several symbols."""
+    return next((each for each in statement.vocabulary if each.name == name), None)
+
+
+def _pattern_bits(pattern: Participation | None) -> int:
+    if isinstance(pattern, Trace):
+        # Clients that are away are what there is to say.
+        return int((~pattern.matrix).sum())
+    return sum(bits(x) for x in np.ravel(pattern.p)) if isinstance(pattern, Bernoulli) else 0
+
+
+def arrays(instance: Instance) -> dict[str, Array]:
+    """The arrays of numbers of the problem, the first axis being clients; none where it has no form as data."""
+    try:
+        found = instance.problem.fields()
+    except InputError:
+        return {}
+    return {
+        name: np.asarray(value, dtype=float)
+        for name, value in found.items()
+        if isinstance(value, list) and name != _WEIGHTS
+    }
+
+
+def with_arrays(instance: Instance, changed: Mapping[str, Array], **others: Any) -> Instance:
+    """The instance with other arrays in its problem."""
+    problem = instance.problem
+    data = {**problem.fields(), **{name: array.tolist() for name, array in changed.items()}, **others}
+    return replace(instance, problem=type(problem).read(data))
+
+
+def with_given(instance: Instance, **values: float) -> Instance:
+    """The instance with other given numbers."""
+    return replace(instance, given={**instance.given, **values})
+
+
+def _given(instance: Instance, new: float, name: str) -> Instance:
+    return with_given(instance, **{name: new})
+
+
+def _at(make: Callable[[Instance, Any], Instance], place: Any) -> Callable[[Instance], Instance]:
+    return lambda instance: make(instance, place)
+
+
+def consistent(instance: Instance) -> Instance:
+    """The instance with given numbers that follow from who takes part set to what they are."""
+    pattern, statement = instance.participation, instance.statement
+    name = statement.vocabulary.run.get("participants", "")
+    given = dict(instance.given)
+    if isinstance(pattern, Trace) and name in given:
+        given[name] = float(pattern.matrix.sum(axis=1).max())
+    if pattern is not None and pattern.delta is not None and "delta" in given:
+        given["delta"] = pattern.delta
+    return replace(instance, given=given)
+
+
+# --- Passes ---
+
+
+def release(state: State) -> None:
+    """Certified constants and chosen step sizes in place of given ones."""
+    loose = [name for name in state.instance.given if state.numbers.is_claim(name) or name in state.numbers.steps]
+    if not state.offer(partial(_without, names=loose)):
+        for name in loose:
+            state.offer(partial(_without, names=[name]))
+
+
+def _without(instance: Instance, names: Sequence[str]) -> Instance:
+    return replace(instance, given={name: value for name, value in instance.given.items() if name not in names})
+
+
+def fewer(state: State) -> None:
+    """Fewer clients, variables, rounds, local steps and participants."""
+    rounds, steps = state.numbers.size("rounds"), state.numbers.size("local_steps")
+    both = [name for name in (rounds, steps) if name in state.instance.given]
+    for k in (1, 2, 3):
+        if state.offer(partial(_resized, numbers=state.numbers, sizes=dict.fromkeys(both, k))):
+            break
+    # Long runs first: each of what follows would take as long.
+    _shorten(state, both, least=_LONG)
+    _drop(state, lambda instance: range(instance.problem.n), _without_client)
+    _drop(state, lambda instance: range(instance.problem.d), _without_variable)
+    _shorten(state, both)
+    _drop(state, _rows, partial(_without_round, rounds=rounds))
+    most = state.numbers.size("participants")
+    for k in range(1, int(np.max(state.instance.given.get(most, 1)))):
+        if state.offer(partial(_given, new=float(k), name=most)):
+            break
+
+
+def _shorten(state: State, names: Sequence[str], least: int = 1) -> None:
+    """The smallest number of rounds or local steps, one after the other, from ``least`` on."""
+    for name in names:
+        for k in _sizes(int(np.max(state.instance.given[name]))):
+            if k >= least and state.offer(partial(_resized, numbers=state.numbers, sizes={name: k})):
+                break
+
+
+def _drop(
+    state: State, places: Callable[[Instance], Sequence[int]], without: Callable[[Instance, int], Instance]
+) -> None:
+    """One after the other, from the last one on."""
+    for place in reversed(places(state.instance)):
+        state.offer(_at(without, place))
+
+
+def _sizes(now: int) -> Iterator[int]:
+    """Smaller numbers of rounds or steps, ascending."""
+    yield from range(1, min(now, _FEW + 1))
+    for power in itertools.count(1):
+        for digit in (1, 2, 3, 5):
+            size = digit * 10**power
+            if size >= now:
+                return
+            if size > _FEW:
+                yield size
+
+
+def _resized(instance: Instance, numbers: Numbers, sizes: Mapping[str, int]) -> Instance:
+    """The instance with other numbers of rounds or local steps; no size grows."""
+    given = {**instance.given}
+    for name, size in sizes.items():
+        given[name] = np.minimum(given[name], float(size)).tolist()
+    pattern, T = instance.participation, int(given.get(numbers.size("rounds"), 1))
+    if isinstance(pattern, Trace):
+        pattern = Trace(pattern.matrix[:T])
+    return replace(instance, given=given, participation=pattern)
+
+
+def _rows(instance: Instance) -> Sequence[int]:
+    pattern = instance.participation
+    return range(len(pattern.matrix)) if isinstance(pattern, Trace) and len(pattern.matrix) > 1 else ()
+
+
+def _without_round(instance: Instance, t: int, rounds: str) -> Instance:
+    """Without round t of a given participation."""
+    assert isinstance(instance.participation, Trace)
+    matrix = np.delete(instance.participation.matrix, t, axis=0)
+    return replace(with_given(instance, **{rounds: float(len(matrix))}), participation=Trace(matrix))
+
+
+def _without_client(instance: Instance, i: int) -> Instance:
+    """Without client i; of everybody still everybody takes part, else as many as before where there are so many."""
+    problem, pattern = instance.problem, instance.participation
+    n = problem.n
+    changed = {name: np.delete(array, i, axis=0) for name, array in arrays(instance).items()}
+    if n == 1 or not changed:
+        raise InputError("no client to leave out")
+    weights = problem.fields().get(_WEIGHTS)
+    left = np.delete(np.asarray(weights), i) if weights else None
+    found = with_arrays(instance, changed, **({} if left is None else {_WEIGHTS: (left / left.sum()).tolist()}))
+    given = {k: np.delete(v, i).tolist() if np.shape(v) == (n,) else v for k, v in instance.given.items()}
+    for name in (instance.statement.vocabulary.run.get(role, "") for role in ("participants", "clients")):
+        if name in given:
+            given[name] = min(float(np.max(given[name])), n - 1.0)
+    if isinstance(pattern, Trace):
+        left_over = np.delete(pattern.matrix, i, axis=1)
+        if (pattern.matrix.any(axis=1) & ~left_over.any(axis=1)).any():
+            raise InputError("a round would be empty, which a statement need not admit")
+        pattern = Trace(left_over)
+    elif isinstance(pattern, Bernoulli):
+        pattern = Bernoulli(np.delete(pattern.p, i, axis=-1))
+    elif isinstance(pattern, Uniform):
+        pattern = Uniform(n - 1, min(pattern.m, n - 1))
+    elif pattern is not None:
+        raise InputError("not known for fewer clients")
+    start = {
+        k: np.delete(v, i, axis=0) if np.shape(v)[:1] == (n,) and k == "v0" else v for k, v in instance.start.items()
+    }
+    return replace(found, given=given, participation=pattern, start=start)
+
+
+def _without_variable(instance: Instance, c: int) -> Instance:
+    """Without coordinate c of a quadratic; a block that is empty has no noise."""
+    problem = instance.problem
+    if not isinstance(problem, Quadratic) or problem.d == 1:
+        raise InputError("no variable to leave out")
+    H, g = (np.delete(array, c, axis=1) for array in (problem.H, problem.g))
+    shared = problem.d_u - (c < problem.d_u)
+    smaller = Quadratic(np.delete(H, c, axis=2), g, shared)
+    given = {
+        name: value if smaller.has_noise(instance.statement.vocabulary.facts.get(name, "")) else 0.0
+        for name, value in instance.given.items()
+    }
+    block, own = ("x0", c) if c < problem.d_u else ("v0", c - problem.d_u)
+    start = {k: np.delete(np.asarray(v), own, axis=-1) if k == block else v for k, v in instance.start.items()}
+    return replace(instance, problem=smaller, given=given, start=start)
+
+
+def units(state: State) -> None:
+    """Other units of functions and variables: largest curvature 1, then largest slope 1.
+
+    Every number is multiplied as its scaling degrees say (`bounds.symbols`).
+    """
+    if isinstance(state.instance.problem, Quadratic):
+        for of_functions in (True, False):
+            state.offer(partial(_in_units, functions=of_functions))
+
+
+def _in_units(instance: Instance, *, functions: bool) -> Instance:
+    problem = instance.problem
+    assert isinstance(problem, Quadratic)
+    size = float(np.abs(problem.H if functions else problem.g).max())
+    if size == 0.0:
+        raise InputError("nothing to measure by")
+    # f -> a f and x -> c x take H to a H/c^2 and g to a g/c.
+    a, c = (1 / size, 1.0) if functions else (size**-2, 1 / size)
+    given = {}
+    for name, value in instance.given.items():
+        quantity = _quantity(instance.statement, name)
+        factor = 1.0 if quantity is None else a**quantity.f_degree * c**quantity.x_degree
+        given[name] = (np.asarray(value) * factor).tolist()
+    start = {name: np.asarray(value) * c for name, value in instance.start.items()}
+    changed = Quadratic(problem.H * (a / c**2), problem.g * (a / c), problem.d_u)
+    return replace(instance, problem=changed, given=given, start=start)
+
+
+def problem_numbers(state: State) -> None:
+    """Simpler numbers in the problem: all that are equal at once, then one by one, matrices staying symmetric."""
+    for name in arrays(state.instance):
+        array = arrays(state.instance)[name]
+        for value in sorted({*np.ravel(array).tolist()}, key=lambda x: (-bits(x), x)):
+            _simplify(state, value, partial(_replaced, name=name, old=value))
+        for place in np.ndindex(*array.shape):
+            if len(place) == 3 and array.shape[1] == array.shape[2] and place[1] > place[2]:
+                continue
+            value = float(arrays(state.instance)[name][place])
+            _simplify(state, value, partial(_placed, name=name, place=place))
+
+
+def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance:
+    array = arrays(instance)[name]
+    return with_arrays(instance, {name: np.where(array == old, new, array)})
+
+
+def _placed(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
+    array = arrays(instance)[name]
+    array[place] = new
+    if len(place) == 3 and array.shape[1] == array.shape[2]:
+        array[place[0], place[2], place[1]] = new
+    return with_arrays(instance, {name: array})
+
+
+def other_numbers(state: State) -> None:
+    """Simpler noise, start, parameters, claimed constants and probabilities."""
+    sizes = {*state.instance.statement.vocabulary.run.values()} | {*state.numbers.steps, "delta"}
+    for name in state.instance.given:
+        if name not in sizes and np.ndim(state.instance.given[name]) == 0:
+            value = float(state.instance.given[name])
+            _simplify(state, value, partial(_given, name=name))
+    for name in state.instance.start:
+        for place in np.ndindex(*np.shape(state.instance.start[name])):
+            value = float(np.asarray(state.instance.start[name])[place])
+            _simplify(state, value, partial(_begun, name=name, place=place))
+    pattern = state.instance.participation
+    if isinstance(pattern, Bernoulli):
+        for p in sorted({*np.ravel(pattern.p).tolist()}):
+            _simplify(state, p, partial(_likely, old=p))
+
+
+def _begun(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
+    array = np.array(instance.start[name], dtype=float)
+    array[place] = new
+    return replace(instance, start={**instance.start, name: array})
+
+
+def _likely(instance: Instance, new: float, old: float) -> Instance:
+    assert isinstance(instance.participation, Bernoulli)
+    p = instance.participation.p
+    return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
+
+
+def step_sizes(state: State) -> None:
+    """Short step sizes in place of chosen ones, where the statement is still violated."""
+    for name in state.numbers.steps:
+        value = state.verdict.values.get(name)
+        if value is not None and math.isfinite(value):
+            limit = _CHOSEN if name not in state.instance.given else bits(value)
+            _simplify(state, value, partial(_given, name=name), limit)
+
+
+def named(state: State) -> None:
+    """The participants that are drawn for a statement about every sequence of them, one after the other."""
+    if state.numbers.traces:
+        state.offer(_named)
+
+
+def _named(instance: Instance) -> Instance:
+    setting = resolve(
+        instance.statement.at(instance.given), instance.problem, instance.participation, instance.given, DEFAULTS,
+        instance.start,
+    )  # fmt: skip
+    if setting.rounds * instance.problem.n > _LONGEST_TRACE:
+        raise InputError("too many rounds to write down")
+    trace = setting.traces()[0].fixed(setting.rounds)
+    if trace is None:
+        raise InputError("the participants follow the run")
+    return replace(instance, participation=Trace(trace))
+
+
+def presence(state: State) -> None:
+    """Clients that are away in a given participation take part."""
+    pattern = state.instance.participation
+    if not isinstance(pattern, Trace):
+        return
+    for place in np.argwhere(~pattern.matrix).tolist():
+        state.offer(partial(_present, place=place))
+
+
+def _present(instance: Instance, place: Sequence[int]) -> Instance:
+    assert isinstance(instance.participation, Trace)
+    matrix = instance.participation.matrix.copy()
+    matrix[tuple(place)] = True
+    return replace(instance, participation=Trace(matrix))
+
+
+PASSES: tuple[Callable[[State], None], ...] = (
+    release, fewer, named, presence, units, problem_numbers, other_numbers, step_sizes,
+)  # fmt: skip
+
+
+# --- Numbers ---
+
+
+def _simplify(
+    state: State, value: float, make: Callable[[Instance, float], Instance], limit: int | None = None
+) -> None:
+    """Simpler numbers in the place of one, the simplest first, until one is kept."""
+    for new in simpler_numbers(value, bits(value) if limit is None else limit):
+        if state.offer(_at(make, new)):
+            return
+
+
+def simpler_numbers(value: float, limit: int) -> list[float]:
+    """Numbers of fewer than ``limit`` binary digits in the place of one, simplest first.
+
+    0, 1, -1 and 2, the number without its sign, powers of 2 between 1 and the number, and the number to a few binary
+    digits. All of them are floats as they are: what is printed is what is meant.
+    """
+    if value == 0.0 or not math.isfinite(value):
+        return [0.0, 1.0][: limit > 1 and value == 0.0]
+    mantissa, exponent = math.frexp(abs(value))
+    sign = math.copysign(1.0, value)
+    near = {0.0, 1.0, -1.0, 2.0, 0.5, abs(value)}
+    near |= {sign * math.ldexp(0.5, 1 + round((exponent - 1) * share)) for share in (0.25, 0.5, 0.75, 0.9, 1.0)}
+    for digits in _DIGITS:
+        scaled = math.ldexp(mantissa, digits)
+        roundings = {math.floor(scaled), math.ceil(scaled)} if digits <= 3 else {round(scaled)}
+        near |= {sign * math.ldexp(each, exponent - digits) for each in roundings}
+    return sorted((x for x in near if bits(x) < limit), key=lambda x: (bits(x), abs(x - value)))
