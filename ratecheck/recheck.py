@@ -61,7 +61,7 @@ def goals(data: Any, signs: Any) -> Any:  # as pairs (p, strict); denominators a
             above, up, below = times(above, down), times(up, below), times(below, down)
         above = plus(above, times(turn, up))
     poly = above if sign(below, signs) else times(above, below)
-    need(degrees(poly, signs) <= {0, 2}, "not linear in inner products")
+    need(degrees(poly, signs) <= {0, 2} and below == read(data["below"], signs), "a degree or a denominator")
     sides = {">": [ONE], "<": [MINUS], "=": [ONE, MINUS]}[data["relation"][0]]
     return [(times(side, poly), data["relation"] in ("<", ">")) for side in sides]
 

@@ -99,7 +99,7 @@ class _Claim:
         claim = self._condition(self.check.left, self.operator, self.check.right)
         for number, each in enumerate(self.conditions, 1):
             self._add(str(number), each.name, each.left, each.operator, each.right)
-        signs = {name: _sign(symbol) for name, symbol in self.symbols.items()}
+        signs = self._signs()
         found = {
             "id": self.step.id,
             "claim": self.step.claim,
@@ -138,7 +138,12 @@ class _Claim:
         self.hypotheses[name] = {"text": text, **self._condition(left, operator, right)}
 
     def _condition(self, left: sp.Expr, operator: str, right: sp.Expr) -> dict[str, Any]:
-        return {"left": self._sum(left), "relation": operator, "right": self._sum(right)}
+        sides = {"left": self._sum(left), "right": self._sum(right)}
+        signs, below = self._signs(), recheck.ONE
+        for _, divisors in (*sides["left"], *sides["right"]):
+            down = recheck.times(*(recheck.read(each, signs) for each in divisors))
+            below = below if down == below else recheck.times(below, down)
+        return {**sides, "relation": operator, "below": _data(below)}
 
     def _sum(self, expr: sp.Expr) -> list[Any]:
         """A sum of products, as numerators' and denominators' factors: what is printed is not expanded."""
@@ -169,9 +174,12 @@ class _Claim:
                 terms.append([str(c), {s.name: str(e) for s, e in powers.items()}])
         return terms
 
+    def _signs(self) -> dict[str, str]:
+        return {name: _sign(symbol) for name, symbol in self.symbols.items()}
+
     def read(self, expr: sp.Expr) -> Any:
         """A polynomial as the checker has it."""
-        return recheck.read(self.polynomial(expr), {name: _sign(symbol) for name, symbol in self.symbols.items()})
+        return recheck.read(self.polynomial(expr), self._signs())
 
     def plain(self, expr: sp.Expr) -> sp.Expr:
         """With inner products as products of vectors; roots of sums, maxima and functions as variables of their own."""

@@ -102,7 +102,7 @@ def accepted(data):
     return True
 
 
-CHANGES = (lambda text: str(Fraction(text) + Fraction(1, 1000)), lambda text: str(-Fraction(text)))
+CHANGES = (lambda text: str(Fraction(text) + Fraction(1, 1000)), lambda text: str(-2 * Fraction(text)))
 
 
 def notices(data):
@@ -112,7 +112,7 @@ def notices(data):
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_certificate_is_accepted_and_with_any_number_changed_rejected(found, name):
-    """By a thousandth, and in sign."""
+    """By a thousandth, and in sign and size: of a square the sign alone says nothing."""
     assert accepted(found[name])
     assert list(numbers(found[name]))
     assert notices(found[name]) == []
@@ -153,6 +153,7 @@ def test_rules_ask_for_signs():
             "left": [[[side], []]],
             "relation": relation,
             "right": [],
+            "below": [["1", {}]],
             "proofs": [proof],
         }
 
@@ -168,11 +169,13 @@ def test_rules_ask_for_signs():
     assert not accepted(claim([["-1", {}]], terms(multiplier=[["0", {}]])))
     assert not accepted(claim([["-1", {"x": "1"}]], terms(multiplier=x_)))
     # x >= 1 where r*x >= r: the slope r has no sign.
-    slope = {"1": {"left": [[[[["1", {"r": "1", "x": "1"}]]], []]], "relation": ">=", "right": one}}
+    slope = {
+        "1": {"left": [[[[["1", {"r": "1", "x": "1"}]]], []]], "relation": ">=", "right": one, "below": [["1", {}]]}
+    }
     put = {"by": "substitution", "variable": "x", "hypothesis": "1", "kind": "least", "then": terms(x_)}
     assert not accepted(claim(x_, put, slope))
     # The square of a form in vectors times a hypothesis about vectors is no inner product.
-    hypothesis = {"1": {"left": [[[[["1", {"u": "2"}]]], []]], "relation": ">=", "right": []}}
+    hypothesis = {"1": {"left": [[[[["1", {"u": "2"}]]], []]], "relation": ">=", "right": [], "below": [["1", {}]]}}
     both = {"by": "terms", "terms": [{"factor": [["1", {}]], "square": u_, "hypotheses": ["1"]}]}
     assert not accepted(claim([["1", {"u": "4"}]], both, hypothesis))
 
