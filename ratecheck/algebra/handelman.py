@@ -116,7 +116,8 @@ def _nonnegative_monomial(monomial: sp.Expr) -> bool:
 def combine(system: System, pairs: bool = True, multiplier: sp.Expr = ONE) -> Combination | None:
     """A certificate for a system, if there is one of this form and moderate size."""
     polynomials_of = [polynomial(each) for each in (system.goal, *all_hypotheses(system))]
-    symbols = sorted({s for each in polynomials_of for s in each.free_symbols}, key=str)
+    # A multiplier may have a symbol of which only denominators spoke, and these are cleared.
+    symbols = sorted({s for each in (*polynomials_of, multiplier) for s in each.free_symbols}, key=str)
     if not symbols:
         value = polynomials_of[0]
         return Combination(system, (Summand(value, sp.Integer(1), ()),)) if value >= 0 else None

@@ -12,8 +12,7 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
-from sympy.polys.fields import FracElement, field
-from sympy.polys.rings import PolyElement
+from sympy.polys.rings import PolyElement, PolyRing
 
 from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.substitution import (
@@ -27,6 +26,7 @@ from ratecheck.algebra.substitution import (
     by_power,
     definite,
     key_of,
+    ratio_of,
     symbols_of,
     void,
 )  # fmt: skip
@@ -70,17 +70,12 @@ class Search:
     def __init__(self, system: System, parameter: sp.Symbol | None = None) -> None:
         self.system, self.parameter = system, parameter
         self.symbols = symbols_of(system)
-        self.field = field(self.symbols, sp.ZZ)[0]  # whole numbers are fast
-        self.ring = self.field.ring
+        self.ring = PolyRing(self.symbols, sp.ZZ)  # whole numbers are fast
         self.hypotheses = [self._ratio(each) for each in all_hypotheses(system)]
         self.goal = self._oriented(self._ratio(system.goal))
 
     def _ratio(self, expr: sp.Expr) -> Ratio:
-        element: FracElement = self.field.from_expr(sp.sympify(expr))
-        numerator, denominator = element.numer, element.denom
-        if all(coefficient <= 0 for coefficient in denominator.itercoeffs()):
-            numerator, denominator = -numerator, -denominator
-        return Ratio(numerator, denominator)
+        return ratio_of(self.ring, expr)
 
     def _oriented(self, ratio: Ratio) -> Ratio:
         """The ratio with a denominator that is positive at most random points where the hypotheses hold."""
@@ -235,11 +230,11 @@ class Search:
             parts = by_power(hypothesis.numerator, x)
             if symbol == self.parameter or not set(parts) <= {0, 1} or 1 not in parts:
                 continue
-            slope, rest, own = parts[1], parts.get(0, self.ring.zero), self.ring.gens[x]
+            slope, rest = parts[1], parts.get(0, self.ring.zero)
             for kind in HypothesisKind:
                 pivot = Pivot(index, symbol, kind, slope, rest, hypothesis.denominator)
                 if pivot.justified and (kind is not HypothesisKind.AT_MOST or rest):
-                    choices.append(_Step(pivot, x, *_put_in(pivot, own)))
+                    choices.append(_Step(pivot, x, *pivot.value))
         return sorted(choices, key=lambda step: (step.pivot.kind is HypothesisKind.AT_MOST, -step.x))
 
 
@@ -280,16 +275,6 @@ def _log_value(poly: PolyElement, logs: NDArray[np.float64]) -> NDArray[np.float
         return np.full(logs.shape[1], -np.inf)
     size: NDArray[np.float64] = np.logaddexp.reduce(exponents @ logs + np.log(coefficients)[:, None], axis=0)
     return size
-
-
-def _put_in(pivot: Pivot, own: PolyElement) -> tuple[PolyElement, PolyElement]:
-    """Numerator and denominator of what stands for the symbol."""
-    if pivot.kind is HypothesisKind.ZERO:
-        return own.ring.zero, own.ring.one
-    least = pivot.kind is HypothesisKind.AT_LEAST
-    above, below = (-pivot.rest).cancel(pivot.slope) if least else (-pivot.slope).cancel(pivot.rest)
-    top = above * (1 + own) if pivot.scaled else above + below * own
-    return (top, below) if least else (below, top)
 
 
 def threshold(certificate: SubstitutionCertificate, parameter: sp.Symbol) -> sp.Expr:

@@ -11,24 +11,14 @@ denominator has a negative coefficient, the goal is nonnegative (where a denomin
 from __future__ import annotations
 
 import dataclasses
-import math
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
 
 import sympy as sp
-from sympy.polys.rings import PolyElement
+from sympy.polys.rings import PolyElement, PolyRing
 
-from bounds.formula import Visitor
 from ratecheck.algebra.polynomial import System, domain_hypotheses
-
-# Identities are tested modulo a prime: a false one passes a test with probability at most its degree over the prime.
-_TESTS, _PRIME = 3, 2**61 - 1
-
-
-Point = Mapping[sp.Symbol, int]
 
 
 class HypothesisKind(Enum):
@@ -53,10 +43,6 @@ class Ratio:
     def definite(self) -> bool:
         """No coefficient of numerator or denominator is negative."""
         return definite(self.numerator) and definite(self.denominator)
-
-    def at(self, point: Point) -> int:
-        """The value at a point, modulo the prime."""
-        return _value(self.numerator, point) * _inverse(_value(self.denominator, point)) % _PRIME
 
     def put(self, x: int, above: PolyElement, below: PolyElement) -> Ratio:
         """With above/below for the generator number x."""
@@ -98,18 +84,16 @@ class Pivot:
         """Whether the new symbol is relative to C, which keeps polynomials small where C is a monomial."""
         return len(self.slope) == len(self.rest) == 1
 
-    def _above(self, bound: int, x: int) -> int:
-        return bound * (1 + x) if self.scaled else bound + x
-
-    def old(self, point: Point) -> Point:
-        """The old symbols' values at values of the new ones."""
-        slope, rest, x = _value(self.slope, point), _value(self.rest, point), point[self.symbol]
-        value = 0
-        if self.kind is HypothesisKind.AT_LEAST:
-            value = self._above(-rest * _inverse(slope), x)
-        elif self.kind is HypothesisKind.AT_MOST:
-            value = _inverse(self._above(-slope * _inverse(rest), x))
-        return {**point, self.symbol: value % _PRIME}
+    @property
+    def value(self) -> tuple[PolyElement, PolyElement]:
+        """Numerator and denominator of what stands for the symbol."""
+        own = self.slope.ring.gens[self.slope.ring.symbols.index(self.symbol)]
+        if self.kind is HypothesisKind.ZERO:
+            return own.ring.zero, own.ring.one
+        least = self.kind is HypothesisKind.AT_LEAST
+        above, below = (-self.rest).cancel(self.slope) if least else (-self.slope).cancel(self.rest)
+        top = above * (1 + own) if self.scaled else above + below * own
+        return (top, below) if least else (below, top)
 
 
 @dataclass(frozen=True)
@@ -145,7 +129,7 @@ class SubstitutionCertificate:
         return found
 
     def check(self, *, interior: bool = False) -> bool:
-        """Whether it proves the goal: signs of coefficients, and identities in exact arithmetic at random points.
+        """Whether it proves the goal: signs of coefficients, and identities between polynomials, expanded.
 
         With ``interior`` only where no symbol at a border is 0; the rest is then a matter of continuity.
         """
@@ -161,10 +145,8 @@ class SubstitutionCertificate:
         return self._interior_holds()
 
     def _interior_holds(self) -> bool:
-        rng = random.Random(0)  # noqa: S311  # no secrets
-        if not (self.goal.definite and all(pivot.justified for pivot in self.pivots) and self._signs_hold()):
-            return False
-        return all(self._identities_hold(rng) for _ in range(_TESTS))
+        signs = self.goal.definite and all(pivot.justified for pivot in self.pivots) and self._signs_hold()
+        return signs and self._identities_hold()
 
     def _signs_hold(self) -> bool:
         """Whether no symbol of the goal can be negative and, for a strict goal, some term is positive."""
@@ -182,18 +164,20 @@ class SubstitutionCertificate:
         """The generators of its polynomials."""
         return self.goal.numerator.ring.symbols
 
-    def _identities_hold(self, rng: random.Random) -> bool:
-        point: Point = {s: rng.randrange(1, _PRIME) for s in symbols_of(self.system)}
-        goal, points = self.goal.at(point), [point]
-        for pivot in reversed(self.pivots):
-            points.append(pivot.old(points[-1]))
-        points.reverse()
-        original, hypotheses = points[0], all_hypotheses(self.system)
-        for pivot, here in zip(self.pivots, points[:-1], strict=True):
-            claimed = _value(pivot.slope, here) * here[pivot.symbol] + _value(pivot.rest, here)
-            if (_modulo(hypotheses[pivot.hypothesis], original) * _value(pivot.denominator, here) - claimed) % _PRIME:
+    def _identities_hold(self) -> bool:
+        ring, hypotheses = self.goal.numerator.ring, all_hypotheses(self.system)
+        goal = ratio_of(ring, self.system.goal)
+        known = {pivot.hypothesis: ratio_of(ring, hypotheses[pivot.hypothesis]) for pivot in self.pivots}
+        for pivot in self.pivots:
+            x, hypothesis = ring.symbols.index(pivot.symbol), known[pivot.hypothesis]
+            if any(monomial[x] for part in (pivot.slope, pivot.rest) for monomial in part.itermonoms()):
                 return False
-        return _modulo(self.system.goal, original) == goal
+            claimed = pivot.slope * ring.gens[x] + pivot.rest
+            if hypothesis.numerator * pivot.denominator != claimed * hypothesis.denominator:
+                return False
+            value = pivot.value
+            goal, known = goal.put(x, *value), {i: each.put(x, *value) for i, each in known.items()}
+        return bool(goal.numerator * self.goal.denominator == self.goal.numerator * goal.denominator)
 
 
 def key_of(pivots: Sequence[Pivot]) -> Key:
@@ -223,53 +207,13 @@ def definite(poly: PolyElement) -> bool:
     return all(coefficient >= 0 for coefficient in poly.itercoeffs())
 
 
-def _modulo(expr: sp.Expr, point: Point) -> int:
-    """A rational expression at a point, modulo the prime."""
-    return _Modulo(point).visit(expr)
-
-
-class _Modulo(Visitor[int]):
-    rules: ClassVar = {
-        sp.Add: lambda parts: sum(parts) % _PRIME,
-        sp.Mul: lambda parts: math.prod(parts) % _PRIME,
-    }
-
-    def __init__(self, point: Point) -> None:
-        super().__init__()
-        self._point = point
-
-    def symbol(self, symbol: sp.Symbol) -> int:
-        return self._point[symbol]
-
-    def number(self, number: sp.Expr) -> int:
-        return int(number.p) * _inverse(int(number.q)) % _PRIME
-
-    def operation(self, expr: sp.Expr) -> int:
-        if not expr.is_Pow:
-            return super().operation(expr)
-        base, exponent = self.visit(expr.base), int(expr.exp)
-        return pow(base if exponent >= 0 else _inverse(base), abs(exponent), _PRIME)
-
-
-def _inverse(value: int) -> int:
-    return pow(value, -1, _PRIME)
-
-
-def _value(poly: PolyElement, point: Point) -> int:
-    """A polynomial at a point, modulo the prime."""
-    degrees = [max(exponents) for exponents in zip(*poly.itermonoms(), strict=True)] if poly else [0] * poly.ring.ngens
-    tables = [
-        [pow(point[symbol], e, _PRIME) for e in range(degree + 1)]
-        for symbol, degree in zip(poly.ring.symbols, degrees, strict=True)
-    ]
-    total = 0
-    for monomial, coefficient in poly.iterterms():
-        product = int(coefficient)
-        for table, exponent in zip(tables, monomial, strict=True):
-            if exponent:
-                product = product * table[exponent] % _PRIME
-        total += product
-    return total % _PRIME
+def ratio_of(ring: PolyRing, expr: sp.Expr) -> Ratio:
+    """A rational expression over a ring, with a denominator that is not negative if all its terms have one sign."""
+    element = ring.to_field().from_expr(sp.sympify(expr))
+    numerator, denominator = element.numer, element.denom
+    if all(coefficient <= 0 for coefficient in denominator.itercoeffs()):
+        numerator, denominator = -numerator, -denominator
+    return Ratio(numerator, denominator)
 
 
 def _put(poly: PolyElement, x: int, above: PolyElement, below: PolyElement) -> tuple[PolyElement, int]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import bounds
+from ratecheck import files
 from ratecheck.api.result import Result
 from ratecheck.auditing import conclusions as following
 from ratecheck.auditing import ledger
+from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.conclusions import Conclusion, Erratum
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
@@ -24,6 +28,7 @@ from ratecheck.views.audit import (
     mutation_text,
     step_text,
 )
+from ratecheck.views.certificates import certificate_text, leaving_text
 from ratecheck.views.progress import progress
 
 
@@ -31,13 +36,16 @@ from ratecheck.views.progress import progress
 class AuditResult(Result):
     """The ``steps`` of proofs, each with its verdict; what follows for each statement; errata, what matters most first.
 
-    ``one`` says that a single step was asked for.
+    ``one`` says that a single step was asked for. ``certificates`` are those that were asked for, with the reason where
+    there is none; ``file`` says where they were written.
     """
 
     steps: tuple[StepResult, ...]
     conclusions: Mapping[str, Conclusion]
     errata: tuple[Erratum, ...]
     one: bool = False
+    certificates: tuple[Mapping[str, Any], ...] = ()
+    file: str = ""
 
     @property
     def false(self) -> tuple[StepResult, ...]:
@@ -47,8 +55,10 @@ class AuditResult(Result):
     def __str__(self) -> str:
         if self.one:
             (step,) = self.steps
-            return step_text(step, self.conclusions[step.of])
-        return ledger_text(self.steps, self.conclusions, self.errata)
+            text = step_text(step, self.conclusions[step.of])
+            return "\n".join([text, *map(certificate_text, self.certificates)])
+        text = ledger_text(self.steps, self.conclusions, self.errata)
+        return f"{text}\n{leaving_text(self.certificates, self.file)}" if self.file else text
 
     def _headline(self) -> str:
         if self.one:
@@ -84,6 +94,7 @@ def audit(
     *,
     step: str | None = None,
     mutate: Literal[False] = False,
+    certificates: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> AuditResult: ...
@@ -93,6 +104,7 @@ def audit(
     *,
     step: str | None = None,
     mutate: Literal[True],
+    certificates: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> MutationResult: ...
@@ -102,6 +114,7 @@ def audit(
     *,
     step: str | None = None,
     mutate: bool,
+    certificates: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> AuditResult | MutationResult: ...
@@ -110,6 +123,7 @@ def audit(
     *,
     step: str | None = None,
     mutate: bool = False,
+    certificates: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> AuditResult | MutationResult:
@@ -118,7 +132,7 @@ def audit(
     ``step`` is the id of a single step. With ``mutate`` every printed constant, exponent and direction is changed, one
     at a time, and the result says whether that is noticed. Takes minutes; answers are kept. ``workers`` is the number
     of processes, one per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
-    Raises `InputError` for a paper without a ledger and for an unknown step.
+    Raises `InputError` for a paper without a ledger, for an unknown step, and for a file that cannot be written.
 
     >>> import ratecheck as rc
     >>> found = rc.audit("flame")  # doctest: +SKIP
@@ -127,17 +141,30 @@ def audit(
     papers = _papers(paper, step)
     modules = [ledger.module_of(name) for name in papers]
     statements = [statement for name in papers for statement in bounds.statements(name)]
+    if mutate and certificates is not None:
+        raise InputError("mutate and certificates: changed numbers have no certificates; ask for one of the two")
+    target = None if certificates is None else Path(certificates)
+    if target is not None:
+        files.check_target(target)
     if mutate:
         return _mutated(modules, step, workers, scheduler)
     with executor(scheduler, workers) as where, progress("auditing") as report:
         steps = ledger.audit(modules, progress=report, workers=where)
+    if step is not None:
+        ledger.position(step, [each.id for each in steps])
+    proofs: list[dict[str, Any]] = []
+    if target is not None or step is not None:
+        with executor(scheduler, workers) as where, progress("writing certificates") as report:
+            proofs = ledger.certificates(modules, only=step, progress=report, workers=where)
+    if target is not None:
+        files.save(target, json.dumps(file_data(proofs), indent=1) + "\n")
     conclusions = following.conclude(steps, statements)
     errata = following.errata(steps, conclusions, statements)
     if step is not None:
-        ledger.position(step, [each.id for each in steps])
         steps = [each for each in steps if each.id == step]
         conclusions = {each.of: conclusions[each.of] for each in steps}
-    return AuditResult(tuple(steps), conclusions, tuple(errata), one=step is not None)
+    file = "" if target is None else str(target)
+    return AuditResult(tuple(steps), conclusions, tuple(errata), step is not None, tuple(proofs), file)
 
 
 def _mutated(modules: list[str], step: str | None, workers: int | None, scheduler: str | None) -> MutationResult:

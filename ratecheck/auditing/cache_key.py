@@ -26,6 +26,7 @@ from ratecheck.auditing.sources import behind
 # What decides: the modules behind these have a say in a verdict, and the script with z3, which is not imported.
 _DECIDING = (
     "ratecheck.auditing.finding",
+    "ratecheck.auditing.certificates",
     "ratecheck.auditing.mutation.analysis",
     "ratecheck.algebra.z3_process",
     "ratecheck.auditing.ledger",

@@ -110,6 +110,33 @@ class Squares:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Proved(Decision):
+    proof: GramProof | None = None
+
+
+@dataclass(frozen=True)
+class GramProof:
+    """``goal = sum_i multipliers[i]*hypothesis_i + constant + squares``, with a goal that is to be nonnegative."""
+
+    goal: sp.Expr
+    hypotheses: tuple[sp.Expr, ...]
+    multipliers: tuple[sp.Expr, ...]
+    constant: sp.Expr
+    names: tuple[str, ...]
+    squares: Squares
+
+
+def prove(claim: Gram, effort: Effort = FULL) -> GramProof | None:
+    """Multipliers and squares that prove a claim that is an inequality, if they are found in time."""
+    try:
+        with limit(2 * effort.seconds):
+            found = _Form(claim).prove()
+    except OutOfTime:
+        return None
+    return found.proof if isinstance(found, _Proved) else None
+
+
 class _Form:
     def __init__(self, claim: Gram) -> None:
         self.claim = claim
@@ -334,7 +361,9 @@ class _Form:
         parts = [f"{shown(m)} times hypothesis {i + 1}" for i, m in enumerate(multipliers) if m != 0]
         count = f"{len(found.pivots)} square{'s' if len(found.pivots) != 1 else ''} with coefficients >= 0"
         basis = "solver" if "solver" in bases else "certificate"
-        return Decision(answer=Answer.TRUE, certified=basis, evidence=" + ".join([*parts, count]), used=used)
+        proof = GramProof(self.goal, tuple(self.hypotheses), tuple(multipliers), constant, tuple(self.names), found)
+        evidence = " + ".join([*parts, count])
+        return _Proved(answer=Answer.TRUE, certified=basis, evidence=evidence, used=used, proof=proof)
 
     def _combined(self) -> Decision | None:
         """Products of conditions with hypotheses and with squares of sums and differences of two vectors."""

@@ -85,6 +85,21 @@ def audit(
     return [StepResult.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
 
 
+def certificates(
+    modules: Sequence[str],
+    only: str | None = None,
+    progress: Progress | None = None,
+    workers: int | Executor | None = None,
+) -> list[dict[str, Any]]:
+    """The certificate of every step of some ledgers, or ``only`` of the one of this id; see `certificates.exported`."""
+    if only is None:
+        return _over_steps("certificates", modules, progress, workers)
+    [module] = modules
+    place = position(only, [step.id for step in load(module)])
+    store = ResultStore().folder
+    return [work_on("certificates", module, place, None if store is None else str(store))[0]]
+
+
 def mutate(
     modules: Sequence[str],
     only: str | None = None,
@@ -161,7 +176,8 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
     """
     from ratecheck.algebra.smt import SOLVER
-    from ratecheck.auditing.finding import examine_step
+    from ratecheck.auditing.certificates import exported
+    from ratecheck.auditing.finding import StepResult, examine_step
     from ratecheck.auditing.mutation.analysis import test_step
 
     store = ResultStore(None if folder is None else Path(folder))
@@ -171,9 +187,13 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
     lasting = True
     if kept is None:
         killed = SOLVER.killed
-        kept = (examine_step(step) if work == "findings" else test_step(step)).fields()
-        lasting = SOLVER.killed == killed
+        if work == "certificates":
+            found, lasting = work_on("findings", module, position, folder)
+            kept = exported(step, StepResult.read(found))
+        else:
+            kept = (examine_step(step) if work == "findings" else test_step(step)).fields()
+            lasting = SOLVER.killed == killed
         if lasting:
             store.put(key, kept)
-    found: dict[str, Any] = kept
-    return found, lasting
+    result: dict[str, Any] = kept
+    return result, lasting

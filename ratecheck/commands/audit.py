@@ -12,6 +12,7 @@ from ratecheck.commands.arguments import json_option, print_result, scheduler_op
 @click.argument("paper", required=False)
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--mutate", is_flag=True, help="Change every printed constant, exponent and direction, one at a time.")
+@click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 @scheduler_option
 @json_option
@@ -19,6 +20,7 @@ def command(
     paper: str | None,
     step: str | None,
     mutate: bool,
+    certificates: str | None,
     workers: int | None,
     scheduler: str | None,
     as_json: bool,
@@ -28,7 +30,7 @@ def command(
     Each step is proved with a certificate, proved on a solver's word, checked on instances, or refuted by numbers.
     Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false.
     """
-    found = audit(paper, step=step, mutate=mutate, workers=workers, scheduler=scheduler)
+    found = audit(paper, step=step, mutate=mutate, certificates=certificates, workers=workers, scheduler=scheduler)
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
     return int(isinstance(found, AuditResult) and bool(found.false))

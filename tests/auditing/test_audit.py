@@ -247,6 +247,21 @@ def test_tampered_substitutions_are_rejected():
     assert not dataclasses.replace(found, system=stronger).check()
 
 
+def test_substitutions_are_expanded_and_not_tried_at_points():
+    """A goal that is right modulo a prime is wrong."""
+    certificate = first_certificate(System(x - 1 / y, strict=False, hypotheses=(y - 1 / x,), positive=(False,)))
+    goal = dataclasses.replace(certificate.goal, numerator=certificate.goal.numerator * 2**61)
+    assert not dataclasses.replace(certificate, goal=goal).check()
+    goal = dataclasses.replace(certificate.goal, numerator=certificate.goal.numerator + 2**61 - 1)
+    assert not dataclasses.replace(certificate, goal=goal).check()
+
+
+def test_a_multiplier_of_which_only_denominators_speak_is_no_error():
+    """Its symbol is none of the polynomials'."""
+    system = System((x + y) / z, strict=False, hypotheses=((x - y) / z,), positive=(False,))
+    assert combination.combine(system, multiplier=z).check()
+
+
 def test_an_isolated_border_is_not_lost():
     """From x*t <= 1 and t <= t**2 follows x <= 1 for t >= 1, but not at t = 0, where x is free."""
     x = sp.Symbol("x", positive=True)
