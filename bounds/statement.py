@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import sympy as sp
 
@@ -311,6 +312,14 @@ class Statement:
     follows_from: tuple[str, ...]
     remark: str
     repairs: str = ""
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """In another process one of the catalogue is that process's own: some questions are about it alone."""
+        # The package is there whenever this module is, and imports it.
+        catalogue = sys.modules[__package__]
+        if any(each is self for each in catalogue.siblings(self)):
+            return catalogue.get, (self.key,)
+        return super().__reduce_ex__(protocol)
 
     def _repr_markdown_(self) -> str | None:
         """For notebooks: what ``ratecheck show`` prints."""

@@ -13,6 +13,7 @@ from extras import needs_distributed
 from small_study import PAIR, SWEEP
 from terminal import wait_for
 
+import ratecheck as rc
 from ratecheck.api.run import ShardResult, measured
 from ratecheck.errors import InputError
 from ratecheck.execution import Processes, Threads, executor, share
@@ -85,6 +86,12 @@ def test_a_killed_process_costs_its_tasks_nothing(tmp_path):
     assert found == {number: number**2 for number in range(5)}
     with pytest.raises(InputError, match="killed 3 times in a row"):
         share(dies, [(0,), (1,)], 2, found.__setitem__)
+
+
+def test_what_is_asked_of_the_catalogue_is_asked_of_what_workers_return():
+    """That the audit calls a statement false is said where another process searched it too."""
+    found = rc.falsify("pfl/theorem-3.7", "pfl/lemma-a.2", evaluations=2, workers=2).to_dict()
+    assert [each["worst"]["audit"] is None for each in found["searches"]] == [True, False]
 
 
 def test_processes_compute_the_same_store(tmp_path):
