@@ -44,6 +44,12 @@ class Ratio:
         """No coefficient of numerator or denominator is negative."""
         return definite(self.numerator) and definite(self.denominator)
 
+    def equals(self, other: Ratio) -> bool:
+        """Whether they are one rational function; what has the same terms need not be multiplied out."""
+        if self.numerator == other.numerator and self.denominator == other.denominator:
+            return True
+        return bool(self.numerator * other.denominator == other.numerator * self.denominator)
+
     def put(self, x: int, above: PolyElement, below: PolyElement) -> Ratio:
         """With above/below for the generator number x."""
         numerator, up = _put(self.numerator, x, above, below)
@@ -172,12 +178,12 @@ class SubstitutionCertificate:
             x, hypothesis = ring.symbols.index(pivot.symbol), known[pivot.hypothesis]
             if any(monomial[x] for part in (pivot.slope, pivot.rest) for monomial in part.itermonoms()):
                 return False
-            claimed = pivot.slope * ring.gens[x] + pivot.rest
-            if hypothesis.numerator * pivot.denominator != claimed * hypothesis.denominator:
+            claimed = Ratio(pivot.slope * ring.gens[x] + pivot.rest, pivot.denominator)
+            if not hypothesis.equals(claimed):
                 return False
             value = pivot.value
             goal, known = goal.put(x, *value), {i: each.put(x, *value) for i, each in known.items()}
-        return bool(goal.numerator * self.goal.denominator == self.goal.numerator * goal.denominator)
+        return goal.equals(self.goal)
 
 
 def key_of(pivots: Sequence[Pivot]) -> Key:
