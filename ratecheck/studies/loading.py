@@ -23,8 +23,8 @@ from ratecheck.studies.schema import (
     FigureTable,
     ProblemTable,
     RangeTable,
+    RunSetting,
     RunTable,
-    Setting,
     StudyTable,
 )
 from ratecheck.studies.study import ADMISSIBLE, ClaimKind, Curve, Effect, Figure, Study, StudyClaim, pairs
@@ -175,7 +175,7 @@ class _Curves:
             step_sizes=_step_sizes(run, f"{self.where}: run"),
         )
 
-    def _pick(self, k: int, value: object) -> tuple[Setting, ProblemTable]:
+    def _pick(self, k: int, value: object) -> tuple[RunSetting, ProblemTable]:
         """The tables of curve k."""
         vary, settings = self.table.vary, RunTable.model_fields
         run, problem = self._column("run", self.run, k), self._column("problem", self.problem, k)
@@ -220,7 +220,7 @@ class _Curves:
         return value if vary in ("participation", "K") else f"{vary}: {value}"
 
 
-def _step_sizes(run: Setting, where: str) -> dict[str, float]:
+def _step_sizes(run: RunSetting, where: str) -> dict[str, float]:
     """The method's step sizes, local ones from ``gamma`` where that is given: gamma_x = gamma / eta_x."""
     method = METHODS[run.algorithm]
     # Step sizes that only other figures' methods have do no harm.

@@ -118,7 +118,7 @@ class ProblemTable(Table):
     name: Word
 
 
-class Setting(Table):
+class RunSetting(Table):
     """A curve's ``run``, without noises and step sizes: which of them there are, problems and methods say."""
 
     algorithm: Method
@@ -135,7 +135,7 @@ class Setting(Table):
 
 
 _NUMBERS: dict[str, Any] = dict.fromkeys(NOISES, (Nonnegative, 0.0)) | dict.fromkeys(STEP_SIZES, (Positive, 1.0))
-RunTable: type[Setting] = create_model("RunTable", __base__=Setting, **_NUMBERS)
+RunTable: type[RunSetting] = create_model("RunTable", __base__=RunSetting, **_NUMBERS)
 
 
 class _Drawn(Table):

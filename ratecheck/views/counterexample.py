@@ -103,7 +103,7 @@ class _Style:
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class WrittenCounterexample:
     """A violating instance, its verdict, and what is proved of it; `text` and `latex` are one sentence each."""
 
     instance: Instance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.falsification.simpler import SIZES
 from ratecheck.outcome import Outcome
-from ratecheck.views.counterexample import Counterexample
+from ratecheck.views.counterexample import WrittenCounterexample
 from ratecheck.views.numbers import number
 from ratecheck.views.verdict import verdict_fields, verdict_text
 from ratecheck.views.width import table
@@ -34,13 +34,13 @@ def simplest(found: Falsified) -> Instance | None:
     return found.instance if found.shrunk is None else found.shrunk.instance
 
 
-def counterexample(found: Falsified) -> Counterexample | None:
+def counterexample(found: Falsified) -> WrittenCounterexample | None:
     """The counterexample of a search as a person would write it; None where none was found."""
     verdict = found.verdict if found.shrunk is None else found.shrunk.verdict
     instance = simplest(found)
     if instance is None or verdict is None or found.outcome is not Outcome.VIOLATED:
         return None
-    return Counterexample(instance, verdict)
+    return WrittenCounterexample(instance, verdict)
 
 
 def falsified_text(found: Falsified) -> str:

@@ -23,7 +23,7 @@ from ratecheck.participation import Bernoulli, Trace
 from ratecheck.problems import Logistic, Quadratic
 from ratecheck.verification import instance as instances
 from ratecheck.verification.instance import Instance
-from ratecheck.views.counterexample import Counterexample
+from ratecheck.views.counterexample import WrittenCounterexample
 from ratecheck.views.falsify import counterexample, falsified_fields, falsified_text
 
 # Statements that are false as printed, and true ones whose right side is divided: runs with means and with single
@@ -123,12 +123,12 @@ def test_sides_are_exact_where_they_look_so():
         gradient = (x - 2) / 2
         left, x = left + gradient**2 / T, x - 2 * gamma * gradient
     alone = Instance(statement, Quadratic([[[0.5]]], [[1.0]], 1), None, {"m": 1.0, **given})
-    text = Counterexample(alone, alone.verdict()).text
+    text = WrittenCounterexample(alone, alone.verdict()).text
     assert text.startswith("one client, f = (x - 2)^2/4, no noise, K = 1, T = 3, gamma = 1/16, ")
     assert f": left {left} > right " in text
     assert "~" not in text
     both = Instance(statement, Quadratic([[[1.0]], [[0.5]]], [[0.0], [0.5]], 1), None, {"m": 2.0, **given})
-    text = Counterexample(both, both.verdict()).text
+    text = WrittenCounterexample(both, both.verdict()).text
     assert text.startswith("two clients, f_1 = x^2/2, f_2 = (x - 1)^2/4, no noise, K = 1, T = 3, ")
     assert "eta_u ~ 1.41421" in text
     assert "left ~ " in text
@@ -142,7 +142,7 @@ def test_everything_that_matters_is_in_the_sentence():
     trace = Trace([[1, 1], [1, 0], [1, 0]])
     instance = Instance(statement, problem, trace, given, {"x0": [1.0, -0.5]})
     verdict = instance.verdict()
-    shown = Counterexample(instance, verdict)
+    shown = WrittenCounterexample(instance, verdict)
     assert shown.text.startswith(
         "two clients, f_1 = x_1^2/2 + x_2^2/2 + x_1 x_2/2, f_2 = -x_1/4, both in round 0, client 1 in rounds 1 to 2, "
         "no noise, x0 = (1, -1/2), K = 1, T = 3, eta_g = 1, eta_l = 1/2; here tau_max = 2, L ~ 1.5: left "
@@ -151,7 +151,7 @@ def test_everything_that_matters_is_in_the_sentence():
     flat = Quadratic([[[1.0, 0.0], [0.0, 0.0]]], [[1.0, 0.0]], 1)
     given = {"m": 1.0, "K": 1.0, "T": 2.0, "sigma_u": 0.0, "sigma_v": 2.0}
     instance = Instance(divided("pfl/theorem-3.7", 10**3), flat, None, given)
-    text = Counterexample(instance, instance.verdict()).text
+    text = WrittenCounterexample(instance, instance.verdict()).text
     assert text.startswith("one client, f(u, v) = (u - 1)^2/2, K = 1, T = 2, sigma_v = 2, gamma = 1/32, ")
 
 
@@ -161,7 +161,7 @@ def test_equal_clients_are_named_together():
     problem = Quadratic(np.zeros((8, 1, 1)), np.zeros((8, 1)), 1)
     given = {"T": 2.0, "S": 1.0, "K": 1.0, "sigma": 0.0, "delta": 0.5}
     instance = Instance(statement, problem, Bernoulli([0.5] * 8), given)
-    shown = Counterexample(instance, instance.verdict())
+    shown = WrittenCounterexample(instance, instance.verdict())
     assert shown.text.startswith(
         "eight clients, f_1 = ... = f_8 = 0, each taking part with probability 1/2, T = 2: left "
     )
@@ -231,7 +231,7 @@ def test_problems_without_a_form_as_data():
     instance = Instance(statement, Logistic.synthetic(n=2, N=6, d=2), None, given)
     found = shrink(instance, 30)
     assert sizes(found.instance) == {**sizes(instance), "K": 1.0, "T": 1.0, "m": 1.0}
-    text = Counterexample(found.instance, found.verdict).text
+    text = WrittenCounterexample(found.instance, found.verdict).text
     assert text.startswith("two clients, a logistic problem with 1 shared and 1 personal variables, one of them drawn")
     assert "left ~ " in text
 
