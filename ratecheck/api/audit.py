@@ -18,7 +18,7 @@ from ratecheck.auditing.conclusions import Conclusion, Erratum
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
 from ratecheck.auditing.mutation.analysis import MutationSummary
-from ratecheck.errors import InputError
+from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import executor
 from ratecheck.views.audit import (
     conclusions_fields,
@@ -36,7 +36,8 @@ from ratecheck.views.progress import progress
 class AuditResult(Result):
     """The ``steps`` of proofs, each with its verdict; what follows for each statement; errata, what matters most first.
 
-    ``one`` says that a single step was asked for. ``certificates`` are those that were asked for, with the reason where
+    ``one`` says that a single step was asked for; ``changed`` says then, where it was checked on instances, what these
+    make of the claim with one thing changed. ``certificates`` are those that were asked for, with the reason where
     there is none; ``file`` says where they were written.
     """
 
@@ -46,6 +47,7 @@ class AuditResult(Result):
     one: bool = False
     certificates: tuple[Mapping[str, Any], ...] = ()
     file: str = ""
+    changed: MutationSummary | None = None
 
     @property
     def false(self) -> tuple[StepResult, ...]:
@@ -55,7 +57,7 @@ class AuditResult(Result):
     def __str__(self) -> str:
         if self.one:
             (step,) = self.steps
-            text = step_text(step, self.conclusions[step.of])
+            text = step_text(step, self.conclusions[step.of], self.changed)
             return "\n".join([text, *map(certificate_text, self.certificates)])
         text = ledger_text(self.steps, self.conclusions, self.errata)
         return f"{text}\n{leaving_text(self.certificates, self.file)}" if self.file else text
@@ -66,10 +68,11 @@ class AuditResult(Result):
         return counts_text(self.steps).replace("\n", "; ")
 
     def _fields(self) -> dict[str, Any]:
-        return {
+        fields = {
             "steps": findings_fields(self.steps, self.conclusions),
             "conclusions": conclusions_fields(self.conclusions),
         }
+        return fields if self.changed is None else {**fields, "power": self.changed.instances.fields()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,10 +132,13 @@ def audit(
 ) -> AuditResult | MutationResult:
     """Every step of the proofs of a paper, or of all papers, proved with a certificate, checked or refuted.
 
-    ``step`` is the id of a single step. With ``mutate`` every printed constant, exponent and direction is changed, one
-    at a time, and the result says whether that is noticed. Takes minutes; answers are kept. ``workers`` is the number
-    of processes, one per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
-    Raises `InputError` for a paper without a ledger, for an unknown step, and for a file that cannot be written.
+    ``paper`` may be the key of a statement: its steps are examined then, with those of the statements that it follows
+    from. ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed constant,
+    exponent and direction is changed, one at a time, and the result says whether that is noticed. Takes minutes;
+    answers are kept. ``workers`` is the number of processes, one per core by default; with ``scheduler``, the address
+    of a Dask scheduler, its workers do it.
+    Raises `InputError` for a paper without a ledger, for a statement without steps, for an unknown step, and for a file
+    that cannot be written.
 
     >>> import ratecheck as rc
     >>> found = rc.audit("flame")  # doctest: +SKIP
@@ -146,30 +152,44 @@ def audit(
     target = None if certificates is None else Path(certificates)
     if target is not None:
         files.check_target(target)
+    ids = _ids(paper, step, modules)
     if mutate:
-        return _mutated(modules, step, workers, scheduler)
+        return _mutated(modules, ids, workers, scheduler)
     with executor(scheduler, workers) as where, progress("auditing") as report:
-        steps = ledger.audit(modules, progress=report, workers=where)
-    if step is not None:
-        ledger.position(step, [each.id for each in steps])
+        steps = ledger.audit(modules, ids, report, where)
     proofs: list[dict[str, Any]] = []
     if target is not None or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
-            proofs = ledger.certificates(modules, only=step, progress=report, workers=where)
+            proofs = ledger.certificates(modules, ids, report, where)
+    file = "" if target is None else str(target)
     if target is not None:
         files.save(target, json.dumps(file_data(proofs), indent=1) + "\n")
+    if step is not None:
+        return _one(steps[0], modules[0], proofs, file)
     conclusions = following.conclude(steps, statements)
     errata = following.errata(steps, conclusions, statements)
-    if step is not None:
-        steps = [each for each in steps if each.id == step]
-        conclusions = {each.of: conclusions[each.of] for each in steps}
-    file = "" if target is None else str(target)
-    return AuditResult(tuple(steps), conclusions, tuple(errata), step is not None, tuple(proofs), file)
+    return AuditResult(tuple(steps), conclusions, tuple(errata), certificates=tuple(proofs), file=file)
 
 
-def _mutated(modules: list[str], step: str | None, workers: int | None, scheduler: str | None) -> MutationResult:
+def _one(step: StepResult, module: str, proofs: list[dict[str, Any]], file: str) -> AuditResult:
+    """What is known about one step, and the power of instances on which it was checked; nothing else is examined."""
+    count = sum(each.of == step.of for each in ledger.load(module))
+    conclusions = {step.of: following.of_one(step, count)}
+    changed = None
+    if step.verdict is StepVerdict.CHECKED:
+        with progress("changing numbers") as report:
+            changed = analysis.summarise(ledger.mutate([module], [step.id], report, 1), step.id)
+    errata = following.errata([step], conclusions, bounds.statements(step.paper))
+    return AuditResult(
+        (step,), conclusions, tuple(errata), one=True, certificates=tuple(proofs), file=file, changed=changed
+    )
+
+
+def _mutated(
+    modules: list[str], ids: tuple[str, ...] | None, workers: int | None, scheduler: str | None
+) -> MutationResult:
     with executor(scheduler, workers) as where, progress("changing numbers") as report:
-        tested = ledger.mutate(modules, only=step, progress=report, workers=where)
+        tested = ledger.mutate(modules, ids, report, where)
     papers = dict.fromkeys(each.paper for each in tested)
     summaries = [analysis.summarise([each for each in tested if each.paper == paper], paper) for paper in papers]
     if len(summaries) > 1:
@@ -184,12 +204,37 @@ def _papers(paper: str | None, step: str | None) -> list[str]:
         if paper is not None and prefix != paper:
             raise InputError(f"step {step!r} is not one of {paper}: ids begin with the paper, such as {paper}/...")
         paper = prefix
-    if paper is not None:
+    if paper is None:
+        return [name for name in bounds.PAPERS if ledger.has_ledger(name)]
+    if bounds.own.is_own(paper):
+        raise InputError(f"{paper} has no ledger of its proof: those of the catalogue have; {_those_with()}")
+    if "/" in paper:
+        paper = bounds.get(paper).key.partition("/")[0]
+    else:
         bounds.statements(paper)
-        if not ledger.has_ledger(paper):
-            raise InputError(f"{paper} has no ledger of its proofs yet; {_those_with()}")
-        return [paper]
-    return [name for name in bounds.PAPERS if ledger.has_ledger(name)]
+    if not ledger.has_ledger(paper):
+        raise InputError(f"{paper} has no ledger of its proofs yet; {_those_with()}")
+    return [paper]
+
+
+def _ids(paper: str | None, step: str | None, modules: list[str]) -> tuple[str, ...] | None:
+    """The steps to look at: one, or those of a statement and of all that it follows from; None for all of them."""
+    if step is not None:
+        return ledger.one(modules[0], step)
+    if paper is None or "/" not in paper:
+        return None
+    steps = ledger.load(modules[0])
+    audited = {each.of for each in steps}
+    key = paper if paper in audited else bounds.get(paper).repairs
+    if key not in audited:
+        raise InputError(f"no step of the ledger is about {paper}; {did_you_mean(paper, sorted(audited))}")
+    premises = following.premises_of(bounds.statements(paper.partition("/")[0]), audited)
+    wanted, todo = {key}, [key]
+    while todo:
+        new = set(premises[todo.pop()]) - wanted
+        wanted |= new
+        todo += new
+    return tuple(each.id for each in steps if each.of in wanted)
 
 
 def _those_with() -> str:

@@ -40,16 +40,13 @@ class NotExpressibleError(Exception):
     """Why a claim or its proof does not leave as a certificate."""
 
 
-_OTHER_PROOFS = {"solver": "proved on z3's word", "instances": "checked on instances"}
-
-
 def exported(step: Step, found: StepResult) -> dict[str, Any]:
     """The certificate of a step that is proved, or the reason why there is none, as data to keep."""
     answer: dict[str, Any] = {"id": step.id, "certificate": None, "reason": ""}
     if found.verdict is StepVerdict.PROVED:
         try:
-            answer["reason"] = _OTHER_PROOFS.get(found.basis, "")
-            answer["certificate"] = None if answer["reason"] else certificate(step, step.check)
+            answer["reason"] = "" if found.certified else "proved on z3's word"
+            answer["certificate"] = certificate(step, step.check) if found.certified else None
         except NotExpressibleError as error:
             answer["reason"] = str(error)
     return answer

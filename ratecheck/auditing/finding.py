@@ -20,9 +20,10 @@ HYGIENE_SECONDS = 1.0
 
 
 class StepVerdict(Enum):
-    """What is known about a printed claim."""
+    """What is known about a printed claim: PROVED for all values, or CHECKED, which is not refuted on the instances."""
 
     PROVED = "PROVED"
+    CHECKED = "CHECKED"
     FALSE = "FALSE"
     TYPO = "TYPO"
     STANDARD = "STANDARD"
@@ -33,8 +34,9 @@ class StepVerdict(Enum):
 class StepResult:
     """A step's verdict.
 
-    ``basis`` is "certificate", "solver" or "instances" for what is proved. ``vacuous`` says that the hypotheses cannot
-    hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form, "" without one.
+    ``basis`` is "certificate" or "solver" for what is proved, "instances" for what is checked. ``vacuous`` says that
+    the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
+    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one.
     """
 
     id: str
@@ -67,8 +69,8 @@ class StepResult:
 
     @property
     def mended(self) -> bool:
-        """Whether the printed claim is false and the repaired one holds."""
-        return self.verdict in (StepVerdict.FALSE, StepVerdict.TYPO) and self.repaired == "PROVED"
+        """Whether the printed claim is false and the repaired one is proved, or not refuted on its instances."""
+        return self.verdict in (StepVerdict.FALSE, StepVerdict.TYPO) and self.repaired in ("PROVED", "CHECKED")
 
     def fields(self) -> dict[str, Any]:
         """As data for a file."""
@@ -108,7 +110,7 @@ def examine_step(step: Step) -> StepResult:
         evidence=evidence,
         vacuous=vacuous,
         repair=step.repair,
-        repaired="" if repaired is None else {"true": "PROVED", "false": "FALSE"}.get(repaired.answer.value, "UNKNOWN"),
+        repaired="" if repaired is None else _held(repaired).value,
         repaired_evidence="" if repaired is None else repaired.evidence,
         witness=hygiene.witness,
         unused=hygiene.unused,
@@ -158,4 +160,11 @@ def _verdict(step: Step, decision: Decision, repaired: Decision | None, vacuous:
     if decision.false:
         typo = step.typo and repaired is not None and repaired.true
         return StepVerdict.TYPO if typo else StepVerdict.FALSE
-    return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else StepVerdict.PROVED
+    return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else _held(decision)
+
+
+def _held(decision: Decision) -> StepVerdict:
+    """What a decision makes of a claim for which nothing else has a say."""
+    if decision.true:
+        return StepVerdict.CHECKED if decision.certified == "instances" else StepVerdict.PROVED
+    return StepVerdict.FALSE if decision.false else StepVerdict.UNKNOWN

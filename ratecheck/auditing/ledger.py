@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,66 +69,69 @@ class ResultStore:
         self._store.put(key, json.dumps({"count": len(value), "value": value}).encode())
 
 
-def position(step: str, ids: Sequence[str]) -> int:
-    """The place of a step in its ledger; raises `InputError` where there is none of this id."""
+def one(module: str, step: str) -> tuple[str, ...]:
+    """The id of a step of a ledger; raises `InputError` where there is none of this id."""
+    ids = [each.id for each in load(module)]
     if step not in ids:
         raise InputError(f"no step {step!r} in the ledger; {did_you_mean(step, ids)}")
-    return ids.index(step)
+    return (step,)
 
 
 def audit(
-    modules: Sequence[str], progress: Progress | None = None, workers: int | Executor | None = None
+    modules: Sequence[str],
+    ids: Collection[str] | None = None,
+    progress: Progress | None = None,
+    workers: int | Executor | None = None,
 ) -> list[StepResult]:
-    """The findings on every step of some ledgers, in printed order."""
+    """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order."""
     from ratecheck.auditing.finding import StepResult
 
-    return [StepResult.read(fields) for fields in _over_steps("findings", modules, progress, workers)]
+    return [StepResult.read(fields) for fields in _over_steps("findings", modules, ids, progress, workers)]
 
 
 def certificates(
     modules: Sequence[str],
-    only: str | None = None,
+    ids: Collection[str] | None = None,
     progress: Progress | None = None,
     workers: int | Executor | None = None,
 ) -> list[dict[str, Any]]:
-    """The certificate of every step of some ledgers, or ``only`` of the one of this id; see `certificates.exported`."""
-    if only is None:
-        return _over_steps("certificates", modules, progress, workers)
-    [module] = modules
-    place = position(only, [step.id for step in load(module)])
-    store = ResultStore().folder
-    return [work_on("certificates", module, place, None if store is None else str(store))[0]]
+    """The certificates of the steps of some ledgers, all or those of ``ids`` alone; see `certificates.exported`."""
+    return _over_steps("certificates", modules, ids, progress, workers)
 
 
 def mutate(
     modules: Sequence[str],
-    only: str | None = None,
+    ids: Collection[str] | None = None,
     progress: Progress | None = None,
     workers: int | Executor | None = None,
 ) -> list[Tested]:
-    """Every step of some ledgers, or ``only`` the one of this id, with its mutants and what became of them."""
+    """The steps of some ledgers, all or those of ``ids`` alone, with their mutants and what became of them."""
     from ratecheck.auditing.mutation.analysis import Tested
 
-    if only is None:
-        return [Tested.read(fields) for fields in _over_steps("mutants", modules, progress, workers)]
-    [module] = modules
-    place = position(only, [step.id for step in load(module)])
-    store = ResultStore().folder
-    return [Tested.read(work_on("mutants", module, place, None if store is None else str(store))[0])]
+    return [Tested.read(fields) for fields in _over_steps("mutants", modules, ids, progress, workers)]
 
 
 def _over_steps(
-    work: str, modules: Sequence[str], progress: Progress | None, workers: int | Executor | None
+    work: str,
+    modules: Sequence[str],
+    ids: Collection[str] | None,
+    progress: Progress | None,
+    workers: int | Executor | None,
 ) -> list[dict[str, Any]]:
-    """What some work yields for every step of some ledgers; a ledger whose sources are known is not even imported."""
+    """What some work yields for the steps of some ledgers; a ledger whose sources are known is not even imported."""
     from ratecheck.auditing.cache_key import sources_digest
 
     store = ResultStore()
+    progress, workers = progress or (lambda _: None), workers or os.cpu_count() or 1
+    if ids is not None:
+        places = [(work, each, k) for each in modules for k, step in enumerate(load(each)) if step.id in ids]
+        picked = _run(places, store, progress, workers)
+        return [picked[task][0] for task in places]
     keys = {module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in modules}
     found = {module: store.get(key) for module, key in keys.items()}
     missing = [module for module, fields in found.items() if fields is None]
     tasks = [(work, module, number) for module in missing for number in range(len(load(module)))]
-    results = _run(tasks, store, progress or (lambda _: None), workers or os.cpu_count() or 1)
+    results = _run(tasks, store, progress, workers)
     for module in missing:
         mine = [results[task] for task in tasks if task[1] == module]
         found[module] = [fields for fields, _ in mine]

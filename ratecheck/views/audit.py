@@ -64,7 +64,7 @@ def ledger_text(findings: Sequence[StepResult], conclusions: Mapping[str, Conclu
 
 def _row(finding: StepResult) -> list[str]:
     step = finding.id.partition("/")[2]
-    by = _BASIS.get(finding.basis, "repaired form holds" if finding.mended else "")
+    by = _BASIS.get(finding.basis, f"repaired form {finding.repaired}" if finding.repaired else "")
     return [f"  {step}", finding.location, finding.kind, finding.verdict.value, by]
 
 
@@ -80,12 +80,13 @@ def _erratum(position: int, erratum: Erratum) -> str:
     return "\n".join([*lines, f"     so       {erratum.consequence}"])
 
 
-def step_text(finding: StepResult, conclusion: Conclusion) -> str:
-    """Everything about one step."""
+def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSummary | None) -> str:
+    """Everything about one step, and what the instances on which it was checked make of the ``changed`` claim."""
     rows = [
         ["claim", finding.claim],
         ["kind", finding.kind],
         ["evidence", finding.evidence],
+        ["power", "" if changed is None else power_text(changed)],
         ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
         *(["unused", name] for name in finding.unused),
         *(["room", each] for each in finding.loose),
@@ -95,6 +96,16 @@ def step_text(finding: StepResult, conclusion: Conclusion) -> str:
     ]
     head = f"{finding.id}   {finding.location}   {finding.verdict.value}"
     return "\n".join([head, *(f"  {label:9}  {text}" for label, text in rows if text)])
+
+
+def power_text(changed: MutationSummary) -> str:
+    """How many wrong claims the instances of a step tell from the right one."""
+    power = changed.instances
+    if not power.harmful:
+        return "not known: the claim has no number, exponent or direction that can be changed"
+    needed = ", ".join(f"{count} by {by}" for by, count in changed.noticed.items() if count)
+    numbers = f"; numbers had to be changed: {needed}" if needed else ""
+    return f"the instances refute {power.refuted} of {power.harmful} claims with one thing changed{numbers}"
 
 
 def counts_text(findings: Sequence[StepResult]) -> str:

@@ -615,12 +615,17 @@ def test_conclusions_follow_from_steps_and_premises():
     statements = bounds.statements("pfl")
     premise = "pfl/theorem-3.7"
     assert premise in bounds.get("pfl/corollary-3.8").follows_from
+    lemmas = {key for each in statements for key in each.follows_from} - {premise, "pfl/corollary-3.8"}
 
     def stand(*findings):
-        concluded = conclusions.conclude([*findings, made("pfl/c-1", verdict.PROVED, "pfl/corollary-3.8")], statements)
-        return concluded["pfl/corollary-3.8"].standing
+        rests = [made(f"pfl/l-{k}", verdict.PROVED, key) for k, key in enumerate(lemmas)]
+        end = made("pfl/c-1", verdict.PROVED, "pfl/corollary-3.8")
+        return conclusions.conclude([*rests, *findings, end], statements)["pfl/corollary-3.8"].standing
 
     assert stand(made("pfl/t-1", verdict.PROVED, premise)) is standing.HOLDS
+    assert stand(made("pfl/t-1", verdict.CHECKED, premise)) is standing.CHECKED
+    assert stand(made("pfl/t-1", verdict.FALSE, premise, repaired="CHECKED")) is standing.REPAIR
+    assert stand() is standing.UNDECIDED
     assert stand(made("pfl/t-1", verdict.FALSE, premise, repaired="PROVED")) is standing.REPAIR
     assert stand(made("pfl/t-1", verdict.FALSE, premise)) is standing.UNDECIDED
     assert stand(made("pfl/t-1", verdict.UNKNOWN, premise)) is standing.UNDECIDED
@@ -629,6 +634,26 @@ def test_conclusions_follow_from_steps_and_premises():
     assert stand(made("pfl/t-1", verdict.PROVED, premise), own) is standing.FALSE
     typo = made("pfl/t-1", verdict.TYPO, premise, repaired="PROVED")
     assert stand(typo) is standing.HOLDS
+    assert stand(dataclasses.replace(typo, repaired="CHECKED")) is standing.CHECKED
+    assert stand(dataclasses.replace(typo, kind="end-to-end")) is standing.REPAIR
+
+
+def test_a_repaired_form_without_steps_rests_on_those_of_the_printed_one():
+    """The first case of Corollary G.1 follows from the repaired theorem, whose repair is in the printed one's steps."""
+    verdict, standing = finding.StepVerdict, conclusions.Standing
+    statements, theorem, case = bounds.statements("fedsum"), "fedsum/theorem-g.1", "fedsum/corollary-g.1-case-1"
+    assert f"{theorem}-repaired" in bounds.get(case).follows_from
+    for printed, wanted in (
+        (made("fedsum/t-1", verdict.FALSE, theorem, "end-to-end", repaired="CHECKED"), standing.REPAIR),
+        (made("fedsum/t-1", verdict.FALSE, theorem, "end-to-end"), standing.UNDECIDED),
+    ):
+        # What these two follow from is granted.
+        premises = conclusions.premises_of(statements, {theorem})[case]
+        assert theorem in premises
+        others = [made(f"{key}-1", verdict.PROVED, key) for key in premises if key != theorem]
+        findings = [printed, *others, made("fedsum/c-1", verdict.PROVED, case)]
+        granted = [dataclasses.replace(each, follows_from=()) if each.key in premises else each for each in statements]
+        assert conclusions.conclude(findings, granted)[case].standing is wanted
 
 
 def test_errata_are_ordered_by_consequence():
@@ -662,9 +687,9 @@ def sides(draw, factor):
 
 
 STEPS = (
-    Step(id="pfl/toy-1", location="eq. (1)", claim="2xy <= x^2 + y^2", of="pfl/lemma-3.1",
+    Step(id="pfl/toy-1", location="eq. (1)", claim="2xy <= x^2 + y^2", of="pfl/lemma-3.3",
          check=Scalar(left=2 * x * y, operator="<=", right=x**2 + y**2)),
-    Step(id="pfl/toy-2", location="eq. (2)", claim="(x+y)^2", of="pfl/lemma-3.1",
+    Step(id="pfl/toy-2", location="eq. (2)", claim="(x+y)^2", of="pfl/lemma-3.3",
          check=Identity(left=(x + y) ** 2, right=x**2 + 2 * x * y + y**2)),
     Step(id="pfl/toy-3", location="eq. (3)", claim="v <= |v|", of="pfl/lemma-3.2",
          check=Enumerated(
@@ -831,7 +856,7 @@ def test_json_contract(shown):
     assert all(wanted <= row.keys() for row in rows)
     assert [row["id"] for row in rows] == [f"pfl/toy-{k}" for k in (1, 2, 3, 4)]
     assert [row["certified"] for row in rows] == [True, True, False, False]
-    assert {row["conclusion"].split(":")[0] for row in rows} == {"holds as printed", "holds with repair"}
+    assert {row["conclusion"].split(":")[0] for row in rows} == {"holds as printed", "not refuted with repair"}
     assert all(row["paper"] == "pfl" for row in rows)
 
 
@@ -839,7 +864,12 @@ def test_text_has_ledger_conclusions_and_errata(shown):
     """Of all papers with a ledger; nothing is said of the others."""
     result = shown("audit")
     assert result.returncode == 1
-    for part in ("pfl/lemma-3.1: holds as printed", "pfl/lemma-3.2: holds with repair", "errata", "x <= y assumed"):
+    for part in (
+        "pfl/lemma-3.3: holds as printed",
+        "pfl/lemma-3.2: not refuted with repair",
+        "errata",
+        "x <= y assumed",
+    ):
         assert part in result.stdout
     assert "no ledger" not in result.stderr
     detail = shown("audit", "--step", "pfl/toy-4")
@@ -848,10 +878,55 @@ def test_text_has_ledger_conclusions_and_errata(shown):
     assert shown("audit", "--step", "pfl/toy-1").returncode == 0
 
 
+@pytest.mark.usefixtures("shown")
+def test_one_step_is_examined_alone(monkeypatch):
+    """And says nothing of its statement but where it refutes it."""
+    seen = worked_on(monkeypatch)
+    found = public.audit(step="pfl/toy-2")
+    assert seen == ["pfl/toy-2"]
+    assert found.conclusions["pfl/lemma-3.3"].text == (
+        "undecided: this is one of its 2 steps; 'ratecheck audit pfl/lemma-3.3' examines all of its proof"
+    )
+    assert found.changed is None
+
+
+def test_a_checked_step_says_what_its_instances_tell(shown, monkeypatch, toy):
+    """CHECKED, never PROVED, with how many changed claims the instances refute."""
+    text = LEDGER.replace("StepKind.STANDARD", "StepKind.EXPECTATION")
+    monkeypatch.setattr(public.ledger, "module_of", lambda _: toy(text))
+    data = json.loads(shown("audit", "--step", "pfl/toy-3", "--json").stdout)
+    [row] = data["steps"]
+    assert (row["verdict"], row["certified"], row["basis"]) == ("CHECKED", False, "instances")
+    assert data["power"]["refuted"] == 2
+    shown_text = shown("audit", "--step", "pfl/toy-3").stdout
+    assert "the instances refute 2 of 2 claims with one thing changed" in shown_text
+    whole = json.loads(shown("audit", "pfl/lemma-3.2", "--json").stdout)
+    assert [each["id"] for each in whole["steps"]] == ["pfl/toy-3", "pfl/toy-4"]
+    [conclusion] = whole["conclusions"]
+    assert conclusion["standing"] == "not refuted with repair"
+
+
+@pytest.mark.usefixtures("shown")
+def test_a_statement_is_audited_with_what_it_follows_from(monkeypatch, toy):
+    """Lemma 3.6's recursion follows from Lemma 3.3; a repaired form has the steps of the printed one."""
+    text = LEDGER.replace('of="pfl/lemma-3.2"', 'of="pfl/lemma-3.6-recursion"', 1)
+    text = text.replace('of="pfl/lemma-3.2"', 'of="pfl/lemma-a.2"', 1)
+    monkeypatch.setattr(public.ledger, "module_of", lambda _: toy(text))
+    seen = worked_on(monkeypatch)
+    assert [each.id for each in public.audit("pfl/lemma-3.6-recursion", workers=1).steps] == [
+        f"pfl/toy-{k}" for k in (1, 2, 3)
+    ]
+    assert len(seen) == 3
+    assert [each.id for each in public.audit("pfl/lemma-a.2-repaired", workers=1).steps] == ["pfl/toy-4"]
+
+
 def test_usage_errors(shown):
     """One line and exit code 2."""
     for arguments, message in (
         (("fedsum",), "has no ledger"),
+        (("fedsum/theorem-d.1",), "has no ledger"),
+        (("pfl/lemma-3.5",), "no step of the ledger is about pfl/lemma-3.5"),
+        (("pfl/lemma-3.55",), "no statement 'pfl/lemma-3.55'"),
         (("nopaper",), "no paper"),
         (("--step", "pfl/toy-9"), "no step 'pfl/toy-9'"),
         (("flame", "--step", "pfl/toy-1"), "is not one of flame"),

@@ -156,6 +156,16 @@ class Share:
     counts: dict[str, int]
     share: float
 
+    @property
+    def refuted(self) -> int:
+        """How many are refuted."""
+        return self.counts[MutantStatus.REFUTED.value]
+
+    @property
+    def harmful(self) -> int:
+        """How many may do harm: all but those that are proved as well."""
+        return sum(self.counts.values()) - self.counts[MutantStatus.HARMLESS.value]
+
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
         return {**self.counts, "share": self.share}
