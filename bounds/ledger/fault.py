@@ -1,0 +1,76 @@
+"""What is wrong with the printed steps that the audit refutes: one fault per cause, with the charitable reading.
+
+The audit finds that a claim is false; what kind of fault that is, and what the authors may have meant, is a reader's
+judgement. It is kept with the papers, in their modules ``faults``, as a tuple FAULTS of `Fault`. A test compares them
+with the audit: every refuted step has one fault, and no other step has any.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from bounds import papers
+
+
+class FaultKind(Enum):
+    """What sort of fault it is; the earlier, the more it weighs."""
+
+    WRONG_TERM = "wrong-term"
+    MISSING_TERM = "missing-term"
+    ASSUMPTION = "hidden-assumption"
+    EDGE_CASE = "edge-case"
+    MISPRINT = "misprint"
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return self.value.replace("-", " ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One fault of a paper.
+
+    ``steps`` are the ids of the refuted steps that it explains, first the one where it is made. ``wrong`` says what is
+    wrong, ``meant`` is the charitable reading: what the authors may have meant, and what holds then. ``changes`` are the
+    keys of the statements of which a constant, a condition or the claim has to be printed differently even in that
+    reading, the statement that matters most first; empty where only the lines of a proof change.
+    """
+
+    steps: tuple[str, ...]
+    kind: FaultKind
+    wrong: str
+    meant: str
+    changes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of the step where it is made."""
+        return self.steps[0]
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "kind": self.kind.value,
+            "wrong": self.wrong,
+            "meant": self.meant,
+            "changes": list(self.changes),
+            "steps": list(self.steps),
+        }
+
+
+def faults(paper: str) -> tuple[Fault, ...]:
+    """The faults of a paper; none where its package has no such module."""
+    if not papers.has(paper, "faults"):
+        return ()
+    found: tuple[Fault, ...] = papers.part(paper, "faults").FAULTS
+    return found
+
+
+@functools.cache
+def by_step(paper: str) -> dict[str, Fault]:
+    """Id of a step -> its fault."""
+    return {step: fault for fault in faults(paper) for step in fault.steps}

@@ -1,0 +1,7 @@
+"""What is wrong with the steps that the audit refutes, and the charitable reading of each."""
+
+from __future__ import annotations
+
+from bounds.ledger.fault import Fault, FaultKind
+
+FAULTS: tuple[Fault, ...] = ()
