@@ -41,6 +41,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import bounds
 import ratecheck
+from bounds.ledger.fault import FaultKind
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
@@ -51,7 +52,8 @@ from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.algorithm import Group
-from ratecheck.auditing.conclusions import Conclusion, Erratum, conclude, errata
+from ratecheck.auditing.conclusions import Conclusion, conclude
+from ratecheck.auditing.errata import Erratum, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.ledger import audit, has_ledger, module_of
 from ratecheck.auditing.mutation.analysis import MutantStatus
@@ -512,14 +514,20 @@ def _findings(paper: str) -> tuple[StepResult, ...]:
 def audit_counts() -> str:
     """How many steps each ledger has, by verdict, and on what the proofs rest."""
     verdicts = [verdict.value for verdict in StepVerdict]
-    rows = []
+    kinds = [kind for kind in FaultKind if kind is not FaultKind.MISPRINT]
+    rows, by_kind = [], []
     for paper in filter(has_ledger, bounds.PAPERS):
         found = _findings(paper)
         counts = [sum(f.verdict.value == verdict for f in found) for verdict in verdicts]
         bases = [sum(f.basis == basis for f in found) for basis in ("certificate", "solver", "instances")]
         numbers = map(str, (len(found), *counts, *bases))
         rows.append((f"[{plain(bounds.title(paper))}](audit-{paper}.md)", *numbers))
-    return table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows)
+        wrong = [f.fault.kind for f in found if f.verdict is StepVerdict.FALSE and f.fault is not None]
+        causes = sum(f.fault is not None and f.fault.id == f.id for f in found)
+        by_kind.append((plain(bounds.title(paper)), *(str(wrong.count(kind)) for kind in kinds), str(causes)))
+    parts = [table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows), ""]
+    parts += ["The steps that are FALSE, by kind, and how many causes all errata have, misprints included:", ""]
+    return "\n".join([*parts, table(("paper", *(kind.text for kind in kinds), "causes"), by_kind)])
 
 
 def mutants() -> str:
@@ -559,10 +567,10 @@ def ledger(paper: str) -> str:
     statements = bounds.statements(paper)
     conclusions = conclude(found, statements)
     parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
-    wrong = errata(found, conclusions, statements)
+    wrong = errata(found, conclusions)
     if wrong:
-        header = ("step", "in the paper", "printed", "evidence", "repair", "consequence")
-        parts += ["## Errata", "", "What matters most comes first.", "", table(header, map(_erratum, wrong))]
+        parts += ["## Errata", "", "One per cause, what matters most first.", ""]
+        parts += [line for number, each in enumerate(wrong, 1) for line in _erratum(number, each)]
     parts += ["## Steps", ""]
     header = ("step", "in the paper", "claim", "kind", "verdict", "evidence")
     for key in conclusions:
@@ -576,10 +584,19 @@ def _concluded(conclusion: Conclusion) -> tuple[str, str]:
     )
 
 
-def _erratum(erratum: Erratum) -> tuple[str, ...]:
-    f = erratum.finding
-    repair = f"{plain(f.repair)} ({f.repaired})" if f.repair else ""
-    return code(f.id), plain(f.location), plain(f.claim), plain(f.evidence), repair, plain(erratum.consequence)
+def _erratum(number: int, erratum: Erratum) -> list[str]:
+    first, fault = erratum.first, erratum.fault
+    rows = [
+        ("printed", plain(first.claim)),
+        ("wrong", plain(fault.wrong) if fault else ""),
+        ("counterexample", plain(first.evidence)),
+        ("repair", f"{plain(first.repair or 'see the repaired form')} ({first.repaired})" if first.repaired else ""),
+        ("charitable reading", plain(fault.meant) if fault else ""),
+        ("steps", ", ".join(code(each.id) for each in erratum.findings)),
+        ("consequence", plain(erratum.consequence)),
+    ]
+    head = f"**{number}. {plain(first.location)}** ({erratum.kind})"
+    return [head, "", *(f"- *{label}*: {text}" for label, text in rows if text), ""]
 
 
 def _step(f: StepResult) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ class Fault:
     """One fault of a paper.
 
     ``steps`` are the ids of the refuted steps that it explains, first the one where it is made. ``wrong`` says what is
-    wrong, ``meant`` is the charitable reading: what the authors may have meant, and what holds then. ``changes`` are the
-    keys of the statements of which a constant, a condition or the claim has to be printed differently even in that
+    wrong, ``meant`` is the charitable reading: what the authors may have meant, and what holds then. ``changes`` are
+    the keys of the statements of which a constant, a condition or the claim has to be printed differently even in that
     reading, the statement that matters most first; empty where only the lines of a proof change.
     """
 
@@ -63,8 +63,8 @@ class Fault:
 
 
 def faults(paper: str) -> tuple[Fault, ...]:
-    """The faults of a paper; none where its package has no such module."""
-    if not papers.has(paper, "faults"):
+    """The faults of a paper; none where it is not in the catalogue, or its package has no such module."""
+    if paper not in papers.packages() or not papers.has(paper, "faults"):
         return ()
     found: tuple[Fault, ...] = papers.part(paper, "faults").FAULTS
     return found

@@ -1,4 +1,4 @@
-"""Statements that the audit of their proofs calls false as printed, for those who meet them elsewhere.
+"""Statements that the audit of their proofs refutes as printed, for those who meet them elsewhere.
 
 The audit takes minutes, so its answers are kept with the papers, in their modules ``refuted``, as a tuple REFUTED of
 `Refuted`; a test compares them with it.
@@ -11,12 +11,20 @@ from typing import Any
 
 import bounds
 from bounds import papers
+from bounds.ledger.fault import FaultKind, by_step
 from bounds.statement import Statement
+
+# What is said of a statement by the kind of its fault; of others that it is false as printed.
+_FALSE = "is false as printed"
+_LACKING = {
+    FaultKind.ASSUMPTION: "needs an assumption that is not printed",
+    FaultKind.EDGE_CASE: "is false as printed in an edge case",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refuted:
-    """The statement ``key`` is false as printed: ``step`` is the end-to-end step of the ledger that refutes it.
+    """The statement ``key`` does not hold as printed: ``step`` is the end-to-end step of the ledger that refutes it.
 
     ``form_of`` is the key of the statement of which it is another form, with the same defects. ``assumed`` is what
     repairs the printed form, where the catalogue's form of that key assumes it already.
@@ -34,20 +42,27 @@ class Refuted:
         return next((statement.key for statement in found if statement is not None), None)
 
     @property
+    def what(self) -> str:
+        """What is to be said of the statement: that it is false, or what it lacks."""
+        fault = by_step(self.step.partition("/")[0]).get(self.step)
+        return _FALSE if fault is None else _LACKING.get(fault.kind, _FALSE)
+
+    @property
     def text(self) -> str:
         """In one line."""
         form = f", with the defects of {self.form_of}," if self.form_of else ""
         here = f"; the form here assumes what mends it: {self.assumed}" if self.assumed else ""
         repaired = "" if self.repaired is None else f"; repaired: {self.repaired}"
-        return f"{self.key}{form} is false as printed ('ratecheck audit --step {self.step}'){here}{repaired}"
+        return f"{self.key}{form} {self.what} ('ratecheck audit --step {self.step}'){here}{repaired}"
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
-        return {"false_as_printed": True, "step": self.step, "repaired": self.repaired, "text": self.text}
+        false = self.what == _FALSE
+        return {"false_as_printed": false, "step": self.step, "repaired": self.repaired, "text": self.text}
 
 
 def of_paper(paper: str) -> tuple[Refuted, ...]:
-    """What the audit calls false among the statements of a paper; raises `InputError` for an unknown paper."""
+    """What the audit refutes among the statements of a paper; raises `InputError` for an unknown paper."""
     if not papers.has(paper, "refuted"):
         return ()
     found: tuple[Refuted, ...] = papers.part(paper, "refuted").REFUTED
@@ -55,7 +70,7 @@ def of_paper(paper: str) -> tuple[Refuted, ...]:
 
 
 def refuted(statement: Statement) -> Refuted | None:
-    """What the audit says against a statement of the catalogue; None where it does not call it false."""
+    """What the audit says against a statement of the catalogue; None where it does not refute it."""
     printed = next((each for each in bounds.siblings(statement) if each.key == statement.key), None)
     # A user's own statement may bear the key of one of the catalogue.
     if printed is None or printed.vocabulary is not statement.vocabulary:
@@ -64,6 +79,6 @@ def refuted(statement: Statement) -> Refuted | None:
 
 
 def refuted_fields(statement: Statement) -> dict[str, Any] | None:
-    """What the audit says against a statement that it calls false, as JSON data; None where it does not."""
+    """What the audit says against a statement that it refutes, as JSON data; None where it does not."""
     against = refuted(statement)
     return None if against is None else against.fields()

@@ -116,9 +116,8 @@ class Step:
     ``id`` is ``<paper>/<part of the proof>-<number>``, such as ``pfl/lemma-3.5-3``; ``location`` carries the printed
     numbers ("Lemma 3.5, eq. (A.5), second line"), ``claim`` is the claim in plain characters as printed, ``of`` the key
     of the statement whose proof it belongs to. ``repaired`` is what holds in its place where ``check`` fails, if the
-    proof can be mended here, and ``repair`` says in words what was changed. ``typo`` says that no later step depends on
-    the printed form where it differs from the repaired one. ``remark`` is for the reader: what a symbol stands for,
-    where the text is unclear.
+    proof can be mended here, and ``repair`` says in words what was changed. ``remark`` is for the reader: what a symbol
+    stands for, where the text is unclear. What kind of fault a false step is stands in `bounds.ledger.fault`.
     """
 
     id: str
@@ -129,7 +128,6 @@ class Step:
     repaired: Check | None = None
     repair: str = ""
     remark: str = ""
-    typo: bool = False
 
     @property
     def kind(self) -> StepKind:

@@ -14,7 +14,8 @@ from ratecheck.api.result import Result
 from ratecheck.auditing import conclusions as following
 from ratecheck.auditing import ledger
 from ratecheck.auditing.certificates import file_data
-from ratecheck.auditing.conclusions import Conclusion, Erratum
+from ratecheck.auditing.conclusions import Conclusion
+from ratecheck.auditing.errata import Erratum, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
 from ratecheck.auditing.mutation.analysis import MutationSummary
@@ -23,6 +24,7 @@ from ratecheck.execution import executor
 from ratecheck.views.audit import (
     conclusions_fields,
     counts_text,
+    errata_fields,
     findings_fields,
     ledger_text,
     mutation_text,
@@ -71,6 +73,7 @@ class AuditResult(Result):
         fields = {
             "steps": findings_fields(self.steps, self.conclusions),
             "conclusions": conclusions_fields(self.conclusions),
+            "errata": errata_fields(self.errata),
         }
         return fields if self.changed is None else {**fields, "power": self.changed.instances.fields()}
 
@@ -167,8 +170,8 @@ def audit(
     if step is not None:
         return _one(steps[0], modules[0], proofs, file)
     conclusions = following.conclude(steps, statements)
-    errata = following.errata(steps, conclusions, statements)
-    return AuditResult(tuple(steps), conclusions, tuple(errata), certificates=tuple(proofs), file=file)
+    wrong = tuple(errata(steps, conclusions))
+    return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs), file=file)
 
 
 def _one(step: StepResult, module: str, proofs: list[dict[str, Any]], file: str) -> AuditResult:
@@ -179,10 +182,8 @@ def _one(step: StepResult, module: str, proofs: list[dict[str, Any]], file: str)
     if step.verdict is StepVerdict.CHECKED:
         with progress("changing numbers") as report:
             changed = analysis.summarise(ledger.mutate([module], [step.id], report, 1), step.id)
-    errata = following.errata([step], conclusions, bounds.statements(step.paper))
-    return AuditResult(
-        (step,), conclusions, tuple(errata), one=True, certificates=tuple(proofs), file=file, changed=changed
-    )
+    wrong = tuple(errata([step], conclusions))
+    return AuditResult((step,), conclusions, wrong, one=True, certificates=tuple(proofs), file=file, changed=changed)
 
 
 def _mutated(

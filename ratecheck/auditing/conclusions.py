@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from bounds.ledger.fault import FaultKind
 from bounds.ledger.step import StepKind
 from bounds.statement import Statement
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -47,9 +48,10 @@ class Conclusion:
 def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) -> dict[str, Conclusion]:
     """The standing of every statement that has steps, in the order of the steps.
 
-    A statement is false where an end-to-end step is; it is not refuted with repair where every false step of its proof,
-    or of the statements that it follows from, has a repaired form that is not refuted; it is undecided where a step is
-    unknown, or false and not mended, or where nothing in the ledger is about a statement that it follows from.
+    A statement is false where an end-to-end step is, unless what it lacks is an assumption or the exclusion of an edge
+    case; it is not refuted with repair where every false step of its proof, or of the statements that it follows from,
+    has a repaired form that is not refuted; it is undecided where a step is unknown, or false and not mended, or where
+    nothing in the ledger is about a statement that it follows from.
     """
     own: dict[str, list[StepResult]] = {}
     for finding in findings:
@@ -105,17 +107,26 @@ def _of_step(step: StepResult) -> tuple[Standing, str]:
     """What one step makes of its statement, and why."""
     if step.verdict is StepVerdict.UNKNOWN:
         return Standing.UNDECIDED, f"{step.location} is {'vacuous' if step.vacuous else 'not decided'}"
-    if step.verdict is StepVerdict.TYPO and step.kind == StepKind.END_TO_END.value:
-        return Standing.REPAIR, f"{step.location}, a misprint: {step.repair or 'the repaired form'}"
-    if step.verdict is not StepVerdict.FALSE:
-        checked = "CHECKED" in (step.verdict.value, step.repaired)
-        return Standing.CHECKED if checked else Standing.HOLDS, ""
-    if step.kind == StepKind.END_TO_END.value:
-        repaired = f"; repaired: {step.repair}" if step.mended else ""
-        return Standing.FALSE, f"{step.location}, {step.evidence}{repaired}"
-    if step.mended:
-        return Standing.REPAIR, f"{step.location}: {step.repair or 'the repaired form'}"
-    return Standing.UNDECIDED, f"{step.location} is false and no repair is proved"
+    end_to_end = step.kind == StepKind.END_TO_END.value
+    if step.verdict is StepVerdict.FALSE or (end_to_end and step.verdict is StepVerdict.TYPO):
+        return _of_refuted(step, end_to_end)
+    checked = "CHECKED" in (step.verdict.value, step.repaired)
+    return Standing.CHECKED if checked else Standing.HOLDS, ""
+
+
+# What a statement may lack that is not false but for that.
+_LACKING = (FaultKind.ASSUMPTION, FaultKind.EDGE_CASE, FaultKind.MISPRINT)
+
+
+def _of_refuted(step: StepResult, end_to_end: bool) -> tuple[Standing, str]:
+    if not step.mended:
+        why = step.evidence if end_to_end else "no repair is proved"
+        return Standing.FALSE if end_to_end else Standing.UNDECIDED, f"{step.location}, {why}"
+    repair = step.repair or "the repaired form"
+    kind = None if step.fault is None else step.fault.kind
+    if end_to_end and kind not in _LACKING:
+        return Standing.FALSE, f"{step.location}, {step.evidence}; repaired: {step.repair}"
+    return Standing.REPAIR, f"{step.location}{'' if kind is None else f', {kind.text}'}: {repair}"
 
 
 def _of_premise(premise: Conclusion) -> tuple[Standing, str]:
@@ -127,56 +138,3 @@ def _of_premise(premise: Conclusion) -> tuple[Standing, str]:
     if premise.standing is Standing.FALSE:
         return Standing.UNDECIDED, f"rests on {premise.key}, which is false as printed"
     return premise.standing, f"rests on {premise.key}, which is {premise.standing.value}"
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """A printed claim that does not hold, with how much it matters."""
-
-    finding: StepResult
-    consequence: str
-    rank: tuple[int, int]
-
-
-def errata(
-    findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion], statements: Sequence[Statement]
-) -> list[Erratum]:
-    """Everything that is false, vacuous or misprinted: what breaks a statement first, typing errors last."""
-    dependants = _dependants(statements)
-    found = []
-    for finding in findings:
-        level, consequence = _consequence(finding, conclusions)
-        if level is not None:
-            found.append(Erratum(finding, consequence, (level, -len(dependants.get(finding.of, ())))))
-    return sorted(found, key=lambda each: each.rank)
-
-
-def _consequence(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tuple[int | None, str]:
-    """How much a finding matters, 0 the most, and what it does to its statement; None where nothing is wrong."""
-    key = finding.of
-    standing = conclusions[key].standing if key in conclusions else Standing.UNDECIDED
-    false, misprint = finding.verdict is StepVerdict.FALSE, finding.verdict is StepVerdict.TYPO
-    cases = (
-        (finding.vacuous, 1, f"nothing was shown; {key}: {standing.value}"),
-        (misprint and finding.kind == StepKind.END_TO_END.value, 2, f"a misprint of {key} itself"),
-        (misprint, 3, "a misprint: nothing depends on it"),
-        (false and finding.kind == StepKind.END_TO_END.value, 0, f"{key} is false as printed"),
-        (false and finding.mended and standing is Standing.FALSE, 1, f"{key} is false as printed, see there"),
-        (false and finding.mended, 2, f"{key} {standing.value}"),
-        (false, 1, f"no repair is proved; {key}: {standing.value}"),
-    )
-    return next(((level, text) for applies, level, text in cases if applies), (None, ""))
-
-
-def _dependants(statements: Sequence[Statement]) -> dict[str, set[str]]:
-    """Which statements follow from each, directly or not."""
-    found: dict[str, set[str]] = {}
-    for statement in statements:
-        todo = list(statement.follows_from)
-        while todo:
-            premise = todo.pop()
-            known = found.setdefault(premise, set())
-            if statement.key not in known:
-                known.add(statement.key)
-                todo += [p for s in statements if s.key == premise for p in s.follows_from]
-    return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.step import Check, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
@@ -36,7 +37,7 @@ class StepResult:
 
     ``basis`` is "certificate" or "solver" for what is proved, "instances" for what is checked. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
-    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one.
+    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``fault`` is what a reader makes of a refuted step.
     """
 
     id: str
@@ -56,6 +57,7 @@ class StepResult:
     loose: tuple[str, ...]
     remark: str
     seconds: float
+    fault: Fault | None = None
 
     @property
     def paper(self) -> str:
@@ -72,9 +74,18 @@ class StepResult:
         """Whether the printed claim is false and the repaired one is proved, or not refuted on its instances."""
         return self.verdict in (StepVerdict.FALSE, StepVerdict.TYPO) and self.repaired in ("PROVED", "CHECKED")
 
+    def filed(self, fault: Fault | None) -> StepResult:
+        """With the fault of a refuted step; TYPO where that is a misprint and the repaired form is not refuted."""
+        if fault is None or self.verdict is not StepVerdict.FALSE:
+            return self
+        typo = fault.kind is FaultKind.MISPRINT and self.mended
+        return dataclasses.replace(self, fault=fault, verdict=StepVerdict.TYPO if typo else self.verdict)
+
     def fields(self) -> dict[str, Any]:
-        """As data for a file."""
-        return {**dataclasses.asdict(self), "verdict": self.verdict.value}
+        """As data for a file; the fault is kept with the paper."""
+        fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
+        del fields["fault"]
+        return {**fields, "verdict": self.verdict.value}
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> StepResult:
@@ -105,7 +116,7 @@ def examine_step(step: Step) -> StepResult:
         claim=step.claim,
         kind=step.kind.value,
         of=step.of,
-        verdict=_verdict(step, decision, repaired, vacuous),
+        verdict=_verdict(step, decision, vacuous),
         basis=decision.certified if decision.true and not vacuous else "",
         evidence=evidence,
         vacuous=vacuous,
@@ -154,12 +165,11 @@ def _examined(probe: Probe) -> Hygiene:
         return _NOTHING
 
 
-def _verdict(step: Step, decision: Decision, repaired: Decision | None, vacuous: bool) -> StepVerdict:
+def _verdict(step: Step, decision: Decision, vacuous: bool) -> StepVerdict:
     if vacuous or decision.answer is Answer.UNKNOWN:
         return StepVerdict.UNKNOWN
     if decision.false:
-        typo = step.typo and repaired is not None and repaired.true
-        return StepVerdict.TYPO if typo else StepVerdict.FALSE
+        return StepVerdict.FALSE
     return StepVerdict.STANDARD if step.kind is StepKind.STANDARD else _held(decision)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bounds import papers
+from bounds.ledger.fault import by_step
 from ratecheck.aliases import Progress
 from ratecheck.caching import Store
 from ratecheck.errors import InputError, did_you_mean
@@ -86,7 +87,8 @@ def audit(
     """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order."""
     from ratecheck.auditing.finding import StepResult
 
-    return [StepResult.read(fields) for fields in _over_steps("findings", modules, ids, progress, workers)]
+    found = [StepResult.read(fields) for fields in _over_steps("findings", modules, ids, progress, workers)]
+    return [each.filed(by_step(each.paper).get(each.id)) for each in found]
 
 
 def certificates(

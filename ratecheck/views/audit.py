@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ratecheck.auditing.conclusions import Conclusion, Erratum
+from ratecheck.auditing.conclusions import Conclusion
+from ratecheck.auditing.errata import Erratum
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation.analysis import MutationSummary
 from ratecheck.views.width import table
@@ -26,6 +27,7 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
             "verdict": f.verdict.value,
             "certified": f.certified,
             "basis": f.basis,
+            "finding": "" if f.fault is None else f.fault.kind.value,
             "evidence": f.evidence,
             "repair": f.repair,
             "repaired": f.repaired,
@@ -43,6 +45,21 @@ def conclusions_fields(conclusions: Mapping[str, Conclusion]) -> list[dict[str, 
     return [
         {"key": c.key, "standing": c.standing.value, "reasons": list(c.reasons), "steps": list(c.steps)}
         for c in conclusions.values()
+    ]
+
+
+def errata_fields(errata: Sequence[Erratum]) -> list[dict[str, Any]]:
+    """The errata as JSON data, what matters most first."""
+    return [
+        {
+            "steps": [f.id for f in each.findings],
+            "kind": "" if each.fault is None else each.fault.kind.value,
+            "wrong": "" if each.fault is None else each.fault.wrong,
+            "meant": "" if each.fault is None else each.fault.meant,
+            "changes": [] if each.fault is None else list(each.fault.changes),
+            "consequence": each.consequence,
+        }
+        for each in errata
     ]
 
 
@@ -69,15 +86,19 @@ def _row(finding: StepResult) -> list[str]:
 
 
 def _erratum(position: int, erratum: Erratum) -> str:
-    finding = erratum.finding
-    lines = [
-        f"{position:3}. {finding.id}   {finding.location}   {finding.verdict.value}",
-        f"     claim    {finding.claim}",
-        f"     because  {finding.evidence}",
+    finding, fault = erratum.first, erratum.fault
+    repair = f"{finding.repair or 'see the repaired form'} ({finding.repaired or 'not checked'})"
+    rows = [
+        ["claim", finding.claim],
+        ["wrong", fault.wrong if fault else ""],
+        ["because", finding.evidence],
+        ["repair", repair if finding.repair or finding.repaired else ""],
+        ["meant", fault.meant if fault else ""],
+        ["also", ", ".join(each.id for each in erratum.findings[1:])],
+        ["so", erratum.consequence],
     ]
-    if finding.repair or finding.repaired:
-        lines.append(f"     repair   {finding.repair or 'see the repaired form'} ({finding.repaired or 'not checked'})")
-    return "\n".join([*lines, f"     so       {erratum.consequence}"])
+    head = f"{position:3}. {finding.id}   {finding.location}   {erratum.kind}"
+    return "\n".join([head, *(f"     {label:7}  {text}" for label, text in rows if text)])
 
 
 def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSummary | None) -> str:
@@ -91,6 +112,8 @@ def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSumm
         *(["unused", name] for name in finding.unused),
         *(["room", each] for each in finding.loose),
         ["repair", f"{finding.repair} ({finding.repaired}: {finding.repaired_evidence})" if finding.repaired else ""],
+        *([["fault", f"{finding.fault.kind.text}: {finding.fault.wrong}"]] if finding.fault else []),
+        *([["meant", finding.fault.meant]] if finding.fault else []),
         ["remark", finding.remark],
         ["statement", f"{finding.of}: {conclusion.text}"],
     ]

@@ -21,6 +21,7 @@ import sympy as sp
 import bounds
 import bounds.ledger
 from bounds.ledger.draw import NoisyRational, expect_square, mean, noise, subsets
+from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import (
     Draws,
@@ -47,7 +48,7 @@ from ratecheck.algebra.smt import Solver
 from ratecheck.algebra.smt import decide as ask_solver
 from ratecheck.api import audit as public
 from ratecheck.auditing import cache_key as content
-from ratecheck.auditing import conclusions, finding, inequality, ledger
+from ratecheck.auditing import conclusions, errata, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic
 from ratecheck.auditing import sanity as hygiene
 from ratecheck.auditing.decide import decide
@@ -577,15 +578,14 @@ def step(id_, check, of="pfl/lemma-3.1", **more):
 
 
 def test_verdicts():
-    """PROVED, STANDARD, FALSE with and without a repair, TYPO, UNKNOWN."""
+    """PROVED, STANDARD, FALSE with and without a repair, UNKNOWN."""
     verdict = finding.StepVerdict
     wrong, right = FALSE["AM-GM, too strong"], TRUE["AM-GM"]
     cases = [
         (step("toy/a-1", right), verdict.PROVED, ""),
         (step("toy/a-2", dataclasses.replace(right, kind=StepKind.STANDARD)), verdict.STANDARD, ""),
         (step("toy/a-3", wrong, repaired=right, repair="1"), verdict.FALSE, "PROVED"),
-        (step("toy/a-4", wrong, repaired=right, repair="1", typo=True), verdict.TYPO, "PROVED"),
-        (step("toy/a-5", wrong, repaired=wrong, typo=True), verdict.FALSE, "FALSE"),
+        (step("toy/a-5", wrong, repaired=wrong), verdict.FALSE, "FALSE"),
         (step("toy/a-6", scalar(sp.exp(x), ">=", 1 + x)), verdict.UNKNOWN, ""),
         (step("toy/a-7", wrong, repaired=scalar(x, "<=", 0, below(x, 1), above(x, 2))), verdict.FALSE, "UNKNOWN"),
     ]
@@ -638,6 +638,31 @@ def test_conclusions_follow_from_steps_and_premises():
     assert stand(dataclasses.replace(typo, kind="end-to-end")) is standing.REPAIR
 
 
+def test_a_statement_that_lacks_an_assumption_is_not_called_false():
+    """Nor one with an edge case, where the mended form stands; the reason names the kind."""
+    false = made("pfl/t-1", finding.StepVerdict.FALSE, "pfl/lemma-3.3", "end-to-end", repaired="CHECKED")
+    standings = {}
+    for kind in FaultKind:
+        found = conclusions.conclude([false.filed(fault("pfl/t-1", kind))], bounds.statements("pfl"))["pfl/lemma-3.3"]
+        standings[kind.text] = found.standing.value
+        assert (kind.text in found.text) == (found.standing is conclusions.Standing.REPAIR)
+    assert standings == {
+        "wrong term": "false as printed",
+        "missing term": "false as printed",
+        "hidden assumption": "not refuted with repair",
+        "edge case": "not refuted with repair",
+        "misprint": "not refuted with repair",
+    }
+
+
+def test_a_misprint_is_one_only_where_the_repaired_form_stands():
+    """Otherwise the step stays FALSE; what is not refuted has no fault."""
+    verdict, misprint = finding.StepVerdict, fault("pfl/t-1", FaultKind.MISPRINT)
+    assert made("pfl/t-1", verdict.FALSE, "pfl/lemma-3.3", repaired="PROVED").filed(misprint).verdict is verdict.TYPO
+    assert made("pfl/t-1", verdict.FALSE, "pfl/lemma-3.3", repaired="FALSE").filed(misprint).verdict is verdict.FALSE
+    assert made("pfl/t-1", verdict.PROVED, "pfl/lemma-3.3").filed(misprint).fault is None
+
+
 def test_a_repaired_form_without_steps_rests_on_those_of_the_printed_one():
     """The first case of Corollary G.1 follows from the repaired theorem, whose repair is in the printed one's steps."""
     verdict, standing = finding.StepVerdict, conclusions.Standing
@@ -656,19 +681,69 @@ def test_a_repaired_form_without_steps_rests_on_those_of_the_printed_one():
         assert conclusions.conclude(findings, granted)[case].standing is wanted
 
 
-def test_errata_are_ordered_by_consequence():
-    """A false statement comes before a false step, that before a repaired one, misprints last."""
+def fault(step_id, kind, *changes, also=()):
+    """A fault that one step shows, or some more."""
+    return Fault(steps=(step_id, *also), kind=kind, wrong="wrong", meant="meant", changes=changes)
+
+
+def test_errata_are_ordered_by_consequence(monkeypatch):
+    """What changes a theorem, then what changes a lemma or an edge case, then lines, misprints last; one per cause."""
+    verdict, kind = finding.StepVerdict, FaultKind
+    filed = (
+        fault("pfl/a-1", kind.MISPRINT),
+        fault("pfl/a-2", kind.MISPRINT, "pfl/theorem-3.7"),
+        fault("pfl/a-3", kind.WRONG_TERM),
+        fault("pfl/a-4", kind.EDGE_CASE, "pfl/theorem-3.7"),
+        fault("pfl/a-6", kind.WRONG_TERM, "pfl/lemma-3.1", also=("pfl/a-5",)),
+        fault("pfl/a-7", kind.MISSING_TERM, "pfl/theorem-3.7", "pfl/lemma-3.1"),
+    )
+    monkeypatch.setattr(errata, "faults", lambda _: filed)
+    by_id = {name: each for each in filed for name in each.steps}
+    findings = [
+        made(f"pfl/a-{k}", verdict.FALSE, "pfl/lemma-3.1", repaired="PROVED").filed(by_id[f"pfl/a-{k}"])
+        for k in range(1, 8)
+    ]
+    findings.append(made("pfl/a-8", verdict.PROVED, "pfl/lemma-3.5"))
+    wrong = errata.errata(findings, conclusions.conclude(findings, bounds.statements("pfl")))
+    assert [each.first.id for each in wrong] == ["pfl/a-7", "pfl/a-4", "pfl/a-6", "pfl/a-3", "pfl/a-2", "pfl/a-1"]
+    assert [each.id for each in wrong[2].findings] == ["pfl/a-6", "pfl/a-5"]
+    assert wrong[0].consequence == "changes pfl/theorem-3.7, pfl/lemma-3.1"
+
+
+def test_errata_of_steps_that_nobody_has_filed():
+    """A false statement comes before a step without a repair, that before a repaired one."""
     verdict = finding.StepVerdict
     findings = [
-        made("pfl/a-1", verdict.TYPO, "pfl/lemma-3.1", repaired="PROVED"),
         made("pfl/a-2", verdict.FALSE, "pfl/lemma-3.2", repaired="PROVED"),
         made("pfl/a-3", verdict.FALSE, "pfl/lemma-3.3"),
         made("pfl/a-4", verdict.FALSE, "pfl/lemma-3.4", "end-to-end", repaired="PROVED"),
-        made("pfl/a-5", verdict.PROVED, "pfl/lemma-3.5"),
     ]
-    statements = bounds.statements("pfl")
-    wrong = conclusions.errata(findings, conclusions.conclude(findings, statements), statements)
-    assert [each.finding.id for each in wrong] == ["pfl/a-4", "pfl/a-3", "pfl/a-2", "pfl/a-1"]
+    wrong = errata.errata(findings, conclusions.conclude(findings, bounds.statements("pfl")))
+    assert [each.first.id for each in wrong] == ["pfl/a-4", "pfl/a-3", "pfl/a-2"]
+
+
+def test_every_refuted_step_has_one_fault_and_no_other_has_any():
+    """Of all papers; what a fault changes are statements of its paper, and a repaired form of a changed one exists."""
+    papers = [paper for paper in bounds.PAPERS if ledger.has_ledger(paper)]
+    known = {step.id: step for paper in papers for step in ledger.load(ledger.module_of(paper))}
+    for paper in papers:
+        listed = [name for each in faults(paper) for name in each.steps]
+        assert len(listed) == len(set(listed)), paper
+        assert set(listed) <= known.keys()
+        for each in faults(paper):
+            assert each.wrong.strip(), each.id
+            assert each.meant.strip(), each.id
+            assert all(bounds.get(key).key.startswith(f"{paper}/") for key in each.changes)
+            assert each.kind is not FaultKind.MISPRINT or all(known[name].repaired for name in each.steps), each.id
+
+
+@pytest.mark.long
+def test_faults_are_those_of_the_audit():
+    """Every step that the audit refutes is filed, and no other."""
+    papers = [paper for paper in bounds.PAPERS if ledger.has_ledger(paper)]
+    findings = ledger.audit([ledger.module_of(paper) for paper in papers])
+    refuted = {each.id for each in findings if each.verdict.value in ("FALSE", "TYPO")}
+    assert refuted == {name for paper in papers for each in faults(paper) for name in each.steps}
 
 
 # Whole ledgers: cache, parallel workers, command.

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bounds.ledger.fault import Fault, FaultKind
+from bounds.ledger.fault import Fault
 
 FAULTS: tuple[Fault, ...] = ()

@@ -240,7 +240,6 @@ STEPS: tuple[Step, ...] = (
         ),
         repair="the last norm squared, as in eq. (16)",
         remark="Y, V, P are the norms of the three sums.",
-        typo=True,
     ),
     _move(
         "eq. (16), first inequality",
@@ -431,7 +430,6 @@ STEPS: tuple[Step, ...] = (
         repair="t = 0 ... T - 1 in both sums",
         remark="tau_avg is a mean over t < T, so that the noise of round T is not paid for. Eq. (33) uses the sums to "
         "T - 1. The sum of the lemma over clients runs to n, which is N.",
-        typo=True,
     ),
     *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", ("24", "25", "26", "27"), equality=False),
     _last(
@@ -487,7 +485,6 @@ STEPS: tuple[Step, ...] = (
         repaired=at_most(0, _E33, *_combined(Gamma, stale=True)),
         repair="Lemma C.4 with T - 1 in both sums",
         remark="From the lemma as printed: it, or eq. (23), leaves the gradients of round T, which nothing cancels.",
-        typo=True,
     ),
     _last(
         "eq. (34)",
@@ -498,7 +495,6 @@ STEPS: tuple[Step, ...] = (
         at_most(0, _E34, *_combined(Gamma + Gamma_T, stale=False)),
         repaired=at_most(0, _E34, *_combined(Gamma, stale=False)),
         repair="Lemma C.5 with T - 1 on the right, as its proof gives",
-        typo=True,
     ),
     _last(
         "after eq. (34), first inequality",
@@ -507,7 +503,6 @@ STEPS: tuple[Step, ...] = (
         at_most(_c3, 1 - 1 / (4 * tau) - sp.Rational(9, 16), _cap, SOMEBODY_AWAY, operator=">"),
         repaired=at_most(_c3, 1 - 1 / (4 * tau) - sp.Rational(9, 16), _cap, SOMEBODY_AWAY, operator=">="),
         repair=">= in place of >: the cap may be attained",
-        typo=True,
     ),
     _last(
         "after eq. (34), second inequality",
@@ -538,7 +533,6 @@ STEPS: tuple[Step, ...] = (
         repair="the sum runs to T - 1",
         remark="P >= 0 is the multiple of Gamma, V the noise of third order in the step size; max(1,tau_avg) is one"
         " symbol.",
-        typo=True,
     ),
     _last(
         "eq. (36)",

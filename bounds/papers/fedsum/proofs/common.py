@@ -167,7 +167,6 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
                 drawn(lambda draw: noise_window(draw, letter, 3), "=="),
                 repaired=drawn(lambda draw: noise_window(draw, letter, 3)),
                 repair="<= in place of =, as in Lemma C.5",
-                typo=True,
             ),
         )
     return (

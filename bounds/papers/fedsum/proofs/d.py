@@ -145,7 +145,6 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(lambda draw: _old_direction(draw, printed=False), "=="),
         repair="a_{j,a-1} in place of a_{j,a}",
         remark="Client i itself takes part in round a.",
-        typo=True,
     ),
     _stale.step(
         "eq. (58), first inequality",

@@ -278,7 +278,6 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(_union, further=0),
         repair="t = 0 ... T - 1 in the lemma, or T - l + 2 starting points",
         remark=_TO_T,
-        typo=True,
     ),
     _uniform(
         "union bound, second inequality",
@@ -292,7 +291,6 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(_tail_sum, "==", further=0),
         repair="t = 0 ... T - 1 in the lemma, or a sum to T + 1",
         remark=_TO_T,
-        typo=True,
     ),
     _uniform(
         "eq. (109), inequality",
@@ -421,7 +419,6 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(lambda draw: _covered(draw, whole_blocks=False), "=="),
         repair="ceil(N/S) rounds",
         remark="Section 2.1 calls this pattern Case 4 and says that it cycles through all clients.",
-        typo=True,
     ),
     _reshuffled(
         "the gap between two selections",
@@ -430,7 +427,6 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(lambda draw: _reshuffled_gap(draw, whole_blocks=False)),
         repair="epochs of ceil(N/S) rounds and 2 ceil(N/S), which is at most 4 N/S as well",
         remark="With floor(N/S) rounds and S not a divisor of N a client may be left out of any number of epochs.",
-        typo=True,
     ),
     _reshuffled(
         "display, last inequality",

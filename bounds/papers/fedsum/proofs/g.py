@@ -152,7 +152,6 @@ STEPS: tuple[Step, ...] = (
         repaired=_noise(sp.Max(1, _BY_F1), _UNIFORM_NOISE, *_FEWER),
         repair=_USE_113,
         remark=_FROM_4_1.format(1),
-        typo=True,
     ),
     _uniform(
         "1/T term",
@@ -167,7 +166,6 @@ STEPS: tuple[Step, ...] = (
         _end_to_end(lambda draw: _uniform_case(draw, fewer=False)),
         repaired=_end_to_end(lambda draw: _uniform_case(draw, fewer=True)),
         repair="S < N, as in Lemma F.1",
-        typo=True,
         remark="FedSUM-B, all samples enumerated, step sizes for max{1, tau_max} of the participation drawn. At N ="
         " T = 1 "
         "the right side is 0.",
@@ -213,7 +211,6 @@ STEPS: tuple[Step, ...] = (
         repaired=_noise(sp.Max(1, _BY_F3), _CYCLIC_NOISE, _whole_block),
         repair=_USE_113,
         remark=_FROM_4_1.format(3),
-        typo=True,
     ),
     _reshuffled(
         "1/T term",

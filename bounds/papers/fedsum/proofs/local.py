@@ -635,7 +635,6 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             repair="for a_{i,t} < t: otherwise the client may take part in round t + 1 as well",
             remark="The line may mean the next participation after a_{i,a_{i,t}-1}, which is a_{i,t}; what is drawn"
             " from it is the line before.",
-            typo=True,
         ),
         step(
             f"{eq(12)}, first inequality",
@@ -739,7 +738,6 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             ),
             repair=f"L^2/N^2 in place of the second L^4, as in {rearranged}",
             remark="The left side has two powers of L too many.",
-            typo=True,
         ),
         step(
             f"{last}, first inequality",

@@ -176,7 +176,6 @@ STEPS: tuple[Step, ...] = (
         counting(lambda p: _taken_part(p, printed=True), "=="),
         repaired=counting(lambda p: _taken_part(p, printed=False), "=="),
         repair="S_j in place of S_t",
-        typo=True,
     ),
     _algorithms(
         "eq. (5), second equality",
@@ -221,7 +220,6 @@ STEPS: tuple[Step, ...] = (
         remark="A client that takes part in round t for the first time has a_{j,t-1} = -1; with x^(-1) = x^(0) it"
         " would "
         "count with its gradient at x^(0), which it has not sent.",
-        typo=True,
     ),
     _algorithms(
         "eq. (10)",

@@ -160,7 +160,6 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             repaired=drawn(lambda draw: common.summed_descent(draw, case.letter)),
             repair="both sums to T - 1",
             remark="The summands of t = T belong to a round that is not played. Uses f(x^T) >= f*.",
-            typo=True,
         ),
         step(
             eq(4),
@@ -213,7 +212,6 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             else None,
             repair="4 in place of 3, as in eq. (73) and after eq. (106)" if e else "",
             remark="The drift's noise is N^2 times what Lemma E.4 gives." if e else "",
-            typo=e,
         ),
         step(
             f"{eq(7)}, first inequality",
@@ -352,7 +350,6 @@ def theorem(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             at_most(square, bounded, SOMEBODY_AWAY),
             repaired=at_most(*_square_of_local(e=False), SOMEBODY_AWAY) if e else None,
             repair="150 eta_l^2 K sigma^2 L^2/N on the left, as in eq. (108)" if e else "",
-            typo=e,
         ),
         step(
             f"{place}, last term, second inequality",

@@ -107,7 +107,6 @@ class FedsumPart:
         repaired: Check | None = None,
         repair: str = "",
         remark: str = "",
-        typo: bool = False,
     ) -> Step:
         """The next step."""
         self.count += 1
@@ -120,5 +119,4 @@ class FedsumPart:
             repaired=repaired,
             repair=repair,
             remark=remark,
-            typo=typo,
         )

@@ -105,7 +105,6 @@ def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
             repaired=counting(lambda p: both(_clipped_windows(p, max), _shifted(p))),
             repair="max{0, t - tau_max} in place of min{0, t - tau_max}, here and in the line before",
             remark=f"With the minimum the window is all of 0 ... t-1 from round tau_max on. {q}",
-            typo=True,
         ),
         part.step(
             "proof, chain, last relation",

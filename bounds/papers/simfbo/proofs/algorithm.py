@@ -62,7 +62,6 @@ STEPS = (
         drawn(StepKind.EXPECTATION, _one_sample, "=="),
         repaired=drawn(StepKind.EXPECTATION, _sample_mean, "==", factor=1),
         repair="In expectation over C, or for P = n.",
-        typo=True,
         remark="The proofs use the expectation.",
     ),
     _step(
@@ -85,7 +84,6 @@ STEPS = (
         identity(_a_1 * _g1 + _a_2 * _g2, _a_0 * _g0 + _a_1 * _g1),
         repaired=identity(_a_0 * _g0 + _a_1 * _g1, _a_0 * _g0 + _a_1 * _g1),
         repair="k from 0 to tau_i - 1, as in (4) and in the proofs; there is no a_i^k with k = tau_i.",
-        typo=True,
         remark="tau_i = 2.",
     ),
     _step(
@@ -111,7 +109,6 @@ STEPS = (
         identity(_tau1 + _tau2, (_tau1 + _tau2) / 2),
         repaired=identity((_tau1 + _tau2) / 2, (_tau1 + _tau2) / 2),
         repair="The mean, as in Proposition 3 and (40).",
-        typo=True,
         remark="For n = 2. The two definitions of one symbol.",
     ),
 )

@@ -30,7 +30,6 @@ class ProofForm:
         *,
         repaired: Check | None = None,
         repair: str = "",
-        typo: bool = False,
         remark: str = "",
     ) -> Step:
         """The step of that number."""
@@ -42,7 +41,6 @@ class ProofForm:
             check=check,
             repaired=repaired,
             repair=repair,
-            typo=typo,
             remark=remark,
         )
 

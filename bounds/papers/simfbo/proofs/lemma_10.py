@@ -341,7 +341,6 @@ STEPS = (
             above(dot(_gap_e, _z), mu * square(_gap_e)),
         ),
         repair="(1/mu_g) ||u||^2; the next line bounds u too.",
-        typo=True,
         remark="u = grad_y g_i at the local point less at (x, y), z = the same at (x, y) less at (x, y*); one client.",
     ),
     _step(
@@ -373,7 +372,6 @@ STEPS = (
             below(_next, _gap + _step_y**2 * _sampled_y + 2 * _step_y * (L_1**2 / mu * _drifts - mu / 2 * _gap)),
         ),
         repair='"<=": (34), which is put in, is an inequality.',
-        typo=True,
     ),
     _step(
         16,
@@ -527,7 +525,6 @@ STEPS = (
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
         ),
         repair="With the constants of Lemma 10, whose proof is the only one.",
-        typo=True,
         remark="All other terms of the two statements are the same.",
     ),
     ProofForm("proposition-2")(

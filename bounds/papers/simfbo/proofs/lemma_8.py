@@ -193,7 +193,6 @@ STEPS = (
         scalar(_a1 * _a0 * _D0 / (_a0 + _a1), "<=", (_a0 * _D0 + _a1 * _D1) / (_a0 + _a1)),
         repaired=scalar(_a1 * _a0 * _D0 / (_a0 + _a1), "<=", (_a0 + _a1) * (_a0 * _D0 + _a1 * _D1) / (_a0 + _a1)),
         repair="With the factor |a_i|_1; step (b) has it again as c_a*tau_bar*alpha_max.",
-        typo=True,
         remark="tau_i = 2; the index j stands free in print, in the sum over k.",
     ),
     _step(

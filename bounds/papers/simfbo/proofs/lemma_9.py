@@ -264,7 +264,6 @@ STEPS = (
         drawn(StepKind.EXPECTATION, _expanded_printed, "==", one=1),
         repaired=drawn(StepKind.EXPECTATION, _expanded_repaired, "==", one=1),
         repair="With h~_i; the tilde is lost in print, in the squares up to the fifth and in the products to the end.",
-        typo=True,
     ),
     _step(
         8,

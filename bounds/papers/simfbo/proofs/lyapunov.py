@@ -341,6 +341,5 @@ STEPS = (
         scalar(_change, "==", _right, below(_change, _right)),
         repaired=scalar(_change, "<=", _right, below(_change, _right)),
         repair='"<=", as in (45): Lemmas 7 to 10 are inequalities.',
-        typo=True,
     ),
 )

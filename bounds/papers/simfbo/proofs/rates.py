@@ -175,7 +175,6 @@ STEPS: tuple[Step, ...] = (
         identity(_L_vx / (2 * _F), _L_vx / 2),
         repaired=identity(_L_vx / 2, _L_vx / 2),
         repair="L_vx/2; F is nowhere defined.",
-        typo=True,
     ),
     _step(
         21,
