@@ -321,7 +321,11 @@ def _check_names(statement: Statement, over: Sequence[str] | None, every: Sequen
 
 
 def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed: int) -> RateCell:
-    """The first of a few regimes where the exponents agree; otherwise the one where both sides are straightest."""
+    """The first of a few regimes where the exponents agree and the left side is straight; otherwise the straightest.
+
+    Where the exponents agree and the left side bends, as at the smallest whole numbers, the exponent depends on where
+    the regime happens to lie: those that follow are looked at too, and count where they agree as well.
+    """
     cells: list[RateCell] = []
     for which in range(_REGIMES):
         regime = regimes.find(statement, row, parameter, seed=seed, which=which, bound=bound)
@@ -329,9 +333,12 @@ def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed
             cells.append(RateCell(row, parameter, Finding.NOT_REACHED, regime))
             break
         cells.append(_judged(statement, bound, regime, seed))
-        if cells[-1].finding in (Finding.ATTAINED, Finding.EXCEEDED):
+        finding, attained = cells[-1].finding, [cell for cell in cells if cell.finding is Finding.ATTAINED]
+        if finding is Finding.EXCEEDED and not attained:
             return cells[-1]
-    return min(cells, key=lambda cell: math.inf if cell.worst is None else _bend(cell.worst))
+        if finding is Finding.ATTAINED and _bent(cells[-1]) <= TOLERANCE:
+            return cells[-1]
+    return min([cell for cell in cells if cell.finding is Finding.ATTAINED] or cells, key=_bent)
 
 
 def _checked(cell: RateCell) -> Check | None:
@@ -350,6 +357,10 @@ def _checked(cell: RateCell) -> Check | None:
                 seen = verdict.comparisons[0]
                 return Check(x, verdict.outcome, seen.left, seen.error)
     return None
+
+
+def _bent(cell: RateCell) -> float:
+    return math.inf if cell.worst is None else _bend(cell.worst)
 
 
 def _bend(found: Worst) -> float:
