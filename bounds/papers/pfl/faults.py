@@ -52,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.ASSUMPTION,
         wrong="The rate is said to improve with m, but its term m*sigma_v^2/n grows: the root falls from m to m + 1"
         " only where m*(m+1)*sigma_v^2 <= n*(4*K*b^2 + sigma_u^2).",
-        meant="Small sigma_v^2, which the remark requires two sentences later for the linear speedup in m. Or the rate"
+        meant="Small sigma_v^2, which the end of the remark requires for the linear speedup in m. Or the rate"
         " of G_v alone: n/m times the bound always falls with m. The corollary itself is not concerned.",
     ),
     Fault(
