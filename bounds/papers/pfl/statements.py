@@ -384,6 +384,7 @@ THEOREM_3_11 = _rate(
     step_rules=FULL_OUTER,
     settings={"m": n},
     follows_from=("pfl/lemma-3.1", "pfl/lemma-3.2", "pfl/lemma-3.3", "pfl/lemma-3.5", "pfl/lemma-3.6-recursion"),
+    remark="B^0 is printed with the gradient of f where that of f_i is meant, as in B^t before Lemma 3.5.",
 )
 
 THEOREM_3_11_TUNED = _rate(

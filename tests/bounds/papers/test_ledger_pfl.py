@@ -1,10 +1,23 @@
 """The exact small runs behind the PFL ledger against the exact engine, which computes the same quantities otherwise."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from bounds.ledger.draw import Draw
-from bounds.papers.pfl.proofs.runs import LocalRound, small_run
+from bounds.ledger.draw import Draw, expect_square
+from bounds.ledger.step import Scalar
+from bounds.papers.pfl.proofs import staleness
+from bounds.papers.pfl.proofs.runs import (
+    Law,
+    LocalRound,
+    QuadraticClient,
+    QuadraticClients,
+    average,
+    small_run,
+)
+from ratecheck.auditing.decide import decide
+from ratecheck.auditing.decision import Answer
 from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas
 from ratecheck.participation import Trace
@@ -60,3 +73,76 @@ def test_initial_gap(index):
     least = np.linalg.solve(hessian, slope)
     gap = (start - least) @ hessian @ (start - least) / 2
     assert float(p.F_0) == pytest.approx(gap, rel=1e-9, abs=1e-12)
+
+
+def test_start_of_theorem_3_11():
+    """Theorem 3.11 fails with B^0 = n*||grad_u f||^2 as printed, and asks for a larger eta_u with the clients' sum."""
+    shared = [
+        QuadraticClient(h=Fraction(h), c=Fraction(0), p=Fraction(1), g=Fraction(g), q=Fraction(0))
+        for h, g in ((1, 10**6), (0, -(10**6)))
+    ]
+    gamma, eta_u = Fraction(1, 84 * 2), Fraction(2)
+    law = Law(
+        QuadraticClients(
+            clients=tuple(shared),
+            m=2,
+            K=2,
+            T=2,
+            L=Fraction(1),
+            steps=(gamma / eta_u, gamma, eta_u, Fraction(1)),
+            sigma_u=Fraction(0),
+            sigma_v=Fraction(0),
+            noise_u=Fraction(0),
+            noise_v=Fraction(0),
+            u=Fraction(1, 1000),
+            v=(Fraction(0), Fraction(0)),
+            scaffold=False,
+        )
+    )
+    p, start = law.p, law.rounds(0)[0]
+    printed, meant = p.n * expect_square(start.full), start.B()
+    assert eta_u >= p.T
+    assert eta_u**2 >= max(printed * p.T / (p.n * p.L * p.F_0), p.n)
+    left, right = law.metric(hat=False), 4 * p.F_0 / (p.T * p.K * gamma) + p.L * p.F_0 / p.T
+    assert float(left) == pytest.approx(9.8, rel=1e-3)
+    assert float(right) == pytest.approx(4.2e-5, rel=1e-2)
+    assert eta_u**2 < meant * p.T / (p.n * p.L * p.F_0)
+
+
+@pytest.mark.parametrize("index", range(30))
+def test_staleness_with_the_further_terms(index):
+    """Eq. (A.10) with the terms that the remark of lemma-4.4-2 adds, for any step sizes."""
+    law = small_run(Draw(index, "staleness"), scaffold=True, rounds=3)
+    p, t = law.p, 1 + index % 2
+    share = Fraction(p.m, p.n)
+
+    def expected(one: LocalRound) -> Fraction:
+        """sum_i of the shared and the personal part of E||E(change | F)||^2."""
+        change_u = one.known(average([each.u - one.u for each in one.next]))
+        change_v = [one.known(average([each.v[i] - one.v[i] for each in one.next])) for i in range(p.n)]
+        return p.n * expect_square(change_u) + expect_square(change_v)
+
+    stale, drift = law.mean(t - 1, LocalRound.C), law.mean(t - 1, LocalRound.E)
+    moves = law.mean(t - 1, LocalRound.move_u) + law.mean(t - 1, LocalRound.moves_v)
+    right = (1 - share / 2) * stale + 2 * p.n * p.K * moves + 2 * share * drift
+    right += 2 / share * p.K * law.mean(t - 1, expected)
+    right += 64 * p.L**2 * p.K**2 * p.gamma**2 / (p.m * p.n) * (stale + drift)
+    assert law.mean(t, LocalRound.C) <= right + 4 * p.K**2 * p.gamma**2 * p.sigma_u**2 / p.m
+
+
+def test_room_in_a_14():
+    """Eq. (A.14) follows from eq. (A.10) with the further terms too: Lemma 4.4 keeps its constants."""
+    n, m, K, L, gamma = staleness.n, staleness.m, staleness.K, staleness.L, staleness.gamma
+    further = 64 * L**2 * K**2 * gamma**2 / (m * n) * (staleness.C + staleness.E)
+    further += 4 * K**2 * gamma**2 * staleness.su / m
+    step = next(step for step in staleness.STEPS if step.id == "pfl/lemma-4.4-17")
+    assert isinstance(step.check, Scalar)
+    more = Scalar(
+        left=step.check.left + further.subs(n, staleness.r**3),
+        operator="<=",
+        right=step.check.right,
+        hypotheses=step.check.hypotheses,
+    )
+    decision = decide(more)
+    assert decision.answer is Answer.TRUE
+    assert decision.certified

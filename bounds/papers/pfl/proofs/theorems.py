@@ -490,7 +490,9 @@ COMPLETE: tuple[Step, ...] = (
         "==",
         repaired=drawn(_start_of_clients, "=="),
         repair="f_i in place of f, as B^t is defined before Lemma 3.5 and used in the proof",
-        remark="B^t was defined as sum_i E||grad_u f_i(u^t, v_i^t)||^2.",
+        remark="B^t was defined as sum_i E||grad_u f_i(u^t, v_i^t)||^2. The condition on eta_u contains B^0. With the"
+        " printed sum the theorem fails: n = K = T = 2, L = 1, no noise, f_1 = u^2/2 - 10^6*u, f_2 = 10^6*u,"
+        " u^0 = 1/1000, eta_u = 2 and gamma = 1/168 satisfy the conditions; the sides are 9.8 and 4.2e-5.",
     ),
     scalar(
         "theorem-3.11-3",
