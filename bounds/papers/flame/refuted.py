@@ -6,7 +6,6 @@ from bounds.ledger.refuted import Refuted
 
 REFUTED: tuple[Refuted, ...] = (
     Refuted(key="flame/lemma-1", step="flame/lemma-1-31"),
-    Refuted(key="flame/lemma-2", step="flame/lemma-2-4", assumed="dual variables that start at (28)"),
     Refuted(key="flame/theorem-2-unbiased", step="flame/theorem-2-unbiased-33"),
     Refuted(key="flame/theorem-2-biased", step="flame/theorem-2-biased-14"),
 )

@@ -89,15 +89,17 @@ STEPS: tuple[Step, ...] = (
         "5",
         "below eq. (13)",
         "(13) can be satisfied after O(nu*log(d/eps_i)) gradient steps, nu a condition number of (9)",
-        Scalar(left=_SHRINKS, operator="<", right=sp.Integer(1), hypotheses=_SMOOTH),
-        repaired=Scalar(
-            left=_SHRINKS, operator="<", right=sp.Integer(1), hypotheses=(*_SMOOTH, positive(lambda_ - L, "lambda"))
+        Scalar(
+            left=_SHRINKS,
+            operator="<",
+            right=sp.Integer(1),
+            hypotheses=(*_SMOOTH, positive(lambda_ - L, "lambda")),
         ),
-        repair="lambda > L",
         remark=(
-            "What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta. "
-            "With h = -lambda the residual is the same everywhere and (9) has no solution. To speak of a condition "
-            "number supposes lambda > L, which is not said for the nonconvex f_i of which the text speaks."
+            "What a step of size 1/(L + lambda) leaves of the squared residual for f_i = h*theta^2/2 - slope*theta; at "
+            "most (1 - 1/nu)^2 with nu = (lambda + L)/(lambda - L). To speak of a condition number is to have (9) "
+            "strongly convex, lambda > L: Theorem 1 takes lambda large enough for it, and Proposition 1 has "
+            "lambda > 2*L where f is not convex."
         ),
     ),
     _theorem_1(

@@ -286,7 +286,7 @@ STEPS: tuple[Step, ...] = (
     _step(
         "24",
         "eq. (38), second inequality: the Young parameter",
-        "(1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 > 0",
+        "q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 is positive, as Proposition 3 asks",
         Scalar(left=q, operator=">", right=sp.Integer(0), hypotheses=(_DESCENDS,)),
         repaired=Scalar(
             left=q,
@@ -295,7 +295,9 @@ STEPS: tuple[Step, ...] = (
             hypotheses=(_DESCENDS, below(alpha_min, alpha), positive(young(alpha_min), "Young parameter")),
         ),
         repair="assumed for the smallest weight, from which it follows for all",
-        remark="Proposition 3 asks k > 0. Not assumed anywhere.",
+        remark=(
+            "(38) refers to Proposition 3, where k > 0, and its k is a multiple of q. q > 0 is not assumed anywhere."
+        ),
     ),
     _step(
         "25",

