@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bounds.ledger.fault import Fault
+from bounds.ledger.fault import Fault, FaultKind
 
 _UNBIASED, _BIASED, _LEMMA_1 = "flame/theorem-2-unbiased", "flame/theorem-2-biased", "flame/lemma-1"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bounds.ledger.fault import Fault
+from bounds.ledger.fault import Fault, FaultKind
 
 FAULTS: tuple[Fault, ...] = (
     Fault(

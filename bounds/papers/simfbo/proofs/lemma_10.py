@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import sympy as sp
+
 from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean, times
 from bounds.ledger.draw import dot as product
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import StepKind, above, below
+from bounds.ledger.step import StepKind, above, below, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
@@ -18,8 +20,8 @@ from bounds.papers.simfbo.proofs.rounds import BilevelRound, V, X, Y, drawn_roun
 
 _step = ProofForm("lemma-10")
 L_1, mu = s.L_1, s.mu_g
-_s, _step_y, _delta, _delta_1, _L_yx, _B, _L_v, _L_R, _L_vx = positives(
-    "rho_gamma_x rho_gamma_y delta delta_1 L_yx size L_v L_R L_vx"
+_s, _step_y, _delta, _delta_1, _L_yx, _B, _L_v, _L_R, _L_vx, _r, _r_max = positives(
+    "rho_gamma_x rho_gamma_y delta delta_1 L_yx size L_v L_R L_vx r r_max"
 )
 _e, _rem, _d2, _slope, _m, _next, _moved, _gap, _sampled_y, _sampled_x, _mean_x, _drifts = nonnegative(
     "error remainder dx2 jacobian mean_x next moved gap sampled_y2 sampled_x2 mean_x2 drifts"
@@ -452,9 +454,10 @@ STEPS = (
         gram(
             2 * square(_change + _Gdv) / mu,
             "<=",
-            2 * _L_R**2 / mu * (square(_dx) + square(_dy) + square(_dv)),
-            *_JOINT,
-            conditions=_ROOM,
+            4 * (L_1**2 + s.L_2**2 * _r_max**2) / mu * (square(_dx) + square(_dy) + square(_dv)),
+            below(square(_change), (L_1 + _r * s.L_2) ** 2 * (square(_dx) + square(_dy)), "Assumption 2, ||v|| <= r"),
+            below(square(_Gdv), L_1**2 * square(_dv), "Assumption 2"),
+            conditions=(below(mu, L_1), positive(s.L_2), above(_r_max, 2 * _r)),
         ),
         repaired=gram(
             square(_change + _Gdv) / mu,
@@ -465,9 +468,11 @@ STEPS = (
         ),
         repair="With 1/mu_g on the left, for which (a) leaves room: the claim stands.",
         remark=(
-            "Lemma 3 gives L_R for a change of (x, y) at a fixed v; a change of v at the same time comes on top, by at "
-            "most L_1*||dv||, and L_R^2 >= 2*L_1^2 does not cover both, such as for f_i = -L_1*y^2/2 and G_yy of slope "
-            "L_2 = L_1/(7*r) in y near L_1, at v = r, with r_max = 2*r. For L_2 = 0 it does."
+            "L_R^2 = 2(L_1^2 + L_2^2 r_max^2), r_max = (1 + alpha_max/alpha_min) r. Lemma 3 gives L_R for a change of "
+            "(x, y) at a fixed v; a change of v at the same time comes on top. At the server's v, of length up to r, "
+            "the change in (x, y) is at most L_1 + r L_2 times the distance, that in v at most L_1 times ||dv||: short "
+            "for r L_2 < (2/7) L_1 at r_max = 2 r, such as for f_i = -L_1*y^2/2 and G_yy of slope L_2 = L_1/(7*r) in y "
+            "near L_1, at v = r."
         ),
     ),
     _step(
@@ -518,6 +523,8 @@ STEPS = (
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
             "<=",
             (_L_v**2 + _L_vx / 4) * _sampled_x + 2 * _L_v / _delta_1 * _mean_x,
+            below(_mean_x, _sampled_x),
+            above(_L_v, sp.Integer(2)),
         ),
         repaired=scalar(
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
@@ -525,7 +532,10 @@ STEPS = (
             (_L_v**2 + _L_vx / 2) * _sampled_x + 4 * _L_v / _delta_1 * _mean_x,
         ),
         repair="With the constants of Lemma 10, whose proof is the only one.",
-        remark="All other terms of the two statements are the same.",
+        remark=(
+            "All other terms of the two statements are the same. mean_x2 <= sampled_x2, whose mean it is of, and "
+            "L_v >= 2 by (13)."
+        ),
     ),
     ProofForm("proposition-2")(
         2,

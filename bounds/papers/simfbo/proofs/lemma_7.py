@@ -19,6 +19,8 @@ _grad, _mean, _one, _two, _three = vectors("grad_Phi mean_direction D1 D2 D3")
 _f1, _f2, _G1, _G2, _dy, _dv = vectors("dF1 dF2 dG1v dG2v y_gap v_gap")
 _w1, _w2 = positives("w_1 w_2")
 _WEIGHTS = (equal(_w1 + _w2, 1),)
+# (13), with an L_2 that is not 0, as Assumption 2 has it.
+_L_PHI = (1 + s.L_1 / s.mu_g) ** 2 * (s.L_1 + s.L_f / s.mu_g * positives("L_2"))
 
 
 def _inner(draw: Draw, factor: int) -> Pairs:
@@ -58,7 +60,7 @@ STEPS = (
         scalar(
             _h / 2 * _d2,
             "<=",
-            formulas.L_PHI**2 / 2 * _d2,
+            _L_PHI**2 / 2 * _d2,
             below(_h, s.L_1),
             below(s.mu_g, s.L_1),
         ),
@@ -130,6 +132,6 @@ STEPS = (
         drawn(StepKind.END_TO_END, _lemma, exponent=2, count=40),
         repaired=drawn(StepKind.END_TO_END, _lemma, exponent=1, count=40),
         repair="L_Phi/2.",
-        remark="Quadratic f_i and g_i, so that L_2 = 0; the last norm is printed without E.",
+        remark="Quadratic f_i and g_i, L_2 as small as one likes; the last norm is printed without E.",
     ),
 )

@@ -29,8 +29,8 @@ L_1, mu, c_a, tau, alpha_max = s.L_1, s.mu_g, s.c_a, s.tau_bar, s.alpha_max
 _eta_x, _eta_v, _eta_y = s.eta_x, s.eta_v, s.eta_y
 _a0, _a1, _a2, _alpha, _w1, _w2 = positives("a_0 a_1 a_2 alpha w_1 w_2")
 _norm1 = _a0 + _a1 + _a2
-_D0, _D1, _x_drift, _y_drift, _v_drift, _gap, _other = nonnegative("D_0 D_1 drift_x drift_y drift_v gap_y A")
-_u0, _u1, _g, _g1, _g2, _F, _Gv, _noise_f, _noise_g = vectors("u0 u1 g g1 g2 F Gv noise_f noise_g")
+_D0, _D1, _D2, _x_drift, _y_drift, _v_drift, _gap, _other = nonnegative("D_0 D_1 D_2 drift_x drift_y drift_v gap_y A")
+_u1, _g, _g1, _g2, _F, _Gv, _noise_f, _noise_g = vectors("u1 g g1 g2 F Gv noise_f noise_g")
 _tau1, _tau2 = wholes("tau_1 tau_2")
 _M1_2, _M2_2 = nonnegative("sigma_M1_2 sigma_M2_2")
 _slope = positives("slope")
@@ -146,17 +146,17 @@ STEPS = (
         "Lemma 8, eq. (20), first inequality",
         "||sum_{j<k} a_j grad_j||^2 <= 2 sum_{j<k} a_j ||grad_j - grad||^2 + 2 sum_{j<k} a_j ||grad||^2",
         gram(
-            square(_a0 * (_u0 + _g) + _a1 * (_u1 + _g)),
+            square(_a0 * _g + _a1 * (_u1 + _g)),
             "<=",
-            2 * (_a0 * square(_u0) + _a1 * square(_u1)) + 2 * (_a0 + _a1) * square(_g),
+            2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g),
         ),
         repaired=gram(
-            square(_a0 * (_u0 + _g) + _a1 * (_u1 + _g)),
+            square(_a0 * _g + _a1 * (_u1 + _g)),
             "<=",
-            (_a0 + _a1) * (2 * (_a0 * square(_u0) + _a1 * square(_u1)) + 2 * (_a0 + _a1) * square(_g)),
+            (_a0 + _a1) * (2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g)),
         ),
         repair="With the factor sum_{j<k} a_j <= |a_i|_1, which grows with the number of local steps.",
-        remark="k = 2; u_j = grad_j - grad.",
+        remark="k = 2; u1 = grad_1 - grad, and grad_0 = grad: the first local point is the server's.",
     ),
     _step(
         3,
@@ -190,10 +190,13 @@ STEPS = (
         7,
         "Lemma 8, eq. (20), (a), second term",
         "sum_k (a_k/|a|_1) sum_{j<k} a_j D_j <= sum_j (a_j/|a|_1) D_j, D_j = E||grad_j - grad||^2",
-        scalar(_a1 * _a0 * _D0 / (_a0 + _a1), "<=", (_a0 * _D0 + _a1 * _D1) / (_a0 + _a1)),
-        repaired=scalar(_a1 * _a0 * _D0 / (_a0 + _a1), "<=", (_a0 + _a1) * (_a0 * _D0 + _a1 * _D1) / (_a0 + _a1)),
+        scalar(_a2 * _a1 * _D1 / _norm1, "<=", (_a1 * _D1 + _a2 * _D2) / _norm1, below(_D1, _D2)),
+        repaired=scalar(_a2 * _a1 * _D1 / _norm1, "<=", _norm1 * (_a1 * _D1 + _a2 * _D2) / _norm1),
         repair="With the factor |a_i|_1; step (b) has it again as c_a*tau_bar*alpha_max.",
-        remark="tau_i = 2; the index j stands free in print, in the sum over k.",
+        remark=(
+            "tau_i = 3, where D_0 = 0, the first local point being the server's, and D_1 <= D_2; the index j stands "
+            "free in print, in the sum over k."
+        ),
     ),
     _step(
         8,

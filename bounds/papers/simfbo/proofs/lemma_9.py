@@ -427,8 +427,7 @@ STEPS = (
             "<=",
             3 * square(_drift) + 3 * L_1**2 * square(_dv),
             below(square(_Gdv), L_1**2 * square(_dv)),
-            below(square(_Fdy), _L_R**2 * square(_dy)),
-            conditions=(above(_L_R**2, 2 * L_1**2),),
+            below(square(_Fdy), L_1**2 * square(_dy), "Assumption 2"),
         ),
         repaired=gram(
             square(_drift + _Gdv - _Fdy),
@@ -441,7 +440,8 @@ STEPS = (
         repair="With 3*L_R^2*gap_y.",
         remark=(
             '"Similarly": grad_v R_i(x, y, v) is compared with the one at (y*, v*), where the weighted mean is 0; it '
-            "depends on y too. F_dy is the change in y at v*, by Lemma 3."
+            "depends on y too. F_dy is the change in y at v*: false even for G_yy the same at every y, where it is "
+            "that of grad_y f_i alone; the repaired form has the bound of Lemma 3."
         ),
     ),
     _step(

@@ -69,7 +69,8 @@ _hessian, _gradient, _error = reals("G_yy F_y noise")
 _mean_hessian = nonnegative("G_yy_mean")
 _q = 1 - _eta * _low * mu
 _steps = (below(_low, _a0), below(_low, _a1), below(_a0, _high), below(_a1, _high))
-_room = below(_eta * _high * L_1, 1)
+# The first local step starts at v^(t), which the projection keeps in the ball.
+_IN_BALL = below(_v, formulas.R)
 
 
 def _local_v(draw: Draw, one: Number, *, small: bool, ratio: bool) -> Pairs:
@@ -112,6 +113,7 @@ _LEMMA_2 = (
             above(_mean_hessian, mu),
             below(_mean_hessian, L_1),
             below(_gradient, L_f),
+            _IN_BALL,
         ),
         repaired=scalar(
             (1 - _eta * _a * (_mean_hessian + _error)) * _v + _eta * _a * _gradient,
@@ -122,8 +124,9 @@ _LEMMA_2 = (
         ),
         repair="mu_g bounds the Hessian of every sample.",
         remark=(
-            "One dimension, v >= 0, the side of +v. Assumptions 1 and 2 are about the means g_i and f_i; the Hessian "
-            "of the sample is G_yy plus a noise of which only the variance is bounded. The other side is the next step."
+            "One dimension, v >= 0, the side of +v, k = 1. Assumptions 1 and 2 are about the means g_i and f_i; the "
+            "Hessian of the sample is G_yy plus a noise of which only the variance is bounded. The other side is the "
+            "next step."
         ),
     ),
     _two(
@@ -137,6 +140,7 @@ _LEMMA_2 = (
             above(_mean_hessian, mu),
             below(_mean_hessian, L_1),
             above(_gradient, -L_f),
+            _IN_BALL,
         ),
         repaired=scalar(
             -(1 - _eta * _a * _mean_hessian) * _v - _eta * _a * _gradient,
@@ -149,7 +153,7 @@ _LEMMA_2 = (
             below(_eta * _a * L_1, 1),
         ),
         repair="eta_v*alpha_max*L_1 <= 1, which is nowhere asked for.",
-        remark="One dimension, v >= 0, the side of -v; no noise.",
+        remark="One dimension, v >= 0, the side of -v, k = 1; no noise.",
     ),
     _two(
         4,

@@ -7,12 +7,15 @@ holds exactly if the coefficient of each does; here is one step for each, first 
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
-from bounds.ledger.step import above, below
+from bounds.ledger.step import StepKind, above, below
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs import admissible
+from bounds.papers.simfbo.proofs.form import ProofForm, drawn, identity, nonnegative, positives, reals, scalar
 
 _step = ProofForm("lyapunov")
 L_1, mu, n, P = s.L_1, s.mu_g, s.n, s.P
@@ -61,7 +64,7 @@ _DRIFT_OF_V = (
 
 _SYMBOLS = "Divided by rho_gamma_x. slope = L_1^2 + r^2 L_2^2, e = 4 eta_y^2 tau_bar c_a alpha_max L_1^2. "
 _step_sizes = ProofForm("stepsizes")
-_bound, _cap = positives("bound C")
+_bound, _cap, _order = positives("bound C order")
 
 STEPS = (
     _step_sizes(
@@ -77,13 +80,12 @@ STEPS = (
     _step_sizes(
         2,
         "eq. (38) and (39)",
-        "gamma_x = sqrt(P/(tau_bar T)) meets rho^(t) gamma_x <= C with rho^(t) = tau_bar",
-        scalar(P * s.tau_bar, "<=", _cap**2 * s.T),
-        repaired=scalar(P * s.tau_bar, "<=", _cap**2 * s.T, above(s.T * _cap**2, P * s.tau_bar)),
-        repair="T >= P*tau_bar/C^2 rounds, C being the minimum of (39); nowhere asked for.",
+        "gamma_x = O(sqrt(P/(tau_bar T))) and also rho^(t) gamma_x <= C: both hold at the smaller of the two",
+        scalar(s.rho * sp.Min(_order, _cap / s.rho), "<=", _cap),
         remark=(
-            "Squared, over tau_bar*T. With C as the constant of the O in (38), T >= P*tau_bar is enough, which is not "
-            "asked for either; tau_bar = O(T/n) below (55) keeps it."
+            "C is the minimum of (39), which the paper sets on top of (38), order = sqrt(P/(tau_bar T)). The smaller "
+            "one is of that very order, as (53) takes it, from T >= P*(rho^(t))^2/(tau_bar*C^2) rounds on: an O for T "
+            "to infinity has this in it."
         ),
     ),
     _step(
@@ -115,18 +117,9 @@ STEPS = (
     _step(
         3,
         "eq. (41), (a), the mean direction of x",
-        "n(P-1)/(P(n-1)) (rho gamma_x)^2 [L_Phi^2/2 + K_1(...) + K_2(...)] + 2 rho gamma_x/8 <= rho gamma_x/2",
-        scalar(
-            n * (P - 1) / (P * (n - 1)) * _s**2 * (_L_Phi**2 / 2 + _curve) + _s / 4,
-            "<=",
-            _s / 2,
-            _TERM_5,
-            below(6 * _L_Phi**2 * s.beta_max * _s, P, "(39), fourth"),
-            below(8 * _curve * _s, 1, "(39), twelfth"),
-            below(P, n),
-            above(n, sp.Integer(2)),
-            above(s.beta_max, sp.Integer(1)),
-        ),
+        "n(P-1)/(P(n-1)) (rho gamma_x)^2 [L_Phi^2/2 + K_1(...) + K_2(...)] + (rho gamma_x)^2 [4 K_1 L_y/delta_t1 "
+        "+ 4 K_2 L_v/delta_t1'] <= rho gamma_x/2",
+        drawn(StepKind.SCALAR, admissible.mean_direction, half=Fraction(1, 2)),
         repaired=scalar(
             n * (P - 1) / (P * (n - 1)) * _s**2 * (_L_Phi**2 / 2 + _curve) + _s / 4,
             "<=",
@@ -138,10 +131,10 @@ STEPS = (
         ),
         repair="1/(4*L_Phi^2) for 4/L_Phi^2, and with the L_Phi of a descent lemma 1/(4*L_Phi).",
         remark=(
-            "curvature = K_1(L_y^2 + L_yx/2) + K_2(L_v^2 + L_vx/2); the two eighths are the step before, for y and v. "
-            "At the caps of the fourth and the twelfth term it fails from P = 2 on; for P = n > 6*beta_max it fails "
-            "whatever the eighths and the curvature are. For f and g multiplied by a large number the other terms of "
-            "(39) allow it."
+            "(...) = L_y^2 + L_yx/2 and L_v^2 + L_vx/2, curvature the sum of both with K_1 and K_2. All constants and "
+            "step sizes are admissible, with every term of (39). For f and g multiplied by a large number the fourth "
+            "and the fifth term of (39) are the least, and for P = n > 6*beta_max the first part alone is too large. "
+            "In the repaired form the other two parts are an eighth each, by the step before for y and v."
         ),
     ),
     _step(
@@ -283,12 +276,7 @@ STEPS = (
         "eq. (41), (a), the drift of v, first and third line",
         "its coefficients in Lemmas 7, 9 and 10 <= those of the first and the third line, with K_2 c_gamma_v 4 "
         "L_R^2/mu_g",
-        scalar(
-            _OF_V + _k2 * (1 + _delta_v) * _cv * 4 * _L_R**2 / mu,
-            "<=",
-            _FIRST_LINE + _k2 * _cv * 4 * _L_R**2 / mu,
-            *_DRIFT_OF_V,
-        ),
+        drawn(StepKind.SCALAR, admissible.drift_of_v, count=200, factor=4),
         repaired=scalar(
             _OF_V + _k2 * (1 + _delta_v) * _cv * 4 * _L_R**2 / mu,
             "<=",
@@ -297,9 +285,10 @@ STEPS = (
         ),
         repair="8 L_R^2 for 4 L_R^2 in the third line: the factor 1 + delta_t' of Lemma 10 is lost.",
         remark=(
-            "Over rho_gamma_x. slope = L_1^2 + r^2 L_2^2. The third line alone is short by 1 + delta_t'; the first has "
-            "room for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large against the slope, with alpha_max/alpha_min "
-            "of some hundreds."
+            "Over rho_gamma_x, at admissible constants and step sizes, with every term of (39). The third line alone "
+            "is short by 1 + delta_t'; the first has room for it unless L_R^2 = 2(L_2^2 r_max^2 + L_1^2) is large "
+            "against L_1^2 + r^2 L_2^2, with alpha_max/alpha_min of some hundreds. In the repaired form slope = "
+            "L_1^2 + r^2 L_2^2."
         ),
     ),
     _step(
@@ -313,21 +302,22 @@ STEPS = (
         13,
         "eq. (41), (a), sixth line, the noise of y",
         "K_1 (1 + delta_t)(rho gamma_y)^2 sigma_g^2 <= (rho gamma_x)^2 K_1 c_gamma_y^2 sigma_g^2",
-        scalar((1 + _delta) * _cy**2 * s.sigma_g**2, "<=", _cy**2 * s.sigma_g**2, _TERM_6, _TERM_8, _SMOOTH[0]),
+        drawn(StepKind.SCALAR, admissible.noise_of_y, count=20, factor=1),
         repaired=scalar(
             (1 + _delta) * _cy**2 * s.sigma_g**2, "<=", 2 * _cy**2 * s.sigma_g**2, _TERM_6, _TERM_8, _SMOOTH[0]
         ),
         repair="With a factor 2 for the 1 + delta_t of Lemma 10, here and in (42), M_2.",
         remark=(
-            "Over K_1 (rho_gamma_x)^2 and the factor of the noise. False for every delta_t > 0; sigma_M2 in the drifts "
-            "has sigma_g too, but times eta_y^2, which may be as small as one likes."
+            "Over K_1 (rho_gamma_x)^2 and the factor of the noise, at admissible constants and step sizes. False for "
+            "every delta_t > 0; sigma_M2 in the drifts has sigma_g too, but times eta_y^2, which may be as small as "
+            "one likes."
         ),
     ),
     _step(
         14,
         "eq. (41), (a), eighth line, the heterogeneity of y",
         "K_1 (1 + delta_t)(rho gamma_y)^2 sigma_gh^2 <= (rho gamma_x)^2 K_1 c_gamma_y^2 sigma_gh^2",
-        scalar((1 + _delta) * _cy**2 * s.sigma_gh**2, "<=", _cy**2 * s.sigma_gh**2, _TERM_6, _TERM_8, _SMOOTH[0]),
+        drawn(StepKind.SCALAR, admissible.heterogeneity_of_y, count=20, factor=1),
         repaired=scalar(
             (1 + _delta) * _cy**2 * s.sigma_gh**2, "<=", 2 * _cy**2 * s.sigma_gh**2, _TERM_6, _TERM_8, _SMOOTH[0]
         ),

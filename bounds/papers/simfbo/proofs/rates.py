@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.ledger.step import Step, above, below, equal
+from bounds.ledger.step import Step, above, below, equal, positive
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
@@ -330,9 +330,19 @@ STEPS: tuple[Step, ...] = (
         38,
         "Table 1 and Section 1.1, rounds for any P <= n",
         "(M_1 + M_2) sqrt((n-P)/(n P T)) <= eps after T = C/eps rounds",
-        scalar((_M1 + _M2) ** 2 * (n - P), "<=", _eps**2 * n * P * T, equal(T * _eps, _C), below(P, n)),
+        scalar(
+            (_M1 + _M2) ** 2 * (n - P),
+            "<=",
+            _eps**2 * n * P * T,
+            equal(T * _eps, _C),
+            below(P, n),
+            above(_C, 100 * (_M1 + _M2) ** 2),
+            positive(_M1),
+        ),
         repaired=scalar((_M1 + _M2) ** 2 * (n - P), "<=", _eps**2 * n * P * T, equal(T * _eps, _C), equal(P, n)),
         repair="For P = n only; Theorem 1 itself says O(1/(P eps^2)) rounds for P < n.",
-        remark="Squared.",
+        remark=(
+            "Squared. C is the constant of the O, here at least 100 (M_1 + M_2)^2; no constant is enough as eps falls."
+        ),
     ),
 )

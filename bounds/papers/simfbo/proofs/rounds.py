@@ -2,7 +2,8 @@
 
 x, y and v are numbers. Client i has ``g_i = m*y^2/2 - (a*x + b)*y`` and
 ``f_i = p*x^2/2 + q*x*y + s*y^2/2 + c*x + e*y``, so that every local point is an affine function of the noises, L_2 and
-L_3 are 0, and the constants are computed from the coefficients. The noises are independent signs times sigma: with them
+L_3 are 0 (the paper's are positive: any small number, for which a strict inequality stays), and the constants are
+computed from the coefficients. The noises are independent signs times sigma: with them
 every gradient on the way is bounded, and outside of the points that a round can reach f_i may be continued with the
 Lipschitz constant L_f, which a quadratic has not.
 """
