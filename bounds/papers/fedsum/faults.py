@@ -95,7 +95,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=("fedsum/theorem-4.1-2",),
         kind=FaultKind.EDGE_CASE,
-        wrong="If everybody takes part in every round, tau_max over the rounds 0 ... T-1 that Appendix F counts is 0,"
+        wrong="If everybody takes part in every round, tau_max over the rounds 0 ... T-1, as Appendix F has it, is 0,"
         " and eta_g = 1/sqrt(tau_max) has no value.",
         meant="Section 2.2 includes t = T, and S_T is not part of the sequence: then tau_max >= 1 and nothing is"
         " missing. For tau_max over the rounds played, max{1, tau_max} does in the step sizes and in the 1/T"
@@ -166,7 +166,7 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.MISPRINT,
         wrong="The lemma draws S_t for t = 0 ... T, which are T + 1 rounds; the union bound and the tail sum of eq."
         " (109) count T rounds.",
-        meant="t = 0 ... T - 1, as in Algorithms 1 to 3. The bound of the lemma is not refuted for T + 1 rounds either.",
+        meant="t = 0 ... T - 1, as in Algorithms 1 to 3. The lemma's bound is not refuted for T + 1 rounds either.",
     ),
     Fault(
         steps=("fedsum/theorem-e.1-5",),
@@ -244,7 +244,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=("fedsum/lemma-d.5-8",),
         kind=FaultKind.MISPRINT,
-        wrong="The noise of a window is set equal to tau_t times the sum over its rounds; Jensen's inequality gives <=.",
+        wrong="The noise of a window is set equal to tau_t times the sum over its rounds; Jensen gives <=.",
         meant="<=, as in the same display of Lemma C.5.",
     ),
     Fault(
