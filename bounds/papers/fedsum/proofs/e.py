@@ -7,7 +7,7 @@ from fractions import Fraction
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, above, below
-from bounds.papers.fedsum.proofs import common, local, rate
+from bounds.papers.fedsum.proofs import common, local, rate, weights
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
@@ -174,6 +174,7 @@ STEPS: tuple[Step, ...] = (
         repair="from the repaired eq. (94), without the square: 4 eta_l^2/N K (tau_max + 1) Gamma in the drift",
         remark="Eqs. (95) to (98) have tau_max^2, the lemma has tau_max.",
     ),
+    *weights.as_printed(_stale, local.E_4),
     _order(
         "statement",
         "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"

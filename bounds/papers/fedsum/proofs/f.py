@@ -413,12 +413,13 @@ STEPS: tuple[Step, ...] = (
         drawn(_lemma_f_2, kind=StepKind.END_TO_END, count=60, factor=4),
     ),
     _reshuffled(
-        "one epoch consists of floor(N/S) rounds",
-        "every client takes part in an epoch",
+        "length of an epoch",
+        "one epoch, in which blocks of S clients cycle through all clients, consists of floor(N/S) rounds",
         drawn(lambda draw: _covered(draw, whole_blocks=True), "=="),
         repaired=drawn(lambda draw: _covered(draw, whole_blocks=False), "=="),
         repair="ceil(N/S) rounds",
-        remark="Section 2.1 calls this pattern Case 4 and says that it cycles through all clients.",
+        remark="Checked by how many clients have taken part after that many rounds. Section 2.1, where this"
+        " pattern is Case 4, has the cycle through all clients.",
     ),
     _reshuffled(
         "the gap between two selections",

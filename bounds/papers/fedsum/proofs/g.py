@@ -202,7 +202,10 @@ STEPS: tuple[Step, ...] = (
         repaired=_end_to_end(lambda draw: _independent_case(draw, _independent_mended), 60),
         repair="30 sqrt((1 + (4/delta) max{...}) L sigma^2 Delta_f/(NKT)) + 20 (1 + (4/delta) max{...}) (L Delta_f"
         " + F_0)/T",
-        remark="FedSUM-B, all participations enumerated. At N = T = delta = 1 the right side is 0.",
+        remark="FedSUM-B, all participations enumerated. At N = T = delta = 1 the right side is 0. With one client and"
+        " one round it fails for delta near 1. For N T >= 2 the printed form follows from the repaired Theorem G.1:"
+        " the tail sum of Lemma F.2 bounds E max{1, tau_max} as well; for N T >= 3 the maximum of the logarithms is"
+        " above its root, and for N T = 2 tau_avg is at most 3/2.",
     ),
     _reshuffled(
         "noise",

@@ -303,7 +303,7 @@ z3, z4 = vectors("z3 z4")
 k = sp.Symbol("k", nonnegative=True)
 near, far, unseen = sp.symbols("near far unseen", nonnegative=True)
 
-_CAP = below(100 * tau * eta_l**2 * K**2 * L**2, 1, "eta_l <= 1/(10*sqrt(tau_max)*K*L)")
+DRIFT_CAP = below(100 * tau * eta_l**2 * K**2 * L**2, 1, "eta_l <= 1/(10*sqrt(tau_max)*K*L)")
 # max{1, tau_max} as a symbol of its own.
 m = sp.Symbol("max(1,tau_max)", positive=True)
 _M_FACTS = (
@@ -351,7 +351,7 @@ _MENDED_59 = (
     + sp.Rational(4, 3) * _NOISE
     + sp.Rational(8, 3) * eta_l**2 * K**3 * (tau + 1) * F_0 / N
 )
-_MENDED_60 = (
+MENDED_DRIFT = (
     12 * _NOISE
     + 32 * _MOVE / N**2 * m**2 * K**4 * T * sigma**2 * L**2
     + 32 * _MOVE * m**2 * K**3 * L**2 / N**3 * Gamma
@@ -706,7 +706,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             " + 40 eta_g^2 eta_l^4/N^2 tau_max^2 K^4 T sigma^2 L^2"
             f" + (80 eta_g^2 eta_l^4 tau_max^2 K^3 L^2/N^3 + 8 eta_l^2/N K {power}) Gamma for eta_l <= 1/(10"
             f" sqrt(tau_max) K L)",
-            at_most(X, _drift_60(case), below(X, _drift_59(case), summed), _CAP, SOMEBODY_AWAY),
+            at_most(X, _drift_60(case), below(X, _drift_59(case), summed), DRIFT_CAP, SOMEBODY_AWAY),
             remark=f"Given the line before. {TO_T}. {PLAYED}, the cap says nothing, and the drift of the right side is"
             " not absorbed.",
         ),
@@ -727,13 +727,13 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             at_most(
                 3 * N * K * L**2 * noise_60 * L**4,
                 2 * eta**2 * K**3 * N * tau * T * sigma**2 * L**2,
-                _CAP,
+                DRIFT_CAP,
                 SOMEBODY_AWAY,
             ),
             repaired=at_most(
                 3 * N * K * L**2 * noise_60 * L**2 / N**2,
                 2 * eta**2 * K**3 * N * tau * T * sigma**2 * L**2,
-                _CAP,
+                DRIFT_CAP,
                 SOMEBODY_AWAY,
             ),
             repair=f"L^2/N^2 in place of the second L^4, as in {rearranged}",
@@ -744,7 +744,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "D <= 3 K^2 N^2 tau_max F_0 + 8 (eta_g eta_l)^2 K^3 N tau_max max{1, tau_avg} T sigma^2 L^2"
             f" + 150 eta_l^2 N K^3{noise} T sigma^2 L^2 + 6 (eta_g eta_l K tau_max L)^2 Gamma"
             f" + (240 eta_g^2 eta_l^4/N^2 tau_max^2 K^4 L^4 + 24 eta_l^2 K^2 {power} L^2) Gamma",
-            at_most(D, middle, three, *parts, below(X, _drift_60(case), rearranged), _CAP),
+            at_most(D, middle, three, *parts, below(X, _drift_60(case), rearranged), DRIFT_CAP),
             remark="far and unseen are the first and the third part of eq. (44).",
         ),
         step(
@@ -754,7 +754,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             at_most(
                 6 * eta**2 * K**2 * tau**2 * L**2 + 240 * _MOVE / N**2 * tau**2 * K**4 * L**4,
                 10 * eta**2 * tau**2 * K**2 * L**2,
-                _CAP,
+                DRIFT_CAP,
                 SOMEBODY_AWAY,
             ),
         ),
@@ -771,7 +771,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"not printed: the repaired {rearranged}",
             "12, 32, 32, 4 in place of 50, 40, 80, 8, and 128/21 eta_l^2 K^3 M F_0/N added, M = max{1, tau_max}, for"
             " eta_l <= 1/(10 sqrt(M) K L)",
-            at_most(X, _MENDED_60, below(X, _MENDED_59, summed), *_M_FACTS),
+            at_most(X, MENDED_DRIFT, below(X, _MENDED_59, summed), *_M_FACTS),
             remark=f"From the repaired {summed}.",
         ),
         step(
@@ -779,7 +779,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "D <= (3 N^2 tau_max + 1/5) K^2 F_0 + 8 (eta_g eta_l)^2 K^3 N M max{1, tau_avg} T sigma^2 L^2"
             " + 150 eta_l^2 N K^3 T sigma^2 L^2 + (10 (eta_g eta_l M K L)^2 + 24 eta_l^2 K^2 M L^2) Gamma,"
             " M = max{1, tau_max}, for eta_l <= 1/(10 sqrt(M) K L)",
-            at_most(D, mended, three, *parts, below(X, _MENDED_60, rearranged), *_M_FACTS),
+            at_most(D, mended, three, *parts, below(X, MENDED_DRIFT, rearranged), *_M_FACTS),
             remark=f"From the repaired {rearranged} and eq. (44) or (80).",
         ),
         step(

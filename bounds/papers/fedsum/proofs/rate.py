@@ -95,13 +95,13 @@ def _lemma_4(case: RateVariant) -> sp.Expr:
     return right + (10 * eta**2 * tau**2 * K**2 * L**2 + 24 * eta_l**2 * K**2 * tau * L**2) * Gamma
 
 
-def _repaired(step: Callable[..., Step], check: Scalar, last: str) -> Step:
+def _repaired(step: Callable[..., Step], check: Scalar, last: str, letter: str) -> Step:
     return step(
         "not printed: the repaired lemma",
         "(1/T) sum_t E||grad f(x^t)||^2 <= 2 Delta_f/(eta_g eta_l K T) + 9 eta_g eta_l max{1, tau_avg} sigma^2 L/N"
         " + (3 tau_max + 1/(5 N^2)) F_0/T + 150 eta_l^2 K sigma^2 L^2/N",
         check,
-        remark=f"From the lines before with the repaired Lemma D.4; P and V as in {last}.",
+        remark=f"From the lines before with the repaired Lemma {letter}.4; P and V as in {last}.",
     )
 
 
@@ -116,7 +116,10 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
     rate = common.rate_terms(9, 3, 150, eta_l)
     short = _begin - P + _first_gradients + 4 * average * _noise + V
     facts = (below(V, average * _noise / 2, "cubic noise"),)
-    # The repaired Lemmas D.4 and E.4 add K^2*F_0/5.
+    without = at_most(
+        G / T, rate, below(0, short + _drift_noise(e=False), "with the drift's noise of Lemma D.4"), *facts
+    )
+    # The repaired Lemmas D.4 and E.4 add K^2*F_0/5, which tau_max = 0 needs.
     lost = eta * K * F_0 / (10 * N**2)
     mended = at_most(
         G / T,
@@ -252,8 +255,11 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
                 *facts,
                 *((_cap, _local_cap, SOMEBODY_AWAY) if e else ()),
             ),
-            repaired=mended if e else None,
-            repair="from the repaired Lemma E.4, whose drift's noise has no tau_max; F_0/(5 N^2 T) added" if e else "",
+            repaired=without if e else None,
+            repair="75 eta_g eta_l^3/N K^2 in eq. (105), as in eq. (73): Lemma E.4 holds without tau_max in the drift's"
+            " noise"
+            if e
+            else "",
             remark="P >= 0 is the multiple of Gamma, V the noise of third order in the step sizes; max(1,tau_avg) is"
             " one symbol." + (" What eq. (105) gives has N^2 tau_max times the last term." if e else ""),
         ),
@@ -285,7 +291,7 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
                 drift=150,
             ),
         ),
-        *(() if e else (_repaired(step, mended, eq(8)),)),
+        _repaired(step, mended, eq(8), letter),
     )
 
 
