@@ -19,6 +19,7 @@ _FALSE = "is false as printed"
 _LACKING = {
     FaultKind.ASSUMPTION: "needs an assumption that is not printed",
     FaultKind.EDGE_CASE: "is false as printed in an edge case",
+    FaultKind.MISPRINT: "has a misprint",
 }
 
 

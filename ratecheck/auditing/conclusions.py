@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bounds.ledger.fault import FaultKind
+from bounds.ledger.fault import Fault, FaultKind
 from bounds.ledger.step import StepKind
 from bounds.statement import Statement
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -49,14 +49,16 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
     """The standing of every statement that has steps, in the order of the steps.
 
     A statement is false where an end-to-end step is, unless what it lacks is an assumption or the exclusion of an edge
-    case; it is not refuted with repair where every false step of its proof, or of the statements that it follows from,
-    has a repaired form that is not refuted; it is undecided where a step is unknown, or false and not mended, or where
-    nothing in the ledger is about a statement that it follows from.
+    case, or it is a misprint. It is not refuted with repair where every false step of its proof, or of the statements
+    that it follows from, has a repaired form that is not refuted, or where a fault that is made elsewhere changes it.
+    It is undecided where a step is unknown, or false and not mended, or where nothing in the ledger is about a
+    statement that it follows from.
     """
     own: dict[str, list[StepResult]] = {}
     for finding in findings:
         own.setdefault(finding.of, []).append(finding)
     follows = premises_of(statements, own)
+    changes = _changes(findings)
     found: dict[str, Conclusion] = {}
 
     def visit(key: str, above: tuple[str, ...]) -> Conclusion | None:
@@ -65,7 +67,8 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
         if key not in found:
             premises = [visit(premise, (*above, key)) for premise in follows.get(key, ())]
             missing = [premise for premise in follows.get(key, ()) if premise not in own]
-            found[key] = _judge(key, own[key], [each for each in premises if each is not None], missing)
+            known = [each for each in premises if each is not None]
+            found[key] = _judge(key, own[key], known, missing, changes.get(key, ()))
         return found[key]
 
     for key in own:
@@ -88,11 +91,29 @@ def of_one(finding: StepResult, count: int) -> Conclusion:
     return Conclusion(finding.of, standing, (reason,), (finding.id,), finding.mended)
 
 
-def _judge(key: str, steps: Sequence[StepResult], premises: Sequence[Conclusion], missing: Sequence[str]) -> Conclusion:
+def _changes(findings: Sequence[StepResult]) -> dict[str, list[Fault]]:
+    """Statement -> the faults that are made elsewhere and change it."""
+    found: dict[str, list[Fault]] = {}
+    for finding in findings:
+        if finding.fault is not None and finding.fault.id == finding.id:
+            for key in finding.fault.changes:
+                if key != finding.of:
+                    found.setdefault(key, []).append(finding.fault)
+    return found
+
+
+def _judge(
+    key: str,
+    steps: Sequence[StepResult],
+    premises: Sequence[Conclusion],
+    missing: Sequence[str],
+    changes: Sequence[Fault],
+) -> Conclusion:
     found = [(*_of_step(step), step) for step in steps]
     marks = [(standing, reason) for standing, reason, _ in found]
     marks += map(_of_premise, premises)
     marks += [(Standing.UNDECIDED, f"rests on {premise}, of which no step is in the ledger") for premise in missing]
+    marks += [(Standing.REPAIR, f"{fault.kind.text} of {fault.id}, which changes it") for fault in changes]
     standing = max((standing for standing, _ in marks), key=_ORDER.index)
     shown = [reason for level, reason in marks if level is standing and reason]
     checked = sum(level is Standing.CHECKED for level, _, _ in found)

@@ -337,7 +337,7 @@ def test_table_and_exit_code(capsys):
     """One row per parameter, the reading, and 0."""
     code, out, err = call(capsys, "fedsum/theorem-4.1", *SMALL, "--over", "T,tau")
     assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("note: fedsum/theorem-4.1 is false as printed")
+    assert err.startswith("note: fedsum/theorem-4.1 needs an assumption that is not printed")
     lines = out.splitlines()
     header = next(k for k, line in enumerate(lines) if line.startswith("parameter"))
     assert [line.split()[0] for line in lines[header + 1 : header + 3]] == ["T", "tau_max"]
