@@ -106,6 +106,11 @@ class Violation:
         return self.hard.instance()
 
     @property
+    def confirmed(self) -> bool:
+        """Whether `verify` says so too."""
+        return self.verdict is Outcome.VIOLATED
+
+    @property
     def unasked(self) -> str:
         """Why `verify` has not said so, in words."""
         return "these sizes are beyond what 'verify' takes" if self.hard.runs else "'verify' has no such run"
@@ -375,7 +380,7 @@ def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> Ra
         return RateCell(
             row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime
         )
-    violation = _first(statement, bound, regime, regime.values, followed.instances)
+    violation = first_violation(statement, bound, regime, regime.values, followed.instances)
     gain = followed.gain.exponent
     gains = violation is None and _gains(statement, parameter, gain)
     if gains:
@@ -443,7 +448,7 @@ def _passed(statement: Statement, bound: Bound, regime: Regime, followed: Worst,
     far = regimes.find(statement, regime.row, regime.parameter, seed=seed, between=between, bound=bound)
     if isinstance(far, str):
         return None
-    return _first(statement, bound, far, far.values if gain > 0 else far.values[::-1])
+    return first_violation(statement, bound, far, far.values if gain > 0 else far.values[::-1])
 
 
 def _meeting(followed: Worst) -> float:
@@ -460,10 +465,10 @@ def _along(statement: Statement, bound: Bound, regime: Regime, followed: Worst) 
     if quantity.domain is Domain.POSITIVE_INTEGER:
         values = np.unique(np.round(values[(values >= 1) & (values <= LARGEST_RUN)]))
         values = values if up else values[::-1]
-    return _first(statement, bound, regime, [float(x) for x in values])
+    return first_violation(statement, bound, regime, [float(x) for x in values])
 
 
-def _first(
+def first_violation(
     statement: Statement, bound: Bound, regime: Regime, values: Sequence[float], known: Sequence[Hard] = ()
 ) -> Violation | None:
     """The first of these values at which `verify` confirms that the bound is passed; else one where it cannot tell.

@@ -21,6 +21,7 @@ from ratecheck import ending
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
+from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
@@ -50,10 +51,13 @@ class Budget:
     """Evaluations of both sides, at most.
 
     ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
+    ``by_term`` says whether every term of the bound is looked at on its own afterwards, at large sizes: some dozens of
+    instances for each term, which are not counted.
     """
 
     evaluations: int = 1000
     seconds: float | None = None
+    by_term: bool = True
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
@@ -67,7 +71,8 @@ class Falsified:
 
     ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
-    ended early; `clocked` whether that was a clock. ``shrunk`` is the counterexample made simple, where that was done.
+    ended early; `clocked` whether that was a clock. ``terms`` is what was found term by term, where that was asked for;
+    an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, where that was done.
     """
 
     statement: Statement
@@ -79,6 +84,7 @@ class Falsified:
     seconds: float
     stopped: str = ""
     reasons: tuple[str, ...] = ()
+    terms: ByTerm | None = None
     shrunk: Shrunk | None = None
 
     @property
@@ -272,7 +278,25 @@ def falsify(
     found = Falsified(
         statement, None, None, None, search.spent, search.applicable, spent, stopped=stopped, reasons=reasons
     )
-    return found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
+    found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
+    if stopped or not budget.by_term or found.outcome is Outcome.VIOLATED:
+        return found
+    return _with_terms(found, seed, search)
+
+
+def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
+    """With what is found where each term decides the bound; a violation there counts as one of the search."""
+    try:
+        terms = by_term(found.statement, seed=seed, report=lambda share: search.report(share, "term by term"))
+        instance = None if terms.violation is None else terms.violation.instance
+        verdict = None if instance is None else instance.verdict(replace(SEARCHED, rigorous=True))
+    except KeyboardInterrupt:
+        ending.grant()
+        return replace(found, stopped=INTERRUPTED)
+    found = replace(found, terms=terms, seconds=time.monotonic() - search.begun)
+    if verdict is None or verdict.outcome is not Outcome.VIOLATED:
+        return found
+    return replace(found, instance=instance, verdict=verdict, shape=None)
 
 
 def _best_text(room: float) -> str:

@@ -16,6 +16,7 @@ from ratecheck.views.width import table
 
 if TYPE_CHECKING:
     from ratecheck.falsification.shrink import Shrunk
+    from ratecheck.falsification.terms import Niche
     from ratecheck.falsification.worst_case import WorstCase
     from ratecheck.verification.instance import Instance
 
@@ -55,8 +56,9 @@ def falsified_text(found: Falsified) -> str:
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
-    if found.verdict is not None:
+    if found.shape is not None:
         lines.append(f"  shape   {found.shape}")
+    lines += _terms_text(found)
     if found.shrunk is not None and (shown := counterexample(found)) is not None:
         sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
         lines += [f"  shrunk  {_shrunk_text(found.shrunk)}", "", "the counterexample:", sentence, ""]
@@ -64,6 +66,27 @@ def falsified_text(found: Falsified) -> str:
     elif found.verdict is not None:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def _terms_text(found: Falsified) -> list[str]:
+    """How much of the bound each term needs, as far as was found, and what passes it at sizes that nothing checks."""
+    if found.terms is None:
+        return []
+    if found.terms.reason:
+        return [f"  terms   not looked at one by one: {found.terms.reason}"]
+    lines = [f"  terms   {_niche_text(niche)}" for niche in found.terms.niches]
+    return lines or ["  terms   none that depends on a constant"]
+
+
+def _niche_text(niche: Niche) -> str:
+    if niche.hard is None:
+        return f"{niche.row.name}: {niche.reason}"
+    sizes = [*niche.hard.statement.vocabulary.run.values()]
+    at = ", ".join(f"{name}={number(niche.hard.values[name])}" for name in sizes if name in niche.hard.values)
+    text = f"{niche.row.name}: left / right {number(niche.tightness)} at {at}"
+    if niche.violation is not None and not niche.violation.confirmed:
+        text += f": above the bound, which is not confirmed, since {niche.violation.unasked}"
+    return text
 
 
 def _shrunk_text(shrunk: Shrunk) -> str:
@@ -107,6 +130,19 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "instance": None if instance is None else instance.fields(),
         "counterexample": None if shown is None else {"text": shown.text, "latex": shown.latex},
         "shrunk": None if shrunk is None else _shrunk_fields(shrunk, found.instance),
+        "terms": [] if found.terms is None else [_niche_fields(niche) for niche in found.terms.niches],
+    }
+
+
+def _niche_fields(niche: Niche) -> dict[str, Any]:
+    hard, violation = niche.hard, niche.violation
+    return {
+        "term": niche.row.name,
+        "tightness": niche.tightness,
+        "reason": niche.reason,
+        "instance": None if hard is None else hard.text,
+        "values": None if hard is None else dict(hard.values),
+        "violation": None if violation is None else {"at": violation.at, "confirmed": violation.confirmed},
     }
 
 

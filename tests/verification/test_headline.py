@@ -197,9 +197,7 @@ def test_every_repaired_key_exists():
 
 def test_who_meets_a_false_statement_is_told(cli, tmp_path):
     """By verify, bound, stepsize and plot, with the repaired key, in text and in JSON."""
-    told = (
-        "pfl/lemma-a.2 has a misprint ('ratecheck audit --step pfl/lemma-a.2-1'); repaired: pfl/lemma-a.2-repaired"
-    )
+    told = "pfl/lemma-a.2 has a misprint ('ratecheck audit --step pfl/lemma-a.2-1'); repaired: pfl/lemma-a.2-repaired"
     assert f"  audit   {told}" in cli("verify", "pfl/lemma-a.2").stdout
     assert json.loads(cli("verify", "pfl/lemma-a.2", "--json").stdout)["audit"]["repaired"] == "pfl/lemma-a.2-repaired"
     key = "flame/theorem-2-unbiased"

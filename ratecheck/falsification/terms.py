@@ -1,0 +1,102 @@
+"""Where each term of a bound is needed most: hard instances of the rate card, at sizes that a search does not reach.
+
+A bound is tight at one round for a trivial reason, and whatever is looked for on the whole of it ends there: what is
+wrong in the noise, or in how the number of clients enters, hides behind the term that is largest. So every term has a
+niche of its own: settings where it is at least `SHARE` of the bound, with up to 10^5 clients, 10^6 local steps and 10^9
+rounds, and there the hardest of the one-dimensional instances of `exponents.hard_instances`, whose cost does not grow
+with these sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bounds.statement import Statement
+from ratecheck.certification.certified_constants import DELAYS
+from ratecheck.errors import InputError
+from ratecheck.exponents import regimes
+from ratecheck.exponents.card import Violation, columns, first_violation, right
+from ratecheck.exponents.hard_instances import Hard, covered, worst
+from ratecheck.exponents.regimes import Bound, Regime, TermRow
+from ratecheck.exponents.sweep import check_measurable
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Niche:
+    """The hardest instance found where the term of ``row`` decides the bound, and left side / right side there.
+
+    Without an instance ``reason`` says why. ``violation`` is one at which the left side passes the bound.
+    """
+
+    row: TermRow
+    tightness: float | None = None
+    hard: Hard | None = None
+    reason: str = ""
+    violation: Violation | None = None
+
+
+@dataclass(frozen=True)
+class ByTerm:
+    """A niche per term, and per constant that alone makes a term large; ``reason`` says why there are none."""
+
+    niches: tuple[Niche, ...] = ()
+    reason: str = ""
+
+    @property
+    def violation(self) -> Violation | None:
+        """One that `verify` confirms; None where there is none."""
+        found = (niche.violation for niche in self.niches)
+        return next((each for each in found if each is not None and each.confirmed), None)
+
+
+def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = None) -> ByTerm:
+    """The niches of a statement, up to the first violation that `verify` confirms."""
+    try:
+        check_measurable(statement)
+        covered(statement)
+    except InputError as error:
+        return ByTerm(reason=str(error))
+    bound = Bound(statement)
+    found = []
+    rows = regimes.rows(statement, bound)
+    for number, row in enumerate(rows):
+        found.append(_niche(statement, bound, row, seed))
+        if report is not None:
+            report((number + 1) / len(rows))
+        if ByTerm((found[-1],)).violation is not None:
+            break
+    return ByTerm(tuple(found))
+
+
+def _niche(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Niche:
+    best, reason = Niche(row), ""
+    for regime in _regimes(statement, bound, row, seed):
+        if isinstance(regime, str):
+            reason = reason or regime
+            continue
+        ends = (regime.values[0], regime.values[-1])
+        try:
+            hard = [worst(statement, regime.at(x), row.scale) for x in ends]
+        except InputError as error:
+            reason = reason or str(error)
+            continue
+        _, total = right(bound, row, hard)
+        for each, side in zip(hard, total, strict=True):
+            if each.left > 0 and each.left / side > (best.tightness or 0.0):
+                best = Niche(row, float(each.left / side), each)
+        violation = first_violation(statement, bound, regime, ends, hard)
+        if violation is not None:
+            return Niche(row, violation.left / violation.bound, violation.hard, violation=violation)
+    return best if best.hard is not None else Niche(row, reason=reason or "no instance was found on which it is needed")
+
+
+def _regimes(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Iterator[Regime | str]:
+    """Where the term decides the bound while one of the sizes of the run, or a delay, runs over its range."""
+    vocabulary = statement.vocabulary
+    sizes = {*vocabulary.run.values()}
+    for name in columns(statement, bound):
+        if name in sizes or vocabulary.facts.get(name) in DELAYS:
+            yield regimes.find(statement, row, name, seed=seed, bound=bound)

@@ -1,0 +1,71 @@
+"""The search term by term: what is wrong in one term is found where that term decides the bound, at any size."""
+
+import dataclasses
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.terms import by_term
+from ratecheck.outcome import Outcome
+from ratecheck.views.falsify import falsified_fields, falsified_text
+
+KEY = "pfl/theorem-3.7"
+
+
+def scaled(key, term, factor):
+    """A statement with one term of its bound multiplied."""
+    statement = bounds.get(key)
+    claim = statement.claims[0]
+    terms = {name: factor * value if name == term else value for name, value in claim.terms.items()}
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+
+
+@pytest.mark.parametrize("key", [KEY, "fedsum/theorem-d.1-repaired", "flame/theorem-2-unbiased-wide-repaired"])
+def test_every_term_of_a_sound_theorem_has_a_niche(key):
+    """With an instance below the bound, on which this term is nearly all of it."""
+    found = by_term(bounds.get(key))
+    assert found.niches
+    assert found.violation is None
+    for niche in found.niches:
+        assert 0 < niche.tightness < 1, niche.row.name
+        assert niche.hard is not None
+        assert niche.violation is None
+
+
+def test_the_niche_of_the_initial_gap_has_the_known_constant():
+    """Half of what gradient descent may lose at a fixed step is lost on one mode: 1/4 of this bound, 0.2564 found."""
+    found = {niche.row.name: niche.tightness for niche in by_term(bounds.get(KEY)).niches}
+    assert found["initial gap"] == pytest.approx(0.2564, abs=2e-3)
+
+
+@pytest.mark.parametrize(("term", "factor"), [("noise", 1 / 60), ("initial gap", 1 / 8), ("dissimilarity", 1 / 200)])
+def test_a_term_that_is_too_small_is_found_though_others_hide_it(term, factor):
+    """`verify` confirms the instance, which is one of that term's niche."""
+    wrong = scaled(KEY, term, factor)
+    found = by_term(wrong)
+    assert found.violation is not None
+    assert found.niches[-1].row.term == term
+    assert found.violation.instance.verdict().outcome is Outcome.VIOLATED
+
+
+def test_a_search_ends_with_what_the_terms_show():
+    """After a short search that finds nothing; the instance has no shape, and is shrunk as any other."""
+    wrong = scaled(KEY, "noise", 1 / 60)
+    without = falsify(wrong, Budget(5, by_term=False))
+    assert (without.outcome, without.terms) == (Outcome.INCONCLUSIVE, None)
+    found = falsify(wrong, Budget(5))
+    assert (found.outcome, found.shape, found.evaluations) == (Outcome.VIOLATED, None, 5)
+    assert found.tightness > 1
+    assert falsified_fields(found)["terms"][-1]["violation"]["confirmed"]
+    assert rc.falsify(wrong, evaluations=5).as_latex()
+
+
+def test_what_was_found_of_each_term_is_printed():
+    """Its tightness and sizes; of a statement about other things why there is nothing."""
+    text = falsified_text(falsify(bounds.get(KEY), Budget(5)))
+    assert "  terms   noise: sigma_u: left / right 0.0" in text
+    assert "at n=" in text
+    text = falsified_text(falsify(bounds.get("pfl/lemma-3.1"), Budget(5)))
+    assert "  terms   not looked at one by one: pfl/lemma-3.1 is about every round" in text
