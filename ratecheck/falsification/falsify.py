@@ -285,18 +285,32 @@ def falsify(
 
 
 def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
-    """With what is found where each term decides the bound; a violation there counts as one of the search."""
+    """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
-        terms = by_term(found.statement, seed=seed, report=lambda share: search.report(share, "term by term"))
-        instance = None if terms.violation is None else terms.violation.instance
-        verdict = None if instance is None else instance.verdict(replace(SEARCHED, rigorous=True))
+        terms = by_term(found.statement, seed=seed, report=lambda _: search.report(1.0, "term by term"))
+        found = replace(found, terms=terms)
+        hardest = _tighter(found, terms)
     except KeyboardInterrupt:
         ending.grant()
         return replace(found, stopped=INTERRUPTED)
-    found = replace(found, terms=terms, seconds=time.monotonic() - search.begun)
-    if verdict is None or verdict.outcome is not Outcome.VIOLATED:
+    return replace(hardest, seconds=time.monotonic() - search.begun)
+
+
+def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
+    """With the hardest instance of the niches, where `verify` agrees that it is tighter."""
+    ranked = sorted(terms.niches, key=lambda niche: -(niche.tightness or 0.0))
+    hard = terms.violation.hard if terms.violation else ranked[0].hard if ranked else None
+    instance = None if hard is None else hard.instance()
+    if instance is None:
         return found
-    return replace(found, instance=instance, verdict=verdict, shape=None)
+    try:
+        verdict = instance.verdict(replace(SEARCHED, rigorous=True))
+    except InputError:
+        return found
+    other = replace(found, instance=instance, verdict=verdict, shape=None)
+    if found.verdict is None or other.outcome is Outcome.VIOLATED:
+        return other if verdict.worst is not None else found
+    return other if (other.tightness or 0.0) > (found.tightness or 0.0) else found
 
 
 def _best_text(room: float) -> str:

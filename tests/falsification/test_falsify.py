@@ -60,7 +60,7 @@ def test_an_accusation_is_asked_again(monkeypatch):
         return dataclasses.replace(found, outcome=Outcome.VIOLATED, comparisons=(worst,))
 
     monkeypatch.setattr(Instance, "verdict", wrong)
-    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(6))
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(6, by_term=False))
     assert (found.outcome, found.tightness) == (Outcome.NOT_APPLICABLE, None)
     assert found.reasons == ("float64 alone calls it violated, and the interval engine does not",)
     assert asked == [False, True] * 6
@@ -93,7 +93,8 @@ def test_the_search_is_a_function_of_its_seed():
 def test_more_budget_is_not_worse():
     """The best of a longer search is at least as tight as its own beginning."""
     seen = []
-    found = falsify(bounds.get("fedsum/theorem-4.1"), Budget(80), report=lambda share, text: seen.append((share, text)))
+    budget = Budget(80, by_term=False)
+    found = falsify(bounds.get("fedsum/theorem-4.1"), budget, report=lambda share, text: seen.append((share, text)))
     assert found.evaluations == 80
     shares = [share for share, _ in seen]
     assert shares == sorted(shares)

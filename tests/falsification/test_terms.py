@@ -62,6 +62,15 @@ def test_a_search_ends_with_what_the_terms_show():
     assert rc.falsify(wrong, evaluations=5).as_latex()
 
 
+def test_a_tighter_instance_of_a_term_takes_the_place_of_the_search_s():
+    """After a short search of D.1: half of the bound is needed, of which five instances show less."""
+    statement = bounds.get("fedsum/theorem-d.1-repaired")
+    short, found = falsify(statement, Budget(5, by_term=False)), falsify(statement, Budget(5))
+    assert short.tightness < 0.49 < found.tightness
+    assert (found.outcome, found.shape) == (Outcome.INCONCLUSIVE, None)
+    assert found.instance.verdict().worst.tightness == pytest.approx(found.tightness, rel=1e-3)
+
+
 def test_what_was_found_of_each_term_is_printed():
     """Its tightness and sizes; of a statement about other things why there is nothing."""
     text = falsified_text(falsify(bounds.get(KEY), Budget(5)))

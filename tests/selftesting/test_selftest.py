@@ -213,7 +213,7 @@ def test_a_claim_without_an_argument_leaves_hypotheses_undecided():
 
 def test_a_mutant_within_the_slack_is_not_caught(surveyed):
     """Half of the room is left, so that neither pool nor search refutes it."""
-    found = tried(divided(0.5 / surveyed.tightness), surveyed, Budget(10), 0)
+    found = tried(divided(0.5 / surveyed.tightness), surveyed, Budget(10, by_term=False), 0)
     assert found.pool_factor == 0.0
     assert not found.by_search
     assert not found.by_verify
