@@ -40,7 +40,7 @@ _DIGITS = (1, 2, 3, 4, 6, 8, 12)
 SIZES = ("clients", "variables", "rounds", "local_steps", "digits")
 
 
-class Reduction(Protocol):
+class ShrinkingState(Protocol):
     """What a pass works on."""
 
     instance: Instance
@@ -165,7 +165,7 @@ def consistent(instance: Instance) -> Instance:
 # --- Passes ---
 
 
-def release(state: Reduction) -> None:
+def release(state: ShrinkingState) -> None:
     """Certified constants and chosen step sizes in place of given ones."""
     loose = [name for name in state.instance.given if state.numbers.is_claim(name) or name in state.numbers.steps]
     if not state.offer(partial(_without, names=loose)):
@@ -177,7 +177,7 @@ def _without(instance: Instance, names: Sequence[str]) -> Instance:
     return replace(instance, given={name: value for name, value in instance.given.items() if name not in names})
 
 
-def fewer(state: Reduction) -> None:
+def fewer(state: ShrinkingState) -> None:
     """Fewer clients, variables, rounds, local steps and participants."""
     rounds, steps = state.numbers.size("rounds"), state.numbers.size("local_steps")
     both = [name for name in (rounds, steps) if name in state.instance.given]
@@ -196,7 +196,7 @@ def fewer(state: Reduction) -> None:
             break
 
 
-def _shorten(state: Reduction, names: Sequence[str], least: int = 1) -> None:
+def _shorten(state: ShrinkingState, names: Sequence[str], least: int = 1) -> None:
     """The smallest number of rounds or local steps, one after the other, from ``least`` on."""
     for name in names:
         for k in _sizes(int(np.max(state.instance.given[name]))):
@@ -205,7 +205,7 @@ def _shorten(state: Reduction, names: Sequence[str], least: int = 1) -> None:
 
 
 def _drop(
-    state: Reduction, places: Callable[[Instance], Sequence[int]], without: Callable[[Instance, int], Instance]
+    state: ShrinkingState, places: Callable[[Instance], Sequence[int]], without: Callable[[Instance, int], Instance]
 ) -> None:
     """One after the other, from the last one on."""
     for place in reversed(places(state.instance)):
@@ -295,7 +295,7 @@ def _without_variable(instance: Instance, c: int) -> Instance:
     return replace(instance, problem=smaller, given=given, start=start)
 
 
-def units(state: Reduction) -> None:
+def units(state: ShrinkingState) -> None:
     """Other units of functions and variables: largest curvature 1, then largest slope 1.
 
     Every number is multiplied as its scaling degrees say (`bounds.symbols`).
@@ -323,7 +323,7 @@ def _in_units(instance: Instance, *, functions: bool) -> Instance:
     return replace(instance, problem=changed, given=given, start=start)
 
 
-def problem_numbers(state: Reduction) -> None:
+def problem_numbers(state: ShrinkingState) -> None:
     """Simpler numbers in the problem: all that are equal at once, then one by one, matrices staying symmetric."""
     for name in arrays(state.instance):
         array = arrays(state.instance)[name]
@@ -349,7 +349,7 @@ def _placed(instance: Instance, new: float, name: str, place: tuple[int, ...]) -
     return with_arrays(instance, {name: array})
 
 
-def other_numbers(state: Reduction) -> None:
+def other_numbers(state: ShrinkingState) -> None:
     """Simpler noise, start, parameters, claimed constants and probabilities."""
     sizes = {*state.instance.statement.vocabulary.run.values()} | {*state.numbers.steps, "delta"}
     for name in state.instance.given:
@@ -378,7 +378,7 @@ def _likely(instance: Instance, new: float, old: float) -> Instance:
     return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
 
 
-def step_sizes(state: Reduction) -> None:
+def step_sizes(state: ShrinkingState) -> None:
     """Short step sizes in place of chosen ones, where the statement is still violated."""
     for name in state.numbers.steps:
         value = state.verdict.values.get(name)
@@ -387,7 +387,7 @@ def step_sizes(state: Reduction) -> None:
             _simplify(state, value, partial(_given, name=name), limit)
 
 
-def named(state: Reduction) -> None:
+def named(state: ShrinkingState) -> None:
     """The participants that are drawn for a statement about every sequence of them, one after the other."""
     if state.numbers.traces:
         state.offer(_named)
@@ -406,7 +406,7 @@ def _named(instance: Instance) -> Instance:
     return replace(instance, participation=Trace(trace))
 
 
-def presence(state: Reduction) -> None:
+def presence(state: ShrinkingState) -> None:
     """Clients that are away in a given participation take part."""
     pattern = state.instance.participation
     if not isinstance(pattern, Trace):
@@ -422,7 +422,7 @@ def _present(instance: Instance, place: Sequence[int]) -> Instance:
     return replace(instance, participation=Trace(matrix))
 
 
-PASSES: tuple[Callable[[Reduction], None], ...] = (
+PASSES: tuple[Callable[[ShrinkingState], None], ...] = (
     release, fewer, named, presence, units, problem_numbers, other_numbers, step_sizes,
 )  # fmt: skip
 
@@ -431,7 +431,7 @@ PASSES: tuple[Callable[[Reduction], None], ...] = (
 
 
 def _simplify(
-    state: Reduction, value: float, make: Callable[[Instance, float], Instance], limit: int | None = None
+    state: ShrinkingState, value: float, make: Callable[[Instance, float], Instance], limit: int | None = None
 ) -> None:
     """Simpler numbers in the place of one, the simplest first, until one is kept."""
     for new in simpler_numbers(value, bits(value) if limit is None else limit):

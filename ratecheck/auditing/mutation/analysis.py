@@ -151,10 +151,14 @@ def _decision(probe: Probe, mutant: Check, end: float) -> Decision:
 
 @dataclass(frozen=True)
 class Share:
-    """How many mutants there are of each fate; ``share`` is that of the refuted among those that may do harm."""
+    """How many mutants there are of each fate."""
 
     counts: dict[str, int]
-    share: float
+
+    @staticmethod
+    def of(found: Sequence[ChangedStep]) -> Share:
+        """Of some mutants."""
+        return Share({fate.value: sum(m.fate is fate for m in found) for fate in MutantStatus})
 
     @property
     def refuted(self) -> int:
@@ -165,6 +169,11 @@ class Share:
     def harmful(self) -> int:
         """How many may do harm: all but those that are proved as well."""
         return sum(self.counts.values()) - self.counts[MutantStatus.HARMLESS.value]
+
+    @property
+    def share(self) -> float:
+        """The share of the refuted among those that may do harm."""
+        return self.refuted / self.harmful if self.harmful else 1.0
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
@@ -200,17 +209,11 @@ def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:
     return MutationSummary(
         name,
         len(tested),
-        _share([m for each in tested for m in each.mutants]),
-        _share([m for each in tested if not each.on_instances for m in each.mutants]),
-        _share(by_instances),
+        Share.of([m for each in tested for m in each.mutants]),
+        Share.of([m for each in tested if not each.on_instances for m in each.mutants]),
+        Share.of(by_instances),
         {by: noticed[by] for by in (f"{float(100 * share):g}%" for share in _SHARES)},
         tuple(
             (each.id, m.text, m.reason) for each in tested for m in each.mutants if m.fate is not MutantStatus.REFUTED
         ),
     )
-
-
-def _share(found: Sequence[ChangedStep]) -> Share:
-    counts = {fate.value: sum(m.fate is fate for m in found) for fate in MutantStatus}
-    harmful = len(found) - counts[MutantStatus.HARMLESS.value]
-    return Share(counts, counts[MutantStatus.REFUTED.value] / harmful if harmful else 1.0)
