@@ -339,7 +339,7 @@ GRADIENT_PAIRS: tuple[Pair, ...] = (
         right={"gap": F_0 / (g * L * T)},
     ),
     GRADIENTS.pair(
-        PairKind.CONVEXITY, "fall", "gradients fall",
+        PairKind.CONVEXITY, "never-rise", "gradients never rise",
         "f = 1 + cos x has L = 1; near x = 0, where it is concave, a step takes x to (1 + g) x.",
         hard="negative curvature", right={"gradient": G_prev},
     ),
