@@ -90,8 +90,7 @@ INSTANCES = {
     # Unequal curvatures where dissimilarity is bounded along the run.
     "local-gd-apart-drift": (apart(1, 0.5), {"T": 100, "K": 2, "gamma_u": 1 / 20}),
     "local-sgd-drift": (apart(1, 0.5), {"T": 100, "K": 2, "gamma_u": 1 / 20, "sigma_u": 0}),
-    # Coupled blocks, and negative curvature.
-    "two-blocks-two": (Quadratic(np.ones((1, 2, 2)), np.ones((1, 2)), 1), {"T": 2, "gamma_u": 1.5, "gamma_v": 1.5}),
+    # Negative curvature.
     "gradients-never-rise": (Quadratic(-np.ones((1, 1, 1)), np.ones((1, 1)), 1), {"T": 2, "gamma_u": 0.5}),
     "drift-cap": (Quadratic(-np.ones((1, 1, 1)), np.ones((1, 1)), 1), {"T": 1, "K": 8, "gamma_u": 1}),
 }
