@@ -1,0 +1,99 @@
+"""How many wrong statements the search for counterexamples catches, and whether it accuses a true one.
+
+    python benchmarks/caught.py [--jobs 2] [--out benchmarks/caught.json] [KEY]...
+
+The statements are the pairs of `bounds.papers.textbook.pairs`; each is searched with the default budget. Every finished
+one is kept beside the result until the end, and taken up by the next run of the same code; the exit code is 1 where a
+true statement is accused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import parts
+
+import ratecheck
+from bounds.papers.textbook.pairs import PAIRS
+from bounds.statement import Statement
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.outcome import Outcome
+
+STATEMENTS = {each.key: each for pair in PAIRS for each in (pair.true, pair.wrong)}
+
+
+def fingerprint(statement: Statement) -> str:
+    """What a result belongs to: the statement without its words."""
+    said = (statement.claims, statement.conditions, statement.step_rules, statement.step_products, statement.settings)
+    return hashlib.sha256(repr((*said, statement.assumptions, statement.algorithm)).encode()).hexdigest()[:16]
+
+
+def code() -> str:
+    """A hash of the searching code; the statements have their own (`fingerprint`)."""
+    found, folder = hashlib.sha256(), Path(str(ratecheck.__file__)).parent
+    for source in sorted(folder.rglob("*.py")):
+        found.update(str(source.relative_to(folder)).encode() + b"\0" + source.read_bytes() + b"\0")
+    return found.hexdigest()[:24]
+
+
+def part(key: str, _: str) -> dict[str, Any]:
+    """What the search says of a statement, as data."""
+    found = falsify(STATEMENTS[key], Budget(), seed=0)
+    tightness = found.tightness
+    return {
+        "key": key,
+        "outcome": found.outcome.value,
+        "tightness": tightness if tightness is None or math.isfinite(tightness) else "inf",
+        "evaluations": found.evaluations,
+        "applicable": found.applicable,
+        "shape": found.shape and str(found.shape),
+        "reasons": [*found.reasons],
+    }
+
+
+def rows(found: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row per statement, with the kind and what else is known of its pair."""
+    listed: dict[str, dict[str, Any]] = {}
+    for pair in PAIRS:
+        for each, true in ((pair.true, True), (pair.wrong, False)):
+            if each.key in found:
+                what = {"true": True} if true else {"true": False, "kind": pair.kind.name.lower(), "hard": pair.hard}
+                listed.setdefault(each.key, {"key": each.key, **what, **found[each.key]})
+    return [*listed.values()]
+
+
+def main() -> int:
+    """Print what is caught by kind, what is missed and what is accused; 1 where a true statement is accused."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("keys", nargs="*", default=[*STATEMENTS])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/caught.json"))
+    given = parser.parse_args()
+    tasks = [(key, fingerprint(STATEMENTS[key])) for key in given.keys]
+    listed = rows({each["key"]: each for each in parts.done(part, tasks, given.jobs, given.out, code())})
+    parts.write(given.out, listed)
+    wrong = [each for each in listed if not each["true"]]
+    missed = [each for each in wrong if each["outcome"] != Outcome.VIOLATED.value]
+    accused = [each for each in listed if each["true"] and each["outcome"] == Outcome.VIOLATED.value]
+    silent = [each for each in listed if each["outcome"] == Outcome.NOT_APPLICABLE.value]
+    asked, open_ = (Counter(each["kind"] for each in some) for some in (wrong, missed))
+    for kind, count in asked.items():
+        print(f"{kind:15} {count - open_[kind]:3} of {count}")
+    print(f"{'all':15} {len(wrong) - len(missed):3} of {len(wrong)}; {len(listed) - len(wrong)} true ones")
+    for each in missed:
+        print(f"missed {each['key']}: tightness {each['tightness']}; {each['hard'] or 'within reach'}")
+    for each in silent:
+        print(f"not applicable {each['key']}: {'; '.join(each['reasons'])}")
+    for each in accused:
+        print(f"ACCUSED {each['key']}: tightness {each['tightness']}, {each['shape']}")
+    return 1 if accused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
