@@ -92,6 +92,7 @@ def everything(_: Sphinx | None = None) -> None:
         "two-cores": lambda: measured("two-cores"),
         **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "spread", "kurtosis")},
         "tightness": tightness,
+        "tightness-by-term": tightness_by_term,
         "claims": claims,
         "quarter": quarter,
         "tables": rate_tables,
@@ -933,6 +934,21 @@ def tightness() -> str:
         where = "-" if found["shape"] is None else f"{found['shape']}: {values}"
         rows.append((link(found["key"]), ratio, engine, where, str(found["evaluations"]), pep))
     return table(header, rows)
+
+
+def tightness_by_term() -> str:
+    """The largest left side / right side found where each term of a theorem decides the bound."""
+    kept = json.loads((HERE / "tightness.json").read_text())
+    rows = []
+    for found in kept["searches"]:
+        for niche in found["terms"]:
+            ratio = "-" if niche["tightness"] is None else f"{niche['tightness']:.3g}"
+            sizes = [*bounds.get(found["key"]).vocabulary.run.values()]
+            values = niche["values"] or {}
+            where = _numbers({name: values[name] for name in sizes if name in values})
+            shown = f"{plain(niche['instance'])}; {where}" if niche["instance"] else plain(niche["reason"])
+            rows.append((link(found["key"]), plain(niche["term"]), ratio, shown))
+    return table(("statement", "term", "left / right", "instance, or why there is none"), rows)
 
 
 def _numbers(values: Mapping[str, float]) -> str:

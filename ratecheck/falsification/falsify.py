@@ -91,7 +91,8 @@ class Falsified:
     def outcome(self) -> Outcome:
         """VIOLATED, INCONCLUSIVE or, where nothing could be asked, NOT_APPLICABLE."""
         if self.verdict is None:
-            return Outcome.NOT_APPLICABLE
+            asked = self.applicable or (self.terms is not None and self.terms.hardest is not None)
+            return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
         return Outcome.VIOLATED if self.verdict.outcome is Outcome.VIOLATED else Outcome.INCONCLUSIVE
 
     @property
@@ -165,6 +166,7 @@ class _Search:
         violated = verdict.outcome is Outcome.VIOLATED
         # What is lost in rounding is no counterexample and leads nowhere.
         if not violated and not (worst.significant and worst.error <= 1e-3 * size):
+            self._note("the left side is known too roughly, by rounding or by sampling, to be compared with others")
             return _NOTHING
         if self.best is None or violated or room < self.best[0]:
             self.best = room, instance, verdict, family.shape
@@ -298,8 +300,7 @@ def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
 
 def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     """With the hardest instance of the niches, where `verify` agrees that it is tighter."""
-    ranked = sorted(terms.niches, key=lambda niche: -(niche.tightness or 0.0))
-    hard = terms.violation.hard if terms.violation else ranked[0].hard if ranked else None
+    hard = terms.violation.hard if terms.violation else terms.hardest
     instance = None if hard is None else hard.instance()
     if instance is None:
         return found

@@ -51,6 +51,11 @@ class ByTerm:
         found = (niche.violation for niche in self.niches)
         return next((each for each in found if each is not None and each.confirmed), None)
 
+    @property
+    def hardest(self) -> Hard | None:
+        """The instance with the largest left side / right side; None where there is none."""
+        return max(self.niches, key=lambda niche: niche.tightness or 0.0).hard if self.niches else None
+
 
 def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = None) -> ByTerm:
     """The niches of a statement, up to the first violation that `verify` confirms."""

@@ -6,6 +6,8 @@ FedSUM-B moves x along H_t, the sum of the last gradients of all clients that ha
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from bounds.papers.textbook.pairing import (
@@ -26,15 +28,15 @@ from bounds.papers.textbook.statements import EACH, F_0, ONE, ZERO, B, G, K, L, 
 from bounds.statement import Assumption, Over, Relation
 
 _SMOOTH, _NOISE, _SHARED = Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.NO_PERSONAL
-_BATCHES = {
+_BATCHES: dict[str, Any] = {
     "settings": {"m": n}, "assumptions": (_SMOOTH, _NOISE, Assumption.FULL_PARTICIPATION, _SHARED),
     "algorithm": "fedsum-b", "products": DELAYED_STEP,
 }  # fmt: skip
-_ANY = {
+_ANY: dict[str, Any] = {
     "settings": {"sigma_u": ZERO}, "assumptions": (_SMOOTH, Assumption.OBLIVIOUS_PARTICIPATION, _SHARED),
     "algorithm": "fedsum-b", "products": DELAYED_STEP,
 }  # fmt: skip
-_WHOLE = {**_ANY, "over": Over.WHOLE_RUN}
+_WHOLE: dict[str, Any] = {**_ANY, "over": Over.WHOLE_RUN}
 _LATE = sp.Max(1, tau)
 
 # SGD of step size step K, whose gradient is a mean of n K.
@@ -62,7 +64,7 @@ DELAYED = Form(
     1 / (2 * L * _LATE)),),
     **_ANY,
 )  # fmt: skip
-_DELAYS = {"over": Over.WHOLE_RUN, "algorithm": None}
+_DELAYS: dict[str, Any] = {"over": Over.WHOLE_RUN, "algorithm": None}
 # Blocks in a fixed order: ceil(n/m) rounds from one turn to the next, and ceil(n/m) - 1 <= (n - 1)/m.
 CYCLIC = Form(
     name="cyclic-delay", title="Delay of clients in a fixed order", left=E_tau, right={"delay": (n - 1) / m},

@@ -7,6 +7,8 @@ here needs convexity.
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from bounds.papers.textbook.pairing import DRIFT, OUTER_STEP, Form, Pair, PairKind, T_2u, T_3u
@@ -51,10 +53,10 @@ SHORT = (g, "<=", 1 / (10 * K * L))
 ROUND = (g, "<=", 1 / (K * L))
 SQUARES = K * (K - 1) * (2 * K - 1)
 
-_SAMPLED = {"settings": SAMPLED, "assumptions": (_SMOOTH, _NOISE, _SOME, _SHARED, _NEAR)}
-_QUIET = {"settings": {"m": n, "eta_u": ONE, "sigma_u": ZERO}, "assumptions": (_SMOOTH, _ALL, _SHARED)}
-_NOISY = {"settings": {"m": n, "eta_u": ONE}, "assumptions": (_SMOOTH, _NOISE, _ALL, _SHARED)}
-_APART = {**_QUIET, "assumptions": (_SMOOTH, _ALL, _SHARED, _NEAR)}
+_SAMPLED: dict[str, Any] = {"settings": SAMPLED, "assumptions": (_SMOOTH, _NOISE, _SOME, _SHARED, _NEAR)}
+_QUIET: dict[str, Any] = {"settings": {"m": n, "eta_u": ONE, "sigma_u": ZERO}, "assumptions": (_SMOOTH, _ALL, _SHARED)}
+_NOISY: dict[str, Any] = {"settings": {"m": n, "eta_u": ONE}, "assumptions": (_SMOOTH, _NOISE, _ALL, _SHARED)}
+_APART: dict[str, Any] = {**_QUIET, "assumptions": (_SMOOTH, _ALL, _SHARED, _NEAR)}
 
 SGD_SAMPLED = Form(
     name="sampled", title="Sampled clients", left=G,
@@ -91,7 +93,7 @@ AVERAGED = Form(
     name="averaged", title="The mean's square, a quarter of n", left={G: n / 4}, right={"clients": B}, over=EACH,
     assumptions=(_SMOOTH, _NOISE, _SOME, _SHARED),
 )  # fmt: skip
-_VECTORS = {"over": NO_RUN, "algorithm": None}
+_VECTORS: dict[str, Any] = {"over": NO_RUN, "algorithm": None}
 SAMPLE = Form(
     name="sample", title="The mean of a sample", left=sampled2, right={"mean": xbar2, "sampling": spread / (n * m)},
     assumptions=(Assumption.INDEPENDENT_SAMPLING,), **_VECTORS,

@@ -5,6 +5,8 @@ Facts with a proof below hold for all smooth functions that are bounded below, c
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from bounds.papers.textbook.pairing import OUTER_STEP, Form, Pair, PairKind
@@ -52,8 +54,8 @@ NOISILY = (Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.FULL_PARTICIPATIO
 # What noise adds to f in a step, at most.
 RISE = L * (g * sigma_u) ** 2 / (2 * n)
 START = 2 * F_0 / (g * T)
-_NOISY = {"settings": NOISY, "assumptions": NOISILY}
-_EXACT = {"settings": EXACT, "assumptions": EXACTLY}
+_NOISY: dict[str, Any] = {"settings": NOISY, "assumptions": NOISILY}
+_EXACT: dict[str, Any] = {"settings": EXACT, "assumptions": EXACTLY}
 
 DESCENT = Form(name="gd", title="Gradient descent", left=G, right={"gap": START}, caps=(CAP,), **_EXACT)
 OUTER = Form(
@@ -151,7 +153,7 @@ GRADIENTS = Form(
 )  # fmt: skip
 
 # prox(w) minimises f + lambda/2 ||. - w||^2, so that it loses ||grad F||^2/(2 lambda) of f, convex or not.
-_PROX = {
+_PROX: dict[str, Any] = {
     "settings": {"n": ONE, "m": ONE, "beta": ONE}, "assumptions": (Assumption.FULL_PARTICIPATION,
     Assumption.NO_PERSONAL),
     "rules": (StepRule(symbol=eta, value=1 / lambda_, at_least=False),), "algorithm": "pfedme",

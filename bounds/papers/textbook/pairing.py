@@ -146,7 +146,7 @@ class Form:
             remark="",
         )
 
-    def term(self, **changed: sp.Expr | None) -> dict[str, Terms]:
+    def term(self, **changed: sp.Expr | None) -> dict[str, Any]:
         """The right side with a term replaced, or left out where it is None."""
         terms = {label: changed.get(label, term) for label, term in self.right.items()}
         return {"right": {label: term for label, term in terms.items() if term is not None}}
