@@ -340,7 +340,7 @@ FEDERATED_PAIRS: tuple[Pair, ...] = (
     ),
     COUPLED.pair(
         PairKind.CAP, "two", "up to 2/L",
-        "n = 1 and f = L (u + v)^2/2: with both step sizes 3/(2L) a step goes from u + v to -2 (u + v).",
+        "n = 1 and f = L (u + v)^2/2: with g = 2/L and g_v = 1/L a step goes from u + v to -2 (u + v).",
         hard="coupled blocks", caps=((g, "<=", 2 / L), (g_v, "<=", 1 / L)),
     ),
     QUIET_DRIFT.pair(
