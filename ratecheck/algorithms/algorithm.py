@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ratecheck.aliases import Array
+from ratecheck.errors import InputError
 
 Variables = dict[str, Any]
 Parameters = Mapping[str, float]
@@ -262,12 +263,18 @@ class LinearMaps:
         return self._read(lambda s, c, g: a.score(s, c, g, p), inputs, (self._point,))
 
     def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
-        """The terms of the named quantities as coefficients on (server, client, gradient)."""
+        """The terms of the named quantities as coefficients on (server, client, gradient).
+
+        Raises `InputError` for a quantity that is no second moment of one round's variables.
+        """
         a = self.algorithm
         inputs = (a.server, a.client, self._point)
         reader = _Reader(inputs, a.blocks)
         (s, c, g), (s_, c_, g_) = reader.arguments(reader.units), reader.arguments(reader.probe)
         units, probed = a.records(s, c, g, p), a.records(s_, c_, g_, p)
+        if unknown := [name for name in names if name not in units]:
+            known = ", ".join(sorted(units))
+            raise InputError(f"{unknown[0]} is no second moment of one round's variables, which are {known}")
         result: dict[str, list[TermMap]] = {}
         for name in names:
             result[name] = []

@@ -114,6 +114,7 @@ class Bound:
         clients = {vocabulary.run.get("clients", "")} & {*statement.parameters}
         exprs = [*self._terms.values(), *(side for c in self._conditions for side in (c[0], c[2]))]
         exprs += [] if self._trivial is None else [self._trivial]
+        exprs += map(sp.sympify, claim.metric.weights.values())
         # Where the right side does not name the clients, they differ all the same.
         names = {name for expr in exprs for name in names_in(expr)} | clients
         self.names = tuple(name for name in vocabulary.order if name in names)
