@@ -45,8 +45,6 @@ from bounds.ledger.fault import FaultKind
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
-from bounds.papers.textbook.pairing import PairKind
-from bounds.papers.textbook.pairs import PAIRS
 from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page
 from bounds.roots import shown
@@ -95,7 +93,6 @@ def everything(_: Sphinx | None = None) -> None:
         **{f"coverage-{kind}": functools.partial(coverage, kind) for kind in ("rigorous", "spread", "kurtosis")},
         "tightness": tightness,
         "tightness-by-term": tightness_by_term,
-        "caught-pairs": caught_pairs,
         "claims": claims,
         "quarter": quarter,
         "tables": rate_tables,
@@ -788,28 +785,6 @@ def rate_cards(paper: str) -> str:
     parts = [_own_card(key, card) for key, card in own.items()]
     quoted = [card for key, card in every.items() if key not in own]
     return "\n".join([*parts, *([_quoted_cards(quoted)] if quoted else [])])
-
-
-def caught_pairs() -> str:
-    """How many of the wrong statements of the pairs the search refutes, by kind, and which it misses."""
-    kept = json.loads((HERE.parent / "benchmarks" / "caught.json").read_text())
-    outcomes, right = {each["key"]: each["outcome"] for each in kept}, [each for each in kept if each["true"]]
-    why = {pair.wrong.key: pair for pair in PAIRS}
-    kinds = {kind: [pair for pair in PAIRS if pair.kind is kind and pair.wrong.key in outcomes] for kind in PairKind}
-    rows = []
-    for kind, pairs in kinds.items():
-        groups = ([p for p in pairs if not p.hard], [p for p in pairs if p.hard])
-        counts = [f"{sum(outcomes[p.wrong.key] == 'VIOLATED' for p in group)} of {len(group)}" for group in groups]
-        rows.append((kind.value, *counts))
-    missed = [key for key in why if outcomes.get(key, "VIOLATED") != "VIOLATED"]
-    accused = sum(each["outcome"] == "VIOLATED" for each in right)
-    says = (
-        f"Of {len(kept) - len(right)} wrong statements {len(kept) - len(right) - len(missed)} are refuted, and "
-        f"{accused} of {len(right)} true ones accused."
-    )
-    parts = [says, "", table(("what is wrong", "refuted", "refuted of those that need more"), rows), "", "Missed:", ""]
-    needs = {key: why[key].hard or "within reach of what is searched" for key in missed}
-    return "\n".join([*parts, *(f"- {code(key)}: {plain(why[key].why)} Needs: {needs[key]}." for key in missed), ""])
 
 
 def planted_rates() -> str:
