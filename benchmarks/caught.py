@@ -10,7 +10,6 @@ true statement is accused.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import math
 import sys
 from collections import Counter
@@ -19,30 +18,15 @@ from typing import Any
 
 import parts
 
-import ratecheck
 from bounds.papers.textbook.pairs import PAIRS
-from bounds.statement import Statement
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
+from ratecheck.selftesting.kept import digest
 
 STATEMENTS = {each.key: each for pair in PAIRS for each in (pair.true, pair.wrong)}
 
 
-def fingerprint(statement: Statement) -> str:
-    """What a result belongs to: the statement without its words."""
-    said = (statement.claims, statement.conditions, statement.step_rules, statement.step_products, statement.settings)
-    return hashlib.sha256(repr((*said, statement.assumptions, statement.algorithm)).encode()).hexdigest()[:16]
-
-
-def code() -> str:
-    """A hash of the searching code; the statements have their own (`fingerprint`)."""
-    found, folder = hashlib.sha256(), Path(str(ratecheck.__file__)).parent
-    for source in sorted(folder.rglob("*.py")):
-        found.update(str(source.relative_to(folder)).encode() + b"\0" + source.read_bytes() + b"\0")
-    return found.hexdigest()[:24]
-
-
-def part(key: str, _: str) -> dict[str, Any]:
+def part(key: str) -> dict[str, Any]:
     """What the search says of a statement, as data."""
     found = falsify(STATEMENTS[key], Budget(), seed=0)
     tightness = found.tightness
@@ -75,8 +59,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/caught.json"))
     given = parser.parse_args()
-    tasks = [(key, fingerprint(STATEMENTS[key])) for key in given.keys]
-    listed = rows({each["key"]: each for each in parts.done(part, tasks, given.jobs, given.out, code())})
+    tasks = [(key,) for key in given.keys]
+    listed = rows(
+        {each["key"]: each for each in parts.done(part, tasks, given.jobs, given.out, digest([], tuple(given.keys)))}
+    )
     parts.write(given.out, listed)
     wrong = [each for each in listed if not each["true"]]
     missed = [each for each in wrong if each["outcome"] != Outcome.VIOLATED.value]

@@ -52,14 +52,8 @@ class Fault:
         return self.steps[0]
 
     def fields(self) -> dict[str, Any]:
-        """As JSON data."""
-        return {
-            "kind": self.kind.value,
-            "wrong": self.wrong,
-            "meant": self.meant,
-            "changes": list(self.changes),
-            "steps": list(self.steps),
-        }
+        """As JSON data, without the steps."""
+        return {"kind": self.kind.value, "wrong": self.wrong, "meant": self.meant, "changes": list(self.changes)}
 
 
 def faults(paper: str) -> tuple[Fault, ...]:

@@ -9,10 +9,11 @@ with these sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bounds.statement import Statement
+from ratecheck.aliases import Progress
 from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.errors import InputError
 from ratecheck.exponents import regimes
@@ -20,8 +21,6 @@ from ratecheck.exponents.card import Violation, columns, first_violation, right
 from ratecheck.exponents.hard_instances import Hard, covered, worst
 from ratecheck.exponents.regimes import Bound, Regime, TermRow
 from ratecheck.exponents.sweep import check_measurable
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,11 @@ class Niche:
     reason: str = ""
     violation: Violation | None = None
 
+    @property
+    def refuted(self) -> bool:
+        """Whether `verify` confirms a violation."""
+        return self.violation is not None and self.violation.confirmed
+
 
 @dataclass(frozen=True)
 class ByTerm:
@@ -48,8 +52,7 @@ class ByTerm:
     @property
     def violation(self) -> Violation | None:
         """One that `verify` confirms; None where there is none."""
-        found = (niche.violation for niche in self.niches)
-        return next((each for each in found if each is not None and each.confirmed), None)
+        return next((niche.violation for niche in self.niches if niche.refuted), None)
 
     @property
     def hardest(self) -> Hard | None:
@@ -71,7 +74,7 @@ def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = No
         found.append(_niche(statement, bound, row, seed))
         if report is not None:
             report((number + 1) / len(rows))
-        if ByTerm((found[-1],)).violation is not None:
+        if found[-1].refuted:
             break
     return ByTerm(tuple(found))
 

@@ -11,6 +11,8 @@ from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation.analysis import MutationSummary
 from ratecheck.views.width import table
 
+# What the JSON data of an erratum have in place of a fault.
+_UNFILED: Mapping[str, Any] = {"kind": "", "wrong": "", "meant": "", "changes": []}
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}
 
 
@@ -53,10 +55,7 @@ def errata_fields(errata: Sequence[Erratum]) -> list[dict[str, Any]]:
     return [
         {
             "steps": [f.id for f in each.findings],
-            "kind": "" if each.fault is None else each.fault.kind.value,
-            "wrong": "" if each.fault is None else each.fault.wrong,
-            "meant": "" if each.fault is None else each.fault.meant,
-            "changes": [] if each.fault is None else list(each.fault.changes),
+            **(_UNFILED if each.fault is None else each.fault.fields()),
             "consequence": each.consequence,
         }
         for each in errata

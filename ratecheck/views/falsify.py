@@ -84,7 +84,7 @@ def _niche_text(niche: Niche) -> str:
     sizes = [*niche.hard.statement.vocabulary.run.values()]
     at = ", ".join(f"{name}={number(niche.hard.values[name])}" for name in sizes if name in niche.hard.values)
     text = f"{niche.row.name}: left / right {number(niche.tightness)} at {at}"
-    if niche.violation is not None and not niche.violation.confirmed:
+    if niche.violation is not None and not niche.refuted:
         text += f": above the bound, which is not confirmed, since {niche.violation.unasked}"
     return text
 

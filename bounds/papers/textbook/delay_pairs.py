@@ -15,8 +15,8 @@ from bounds.papers.textbook.pairing import (
     DELAYED_STEP,
     E_tau,
     Form,
-    Pair,
     PairKind,
+    StatementPair,
     delta,
     direction,
     moved,
@@ -94,7 +94,7 @@ INDEPENDENT = Form(
     caps=((delta, "<=", ONE),), assumptions=(Assumption.INDEPENDENT_PARTICIPATION,), **_DELAYS,
 )  # fmt: skip
 
-DELAY_PAIRS: tuple[Pair, ...] = (
+DELAY_PAIRS: tuple[StatementPair, ...] = (
     BATCHES.pair(
         PairKind.CONSTANT, "quarter-noise", "a quarter of the noise",
         "On f = L x^2/2 with step K = 1/L from the minimiser G is L step sigma^2/n from the second round on.",

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.papers.textbook.pairing import DRIFT, OUTER_STEP, Form, Pair, PairKind, T_2u, T_3u
+from bounds.papers.textbook.pairing import DRIFT, OUTER_STEP, Form, PairKind, StatementPair, T_2u, T_3u
 from bounds.papers.textbook.statements import (
     CAP,
     EACH,
@@ -179,7 +179,7 @@ COUPLED = Form(
     assumptions=(_SMOOTH, _ALL),
 )  # fmt: skip
 
-FEDERATED_PAIRS: tuple[Pair, ...] = (
+FEDERATED_PAIRS: tuple[StatementPair, ...] = (
     SGD_SAMPLED.pair(
         PairKind.CONSTANT, "half-sampling", "half the variance of sampling",
         "f_i = L x^2/2 - s_i x with g = 1/L: the server is at the mean of the sampled s_i/L, so that G = q b^2.",

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.papers.textbook.pairing import OUTER_STEP, Form, Pair, PairKind
+from bounds.papers.textbook.pairing import OUTER_STEP, Form, PairKind, StatementPair
 from bounds.papers.textbook.statements import (
     ALONE,
     CAP,
@@ -172,7 +172,7 @@ DAMPED = Form(
     **{**_PROX, "settings": {"n": ONE, "m": ONE, "K": ONE}},
 )  # fmt: skip
 
-GRADIENT_PAIRS: tuple[Pair, ...] = (
+GRADIENT_PAIRS: tuple[StatementPair, ...] = (
     OUTER.pair(
         PairKind.CONSTANT, "half", "half the gap", "f = L x^2/2 with gamma = 1/L and T = 1 has 2 L F_0 on the left.",
         right={"gap": F_0 / (gamma * T)},

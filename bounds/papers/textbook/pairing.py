@@ -89,7 +89,7 @@ class PairKind(Enum):
 
 
 @dataclass(frozen=True)
-class Pair:
+class StatementPair:
     """A true statement and a wrong one that differs in one thing.
 
     ``why`` says why the wrong one is wrong, with an instance. ``hard`` names what an instance that shows it needs
@@ -151,7 +151,7 @@ class Form:
         terms = {label: changed.get(label, term) for label, term in self.right.items()}
         return {"right": {label: term for label, term in terms.items() if term is not None}}
 
-    def pair(self, kind: PairKind, name: str, fault: str, why: str, *, hard: str = "", **wrong: Any) -> Pair:
+    def pair(self, kind: PairKind, name: str, fault: str, why: str, *, hard: str = "", **wrong: Any) -> StatementPair:
         """The pair in which the wrong statement has other fields; ``name`` and ``fault`` say in what it is wrong."""
         other = dataclasses.replace(self, name=f"{self.name}-{name}", title=f"{self.title}: {fault}", **wrong)
-        return Pair(kind, self.statement, other.statement, why, hard)
+        return StatementPair(kind, self.statement, other.statement, why, hard)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bounds.papers.textbook.delay_pairs import DELAY_PAIRS
 from bounds.papers.textbook.federated_pairs import FEDERATED_PAIRS
 from bounds.papers.textbook.gradient_pairs import GRADIENT_PAIRS
-from bounds.papers.textbook.pairing import Pair, PairKind
+from bounds.papers.textbook.pairing import PairKind, StatementPair
 
-PAIRS: tuple[Pair, ...] = (*GRADIENT_PAIRS, *FEDERATED_PAIRS, *DELAY_PAIRS)
+PAIRS: tuple[StatementPair, ...] = (*GRADIENT_PAIRS, *FEDERATED_PAIRS, *DELAY_PAIRS)
 
-__all__ = ["PAIRS", "Pair", "PairKind"]
+__all__ = ["PAIRS", "PairKind", "StatementPair"]

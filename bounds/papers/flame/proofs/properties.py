@@ -71,8 +71,7 @@ def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-def _duals_check() -> Enumerated:
-    return Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws())
+_DUALS = Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws())
 
 
 # --- Lemma 3 ---
@@ -174,7 +173,7 @@ STEPS: tuple[Step, ...] = (
         "3",
         "eq. (29)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0 with the start (28)",
-        _duals_check(),
+        _DUALS,
         remark=(
             "Three rounds of Algorithm 1. The case t >= 1 of the proof is that of clients selected in round t - 1; "
             "for the others the equation stays as it was."
@@ -184,7 +183,7 @@ STEPS: tuple[Step, ...] = (
         "4",
         "eq. (25)",
         "pi_i^t = lambda*alpha_i*(theta_i^t - w_i^t) for all t >= 0, with the start that the proof sets",
-        _duals_check(),
+        _DUALS,
         remark=(
             "Line 1 of Algorithm 1 leaves pi_i^0 open, and the proof sets it, by (28). Lemmas 1 and 3 and Theorem 2 "
             "need this start too."
