@@ -1,7 +1,8 @@
 """Constants that need not exist on the whole space, but do along a run: measured there, in the run that they prescribe.
 
 Step sizes depend on the constant and the run on the step sizes, so the constant is found by trying: each `Measure`
-says where to begin and what a run shows.
+says where to begin and what a run shows. Where another problem with the same run has the constant everywhere, it is
+that problem's.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import CertifiedCase
+from ratecheck.certification.continued_functions import Continued
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
+from ratecheck.problems import Certificate, Constant
 
 
 @dataclass(frozen=True)
@@ -37,23 +40,70 @@ class Trajectory:
 class Measure:
     """``start`` is the first value to try, ``largest`` the smallest value that holds along a run.
 
-    ``sampled`` says in words what the number lacks where the run is random.
+    ``sampled`` says in words what the number lacks where the run is random. ``partial``: it is that of the server's
+    models, not of every point at which a client is asked. ``possible`` says whether a run of the case may show one, and
+    ``weakens`` whether a larger number that the statement fixes stands in for a certified one.
     """
 
     start: Callable[[CertifiedCase], float]
-    largest: Callable[[Trajectory], float | None]
+    largest: Callable[[Trajectory], Constant]
     sampled: str
+    partial: bool = False
+    possible: Callable[[CertifiedCase], bool] = lambda _: True
+    weakens: bool = False
 
 
-def _dissimilarity(trail: Trajectory) -> float | None:
-    """Square root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2, if recorded."""
+def _along(name: str, value: float | None) -> Constant:
+    """A constant of the points of a run; absent where it was not recorded or is no number."""
+    if value is None or not math.isfinite(value):
+        return Constant(name, math.inf, Certificate.ABSENT, "not measured along the run")
+    return Constant(name, value, Certificate.TRAJECTORY, "measured at its iterates")
+
+
+def _dissimilarity(trail: Trajectory) -> Constant:
+    """b, as a bound everywhere or for the server's models.
+
+    For these it is the root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2, if that is recorded.
+    """
+    continued = Continued.of(trail.setup)
+    if continued is not None and math.isfinite(continued.dissimilarity2):
+        return Constant("b", math.sqrt(continued.dissimilarity2), Certificate.UPPER_BOUND, _BEYOND)
     if not {"B", "G_u"} <= trail.records.keys():
-        return None
+        return _along("b", None)
     gap = trail.records["B"] / trail.setup.problem.n - trail.records["G_u"]
-    return math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf
+    return _along("b", math.sqrt(max(float(gap.max()), 0.0)) if np.isfinite(gap).all() else math.inf)
 
 
-def _steepest(trail: Trajectory) -> float:
+def _gap(trail: Trajectory) -> Constant:
+    """F_0 of a function that has a minimum beyond what the run sees."""
+    continued = Continued.of(trail.setup)
+    if continued is None or not math.isfinite(continued.gap):
+        return _along("F_0", None)
+    return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, _BEYOND)
+
+
+def _has_gap(case: CertifiedCase) -> bool:
+    """Whether the run is that of one coordinate after the other, and nothing in it is random."""
+    problem, pattern = case.problem.quadratic, case.participation
+    if problem is None or pattern is None or not pattern.deterministic or any(case.noise.values()):
+        return False
+    return not (problem.H * (1 - np.eye(problem.d))).any() and bool(problem.H.any())
+
+
+def _gap_at_start(case: CertifiedCase) -> float:
+    """||grad f||^2/(2L) at the start, which every f bounded below exceeds."""
+    problem = case.problem.quadratic
+    assert problem is not None
+    u, v = (np.asarray(case.start[name], dtype=float) if name in case.start else None for name in ("x0", "v0"))
+    shape_u, shape_v = (problem.d_u,), (problem.n, problem.d_v)
+    on_u, on_v = problem.gradients(np.zeros(shape_u) if u is None else u, np.zeros(shape_v) if v is None else v)
+    square = float(np.sum(on_u.mean(axis=0) ** 2) + np.sum(on_v**2) / problem.n)
+    if not square:
+        raise InputError("f has no gradient at the start and is unbounded below: give another start")
+    return square / (2 * float(np.abs(problem.H).max()))
+
+
+def _steepest(trail: Trajectory) -> Constant:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
     problem = trail.setup.problem.bilevel
     assert problem is not None
@@ -67,7 +117,7 @@ def _steepest(trail: Trajectory) -> float:
             gradients[:, problem.d_x :] -= visit.noise[:, xy:]
         square = np.sum(gradients**2, axis=1)
         largest = max(largest, float(square.max()) if np.isfinite(square).all() else math.inf)
-    return math.sqrt(largest)
+    return _along("L_f", math.sqrt(largest))
 
 
 def _steepest_at_start(case: CertifiedCase) -> float:
@@ -82,7 +132,13 @@ def _steepest_at_start(case: CertifiedCase) -> float:
     raise InputError("L_f=0 at the start and at the lower level's solution there: give another start")
 
 
+# How a constant that no quadratic has is had by another problem with the same run.
+_BEYOND = "of functions that continue with another curvature beyond the box of the run"
+
 MEASURES: Mapping[str, Measure] = {
-    "b": Measure(lambda _: 0.0, _dissimilarity, "comes from means over replicates, without a confidence bound"),
+    "b": Measure(
+        lambda _: 0.0, _dissimilarity, "comes from means over replicates, without a confidence bound", partial=True
+    ),
+    "F_0": Measure(_gap_at_start, _gap, "is of one run", possible=_has_gap, weakens=True),
     "L_f": Measure(_steepest_at_start, _steepest, "is the largest over the replicates, not over all that may happen"),
 }

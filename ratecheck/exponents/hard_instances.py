@@ -23,6 +23,7 @@ from bounds.statement import Assumption, Statement, number
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments import scheduled
 from ratecheck.engines.moments.exchangeable import ModeRun
 from ratecheck.engines.moments.modes import Modes
@@ -114,11 +115,17 @@ class Hard:
         return Instance(self.statement, problem, self._participation(counts), self._given(), start)
 
     def _given(self) -> dict[str, float]:
-        """The setting, with one number for a list of equal ones."""
+        """The setting, with one number for a list of equal ones.
+
+        Where shared curvatures differ a bound on the dissimilarity is left to `verify`: the one in the setting is that
+        of the server's models.
+        """
         lists = {a.name: [*a.targets] for a in self.statement.vocabulary.aliases.values() if a.many}
         equal = {name: self.values[targets[0]] for name, targets in lists.items() if targets[0] in self.values}
         several = {target for targets in lists.values() for target in targets}
-        return equal | {name: value for name, value in self.values.items() if name not in several}
+        facts = self.statement.vocabulary.facts
+        measured = {s for s in self.values if facts.get(s) in MEASURES and np.ptp(self.curvatures) > 0}
+        return equal | {name: value for name, value in self.values.items() if name not in several | measured}
 
     def _participation(self, counts: list[int]) -> Participation | None:
         if not self.period:

@@ -185,6 +185,8 @@ class _Search:
             verdict = instance.verdict(replace(self.options, rigorous=True))
             if verdict.outcome is not Outcome.VIOLATED:
                 raise InputError("float64 alone calls it violated, and the interval engine does not")
+        if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
+            raise InputError(f"violated only if {' and '.join(verdict.supposes)}")
         return verdict
 
     def _note(self, reason: str) -> None:

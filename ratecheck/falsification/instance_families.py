@@ -39,10 +39,15 @@ from ratecheck.verification.instance import Instance
 # The largest numbers of local steps and rounds: those of expectations by repeated squaring, and of those whose cost
 # grows with both.
 _FAR = (1e6, 1e9)
-_NEAR = (16, 24)
+_NEAR = (32, 32)
+_NEAR_OF_MANY = (8, 8)
+_BY_ENTRY = (1e6, 64)
 _ROUND_BY_ROUND = (1e6, 200)
-# Numbers of clients that are tried where nothing runs.
+# Where every point of a run is looked at.
+_VISITED = (32, 64)
+# Numbers of clients that are tried where nothing runs, and in two groups of equal clients.
 _MANY = (10, 40)
+_GROUPED = 10
 # The largest step size where any is admissible.
 _LARGE = 4.0
 # Spans of logarithmic coordinates, as factors above and below 1.
@@ -51,21 +56,38 @@ _WIDE = 1e3
 
 @dataclass(frozen=True)
 class InstanceShape:
-    """What is discrete: clients, variables of the two blocks, participants, and a trace's kind ("" for a pattern)."""
+    """What is discrete: clients, variables of the two blocks, participants, and a trace's kind ("" for a pattern).
+
+    ``groups`` clients differ, and the others are as the last of them; as many as there are clients by default.
+    ``continued``: curvatures are negative, and unequal although the statement bounds the clients' dissimilarity, of
+    functions that continue otherwise beyond what the run sees. Everybody takes part in that, and there is no noise.
+    """
 
     n: int
     d_u: int
     d_v: int
     size: int
     trace: str = ""
+    groups: int = 0
+    continued: bool = False
 
     def __str__(self) -> str:
-        kind = f", {self.trace}" if self.trace else ""
-        return f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round{kind}"
+        kinds = (
+            self.trace,
+            f"{self.groups} groups" if self.groups else "",
+            "curvatures of any sign" if self.continued else "",
+        )
+        return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
+
+    @property
+    def group_of(self) -> list[int]:
+        """The group of every client: even shares, in order."""
+        groups = self.groups or self.n
+        return [i * groups // self.n for i in range(self.n)]
 
 
 # Who takes part, as matrices: client 0 always and the others as named; never with nobody at all in round 0.
-TRACES = ("cyclic", "once", "late", "alternating", "blocks")
+TRACES = ("cyclic", "once", "late", "alternating", "blocks", "rare")
 
 
 def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
@@ -79,6 +101,9 @@ def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
     if kind == "late":
         # Client 0 alone until the last round.
         return np.asarray((rounds == T - 1) | (clients == 0))
+    if kind == "rare":
+        # All of them four times.
+        return np.broadcast_to(rounds % -(-T // 4) == 0, (T, n))
     if kind == "alternating":
         return np.asarray((clients + rounds) % 2 == 0) | (n == 1)
     # Client after client, each for a stretch of rounds.
@@ -100,11 +125,18 @@ def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
     found = []
     for n, (d_u, d_v) in itertools.product(range(1, most + 1), blocks):
         for size in _participants(statement, n):
-            kinds = TRACES if every_participation(statement) and n > 1 else ()
+            kinds = () if not every_participation(statement) else TRACES if n > 1 else ("rare",)
             found.append(InstanceShape(n, d_u, d_v, size))
             if size == 1:
                 found += [InstanceShape(n, d_u, d_v, size, kind) for kind in kinds]
-    if method is None:
+    if method is not None:
+        found += [
+            InstanceShape(_GROUPED, *blocks[0], size, groups=2)
+            for size in sorted({*_participants(statement, _GROUPED)} & {1, _GROUPED // 2, _GROUPED - 1, _GROUPED})
+        ]
+        if not method.algorithm.uses_delay and "gap" not in wanted(statement):
+            found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
+    else:
         # Without a run many clients cost little, and delays grow with their number.
         found += [
             InstanceShape(n, *blocks[0], size)
@@ -139,24 +171,23 @@ class InstanceFamily:
         self.coordinates = tuple(self._names())
 
     def _names(self) -> Iterator[str]:
-        shape, vocabulary = self.shape, self.statement.vocabulary
+        shape = self.shape
         yield from ("rounds", "local_steps")
         if self._bilevel:
             yield from ("curvature lower", "curvature x", "curvature y", "slope coupling")
             yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
         else:
-            for i, c in itertools.product(range(shape.n), range(shape.d_u + shape.d_v)):
+            for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u + shape.d_v)):
                 # Shared coordinates have one curvature for all clients, without which no dissimilarity bound exists.
                 if i == 0 or c >= shape.d_u or not self._common:
                     yield f"curvature {i} {c}"
                 yield f"slope {i} {c}"
         yield "spread"
-        if not self._bilevel:
-            yield from (f"noise {symbol}" for symbol, fact in vocabulary.facts.items() if fact in NOISE)
+        yield from (f"noise {symbol}" for symbol in self._noises)
         yield from (f"parameter {name}" for name in self._parameters)
         yield from (f"step {name}" for name in self._free_steps)
         yield from (f"claim {name}" for name in self._claimable)
-        if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
+        if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.continued:
             yield "probability"
 
     @cached_property
@@ -165,7 +196,16 @@ class InstanceFamily:
 
     @cached_property
     def _common(self) -> bool:
-        return Assumption.DISSIMILARITY in self.statement.assumptions
+        return Assumption.DISSIMILARITY in self.statement.assumptions and not self.shape.continued
+
+    @cached_property
+    def _noises(self) -> tuple[str, ...]:
+        """Noise of the variables that there are, where the statement does not say how large it is."""
+        if self._bilevel or self.shape.continued:
+            return ()
+        absent = {"sigma_u" * (not self.shape.d_u), "sigma_v" * (not self.shape.d_v)}
+        facts = self.statement.vocabulary.facts.items()
+        return tuple(s for s, fact in facts if fact in {*NOISE} - absent and s not in self.statement.settings)
 
     @cached_property
     def _parameters(self) -> tuple[str, ...]:
@@ -272,19 +312,24 @@ class InstanceFamily:
         shape = self.shape
         n, d = shape.n, shape.d_u + shape.d_v
         curvature, slope = np.zeros((n, d)), np.zeros((n, d))
-        for i, c in itertools.product(range(n), range(d)):
-            own = f"curvature {i} {c}"
-            curvature[i, c] = _curvature(coordinate[own if own in coordinate else f"curvature 0 {c}"])
-            slope[i, c] = 2 * coordinate[f"slope {i} {c}"] - 1
+        for (i, group), c in itertools.product(enumerate(shape.group_of), range(d)):
+            own = f"curvature {group} {c}"
+            bent = _any_curvature if shape.continued else _curvature
+            curvature[i, c] = bent(coordinate[own if own in coordinate else f"curvature 0 {c}"])
+            slope[i, c] = 2 * coordinate[f"slope {group} {c}"] - 1
+        if not curvature.any():
+            # Statements are about functions that are not linear.
+            curvature[:, 0] = 1 / _WIDE
         mean = slope[:, : shape.d_u].mean(axis=0)
         spread = _factor(coordinate["spread"])
         slope[:, : shape.d_u] = mean + spread * (slope[:, : shape.d_u] - mean)
-        # Without curvature a slope has no minimum: as if it were not there.
-        flat = curvature == 0.0
-        slope[flat] = 0.0
-        if shape.d_u and shape.n > 1:
-            shared_flat = (curvature[:, : shape.d_u] == 0).all(axis=0)
-            slope[:, : shape.d_u][:, shared_flat] = 0.0
+        if not shape.continued:
+            # Without curvature a slope has no minimum: as if it were not there.
+            flat = curvature == 0.0
+            slope[flat] = 0.0
+            if shape.d_u and shape.n > 1:
+                shared_flat = (curvature[:, : shape.d_u] == 0).all(axis=0)
+                slope[:, : shape.d_u][:, shared_flat] = 0.0
         H = np.zeros((n, d, d))
         H[:, np.arange(d), np.arange(d)] = curvature
         return Quadratic(H, slope, shape.d_u)
@@ -300,11 +345,8 @@ class InstanceFamily:
         given = {roles[role]: value for role, value in values.items() if role in roles}
         given = {k: v for k, v in given.items() if k not in statement.settings}
         for symbol, fact in statement.vocabulary.facts.items():
-            if fact in NOISE and self._bilevel:
-                given[symbol] = 0.0
-            elif fact in NOISE:
-                absent = (fact == "sigma_u" and not self.shape.d_u) or (fact == "sigma_v" and not self.shape.d_v)
-                given[symbol] = 0.0 if absent else _or_zero(coordinate[f"noise {symbol}"])
+            if fact in NOISE and symbol not in statement.settings:
+                given[symbol] = _or_zero(coordinate[f"noise {symbol}"]) if symbol in self._noises else 0.0
         for name in self._parameters:
             given[name] = (
                 1.0 if coordinate[f"parameter {name}"] > _EDGE else 4 * _factor(coordinate[f"parameter {name}"] / _EDGE)
@@ -320,6 +362,8 @@ class InstanceFamily:
     def reach(self) -> tuple[float, float]:
         """The largest number of local steps and of rounds."""
         statement = self.statement
+        if self.shape.continued:
+            return _VISITED
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
         fixed_law = not self.shape.trace and not every_participation(statement)
         method = method_of(statement)
@@ -327,8 +371,10 @@ class InstanceFamily:
         drawn = Assumption.DRAWN_STEP_SIZES in statement.assumptions
         # What lemmas speak of is computed local step by local step.
         slow = method is not None and not recordable(wanted(statement))
-        if not means or slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
-            return _NEAR
+        if slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
+            return _NEAR_OF_MANY if self.shape.groups else _NEAR
+        if not means:
+            return _BY_ENTRY
         # Expected delays of a random pattern are found by following it.
         facts = statement.vocabulary.facts
         delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
@@ -341,7 +387,7 @@ class InstanceFamily:
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
-            p = coordinate["probability"]
+            p = 1.0 if shape.continued else coordinate["probability"]
             return assumed(
                 Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, 1.0 if p > _EDGE else max(p / _EDGE, 0.05)
             )
@@ -419,6 +465,13 @@ def _curvature(x: float) -> float:
     if x < 0.1:
         return 0.0
     return 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.1))
+
+
+def _any_curvature(x: float) -> float:
+    """-1 at 0, logarithmic to -1e-3 and from 1e-3 to 1, then 1."""
+    if x < 0.3:
+        return -(_WIDE ** (-x / 0.3))
+    return 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.3))
 
 
 def _factor(x: float) -> float:

@@ -135,7 +135,7 @@ def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
     sizes = [shape for shape in shapes(statement) if not shape.trace]
     for _ in range(_TRIES):
         shape = sizes[rng.integers(len(sizes))]
-        if not is_bilevel(statement):
+        if not is_bilevel(statement) and not shape.continued:
             n = round(math.exp(rng.uniform(0, math.log(CLIENTS))))
             some = shape.n if shape.size == shape.n else max(1, round(n * rng.random()))
             everybody = all(each.size == each.n for each in sizes)

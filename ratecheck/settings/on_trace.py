@@ -94,7 +94,7 @@ def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> d
     for name, fact in certifiable(statement).items():
         constant = case.fact(fact)
         if constant is not None:
-            constants[name] = _claimed(setting, name, fact, replace(constant, name=name))
+            constants[name] = _claimed(setting, case, fact, replace(constant, name=name))
         elif name in {*statement.parameters, *assumed}:
             # What the statement only derives others from may stay open.
             why = "this problem and participation do not certify it"
@@ -103,15 +103,16 @@ def _certified(setting: Setting, case: CertifiedCase, statement: Statement) -> d
     return constants
 
 
-def _claimed(setting: Setting, name: str, fact: str, constant: Constant) -> Constant:
+def _claimed(setting: Setting, case: CertifiedCase, fact: str, constant: Constant) -> Constant:
     """The certified constant, or a weaker one that the caller gave."""
+    name = constant.name
     if fact in NOISE:
         return constant
     claimed = setting.values.get(name)
     if claimed is None:
         return _weakened(setting, name, fact, constant)
     if constant.certificate is Certificate.ABSENT:
-        if fact in MEASURES and (setting.method is not None or setting.pointwise):
+        if fact in MEASURES and (setting.method is not None or setting.pointwise) and MEASURES[fact].possible(case):
             # It is measured later.
             return constant
         raise InputError(f"{name}={claimed:g} cannot be assumed: there is no {name} here, {constant.reason}")
@@ -133,7 +134,8 @@ def _claimed(setting: Setting, name: str, fact: str, constant: Constant) -> Cons
 def _weakened(setting: Setting, name: str, fact: str, constant: Constant) -> Constant:
     """The certified constant, or the weaker one that the statement fixes."""
     fixed = setting.fixed(name)
-    if fixed is None or constant.certificate is Certificate.ABSENT or fact in ALONE or fact in MEASURES:
+    measured = fact in MEASURES and not MEASURES[fact].weakens
+    if fixed is None or constant.certificate is Certificate.ABSENT or fact in ALONE or measured:
         return constant
     # A certificate up to rounding is one of the number that is written.
     weaker = fixed <= constant.value if fact in LOWER else fixed >= constant.value

@@ -31,10 +31,11 @@ def along_trajectory(request: Request) -> Verdict:
         found = {s: Constant(s, value, Certificate.TRAJECTORY, "tried") for s, value in tried.items()}
         judged = compare(replace(request, on=on.with_constants(found)))
         verdict, measured = judged.verdict, judged.measured
-        short = [s for s in symbols if measured[s] > tried[s]]
+        needed = {s: measured[s].value if s in measured else math.inf for s in symbols}
+        short = [s for s in symbols if needed[s] > tried[s]]
         if verdict.outcome is Outcome.NOT_APPLICABLE:
             return verdict
-        if verdict.outcome is Outcome.DIVERGED or any(math.isinf(measured[s]) for s in short):
+        if verdict.outcome is Outcome.DIVERGED or any(math.isinf(needed[s]) for s in short):
             # What the statement takes for granted is not there, so that it does not speak of this run.
             return _none(
                 verdict, f"the run overflows float64, so that no {' and '.join(symbols)} can be measured along it"
@@ -42,23 +43,31 @@ def along_trajectory(request: Request) -> Verdict:
         if any(c.missing for c in verdict.comparisons):
             return verdict
         if not short:
-            held = {s: replace(each, reason="measured at its iterates") for s, each in found.items()}
-            notes = (*verdict.notes, *_notes(verdict, measures))
-            return replace(verdict, constants={**verdict.constants, **held}, notes=notes)
+            held = {s: replace(measured[s], value=each.value) for s, each in found.items()}
+            return _with_constants(verdict, held, measures)
         for s in short:
             if s in setting.values:
-                raise InputError(f'{s}={setting.values[s]:g} breaks "{s} >= {measured[s]:g}", its value along the run')
+                raise InputError(f'{s}={setting.values[s]:g} breaks "{s} >= {needed[s]:g}", its value along the run')
             if s in fixed:
-                return _none(
-                    verdict, f"the statement takes {s}={fixed[s]:g}, but {s} is {measured[s]:.6g} along the run"
-                )
-        tried = {**tried, **{s: _MARGIN * measured[s] for s in short}}
+                return _none(verdict, f"the statement takes {s}={fixed[s]:g}, but {s} is {needed[s]:.6g} along the run")
+        tried = {**tried, **{s: _MARGIN * needed[s] for s in short}}
     listed = " and ".join(f"{s} (tried up to {value:.3g})" for s, value in tried.items())
     return _none(verdict, f"no {listed} holds along its own trajectory")
 
 
 def _none(verdict: Verdict, reason: str) -> Verdict:
     return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
+
+
+def _with_constants(verdict: Verdict, held: Mapping[str, Constant], measures: Mapping[str, Measure]) -> Verdict:
+    """The verdict with the constants that hold, and what those do not say that hold along the run only."""
+    along = {s: measures[s] for s, constant in held.items() if constant.certificate is Certificate.TRAJECTORY}
+    notes = (*verdict.notes, *_notes(verdict, along)) if along else verdict.notes
+    supposes = verdict.supposes
+    if verdict.outcome is Outcome.VIOLATED and any(measure.partial for measure in along.values()):
+        listed = " and ".join(f"{s}={held[s].value:.4g}" for s, measure in along.items() if measure.partial)
+        supposes = (*supposes, f"{listed} is asked for at the server's models of this run only")
+    return replace(verdict, constants={**verdict.constants, **held}, notes=notes, supposes=supposes)
 
 
 def _notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:

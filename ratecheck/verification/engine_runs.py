@@ -16,6 +16,7 @@ from ratecheck.engines.moments import exact, lemmas, long_runs, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, step
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
+from ratecheck.problems import Constant
 from ratecheck.settings.setting import Setting, recordable
 from ratecheck.verification.entries import Observe
 
@@ -148,9 +149,9 @@ def by_symbol(setting: Setting, records: Mapping[str, Array]) -> dict[str, Array
 
 def measured(
     setting: Setting, ready: setup.Setup, symbols: Iterable[str], records: Mapping[str, Array], replicates: int
-) -> dict[str, float]:
-    """The smallest values of these constants that hold along the run; infinite where there is none."""
+) -> dict[str, Constant]:
+    """The smallest values of these constants that hold along the run; absent where there is none."""
     samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
     trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples)
     found = {s: MEASURES[setting.statement.vocabulary.facts[s]].largest(trajectory) for s in symbols}
-    return {s: math.inf if value is None else value for s, value in found.items()}
+    return {s: replace(constant, name=s) for s, constant in found.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,6 +19,7 @@ from ratecheck.engines.monte_carlo import bilevel_rounds
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
+from ratecheck.problems import Constant
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -64,10 +64,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and by symbol the constants that the run measured; infinite without a run."""
+    """A verdict, and by symbol the constants that the run measured, of which those of no run are missing."""
 
     verdict: Verdict
-    measured: Mapping[str, float] = field(default_factory=dict)
+    measured: Mapping[str, Constant] = field(default_factory=dict)
 
 
 def no_verdict(setting: Setting, trace: Participation, reporting: Reporting, reasons: tuple[str, ...]) -> Verdict:
@@ -86,28 +86,27 @@ def compare(request: Request) -> Judged:
     on, setting, statement = request.on, request.setting, request.setting.statement
     none = no_verdict(setting, on.trace, request.reporting, ())
     none = replace(none, constants=dict(on.constants))
-    unmeasured = dict.fromkeys(request.along, math.inf)
     try:
         found = step_values(on)
     except (BeyondFloatsError, NoValueError) as error:
         # Without a value: a rule divides by a constant that is 0 here, such as a delay, and prescribes nothing.
         outcome = Outcome.NOT_APPLICABLE if isinstance(error, NoValueError) else Outcome.INCONCLUSIVE
-        return Judged(replace(none, outcome=outcome, reasons=(str(error),)), unmeasured)
+        return Judged(replace(none, outcome=outcome, reasons=(str(error),)))
     conditions = statement.check_conditions(found.values)
     broken = tuple(check.broken for check in conditions if check.holds is False)
     base = replace(none, values=found.values, chosen=found.chosen, conditions=conditions)
     if broken and not setting.options.ignore_conditions:
-        return Judged(replace(base, reasons=broken), unmeasured)
+        return Judged(replace(base, reasons=broken))
     if broken:
         base = replace(base, notes=("compared although " + " and ".join(broken),))
     if setting.options.vacuity:
         vacuous, until = vacuity(statement, found)
         base = replace(base, vacuous=vacuous, vacuous_until=until)
     if setting.method is None:
-        return Judged(_without_run(request, base, found.values), unmeasured)
+        return Judged(_without_run(request, base, found.values))
     ready = set_up(setting, on.trace, found.values)
     if reason := _outside(setting, ready):
-        return Judged(replace(base, reasons=(reason,)), unmeasured)
+        return Judged(replace(base, reasons=(reason,)))
     if engine(setting, ready) == "exact":
         return _by_exact(request, base, ready)
     return _by_step(request, base, ready)
@@ -177,7 +176,7 @@ def _by_exact(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
         # The statement never spoke of such a run.
         reasons = ("the run leaves the range of float64",)
         diverged = replace(base, outcome=Outcome.DIVERGED, reasons=reasons)
-        return Judged(diverged, dict.fromkeys(request.along, math.inf))
+        return Judged(diverged)
     result = _with_symbols(setting, result)
     seen = measured(setting, ready, request.along, result.records, 1)
     return Judged(_conclude(request, base, result, followed), seen)
@@ -222,7 +221,7 @@ def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     if not inside and not recordable(setting.recorded):
         missing = ", ".join(sorted(setting.recorded - {*RECORDS}))
         reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
-        return Judged(_not_applicable(base, reason), dict.fromkeys(request.along, math.inf))
+        return Judged(_not_applicable(base, reason))
     if not setup.is_random(ready):
         return _by_one_run(request, base, ready)
     return _by_replicates(request, base, ready, inside=inside)
@@ -251,7 +250,7 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, insid
     if beyond and (outcome is Outcome.DIVERGED or any(check.holds is False for check in base.conditions)):
         reasons = ("some replicates leave the range of float64",)
         diverged = replace(base, outcome=Outcome.DIVERGED, comparisons=(), reasons=reasons)
-        return Judged(diverged, dict.fromkeys(request.along, math.inf))
+        return Judged(diverged)
     means = {name: each.mean(axis=0) for name, each in records.items()}
     seen = measured(setting, ready, request.along, means, runs.drawn)
     _observe(request, base.values, None, records)

@@ -90,7 +90,10 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
     setting, facts = on.setting, on.statement.vocabulary.facts
     if setting.pointwise:
         on = on.with_constants({s: _at_points(setting, s) for s in on.absent if facts[s] == "L_f"})
-    along = tuple(s for s in on.absent if setting.method is not None and facts[s] in MEASURES)
+    measurable = {
+        fact for fact, measure in MEASURES.items() if setting.method is not None and measure.possible(on.case)
+    }
+    along = tuple(s for s in on.absent if facts[s] in measurable)
     absent = (f"{c.name} does not exist: {c.reason}" for s, c in on.absent.items() if s not in along)
     if reasons := (*absent, *lacking(on.statement, on.case), *on.contradicted):
         return replace(no_verdict(setting, on.trace, reporting, reasons), constants=dict(on.constants))

@@ -232,8 +232,9 @@ def test_a_local_cluster_computes_the_same_store(tmp_path):
     from distributed import LocalCluster
 
     expected = alone(tmp_path, SWEEP)
+    # Without an address the scheduler's server warns where another cluster of this machine has the default port.
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as cluster:
         address = cluster.scheduler_address
         found = measured(tmp_path / "study.toml", out=tmp_path / "out", scheduler=address)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bounds
+from bounds.papers.textbook.pairs import PAIRS
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
@@ -171,6 +172,17 @@ def test_shapes_of_a_statement():
     assert {s.trace for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {"", *TRACES}
     assert {s.trace for s in shapes(bounds.get("pfl/theorem-3.7"))} == {""}
     assert all(s.size == s.n for s in shapes(bounds.get("pfl/theorem-3.11")))
+    assert {s.n for s in shapes(bounds.get("pfl/theorem-3.7")) if s.continued} == {1, 2, 3}
+    assert {s.size for s in shapes(bounds.get("pfl/theorem-3.7")) if s.groups} == {1, 5, 9, 10}
+    # Delays are not followed local step by local step.
+    assert not any(s.continued for s in shapes(bounds.get("fedsum/theorem-4.1")))
+
+
+def test_numbers_that_a_statement_fixes_are_not_varied():
+    """No evaluation is spent on noise where there is none."""
+    (pair,) = (pair for pair in PAIRS if pair.wrong.key == "textbook/local-gd-apart-drift")
+    for shape in shapes(pair.true):
+        assert not any(name.startswith("noise") for name in InstanceFamily(pair.true, shape).coordinates)
 
 
 def test_what_cannot_be_searched():
@@ -252,3 +264,5 @@ def test_every_damage_to_a_file_is_one_line_or_a_verdict(key):
 def test_shape_in_words():
     """What the report prints."""
     assert str(InstanceShape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"
+    assert str(InstanceShape(10, 1, 0, 9, groups=2)) == "n=10, d=1+0, 9 per round, 2 groups"
+    assert str(InstanceShape(2, 1, 0, 2, continued=True)) == "n=2, d=1+0, 2 per round, curvatures of any sign"

@@ -111,3 +111,20 @@ def test_a_true_one_is_not_accused(name):
     """With a small budget."""
     (true,) = {pair.true.key: pair.true for pair in PAIRS if pair.true.key == f"textbook/{name}"}.values()
     assert falsify(true, Budget(30)).outcome is not Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("name", ["local-gd-apart-drift", "drift-cap", "gradients-never-rise"])
+def test_curvatures_of_any_sign_are_searched(name):
+    """Unequal curvatures under bounded dissimilarity, and negative ones, refute what equal and positive ones do not."""
+    found = falsify(BY_WRONG[name].wrong, Budget(400, by_term=False))
+    assert found.outcome is Outcome.VIOLATED
+    assert found.shape.continued
+    assert not found.verdict.supposes
+
+
+@pytest.mark.parametrize("name", ["averaged-clients", "clients-apart-clients"])
+def test_ten_clients_in_two_groups_are_searched(name):
+    """What holds for three clients."""
+    found = falsify(BY_WRONG[name].wrong, Budget(400, by_term=False))
+    assert found.outcome is Outcome.VIOLATED
+    assert found.shape.groups == 2

@@ -106,7 +106,7 @@ def test_a_known_counterexample_in_words(searches):
     shown = counterexample(searches["pfl/lemma-a.2", 1])
     assert (
         shown.text
-        == "three clients, f_1 = -x, f_2 = f_3 = 0, one of them drawn in every round: left 1/3 != right 11/27"
+        == "three clients, f_1 = f_2 = 0, f_3 = -x, one of them drawn in every round: left 1/3 != right 11/27"
     )
     assert shown.latex == (
         r"three clients, $f_{1} = -x$, $f_{2} = f_{3} = 0$, one of them drawn in every round: "

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bounds
+from bounds.papers.textbook.pairs import PAIRS
 from bounds.statement import Relation
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
@@ -15,6 +16,7 @@ from ratecheck.problems import Certificate, Logistic, Quadratic
 from ratecheck.verification import judgement
 from ratecheck.verification.monte_carlo import judge
 from ratecheck.verification.verify import Options, foreign, verify
+from ratecheck.views.verdict import outcome_text
 
 RUN = {"m": 4.0, "K": 6.0, "T": 30.0, "sigma_u": 0.3, "sigma_v": 0.2}
 EXACT = Options(engine="exact")
@@ -219,6 +221,45 @@ def test_dissimilarity_along_the_trajectory():
     start = problem.gradients(np.zeros(4), np.zeros((6, 4)))[0]
     at_start = np.sqrt(np.mean(np.sum((start - start.mean(axis=0)) ** 2, axis=1)))
     assert verdict.constants["b"].value >= at_start
+
+
+def apart(n=2, slope=0.2999):
+    """Clients with gradients on both sides of 0 at the start, the first with twice the curvature."""
+    curvatures = np.r_[1.0, np.full(n - 1, 0.5)]
+    return Quadratic(curvatures[:, None, None], np.r_[0.3, np.full(n - 1, -slope)][:, None], 1)
+
+
+def test_a_violation_with_unequal_curvatures_is_a_counterexample_where_the_run_is_not_random():
+    """There b is that of functions with the same run; with noise it is that of the server's models, which is said."""
+    wrong = {pair.wrong.key: pair.wrong for pair in PAIRS}
+    run = {"K": 2.0, "T": 100.0, "gamma_u": 1 / 20}
+    plain = verify(wrong["textbook/local-gd-apart-drift"], apart(), run, EXACT)
+    assert plain.outcome is Outcome.VIOLATED
+    assert plain.constants["b"].certificate is Certificate.UPPER_BOUND
+    assert not plain.supposes
+    noisy = verify(wrong["textbook/local-sgd-drift"], apart(), {**run, "sigma_u": 1e-6}, EXACT)
+    assert noisy.outcome is Outcome.VIOLATED
+    assert noisy.constants["b"].certificate is Certificate.TRAJECTORY
+    assert outcome_text(noisy).endswith("is asked for at the server's models of this run only")
+    # A true statement is not accused on either.
+    for key in ("textbook/local-gd-apart", "textbook/local-sgd"):
+        true = next(pair.true for pair in PAIRS if pair.true.key == key)
+        assert verify(true, apart(), {**run, "sigma_u": 0.0}, EXACT).outcome is Outcome.HOLDS
+
+
+def test_negative_curvature_has_a_gap_where_the_run_is_not_random():
+    """F_0 of a function that turns beyond the run; with noise there is none, and one that is too small is refused."""
+    statement = bounds.get("pfl/theorem-4.5")
+    problem = Quadratic(np.array([-1.0, 0.5])[:, None, None], np.array([[0.3], [-0.2]]), 1)
+    run = {"m": 2.0, "K": 2.0, "T": 20.0}
+    verdict = verify(statement, problem, run, EXACT)
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.constants["F_0"].certificate is Certificate.UPPER_BOUND
+    gap = verdict.constants["F_0"].value
+    assert verify(statement, problem, {**run, "F_0": 2 * gap}, EXACT).outcome is Outcome.HOLDS
+    with pytest.raises(InputError, match="its value along the run"):
+        verify(statement, problem, {**run, "F_0": gap / 2}, EXACT)
+    assert verify(statement, problem, {**run, "sigma_u": 0.1}, EXACT).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_unbounded_objective_is_not_applicable():

@@ -290,7 +290,12 @@ def _compressed(fluctuations: Sequence[Fluctuation]) -> list[Fluctuation]:
             result += parts
             continue
         G = np.stack([math.sqrt(abs(part.weight)) * part.matrix.ravel() for part in parts], axis=1)
-        _, vectors = np.linalg.eigh(G.T @ G)
+        products = G.T @ G
+        if not np.isfinite(products).all():
+            # A run that leaves the range of floats, which its moments say.
+            result += parts
+            continue
+        _, vectors = np.linalg.eigh(products)
         shape, weight = parts[0].matrix.shape, 1.0 if positive else -1.0
         turned, least = G @ vectors, 16 * len(parts) * EPS * np.linalg.norm(G, axis=1)
         for k in np.flatnonzero((np.abs(turned) > least[:, None]).any(axis=0)):

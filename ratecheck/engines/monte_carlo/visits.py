@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.step import StepKernel
@@ -27,43 +28,111 @@ class Visit:
     noise: Array
 
 
+@dataclass(frozen=True)
+class _Local:
+    """The local variables of all clients: ``begin`` and ``tables`` are the coefficients of their starts and steps."""
+
+    begin: Array
+    tables: list[Array]
+
+    @classmethod
+    def of(cls, setup: Setup) -> _Local:
+        n, blocks = setup.problem.n, setup.block_of
+        begins = [setup.begin(i) for i in range(n)]
+        if any(delayed.any() for _, delayed in begins):
+            raise InputError(f"{setup.method.name} depends on delays, which are not followed here")
+        steps = [setup.steps(i)[:, blocks] for i in range(n)]
+        longest = max(len(table) for table in steps)
+        # After its last entry a table goes on as it is.
+        tables = [np.stack([table[min(k, len(table) - 1)] for table in steps]) for k in range(longest)]
+        return cls(np.stack([first for first, _ in begins])[:, blocks], tables)
+
+    def step(self, k: int) -> Array:
+        """Coefficients (n, d, variables, variables + 1) of local step k."""
+        return self.tables[min(k, len(self.tables) - 1)]
+
+
+def _starts(setup: Setup, kernel: StepKernel, local: _Local, keys: NDArray[np.uint64]) -> Iterator[tuple[int, Array]]:
+    """Round by round the local variables (n, variables, d, replicates) with which every client begins.
+
+    After the last round come those with which it would go on.
+    """
+    n = setup.problem.n
+    server, client = kernel.start(keys)
+    last = np.full((n, keys.shape[1]), -1)
+    record = np.empty((1, len(kernel.plan.records), keys.shape[1]))
+    for t in range(setup.T + 1):
+        state = np.concatenate([np.broadcast_to(server, (n, *server.shape)), client], axis=1)
+        yield t, np.einsum("idls,isdb->ildb", local.begin, state)
+        if t == setup.T:
+            return
+        masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
+        run_rounds(
+            kernel.source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record
+        )
+
+
+def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, _Local, NDArray[np.uint64]]:
+    kernel = StepKernel(setup)
+    if kernel.source.kind != AFFINE:
+        raise InputError(f"the local steps are followed on quadratic problems only, not on a {setup.problem.kind} one")
+    keys = stream_keys(seed, wanted)
+    keys = np.ascontiguousarray(np.pad(keys, ((0, 0), (0, max(0, WIDTH - len(wanted)))), mode="edge"))
+    return kernel, _Local.of(setup), keys
+
+
 def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator[Visit]:
     """The local steps of all clients, in order, in the replicates ``wanted`` of the step engine with that seed.
 
     A client that is not in the round makes its steps too, from the same server state, as proofs let it. One that has
     made its last local step stays where it is. Raises `InputError` for a problem that is not quadratic.
     """
-    kernel = StepKernel(setup)
-    if kernel.source.kind != AFFINE:
-        raise InputError(f"the local steps are followed on quadratic problems only, not on a {setup.problem.kind} one")
-    source, blocks, n = kernel.source, setup.block_of, setup.problem.n
-    keys, replicates = stream_keys(seed, wanted), len(wanted)
-    keys = np.ascontiguousarray(np.pad(keys, ((0, 0), (0, max(0, WIDTH - replicates))), mode="edge"))
-    server, client = kernel.start(keys)
-    last = np.full((n, keys.shape[1]), -1)
-    record = np.empty((1, len(kernel.plan.records), keys.shape[1]))
-    begins = [setup.begin(i)[0] for i in range(n)]
-    if any(setup.begin(i)[1].any() for i in range(n)):
-        raise InputError(f"{setup.method.name} depends on delays, which are not followed here")
-    begin = np.stack(begins)[:, blocks]
-    steps = [setup.steps(i)[:, blocks] for i in range(n)]
-    # After its last entry a table goes on as it is.
-    tables = [
-        np.stack([table[min(k, len(table) - 1)] for table in steps]) for k in range(max(len(table) for table in steps))
-    ]
-    shortest = int(np.min(setup.local_steps))
-    for t in range(setup.T):
-        state = np.concatenate([np.broadcast_to(server, (n, *server.shape)), client], axis=1)
-        local = np.einsum("idls,isdb->ildb", begin, state)
+    kernel, steps, keys = _prepared(setup, seed, wanted)
+    source, replicates, shortest = kernel.source, len(wanted), int(np.min(setup.local_steps))
+    for t, begun in _starts(setup, kernel, steps, keys):
+        if t == setup.T:
+            return
+        local = begun
         for k in range(setup.K):
             points = local[:, 0]
             noise = np.zeros_like(points)
-            for i in range(n if setup.noise.any() else 0):
+            for i in range(len(points) if setup.noise.any() else 0):
                 add_gaussian(source.noise, i, t, k, noise[i], keys, keys.shape[1])
             yield Visit(t, k, points[..., :replicates], noise[..., :replicates])
             answer = source.M @ points - source.c[..., None] + noise
-            step = tables[min(k, len(tables) - 1)]
-            moved = np.einsum("idlm,imdb->ildb", step, np.concatenate([local, answer[:, None]], axis=1))
+            moved = np.einsum("idlm,imdb->ildb", steps.step(k), np.concatenate([local, answer[:, None]], axis=1))
             local = moved if k < shortest else np.where((k < setup.local_steps)[:, None, None, None], moved, local)
-        masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
-        run_rounds(source, kernel.measured, kernel.method, kernel.records, server, client, last, keys, masks, t, record)
+
+
+def box(setup: Setup) -> Array:
+    """The lower and the upper ends (2, d) of where a run without randomness asks its clients, by coordinate.
+
+    A local iterate y that depends on nothing else that moves in a round follows y_(k+1) = a y_k + c by coordinate, and
+    is at its ends among the first two steps and the last two: the cost does not grow with K, but for the run itself.
+    The models after the last round are in the box too. Raises `InputError` for Hessians that are not diagonal, and for
+    methods whose local steps are of another form.
+    """
+    kernel, steps, keys = _prepared(setup, 0, range(1))
+    M, c = kernel.source.M, kernel.source.c
+    if (M * (1 - np.eye(M.shape[1]))).any() or len(steps.tables) > 1 or not setup.alike:
+        raise InputError("the box of a run is known where Hessians are diagonal and clients step alike")
+    step = steps.step(0)
+    moving = (step[:, :, 1:] != np.eye(step.shape[2], step.shape[3])[1:]).any(axis=3)
+    if step[:, :, 0, 1:-1][moving].any():
+        raise InputError(f"a local iterate of {setup.method.name} depends on others that move in the round")
+    first, others, answer = step[:, :, 0, 0], step[:, :, 0, 1:-1], step[:, :, 0, -1]
+    factor = first + answer * np.diagonal(M, axis1=1, axis2=2)
+    extremes = sorted({0, min(1, setup.K - 1), max(0, setup.K - 2), setup.K - 1})
+    ends = []
+    for t, local in _starts(setup, kernel, steps, keys):
+        constant = np.einsum("idl,ild->id", others, local[:, 1:, :, 0]) - answer * c
+        y = local[:, 0, :, 0]
+        ends += [factor**k * y + _powers(factor, k) * constant for k in (extremes if t < setup.T else (0,))]
+    points = np.concatenate(ends)
+    return np.array([points.min(axis=0), points.max(axis=0)])
+
+
+def _powers(a: Array, k: int) -> Array:
+    """1 + a + ... + a^(k-1)."""
+    near = np.abs(a - 1) < 1e-12
+    return np.where(near, float(k), (a**k - 1) / np.where(near, 1.0, a - 1))
