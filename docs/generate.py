@@ -45,6 +45,7 @@ from bounds.ledger.fault import FaultKind
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
+from bounds.papers.textbook.pairs import PairKind
 from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page
 from bounds.roots import shown
@@ -58,6 +59,7 @@ from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.ledger import audit, has_ledger, module_of
 from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.complexity.tables import TableReport, check_table
+from ratecheck.outcome import Outcome
 from ratecheck.problems import Constant, Logistic, Problem, Quadratic
 from ratecheck.problems.build import build
 from ratecheck.settings.setting import Options
@@ -98,6 +100,7 @@ def everything(_: Sphinx | None = None) -> None:
         "tables": rate_tables,
         **{f"rates-{paper}": functools.partial(rate_cards, paper) for paper in carded()},
         "rates-planted": planted_rates,
+        "caught": caught,
         "audit": audit_counts,
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
@@ -812,6 +815,30 @@ def planted_rates() -> str:
     ]
     head = ("statement", "term", "x", "term times x^(-1/4)", "term times x^(1/4)")
     return "\n".join([says, "", *open_ones, "", table(head, rows), ""])
+
+
+def caught() -> str:
+    """How many wrong statements of the pairs the search refutes by kind, and which it misses, as kept."""
+    listed = json.loads((HERE.parent / "benchmarks" / "caught.json").read_text())
+    wrong = [each for each in listed if not each["true"]]
+    true = [each for each in listed if each["true"]]
+    violated = Outcome.VIOLATED.value
+    asked = Counter(each["kind"] for each in wrong)
+    found = Counter(each["kind"] for each in wrong if each["outcome"] == violated)
+    missed = [each for each in wrong if each["outcome"] != violated]
+    accused = sum(each["outcome"] == violated for each in true)
+    spent = sorted(each["evaluations"] for each in wrong if each["outcome"] == violated)
+    says = (
+        f"Of {len(wrong)} wrong statements {len(wrong) - len(missed)} are refuted, half of them within "
+        f"{spent[len(spent) // 2]} evaluations, and of {len(true)} true ones {accused} are accused."
+    )
+    open_ones = [
+        f"- missed: {code(each['key'])}, left / right at most {each['tightness']:.3g}"
+        + (f"; needed: {plain(each['hard'])}" if each["hard"] else "")
+        for each in missed
+    ]
+    rows = [(plain(PairKind[kind.upper()].value), str(found[kind]), str(count)) for kind, count in asked.items()]
+    return "\n".join([says, "", *open_ones, "", table(("what is wrong", "refuted", "of"), rows), ""])
 
 
 def _instead(each: Mapping[str, Any]) -> str:

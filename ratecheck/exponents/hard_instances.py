@@ -124,7 +124,8 @@ class Hard:
         equal = {name: self.values[targets[0]] for name, targets in lists.items() if targets[0] in self.values}
         several = {target for targets in lists.values() for target in targets}
         facts = self.statement.vocabulary.facts
-        measured = {s for s in self.values if facts.get(s) in MEASURES and np.ptp(self.curvatures) > 0}
+        partial = {fact for fact, measure in MEASURES.items() if measure.partial and np.ptp(self.curvatures) > 0}
+        measured = {s for s in self.values if facts.get(s) in partial}
         return equal | {name: value for name, value in self.values.items() if name not in several | measured}
 
     def _participation(self, counts: list[int]) -> Participation | None:

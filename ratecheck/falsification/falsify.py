@@ -325,7 +325,7 @@ def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]
     """Corners of the cube, and points whose coordinates are at an end one time in three, in turn."""
     kinds = [coordinate.partition(" ")[0] for coordinate in family.coordinates]
     # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
-    high = np.array([kind in {"step", "curvature", "slope", "probability", "parameter"} for kind in kinds])
+    high = np.array([kind in {"step", "curvature", "slope", "coupling", "probability", "parameter"} for kind in kinds])
     lengths = iter((0.3, 0.6, 1.0, 0.0))
     while True:
         if (length := next(lengths, None)) is not None:

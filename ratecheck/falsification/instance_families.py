@@ -182,6 +182,7 @@ class InstanceFamily:
                 if i == 0 or c >= shape.d_u or not self._common:
                     yield f"curvature {i} {c}"
                 yield f"slope {i} {c}"
+        yield from (f"coupling {i}" for i in range(self._coupled))
         yield "spread"
         yield from (f"noise {symbol}" for symbol in self._noises)
         yield from (f"parameter {name}" for name in self._parameters)
@@ -197,6 +198,13 @@ class InstanceFamily:
     @cached_property
     def _common(self) -> bool:
         return Assumption.DISSIMILARITY in self.statement.assumptions and not self.shape.continued
+
+    @cached_property
+    def _coupled(self) -> int:
+        """Groups of clients whose shared and personal variable are coupled: none where a dissimilarity is bounded."""
+        shape = self.shape
+        pair = (shape.d_u, shape.d_v) == (1, 1) and not shape.continued and not (self._common and shape.n > 1)
+        return (shape.groups or shape.n) if pair else 0
 
     @cached_property
     def _noises(self) -> tuple[str, ...]:
@@ -332,6 +340,8 @@ class InstanceFamily:
                 slope[:, : shape.d_u][:, shared_flat] = 0.0
         H = np.zeros((n, d, d))
         H[:, np.arange(d), np.arange(d)] = curvature
+        for i, group in enumerate(shape.group_of if self._coupled else ()):
+            H[i, 0, 1] = H[i, 1, 0] = _coupling(coordinate[f"coupling {group}"]) * math.sqrt(curvature[i].prod())
         return Quadratic(H, slope, shape.d_u)
 
     def _settings(self, coordinate: Mapping[str, float]) -> dict[str, float]:
@@ -378,7 +388,7 @@ class InstanceFamily:
         # Expected delays of a random pattern are found by following it.
         facts = statement.vocabulary.facts
         delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
-        far = (fixed_law and not delayed) or self.shape.size == self.shape.n
+        far = (fixed_law and not delayed) or (self.shape.size == self.shape.n and not self.shape.trace)
         return _FAR if far and not followed else _ROUND_BY_ROUND
 
     def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
@@ -472,6 +482,11 @@ def _any_curvature(x: float) -> float:
     if x < 0.3:
         return -(_WIDE ** (-x / 0.3))
     return 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.3))
+
+
+def _coupling(x: float) -> float:
+    """0, then linear to nearly 1, with which a Hessian is nearly singular."""
+    return 0.0 if x < 0.3 else 0.999 * (x - 0.3) / 0.7
 
 
 def _factor(x: float) -> float:

@@ -142,7 +142,8 @@ def _without_run(request: Request, base: Verdict, values: dict[str, float]) -> V
         if len(others := [sorted(kind & recorded) for kind in lemmas.VECTORS if kind & recorded]) > 1:
             listed = " and ".join(", ".join(names) for names in others)
             return _not_applicable(base, f"{listed} are measured of different vectors, so that nothing relates them")
-        return _conclude(request, base, lemmas.vectors(setting.problem.single, setting.size("participants")))
+        m, martingale = setting.size("participants"), Assumption.MARTINGALE in setting.statement.assumptions
+        return _conclude(request, base, lemmas.vectors(setting.problem.single, m, martingale=martingale))
     (symbol,) = quantities.measured(setting.statement)
     delay = expected_delay(request.on.case, 0)
     if delay is None:

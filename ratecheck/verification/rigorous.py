@@ -190,7 +190,8 @@ class _Exactly:
         """Claims about vectors, or about the participation alone."""
         values, notes = self._values(self.setting.statement, pattern)
         if all(claim.metric.over is Over.NO_RUN for claim in self.setting.statement.claims):
-            found = vectors(self.problem, int(self.setting.sizes.get("participants", 0)))
+            martingale = Assumption.MARTINGALE in self.setting.statement.assumptions
+            found = vectors(self.problem, int(self.setting.sizes.get("participants", 0)), martingale=martingale)
             records: dict[str, Number] = {symbol: found[name] for symbol, name in self._measured().items()}
         else:
             (symbol,) = self._measured()

@@ -84,8 +84,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
         if worst is not None:
             sides = side(worst.left, worst.left_error), side(worst.right, worst.right_error)
         vacuous = " (vacuous)" if verdict.outcome is Outcome.HOLDS and verdict.vacuous else ""
-        supposing = " (supposes moments)" if verdict.supposes and verdict.outcome is Outcome.HOLDS else ""
-        supposing = " (supposes)" if verdict.supposes and verdict.outcome is not Outcome.HOLDS else supposing
+        supposing = " (if ...)" if verdict.supposes else ""
         outcome = f"{verdict.outcome.value}{vacuous}{supposing}"
         rows.append((verdict.statement.key, outcome, *sides, number(verdict.slack), verdict.engine))
     return table(rows)

@@ -174,8 +174,6 @@ def test_shapes_of_a_statement():
     assert all(s.size == s.n for s in shapes(bounds.get("pfl/theorem-3.11")))
     assert {s.n for s in shapes(bounds.get("pfl/theorem-3.7")) if s.continued} == {1, 2, 3}
     assert {s.size for s in shapes(bounds.get("pfl/theorem-3.7")) if s.groups} == {1, 5, 9, 10}
-    # Delays are not followed local step by local step.
-    assert not any(s.continued for s in shapes(bounds.get("fedsum/theorem-4.1")))
 
 
 def test_numbers_that_a_statement_fixes_are_not_varied():

@@ -122,6 +122,21 @@ def test_curvatures_of_any_sign_are_searched(name):
     assert not found.verdict.supposes
 
 
+def test_vectors_are_any_where_no_martingale_is_assumed():
+    """Equal vectors have the largest sum, and the sum of all of them is what is meant."""
+    pair = BY_WRONG["sum-independent"]
+    given = {"m": 4.0}
+    assert Instance(pair.wrong, alike(4), None, given).verdict().outcome is Outcome.VIOLATED
+    (found,) = Instance(pair.true, alike(4), None, given).verdict().comparisons
+    assert (found.left, found.right) == (16.0, 16.0)
+
+
+def test_coupled_blocks_are_searched():
+    """A step size that is too long for shared and personal variables together."""
+    assert falsify(BY_WRONG["two-blocks-two"].wrong, Budget(40, by_term=False)).outcome is Outcome.VIOLATED
+    assert falsify(BY_WRONG["two-blocks-two"].true, Budget(40, by_term=False)).outcome is not Outcome.VIOLATED
+
+
 @pytest.mark.parametrize("name", ["averaged-clients", "clients-apart-clients"])
 def test_ten_clients_in_two_groups_are_searched(name):
     """What holds for three clients."""

@@ -54,11 +54,11 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
 VECTORS = (frozenset({"sampled2", "xbar2", "spread"}), frozenset({"sum2", "squares"}))
 
 
-def vectors(problem: SingleLevel, m: int) -> Expectation:
+def vectors(problem: SingleLevel, m: int, *, martingale: bool) -> Expectation:
     """Quantities of random vectors made of the gradients X_i at the origin.
 
-    E||mean of m sampled X_i||^2, E||mean||^2 and sum_i ||X_i - mean||^2; and E||sum||^2 and sum_i E||.||^2 for the
-    martingale differences of `_martingale`.
+    E||mean of m sampled X_i||^2, E||mean||^2 and sum_i ||X_i - mean||^2; and E||sum||^2 and sum_i E||.||^2 of the X_i
+    or, with ``martingale``, of the martingale differences of `_martingale`.
     """
     n = problem.n
     X = np.concatenate(problem.gradients(np.zeros(problem.d_u), np.zeros((n, problem.d_v))), axis=1)
@@ -66,12 +66,12 @@ def vectors(problem: SingleLevel, m: int) -> Expectation:
     gram = X @ X.T
     sampled = (one - two) * np.trace(gram) / m**2 + two * gram.sum() / m**2
     values = {"sampled2": sampled, "xbar2": gram.sum() / n**2, "spread": np.trace(gram) - gram.sum() / n}
-    values["sum2"], values["squares"] = _martingale(X)
+    values["sum2"], values["squares"] = _martingale(X) if martingale else (gram.sum(), np.trace(gram))
     # What they are made of before anything cancels.
     square = float(np.sum(np.linalg.norm(X, axis=1))) ** 2
     trace = float(np.trace(gram))
     sizes = {"sampled2": (one * trace + two * square) / m**2, "xbar2": square / n**2, "spread": trace + square / n}
-    sizes["sum2"], sizes["squares"] = (n * float(values["squares"]) for _ in range(2))
+    sizes["sum2"], sizes["squares"] = n * float(values["squares"]), float(values["squares"])
     records = {name: np.array([float(value)]) for name, value in values.items()}
     unit = 8 * (n + X.shape[1] + 2 ** min(n, _SIGNS)) * EPS
     errors = {name: np.array([unit * size]) for name, size in sizes.items()}

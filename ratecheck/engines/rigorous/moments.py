@@ -525,7 +525,7 @@ def possible_sets(law: RoundLaw) -> list[Weighted]:
     return law.support()
 
 
-def vectors(problem: Quadratic, m: int) -> dict[str, Fraction]:
+def vectors(problem: Quadratic, m: int, *, martingale: bool) -> dict[str, Fraction]:
     """What `ratecheck.engines.moments.lemmas.vectors` computes, in rationals."""
     n, X = problem.n, -rationals(problem.g)
     gram = X.dot(X.T)
@@ -536,6 +536,8 @@ def vectors(problem: Quadratic, m: int) -> dict[str, Fraction]:
         "xbar2": total / Fraction(n) ** 2,
         "spread": trace - total / Fraction(n),
     }
+    if not martingale:
+        return {**found, "sum2": total, "squares": trace}
     if n > _SIGNS:
         return found
     signs = np.array(list(itertools.product((-1, 1), repeat=n)), dtype=int)
