@@ -23,6 +23,7 @@ class Assumption(Enum):
         return member
 
     SMOOTHNESS = ("smoothness", "L")
+    CONVEXITY = "every client's function is convex"
     NOISE = ("unbiased gradients with bounded variance, independent across clients and steps", "sigma_u", "sigma_v")
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")
     UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"

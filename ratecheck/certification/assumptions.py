@@ -47,6 +47,10 @@ def _below(case: CertifiedCase) -> str:
     return "F_0" if case.problem.bilevel is None else "Phi_gap"
 
 
+def _convex(_: CertifiedCase) -> str:
+    return "convexity"
+
+
 @dataclass(frozen=True)
 class Certification:
     """How an assumption is certified, in words, and what it asks for.
@@ -80,6 +84,7 @@ _ORACLE = "independent Gaussian noise of the given size, or samples of the data"
 
 CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.SMOOTHNESS: Certification(_PROBLEM),
+    Assumption.CONVEXITY: Certification("the Hessians, or the form of the functions", exists=("convexity", _convex)),
     Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
     Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True),

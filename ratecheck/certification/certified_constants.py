@@ -203,6 +203,16 @@ def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
     return envelope.lagrangian_gap(x, _weights(case))
 
 
+def _convexity(case: CertifiedCase) -> Constant | None:
+    """The least eigenvalue of a client's Hessian anywhere, or a lower bound, where that is not negative."""
+    least = case.problem.least_curvature
+    if least is None:
+        return None
+    if least < 0:
+        return Constant("convexity", math.inf, Certificate.ABSENT, f"a client has the curvature {least:.6g}")
+    return Constant("convexity", least, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
+
+
 _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
@@ -215,4 +225,5 @@ _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "selection_skew": _skew,
     "joint_minimum": _joint_minimum,
     "lagrangian_gap": _lagrangian_gap,
+    "convexity": _convexity,
 }

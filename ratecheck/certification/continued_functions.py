@@ -14,6 +14,7 @@ from the mean is convex there, hence largest at an end of each coordinate.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -27,6 +28,8 @@ from ratecheck.problems import Quadratic
 
 # Rounds and local steps of all clients in a run that is followed; more take seconds.
 _MOST_ROUNDS, _MOST_STEPS = 10_000, 10**8
+# Quantities of the round after the last one.
+_BEYOND = "total_T"
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,16 @@ class Continued:
     box: Array
 
     @classmethod
-    def of(cls, setup: Setup) -> Self | None:
-        """The functions of a run as they may continue.
+    def of(cls, setup: Setup, recorded: Iterable[str] = ()) -> Self | None:
+        """The functions of a run as they may continue, where quantities of these names are measured of it.
 
-        None where the run is random or too long, where Hessians are not diagonal, and for methods whose local steps are
-        not followed.
+        None where the run is random or too long, where Hessians are not diagonal, for methods whose local steps are not
+        followed or ask for something else than gradients, and for quantities that look beyond the last round.
         """
         problem = setup.problem.quadratic
+        oracles = {setup.algorithm.oracle, setup.algorithm.record_oracle}
+        if oracles != {"gradient"} or any(name.startswith(_BEYOND) for name in recorded):
+            return None
         if problem is None or is_random(setup) or setup.T > _MOST_ROUNDS or problem.n * setup.K * setup.T > _MOST_STEPS:
             return None
         try:

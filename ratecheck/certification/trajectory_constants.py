@@ -56,7 +56,8 @@ class Measure:
 def _along(name: str, value: float | None) -> Constant:
     """A constant of the points of a run; absent where it was not recorded or is no number."""
     if value is None or not math.isfinite(value):
-        return Constant(name, math.inf, Certificate.ABSENT, "not measured along the run")
+        why = "not measured along the run" if value is None else "not finite along the run"
+        return Constant(name, math.inf, Certificate.ABSENT, why)
     return Constant(name, value, Certificate.TRAJECTORY, "measured at its iterates")
 
 
@@ -65,7 +66,7 @@ def _dissimilarity(trail: Trajectory) -> Constant:
 
     For these it is the root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2, if that is recorded.
     """
-    continued = Continued.of(trail.setup)
+    continued = Continued.of(trail.setup, trail.records)
     if continued is not None and math.isfinite(continued.dissimilarity2):
         return Constant("b", math.sqrt(continued.dissimilarity2), Certificate.UPPER_BOUND, _BEYOND)
     if not {"B", "G_u"} <= trail.records.keys():
@@ -76,9 +77,9 @@ def _dissimilarity(trail: Trajectory) -> Constant:
 
 def _gap(trail: Trajectory) -> Constant:
     """F_0 of a function that has a minimum beyond what the run sees."""
-    continued = Continued.of(trail.setup)
+    continued = Continued.of(trail.setup, trail.records)
     if continued is None or not math.isfinite(continued.gap):
-        return _along("F_0", None)
+        return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
     return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, _BEYOND)
 
 
@@ -97,10 +98,11 @@ def _gap_at_start(case: CertifiedCase) -> float:
     u, v = (np.asarray(case.start[name], dtype=float) if name in case.start else None for name in ("x0", "v0"))
     shape_u, shape_v = (problem.d_u,), (problem.n, problem.d_v)
     on_u, on_v = problem.gradients(np.zeros(shape_u) if u is None else u, np.zeros(shape_v) if v is None else v)
-    square = float(np.sum(on_u.mean(axis=0) ** 2) + np.sum(on_v**2) / problem.n)
-    if not square:
-        raise InputError("f has no gradient at the start and is unbounded below: give another start")
-    return square / (2 * float(np.abs(problem.H).max()))
+    with np.errstate(all="ignore"):
+        square = float(np.sum(on_u.mean(axis=0) ** 2) + np.sum(on_v**2) / problem.n)
+        found = square / (2 * float(np.abs(problem.H).max()))
+    # Any number will do to begin with.
+    return found if 0 < found < math.inf else 1.0
 
 
 def _steepest(trail: Trajectory) -> Constant:

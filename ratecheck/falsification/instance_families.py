@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,7 +135,7 @@ def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
             InstanceShape(_GROUPED, *blocks[0], size, groups=2)
             for size in sorted({*_participants(statement, _GROUPED)} & {1, _GROUPED // 2, _GROUPED - 1, _GROUPED})
         ]
-        if not method.algorithm.uses_delay and "gap" not in wanted(statement):
+        if _any_sign(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
     else:
         # Without a run many clients cost little, and delays grow with their number.
@@ -155,6 +156,16 @@ def is_bilevel(statement: Statement) -> bool:
         bool(measured(statement))
         and {statement.vocabulary.facts.get(name) for name in measured(statement)} <= points.NAMES
     )
+
+
+def _any_sign(statement: Statement) -> bool:
+    """Whether it is about functions that need not be convex, and about nothing that asks for their minimum.
+
+    Where the title says "convex" that is believed, whatever the assumptions are.
+    """
+    of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement))
+    convex = Assumption.CONVEXITY in statement.assumptions or re.search(r"(?<!non)(?<!non-)convex", statement.title)
+    return not of_minimum and not convex
 
 
 def _participants(statement: Statement, n: int) -> Sequence[int]:

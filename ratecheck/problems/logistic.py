@@ -75,6 +75,11 @@ class Logistic(SingleLevel):
         self.batch = None if batch is None else whole("batch", batch, 1, self.N, "a client has that many samples")
         self.A: Array = np.ascontiguousarray(rows * signs[:, :, None])
 
+    @property
+    def least_curvature(self) -> float | None:
+        """0 without the regulariser, which is not convex."""
+        return None if self.rho else 0.0
+
     @classmethod
     def from_table(
         cls,

@@ -141,6 +141,11 @@ class Problem(ABC):
         """(M, c) with M_i x - c_i client i's gradient, (n, d, d) and (n, d); raises `InputError` if not affine."""
         raise InputError(f"the gradients of a {self.kind} problem are not affine")
 
+    @property
+    def least_curvature(self) -> float | None:
+        """A lower bound of the eigenvalues of every client's Hessian at every point; None where none is known."""
+        return None
+
     def has_noise(self, name: str) -> bool:
         """Whether the problem has the variables that a noise is about."""
         return True

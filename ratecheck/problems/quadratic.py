@@ -232,6 +232,13 @@ class Quadratic(SingleLevel):
             return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
         return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
 
+    @property
+    def least_curvature(self) -> float:
+        """The least eigenvalue of an H_i; 0 where it is below 0 by rounding alone."""
+        values = np.linalg.eigvalsh(self.H)
+        least = float(values.min())
+        return 0.0 if -_ZERO * float(np.abs(values).max()) <= least < 0 else least
+
     def _dissimilarity(self) -> Constant:
         H_uu, H_uv, _ = self.blocks()
         scale = _ZERO * max(largest_norm(H_uu), largest_norm(H_uv), 1e-300)

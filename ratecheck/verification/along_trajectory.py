@@ -26,7 +26,7 @@ def along_trajectory(request: Request) -> Verdict:
     measures = {s: MEASURES[setting.statement.vocabulary.facts[s]] for s in symbols}
     fixed = {s: value for s in symbols if (value := setting.fixed(s)) is not None}
     said = {**fixed, **setting.values}
-    tried = {s: said.get(s, _MARGIN * measure.start(on.case)) for s, measure in measures.items()}
+    tried = {s: said[s] if s in said else _MARGIN * measure.start(on.case) for s, measure in measures.items()}
     for _ in range(_ATTEMPTS):
         found = {s: Constant(s, value, Certificate.TRAJECTORY, "tried") for s, value in tried.items()}
         judged = compare(replace(request, on=on.with_constants(found)))
@@ -35,11 +35,8 @@ def along_trajectory(request: Request) -> Verdict:
         short = [s for s in symbols if needed[s] > tried[s]]
         if verdict.outcome is Outcome.NOT_APPLICABLE:
             return verdict
-        if verdict.outcome is Outcome.DIVERGED or any(math.isinf(needed[s]) for s in short):
-            # What the statement takes for granted is not there, so that it does not speak of this run.
-            return _none(
-                verdict, f"the run overflows float64, so that no {' and '.join(symbols)} can be measured along it"
-            )
+        if (beyond := _beyond(verdict, measured, {s: needed[s] for s in short})) is not None:
+            return beyond
         if any(c.missing for c in verdict.comparisons):
             return verdict
         if not short:
@@ -55,8 +52,19 @@ def along_trajectory(request: Request) -> Verdict:
     return _none(verdict, f"no {listed} holds along its own trajectory")
 
 
-def _none(verdict: Verdict, reason: str) -> Verdict:
-    return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=(reason,))
+def _beyond(verdict: Verdict, measured: Mapping[str, Constant], short: Mapping[str, float]) -> Verdict | None:
+    """The verdict where a constant that the statement takes for granted is not there; it does not speak of this run."""
+    if absent := {s: measured[s] for s in short if s in measured and math.isinf(short[s])}:
+        reasons = (f"{s} does not exist: {constant.reason}" for s, constant in absent.items())
+        return replace(_none(verdict, *reasons), constants={**verdict.constants, **absent})
+    if verdict.outcome is Outcome.DIVERGED or any(math.isinf(_MARGIN * value) for value in short.values()):
+        listed = " and ".join(short) or "constant"
+        return _none(verdict, f"the run overflows float64, so that no {listed} can be measured along it")
+    return None
+
+
+def _none(verdict: Verdict, *reasons: str) -> Verdict:
+    return replace(verdict, outcome=Outcome.NOT_APPLICABLE, comparisons=(), reasons=reasons)
 
 
 def _with_constants(verdict: Verdict, held: Mapping[str, Constant], measures: Mapping[str, Measure]) -> Verdict:

@@ -7,6 +7,7 @@ import pytest
 
 from ratecheck.certification.continued_functions import Continued
 from ratecheck.engines import setup
+from ratecheck.engines.monte_carlo import step
 from ratecheck.engines.monte_carlo.visits import box, visits
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
@@ -119,12 +120,33 @@ def grid(functions, run, c):
     return np.unique(np.concatenate([line, *roots]))
 
 
+def test_points_at_which_quantities_are_recorded_are_in_the_box():
+    """FedADMM's clients begin at models of their own, and its gradients are recorded at the server's."""
+    problem = Quadratic(np.array([0.0, 1.0])[:, None, None], np.ones((2, 1)), 1)
+    trace = Trace(np.ones((3, 2), dtype=bool))
+    run = prepared("fedadmm", problem, trace, 1, {"eta_g": 30.0, "eta_l": 0.3, "rho": 0.5})
+    found = Continued.of(run)
+    assert found is not None
+    # 0 - 1 and x - 1 are as far apart as x, of which B and G_u tell the square.
+    records = step.simulate(run).records
+    apart = records["B"] / 2 - records["G_u"]
+    assert found.dissimilarity2 >= apart.max() > 0
+
+
 def test_no_continuation_where_nothing_is_known():
     """Not for random runs, for Hessians that are not diagonal, and for linear functions, which have no L."""
     run = a_run("fedavg-p", 0)
     assert Continued.of(prepared("fedavg-p", run.problem, run.trace, 2, run.step_sizes, sigma_u=0.1)) is None
     turned = prepared("fedavg-p", Quadratic(np.full((N, 2, 2), 0.5), np.ones((N, 2)), 2), run.trace, 2, run.step_sizes)
     assert Continued.of(turned) is None
+    # A proximal step looks further than its centre, and some sums look beyond the last round.
+    alone = Quadratic(-np.ones((1, 1, 1)), np.ones((1, 1)), 1)
+    proximal = prepared(
+        "pfedme", alone, Trace(np.ones((2, 1), dtype=bool)), 1, {"eta": 0.1, "lambda_": 2.0, "beta": 1.0}
+    )
+    assert Continued.of(proximal) is None
+    assert Continued.of(run, ["G_u"]) is not None
+    assert Continued.of(run, ["total_T:change:B"]) is None
     with pytest.raises(InputError, match="diagonal"):
         box(turned)
     linear = Quadratic(np.zeros((N, 1, 1)), np.ones((N, 1)), 1)

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import bounds
+from bounds.assumption import Assumption
 from bounds.papers.textbook.pairs import PAIRS
+from bounds.papers.textbook.statements import STATEMENTS
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
@@ -84,7 +86,7 @@ def test_statements_that_are_false_as_printed(key, tmp_path):
 
 def test_the_search_is_a_function_of_its_seed():
     """Same seed, same instance; the budget is kept."""
-    statement = bounds.get("pfl/theorem-3.7")
+    statement = bounds.get("fedsum/theorem-4.1")
     first, again = (falsify(statement, Budget(60), seed=3) for _ in range(2))
     assert first.instance.fields() == again.instance.fields()
     assert first.evaluations == again.evaluations == 60
@@ -174,6 +176,20 @@ def test_shapes_of_a_statement():
     assert all(s.size == s.n for s in shapes(bounds.get("pfl/theorem-3.11")))
     assert {s.n for s in shapes(bounds.get("pfl/theorem-3.7")) if s.continued} == {1, 2, 3}
     assert {s.size for s in shapes(bounds.get("pfl/theorem-3.7")) if s.groups} == {1, 5, 9, 10}
+
+
+def test_convex_functions_where_a_statement_is_about_them():
+    """It assumes so, its title says so, or it asks for a minimum."""
+    textbook = {each.key.removeprefix("textbook/"): each for each in STATEMENTS}
+    assert any(s.continued for s in shapes(textbook["gradient-descent"]))
+    convex = textbook["gradients-fall"]
+    assert not any(s.continued for s in shapes(convex))
+    alone = dataclasses.replace(
+        convex, assumptions=tuple(a for a in convex.assumptions if a is not Assumption.CONVEXITY)
+    )
+    assert not any(s.continued for s in shapes(alone))
+    assert any(s.continued for s in shapes(dataclasses.replace(alone, title="Gradients fall, non-convex")))
+    assert not any(s.continued for s in shapes(textbook["quadratic-gap"]))
 
 
 def test_numbers_that_a_statement_fixes_are_not_varied():

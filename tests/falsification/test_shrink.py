@@ -109,7 +109,7 @@ def test_a_known_counterexample_in_words(searches):
         == "three clients, f_1 = f_2 = 0, f_3 = -x, one of them drawn in every round: left 1/3 != right 11/27"
     )
     assert shown.latex == (
-        r"three clients, $f_{1} = -x$, $f_{2} = f_{3} = 0$, one of them drawn in every round: "
+        r"three clients, $f_{1} = f_{2} = 0$, $f_{3} = -x$, one of them drawn in every round: "
         r"$\text{left }\frac{1}{3} \ne \text{right }\frac{11}{27}$"
     )
 

@@ -7,6 +7,7 @@ import pytest
 
 import bounds
 from bounds.papers.textbook.pairs import PAIRS
+from bounds.papers.textbook.statements import STATEMENTS
 from bounds.statement import Relation
 from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
@@ -260,6 +261,40 @@ def test_negative_curvature_has_a_gap_where_the_run_is_not_random():
     with pytest.raises(InputError, match="its value along the run"):
         verify(statement, problem, {**run, "F_0": gap / 2}, EXACT)
     assert verify(statement, problem, {**run, "sigma_u": 0.1}, EXACT).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("H", "g", "run", "outcome"),
+    [
+        # No gradient of f at the start, but the clients move; one that squares to 0; one that squares to infinity.
+        ([-1.0, 0.5], [1.0, -1.0], {"K": 3.0, "T": 3.0}, Outcome.HOLDS),
+        ([-1.0], [1e-170], {"K": 1.0, "T": 3.0}, Outcome.HOLDS),
+        ([-1e-110], [1e100], {"K": 1.0, "T": 2.0}, Outcome.NOT_APPLICABLE),
+        # Too long to be followed.
+        ([-1e-6], [1.0], {"K": 1.0, "T": 20_000.0}, Outcome.NOT_APPLICABLE),
+    ],
+)
+def test_gaps_of_odd_starts(H, g, run, outcome):
+    """A verdict or a reason, never an error: "does not exist" where nothing bounds f from below."""
+    problem = Quadratic(np.array(H)[:, None, None], np.array(g)[:, None], 1)
+    verdict = verify(bounds.get("pfl/theorem-4.5"), problem, {"m": float(len(H)), **run}, EXACT)
+    assert verdict.outcome is outcome
+    if outcome is Outcome.NOT_APPLICABLE:
+        assert verdict.reasons == ("F_0 does not exist: f is unbounded below",)
+        assert verdict.constants["F_0"].certificate is Certificate.ABSENT
+
+
+def test_convexity_is_certified():
+    """A statement about convex functions says nothing where a client's curvature is negative."""
+    convex = next(each for each in STATEMENTS if each.key == "textbook/gradients-fall")
+    run = {"T": 5.0, "gamma_u": 1.0}
+    assert verify(convex, Quadratic(np.ones((1, 1, 1)), np.ones((1, 1)), 1), run, EXACT).outcome is Outcome.HOLDS
+    bent = verify(convex, Quadratic(-np.ones((1, 1, 1)), np.ones((1, 1)), 1), run, EXACT)
+    assert bent.outcome is Outcome.NOT_APPLICABLE
+    assert bent.reasons == ("convexity does not exist: a client has the curvature -1",)
+    plain = Logistic.synthetic(n=2, N=6, d=2, seed=1, rho=0.0)
+    assert plain.least_curvature == 0.0
+    assert Logistic.synthetic(n=2, N=6, d=2, seed=1, rho=0.1).least_curvature is None
 
 
 def test_unbounded_objective_is_not_applicable():

@@ -5,7 +5,8 @@ quadratics, and nothing may accuse them; `TWINS` have one number wrong, and each
 is used on purpose: differences on the right side, roots, no step rule or cap at all, open and widened caps, every
 round, the round before, symbols of one's own.
 
-Some hold for convex functions only, which no assumption says: every quadratic problem that is tried is convex.
+Those that hold for convex functions only assume that. What is said of the minimiser of a quadratic is asked of convex
+ones, which have one.
 """
 
 from __future__ import annotations
@@ -201,7 +202,14 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=_STOCHASTIC,
     ),
     # Distances to the minimiser.
-    _statement("distance-step", "A gradient step, convex", nearer, g**2 * G - 2 * g * gap, over=EACH),
+    _statement(
+        "distance-step",
+        "A gradient step, convex",
+        nearer,
+        g**2 * G - 2 * g * gap,
+        over=EACH,
+        assumptions=(*_GRADIENT, Assumption.CONVEXITY),
+    ),
     _statement(
         "distance-step-noise",
         "A stochastic step, convex",
@@ -209,7 +217,7 @@ STATEMENTS: tuple[Statement, ...] = (
         {"gap": -2 * g * gap, "gradient": g**2 * G, "noise": g**2 * sigma_u**2 / n},
         over=EACH,
         settings=NOISY,
-        assumptions=_STOCHASTIC,
+        assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
     _statement(
         "distance-step-smooth",
@@ -219,7 +227,7 @@ STATEMENTS: tuple[Statement, ...] = (
         (g, "<", 1 / L),
         over=EACH,
         settings=NOISY,
-        assumptions=_STOCHASTIC,
+        assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
     _statement(
         "distance-recursion",
@@ -228,7 +236,7 @@ STATEMENTS: tuple[Statement, ...] = (
         dist2_prev - 2 * g * gap_prev + g**2 * (G_prev + sigma_u**2 / n),
         over=LATER,
         settings=NOISY,
-        assumptions=_STOCHASTIC,
+        assumptions=(*_STOCHASTIC, Assumption.CONVEXITY),
     ),
     _statement(
         "distance-recursion-short",
@@ -281,7 +289,15 @@ STATEMENTS: tuple[Statement, ...] = (
         settings=NOISY,
         assumptions=_STOCHASTIC,
     ),
-    _statement("convex-gap", "f - f* <= ||grad f|| ||x - x*||, convex", gap, sp.sqrt(G * dist2), TWICE, over=EACH),
+    _statement(
+        "convex-gap",
+        "f - f* <= ||grad f|| ||x - x*||, convex",
+        gap,
+        sp.sqrt(G * dist2),
+        TWICE,
+        over=EACH,
+        assumptions=(*_GRADIENT, Assumption.CONVEXITY),
+    ),
     _statement(
         "quadratic-gap",
         "2 (f - f*) <= ||grad f|| ||x - x*||, quadratics",
@@ -290,7 +306,15 @@ STATEMENTS: tuple[Statement, ...] = (
         over=EACH,
     ),
     _statement("lipschitz-gradient", "||grad f|| <= L ||x - x*||", G, L**2 * dist2, over=EACH),
-    _statement("gradients-fall", "Gradients fall up to 2/L, convex", G, G_prev, (L * g, "<=", 2), over=LATER),
+    _statement(
+        "gradients-fall",
+        "Gradients fall up to 2/L, convex",
+        G,
+        G_prev,
+        (L * g, "<=", 2),
+        over=LATER,
+        assumptions=(*_GRADIENT, Assumption.CONVEXITY),
+    ),
     _statement("gradients-bounded", "Gradients never exceed smoothness", G, 2 * L * F_0, (g, "<", 2 / L), over=EACH),
     # Gradient descent and SGD.
     _statement("gradient-descent", "Gradient descent", G, _gap(), CAP),

@@ -52,18 +52,24 @@ class _Local:
         return self.tables[min(k, len(self.tables) - 1)]
 
 
-def _starts(setup: Setup, kernel: StepKernel, local: _Local, keys: NDArray[np.uint64]) -> Iterator[tuple[int, Array]]:
-    """Round by round the local variables (n, variables, d, replicates) with which every client begins.
+@dataclass(frozen=True)
+class _Start:
+    """The start of round t: all variables (n, slots, d, replicates) and the local ones with which clients begin."""
 
-    After the last round come those with which it would go on.
-    """
+    t: int
+    state: Array
+    local: Array
+
+
+def _starts(setup: Setup, kernel: StepKernel, local: _Local, keys: NDArray[np.uint64]) -> Iterator[_Start]:
+    """The starts of all rounds, and after the last one of that with which the run would go on."""
     n = setup.problem.n
     server, client = kernel.start(keys)
     last = np.full((n, keys.shape[1]), -1)
     record = np.empty((1, len(kernel.plan.records), keys.shape[1]))
     for t in range(setup.T + 1):
         state = np.concatenate([np.broadcast_to(server, (n, *server.shape)), client], axis=1)
-        yield t, np.einsum("idls,isdb->ildb", local.begin, state)
+        yield _Start(t, state, np.einsum("idls,isdb->ildb", local.begin, state))
         if t == setup.T:
             return
         masks = np.require(setup.trace.masks(t, 1, keys), requirements=("C", "W"))
@@ -89,10 +95,10 @@ def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator
     """
     kernel, steps, keys = _prepared(setup, seed, wanted)
     source, replicates, shortest = kernel.source, len(wanted), int(np.min(setup.local_steps))
-    for t, begun in _starts(setup, kernel, steps, keys):
+    for start in _starts(setup, kernel, steps, keys):
+        t, local = start.t, start.local
         if t == setup.T:
             return
-        local = begun
         for k in range(setup.K):
             points = local[:, 0]
             noise = np.zeros_like(points)
@@ -109,8 +115,8 @@ def box(setup: Setup) -> Array:
 
     A local iterate y that depends on nothing else that moves in a round follows y_(k+1) = a y_k + c by coordinate, and
     is at its ends among the first two steps and the last two: the cost does not grow with K, but for the run itself.
-    The models after the last round are in the box too. Raises `InputError` for Hessians that are not diagonal, and for
-    methods whose local steps are of another form.
+    The points at which quantities are recorded, and those after the last round, are in the box too. Raises `InputError`
+    for Hessians that are not diagonal, and for methods whose local steps are of another form.
     """
     kernel, steps, keys = _prepared(setup, 0, range(1))
     M, c = kernel.source.M, kernel.source.c
@@ -124,12 +130,25 @@ def box(setup: Setup) -> Array:
     factor = first + answer * np.diagonal(M, axis1=1, axis2=2)
     extremes = sorted({0, min(1, setup.K - 1), max(0, setup.K - 2), setup.K - 1})
     ends = []
-    for t, local in _starts(setup, kernel, steps, keys):
-        constant = np.einsum("idl,ild->id", others, local[:, 1:, :, 0]) - answer * c
-        y = local[:, 0, :, 0]
-        ends += [factor**k * y + _powers(factor, k) * constant for k in (extremes if t < setup.T else (0,))]
+    recorded = _recorded(setup)
+    for start in _starts(setup, kernel, steps, keys):
+        local = start.local[..., 0]
+        constant = np.einsum("idl,ild->id", others, local[:, 1:]) - answer * c
+        last = extremes if start.t < setup.T else (0,)
+        ends += [factor**k * local[:, 0] + _powers(factor, k) * constant for k in last]
+        ends.append(np.take_along_axis(start.state[..., 0], recorded, axis=1)[:, 0])
     points = np.concatenate(ends)
     return np.array([points.min(axis=0), points.max(axis=0)])
+
+
+def _recorded(setup: Setup) -> NDArray[np.int64]:
+    """(n, 1, d): the slot of every coordinate of the recorded point, first the server's and then the client's."""
+    servers = setup.maps.server.slots
+    slots = [slot + servers * (group == "client") for group, slot in setup.maps.point()]
+    if any(slot < 0 and size for slot, size in zip(slots, setup.sizes.values(), strict=True)):
+        raise InputError(f"{setup.method.name} records nothing of some variables")
+    here = np.array(slots, dtype=np.int64)[setup.block_of]
+    return np.broadcast_to(here, (setup.problem.n, 1, len(here)))
 
 
 def _powers(a: Array, k: int) -> Array:
