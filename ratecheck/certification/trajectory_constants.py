@@ -68,7 +68,7 @@ def _dissimilarity(trail: Trajectory) -> Constant:
     """
     continued = Continued.of(trail.setup, trail.records)
     if continued is not None and math.isfinite(continued.dissimilarity2):
-        return Constant("b", math.sqrt(continued.dissimilarity2), Certificate.UPPER_BOUND, _BEYOND)
+        return Constant("b", math.sqrt(continued.dissimilarity2), Certificate.UPPER_BOUND, BEYOND)
     if not {"B", "G_u"} <= trail.records.keys():
         return _along("b", None)
     gap = trail.records["B"] / trail.setup.problem.n - trail.records["G_u"]
@@ -80,7 +80,7 @@ def _gap(trail: Trajectory) -> Constant:
     continued = Continued.of(trail.setup, trail.records)
     if continued is None or not math.isfinite(continued.gap):
         return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
-    return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, _BEYOND)
+    return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, BEYOND)
 
 
 def _has_gap(case: CertifiedCase) -> bool:
@@ -135,7 +135,7 @@ def _steepest_at_start(case: CertifiedCase) -> float:
 
 
 # How a constant that no quadratic has is had by another problem with the same run.
-_BEYOND = "of functions that continue with another curvature beyond the box of the run"
+BEYOND = "of functions that continue with another curvature beyond the box of the run"
 
 MEASURES: Mapping[str, Measure] = {
     "b": Measure(

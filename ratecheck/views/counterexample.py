@@ -24,6 +24,7 @@ from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
 from ratecheck.verification import rigorous
@@ -143,6 +144,8 @@ class WrittenCounterexample:
         parts += [f"stated {style.formula(each)}" for name in self._stated for each in self._equation(name, style)]
         derived = [each for name in self._derived for each in self._equation(name, style)]
         here = f"; here {', '.join(map(style.formula, derived))}" if derived else ""
+        beyond = [each for name in self._beyond for each in self._equation(name, style)]
+        here += f"; {', '.join(map(style.formula, beyond))} {BEYOND}" if beyond else ""
         return f"{', '.join(parts)}{here}: {self._sides(style)}"
 
     # --- Numbers ---
@@ -203,6 +206,12 @@ class WrittenCounterexample:
     def _derived(self) -> list[str]:
         """The constants that the problem and the run are proved to have, but for those that are given."""
         return [name for name in self.verdict.constants if name in self._numbers and name not in self.instance.given]
+
+    @property
+    def _beyond(self) -> list[str]:
+        """The constants of functions that continue otherwise beyond what the run sees."""
+        constants = self.verdict.constants.items()
+        return [name for name, each in constants if each.reason == BEYOND and name not in self.instance.given]
 
     def _symbol(self, name: str, style: _Style) -> str:
         quantity = self._quantities.get(name)

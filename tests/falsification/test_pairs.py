@@ -12,9 +12,10 @@ from bounds.papers.textbook.statements import STATEMENTS, TWINS
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Certificate, Quadratic
 from ratecheck.settings.applicability import foreign
 from ratecheck.verification.instance import Instance
+from ratecheck.views.counterexample import WrittenCounterexample
 
 pytestmark = pytest.mark.quick
 
@@ -120,6 +121,16 @@ def test_curvatures_of_any_sign_are_searched(name):
     assert found.outcome is Outcome.VIOLATED
     assert found.shape.continued
     assert not found.verdict.supposes
+    # A reader of the sentence is told of constants that the quadratics do not have.
+    absent = {name for name in ("b", "F_0") if name in found.verdict.constants} - {*certified(found.instance)}
+    sentence = WrittenCounterexample(found.instance, found.verdict).text
+    assert all(f"{name} ~ " in sentence for name in absent)
+    assert ("of functions that continue with another curvature beyond the box of the run" in sentence) == bool(absent)
+
+
+def certified(instance):
+    """Names of the constants that the problem itself has."""
+    return [name for name, each in instance.problem.constants().items() if each.certificate is not Certificate.ABSENT]
 
 
 def test_vectors_are_any_where_no_martingale_is_assumed():
