@@ -5,19 +5,32 @@ Not in seconds of the clock, so that a verdict does not depend on what else the 
 
 from __future__ import annotations
 
+import _weakrefset
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 # Seconds after which a limit that has passed is raised again.
 _AGAIN = 0.05
+# Where callbacks of weak references are written.
+_WEAK = (weakref.__file__, _weakrefset.__file__)
 
 
 class OutOfTime(BaseException):
     """The limit has passed. Not an `Exception`: SymPy catches those."""
+
+
+def _swallows(frame: FrameType | None) -> bool:
+    """Whether a finaliser or a callback of a weak reference runs, which reports an exception and goes on."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code.co_filename in _WEAK:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
@@ -32,14 +45,14 @@ def limit(seconds: float) -> Iterator[None]:
 
     over = False
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        if not over:
+    def stop(_number: int, frame: FrameType | None) -> None:
+        if not over and not _swallows(frame):
             raise OutOfTime
 
     outer = signal.getitimer(signal.ITIMER_PROF)[0]
     started = time.process_time()
     before = signal.signal(signal.SIGPROF, stop)
-    # Again and again: what is raised inside of a finaliser or of a callback of the garbage collector is swallowed.
+    # Again and again: nothing is raised inside of a finaliser, and what is raised in other callbacks may be swallowed.
     signal.setitimer(signal.ITIMER_PROF, max(1e-3, min(seconds, outer) if outer else seconds), _AGAIN)
     try:
         yield
