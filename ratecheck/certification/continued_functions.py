@@ -8,8 +8,8 @@ There, coordinate by coordinate, every client may continue with another curvatur
   everywhere.
 - Elsewhere all continue with the curvature L: f falls by f'^2/(2L) more beyond an end at which it still falls.
 
-No client becomes less smooth, and gradients grow no further apart than they are on the box. Their mean squared distance
-from the mean is convex there, hence largest at an end of each coordinate.
+The clients' common L stays what it is, and gradients grow no further apart than they are on the box. Their mean squared
+distance from the mean is convex there, hence largest at an end of each coordinate.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ratecheck.problems import Quadratic
 # Rounds and local steps of all clients in a run that is followed; more take seconds.
 _MOST_ROUNDS, _MOST_STEPS = 10_000, 10**8
 # Quantities of the round after the last one.
-_BEYOND = "total_T"
+_LATER = "total_T"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Continued:
         """
         problem = setup.problem.quadratic
         oracles = {setup.algorithm.oracle, setup.algorithm.record_oracle}
-        if oracles != {"gradient"} or any(name.startswith(_BEYOND) for name in recorded):
+        if oracles != {"gradient"} or any(name.startswith(_LATER) for name in recorded):
             return None
         if problem is None or is_random(setup) or setup.T > _MOST_ROUNDS or problem.n * setup.K * setup.T > _MOST_STEPS:
             return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,11 @@ class Trajectory:
     seed: int
     replicates: int
     samples: bool
+
+    @cached_property
+    def continued(self) -> Continued | None:
+        """The functions of the run as they may continue, which several constants are read off."""
+        return Continued.of(self.setup, self.records)
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ def _dissimilarity(trail: Trajectory) -> Constant:
 
     For these it is the root of the largest (1/n) sum_i E||grad_u f_i||^2 - E||grad_u f||^2, if that is recorded.
     """
-    continued = Continued.of(trail.setup, trail.records)
+    continued = trail.continued
     if continued is not None and math.isfinite(continued.dissimilarity2):
         return Constant("b", math.sqrt(continued.dissimilarity2), Certificate.UPPER_BOUND, BEYOND)
     if not {"B", "G_u"} <= trail.records.keys():
@@ -77,7 +83,7 @@ def _dissimilarity(trail: Trajectory) -> Constant:
 
 def _gap(trail: Trajectory) -> Constant:
     """F_0 of a function that has a minimum beyond what the run sees."""
-    continued = Continued.of(trail.setup, trail.records)
+    continued = trail.continued
     if continued is None or not math.isfinite(continued.gap):
         return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
     return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, BEYOND)
@@ -95,9 +101,8 @@ def _gap_at_start(case: CertifiedCase) -> float:
     """||grad f||^2/(2L) at the start, which every f bounded below exceeds."""
     problem = case.problem.quadratic
     assert problem is not None
-    u, v = (np.asarray(case.start[name], dtype=float) if name in case.start else None for name in ("x0", "v0"))
-    shape_u, shape_v = (problem.d_u,), (problem.n, problem.d_v)
-    on_u, on_v = problem.gradients(np.zeros(shape_u) if u is None else u, np.zeros(shape_v) if v is None else v)
+    u, v = (np.asarray(case.start.get(name, np.zeros(shape)), dtype=float) for name, shape in problem.starts.items())
+    on_u, on_v = problem.gradients(u, v)
     with np.errstate(all="ignore"):
         square = float(np.sum(on_u.mean(axis=0) ** 2) + np.sum(on_v**2) / problem.n)
         found = square / (2 * float(np.abs(problem.H).max()))

@@ -59,7 +59,7 @@ _WIDE = 1e3
 class InstanceShape:
     """What is discrete: clients, variables of the two blocks, participants, and a trace's kind ("" for a pattern).
 
-    ``groups`` clients differ, and the others are as the last of them; as many as there are clients by default.
+    ``groups`` kinds of clients have even shares of them; 0 where every client is of its own kind.
     ``continued``: curvatures are negative, and unequal although the statement bounds the clients' dissimilarity, of
     functions that continue otherwise beyond what the run sees. Everybody takes part in that, and there is no noise.
     """
@@ -222,7 +222,7 @@ class InstanceFamily:
         """Noise of the variables that there are, where the statement does not say how large it is."""
         if self._bilevel or self.shape.continued:
             return ()
-        absent = {"sigma_u" * (not self.shape.d_u), "sigma_v" * (not self.shape.d_v)}
+        absent = {name for name, d in (("sigma_u", self.shape.d_u), ("sigma_v", self.shape.d_v)) if not d}
         facts = self.statement.vocabulary.facts.items()
         return tuple(s for s, fact in facts if fact in {*NOISE} - absent and s not in self.statement.settings)
 
@@ -344,11 +344,7 @@ class InstanceFamily:
         slope[:, : shape.d_u] = mean + spread * (slope[:, : shape.d_u] - mean)
         if not shape.continued:
             # Without curvature a slope has no minimum: as if it were not there.
-            flat = curvature == 0.0
-            slope[flat] = 0.0
-            if shape.d_u and shape.n > 1:
-                shared_flat = (curvature[:, : shape.d_u] == 0).all(axis=0)
-                slope[:, : shape.d_u][:, shared_flat] = 0.0
+            slope[curvature == 0.0] = 0.0
         H = np.zeros((n, d, d))
         H[:, np.arange(d), np.arange(d)] = curvature
         for i, group in enumerate(shape.group_of if self._coupled else ()):
