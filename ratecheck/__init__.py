@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
     from ratecheck.api.implications import ImplicationsResult, implications
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
+    from ratecheck.api.proof import ProofResult, proof
     from ratecheck.api.rates import RatesResult, rates
     from ratecheck.api.result import DrawnResult, Result
     from ratecheck.api.results import ResultsResult, results
@@ -62,6 +63,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "MutationResult": ("ratecheck.api.audit", "MutationResult"),
     "Outcome": ("ratecheck.outcome", "Outcome"),
     "PlotResult": ("ratecheck.api.plot", "PlotResult"),
+    "ProofResult": ("ratecheck.api.proof", "ProofResult"),
     "RatesResult": ("ratecheck.api.rates", "RatesResult"),
     "RegionResult": ("ratecheck.api.plot", "RegionResult"),
     "Result": ("ratecheck.api.result", "Result"),
@@ -93,6 +95,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "plot": ("ratecheck.api.plot", "plot"),
     "plot_region": ("ratecheck.api.plot", "plot_region"),
     "problems": ("ratecheck.problems", None),
+    "proof": ("ratecheck.api.proof", "proof"),
     "rates": ("ratecheck.api.rates", "rates"),
     "results": ("ratecheck.api.results", "results"),
     "rounds": ("ratecheck.api.rounds", "rounds"),
@@ -149,6 +152,7 @@ __all__ = [
     "MutationResult",
     "Outcome",
     "PlotResult",
+    "ProofResult",
     "RatesResult",
     "RegionResult",
     "Result",
@@ -181,6 +185,7 @@ __all__ = [
     "plot",
     "plot_region",
     "problems",
+    "proof",
     "rates",
     "results",
     "rounds",

@@ -54,12 +54,20 @@ class Use:
 class Fact:
     """``quantity <= bound``, which the proof shows on its way and no statement says.
 
-    The algebra takes it for granted; whether it is true is a matter of the proof's audit.
+    The algebra takes it for granted. ``steps`` are the ids of the ledger's steps that say it or that it is put together
+    from, in their repaired form where the printed one is false; there are none where it is so ``by_definition``.
     """
 
     location: str
     quantity: sp.Symbol
     bound: sp.Expr
+    steps: tuple[str, ...] = ()
+    by_definition: bool = False
+
+
+def numbered(part: str, *numbers: int) -> tuple[str, ...]:
+    """The ids of some steps of one part of a proof: `numbered("pfl/lemma-3.5", 1, 2)`."""
+    return tuple(f"{part}-{number}" for number in numbers)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 import sympy as sp
 
+from bounds.ledger.implication import Implication
 from bounds.ledger.step import Step
 from ratecheck.auditing.sources import behind
 
@@ -64,6 +65,14 @@ def _feed(digest: Any, sources: Mapping[str, bytes]) -> None:
 def step_digest(step: Step) -> str:
     """A hash of everything that the verdict on a step depends on but the checkers."""
     return hashlib.sha256(canonical(step).encode()).hexdigest()[:24]
+
+
+def implication_digest(implication: Implication) -> str:
+    """A hash of everything that the answer for an implication depends on: of the statements, all there are."""
+    digest = hashlib.sha256(f"{platform.python_version()} {versions()}\0{canonical(implication)}\0".encode())
+    _feed(digest, behind(("ratecheck.auditing.implications", "ratecheck.algebra.z3_process"), _PACKAGES))
+    digest.update(sources_digest("bounds", importlib.util.find_spec).encode())
+    return digest.hexdigest()[:24]
 
 
 def canonical(value: Any) -> str:

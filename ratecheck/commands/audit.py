@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from ratecheck.api.audit import AuditResult, audit
+from ratecheck.api.proof import proof
+from ratecheck.auditing.graph import Grade
 from ratecheck.commands.arguments import json_option, print_result, scheduler_option
+from ratecheck.errors import InputError
 
 
 @click.command(name="audit")
@@ -13,6 +16,7 @@ from ratecheck.commands.arguments import json_option, print_result, scheduler_op
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--mutate", is_flag=True, help="Change every printed constant, exponent and direction, one at a time.")
 @click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
+@click.option("--graph", metavar="FILE", help="What KEY follows from, drawn (.svg, .pdf, .png), and what is missing.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 @scheduler_option
 @json_option
@@ -21,6 +25,7 @@ def command(
     step: str | None,
     mutate: bool,
     certificates: str | None,
+    graph: str | None,
     workers: int | None,
     scheduler: str | None,
     as_json: bool,
@@ -31,6 +36,14 @@ def command(
     Each step is PROVED with a certificate or on a solver's word, CHECKED on instances, or refuted by numbers.
     Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false.
     """
+    if graph is not None:
+        if paper is None or "/" not in paper or step is not None or mutate or certificates is not None:
+            raise InputError(
+                "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"
+            )
+        drawn = proof(paper, file=graph, workers=workers, scheduler=scheduler)
+        print_result(drawn, as_json=as_json)
+        return int(drawn.graph.grade is Grade.FALSE)
     found = audit(paper, step=step, mutate=mutate, certificates=certificates, workers=workers, scheduler=scheduler)
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 import bounds
-from bounds.ledger.implication import Fact, Implication, Mean, Use
+from bounds.ledger.implication import Fact, Implication, Mean, Use, numbered
 from bounds.papers.fedsum import building
 from bounds.papers.fedsum import symbols as f
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, S, T, delta, eta, eta_l, tau_avg, tau_max
@@ -30,7 +30,7 @@ LOGARITHMS = {
 }
 
 # Where each appendix derives what its statements are put into.
-EQUATIONS = {
+_EQUATIONS = {
     "c": {"movement": "eq. (15)", "inner": "eqs. (25) to (27)", "descent": "eq. (31)"},
     "d": {
         "movement": "Appendix D",
@@ -45,6 +45,34 @@ EQUATIONS = {
         "descent": "eq. (102)",
         "parts": "eqs. (80) to (83), (97)",
         "drift": "eq. (95)",
+    },
+}
+
+
+# The steps of the ledger that show it. Appendix E refers to D for the lemmas that it does not prove again.
+_DRIFT = tuple(range(9, 41))
+_STEPS = {
+    "c": {
+        "movement": numbered("fedsum/lemma-c.1", 1, 2),
+        "inner": numbered("fedsum/lemma-c.5", 2, *range(4, 14)),
+        "descent": numbered("fedsum/lemma-c.6", 5),
+        "parts": numbered("fedsum/lemma-c.4", *range(1, 21)),
+    },
+    "d": {
+        "movement": numbered("fedsum/lemma-d.1", 1, 2),
+        "inner": numbered("fedsum/lemma-d.5", 2, *range(4, 13)),
+        "descent": numbered("fedsum/lemma-d.6", 5),
+        "parts": numbered("fedsum/lemma-d.4", *range(1, 9), 42, 43),
+        "drift": numbered("fedsum/lemma-d.4", *_DRIFT),
+        "repaired drift": numbered("fedsum/lemma-d.4", *_DRIFT, 48),
+    },
+    "e": {
+        "movement": numbered("fedsum/lemma-d.1", 1, 2),
+        "inner": numbered("fedsum/lemma-d.5", 2, *range(4, 13)),
+        "descent": numbered("fedsum/lemma-e.6", 5),
+        "parts": numbered("fedsum/lemma-e.4", *range(1, 9), 42, 43),
+        "drift": numbered("fedsum/lemma-e.4", *_DRIFT),
+        "repaired drift": numbered("fedsum/lemma-e.4", *_DRIFT, 48),
     },
 }
 
@@ -76,8 +104,8 @@ def _from(conclusion: str, premise: str, location: str, remark: str = "", at: di
 class _Appendix:
     """The lemmas of one of the three algorithms. FedSUM-B's sums leave out its K equal gradients: ``times`` is K^2."""
 
-    def __init__(self, letter: str, prefix: str, times: sp.Expr, equations: dict[str, str]) -> None:
-        self.letter, self.times, self.equations = letter, times, equations
+    def __init__(self, letter: str, prefix: str, times: sp.Expr) -> None:
+        self.letter, self.times, self.equations, self.steps = letter, times, _EQUATIONS[letter], _STEPS[letter]
         names = ("aggregate_sum", "aggregate_sum_T", "window_sum", "delayed_window_sum", "stale_sum", "noise_inner_sum")
         self.aggregate, self.aggregate_T, self.window, self.delayed, self.stale, self.inner = (
             f.VOCABULARY[prefix + name].symbol for name in names
@@ -98,6 +126,7 @@ class _Appendix:
                 location=self.equations["movement"],
                 quantity=f.moved_sum,
                 bound=2 * eta**2 / N**2 * (T * f.noise_square + self.times * self.aggregate),
+                steps=self.steps["movement"],
             ),
             steps=(self.noise,),
             location=self._location(1),
@@ -106,19 +135,30 @@ class _Appendix:
     def _weighted_windows(self) -> Implication:
         return Implication(
             conclusion=f"fedsum/corollary-{self.letter}.3",
-            start=Fact(location="tau_t <= tau_max", quantity=self.delayed, bound=tau_max * self.window),
+            start=Fact(
+                location="tau_t <= tau_max, the largest of them",
+                quantity=self.delayed,
+                bound=tau_max * self.window,
+                by_definition=True,
+            ),
             steps=(self._use("lemma.2"),),
             location=f"Appendix {self.letter.upper()}",
         )
 
     def _noise_inner(self, form: str) -> Implication:
-        one_more = Fact(location="what round T adds is not negative", quantity=self.aggregate, bound=self.aggregate_T)
+        one_more = Fact(
+            location="what round T adds is not negative",
+            quantity=self.aggregate,
+            bound=self.aggregate_T,
+            by_definition=True,
+        )
         return Implication(
             conclusion=f"fedsum/lemma-{self.letter}.5{form}",
             start=Fact(
                 location=self.equations["inner"],
                 quantity=self.inner,
                 bound=eta**2 * L / N**2 * (3 * T * tau_avg * f.noise_square + 2 * self.times * self.window),
+                steps=self.steps["inner"],
             ),
             steps=(self.noise, self._use("lemma.2"), *(() if form else (one_more,))),
             location=self._location(5),
@@ -134,7 +174,10 @@ class _Appendix:
         return Implication(
             conclusion=f"fedsum/lemma-{self.letter}.6{form}",
             start=Fact(
-                location=f"{self.equations['descent']}, solved", quantity=f.G_u, bound=2 / (eta * K * T) * total
+                location=f"{self.equations['descent']}, solved",
+                quantity=f.G_u,
+                bound=2 / (eta * K * T) * total,
+                steps=self.steps["descent"],
             ),
             steps=(self._use("lemma.5-repaired"), self._use("lemma.1"), self._use(f"lemma.{middle}")),
             location=self._location(6),
@@ -172,6 +215,7 @@ class _Exact(_Appendix):
                 location="eqs. (17) to (22)",
                 quantity=quantity,
                 bound=2 * N * L**2 * moved + 2 * N**2 * tau_max * F_0,
+                steps=self.steps["parts"],
             ),
             steps=(self.noise, Use(key="fedsum/corollary-c.3", at=later)),
             given=(_at_most("delay of round T", last, tau_max),) if last else (),
@@ -203,6 +247,7 @@ class _Drifting(_Appendix):
                 location=self.equations["parts"],
                 quantity=self.stale,
                 bound=3 * K**2 * L**2 * moved + 3 * N * K * L**2 * drift_sum + 3 * K**2 * N**2 * tau_max * F_0,
+                steps=self.steps["parts"],
             ),
             steps=(drift, self.noise, self._use("corollary.3")),
             location=self._location(4),
@@ -218,7 +263,12 @@ class _Drifting(_Appendix):
             + 4 * eta_l**2 / N * K * (tau_max**power * self.aggregate + T * f.noise_square)
         )
         kept = 10 * eta_l**2 / N**2 * K**2 * L**2 * (1 + tau_max)
-        return Fact(location=f"{self.equations['drift']}, solved", quantity=drift_sum, bound=rest / (1 - kept))
+        return Fact(
+            location=f"{self.equations['drift']}, solved",
+            quantity=drift_sum,
+            bound=rest / (1 - kept),
+            steps=self.steps["drift"],
+        )
 
     def _repaired_drift(self) -> Fact:
         """The same with tau_max + 1 rounds, the first participation, sum_k k <= K^2/2 and sum_k k^2 <= K^3/3."""
@@ -238,7 +288,10 @@ class _Drifting(_Appendix):
         )
         kept = 10 * eta_l**2 / N**2 * K**2 * L**2 * (sp.Rational(1, 2) + rounds / 3)
         return Fact(
-            location=f"{self.equations['drift']}, repaired and solved", quantity=drift_sum, bound=rest / (1 - kept)
+            location=f"{self.equations['drift']}, repaired and solved",
+            quantity=drift_sum,
+            bound=rest / (1 - kept),
+            steps=self.steps["repaired drift"],
         )
 
 
@@ -281,9 +334,9 @@ IMPLICATIONS: tuple[Implication, ...] = (
         )
         for form in FORMS
     ),
-    *_Exact("c", "", K**2, EQUATIONS["c"]).implications(),
-    *_Drifting("d", "local_", ONE, EQUATIONS["d"]).implications(),
-    *_Drifting("e", "local_", ONE, EQUATIONS["e"]).implications(),
+    *_Exact("c", "", K**2).implications(),
+    *_Drifting("d", "local_", ONE).implications(),
+    *_Drifting("e", "local_", ONE).implications(),
     *(
         _from(f"theorem-g.1{form}", f"theorem-{letter}.1{form}", "Appendix G", "The same bound at the same steps.")
         for form in FORMS

@@ -8,7 +8,7 @@ least favourable of each, no longer has.
 
 from __future__ import annotations
 
-from bounds.ledger.implication import Fact, Implication, Use
+from bounds.ledger.implication import Fact, Implication, Use, numbered
 from bounds.papers.flame import statements as flame
 from bounds.papers.flame.statements import alpha_max, alpha_min, eps_max, gamma_bar, lambda_, m, rho, s
 
@@ -19,11 +19,13 @@ _ALL = Fact(
     quantity=flame.grad_L2,
     bound=m / s * ((flame.THETA_GRADIENT + _DUAL) * flame.dtheta2 + (2 * rho**2 + 2 + _DUAL) * flame.dw2)
     + 2 * m * eps_max,
+    steps=numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16),
 )
 _THETA = Fact(
     location="eqs. (42) and (54), with (L + lambda)^2 in (42)",
     quantity=flame.grad_theta2,
     bound=m / (s * gamma_bar) * flame.THETA_GRADIENT * flame.dtheta2 + 2 * m * eps_max,
+    steps=numbered("flame/theorem-2-biased", 4, 7, 8),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.implication import Fact, Implication, Summed, Use
+from bounds.ledger.implication import Fact, Implication, Summed, Use, numbered
 from bounds.papers.pfl.statements import K, L, T, gamma, m, n, sigma_u, sigma_v
 
 ONE, ZERO = sp.Integer(1), sp.Integer(0)
@@ -15,20 +15,32 @@ SHARED_ONLY = {sigma_v: ZERO, s.G_v: ZERO}
 PERSONAL_ONLY = {K: ONE, m: n, sigma_u: ZERO, s.b: ZERO, s.G_u: ZERO}
 
 
-def _by_parts(location: str, *, variance: int, spread: sp.Symbol) -> tuple[Fact | Use, ...]:
-    """Lemma A.3's four terms: two are T_1u and T_1v by definition, two second moments split into mean and noise."""
+def _by_parts(
+    location: str, *, variance: int, spread: sp.Symbol, steps: tuple[tuple[str, ...], ...]
+) -> tuple[Fact | Use, ...]:
+    """Lemma A.3's four terms: two are T_1u and T_1v in the mean, two second moments split into mean and noise.
+
+    ``steps`` show the three facts of ``location``.
+    """
+    inner_u, inner_v, moved = steps
+    noise = variance * K * gamma**2 * sigma_u**2 / m
     return (
-        Fact(location=location, quantity=s.inner_u, bound=s.T_1u),
-        Fact(location=location, quantity=s.inner_v, bound=s.T_1v),
-        Fact(location=location, quantity=s.du2, bound=2 * s.sampled2 + variance * K * gamma**2 * sigma_u**2 / m),
+        Fact(location=location, quantity=s.inner_u, bound=s.T_1u, steps=inner_u),
+        Fact(location=location, quantity=s.inner_v, bound=s.T_1v, steps=inner_v),
+        Fact(location=location, quantity=s.du2, bound=2 * s.sampled2 + noise, steps=moved),
         Use(key="pfl/lemma-a.2-repaired"),
-        Fact(location="definition of T_2u", quantity=s.xbar2, bound=s.T_2u),
-        Fact(location=f"definition of {spread}", quantity=s.spread, bound=gamma**2 * spread),
+        Fact(location="definition of T_2u", quantity=s.xbar2, bound=s.T_2u, by_definition=True),
+        Fact(location=f"definition of {spread}", quantity=s.spread, bound=gamma**2 * spread, by_definition=True),
         _PERSONAL_STEP,
     )
 
 
-_PERSONAL_STEP = Fact(location="eq. (A.4)", quantity=s.dv2, bound=2 * s.T_2v + 2 * K * gamma**2 * sigma_v**2 * m / n)
+_PERSONAL_STEP = Fact(
+    location="eq. (A.4)",
+    quantity=s.dv2,
+    bound=2 * s.T_2v + 2 * K * gamma**2 * sigma_v**2 * m / n,
+    steps=numbered("pfl/lemma-3.1", 15, 16),
+)
 _FIRST_LEMMAS = (Use(key="pfl/lemma-3.2"), Use(key="pfl/lemma-3.3"))
 
 
@@ -46,7 +58,16 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         conclusion="pfl/lemma-3.1",
         start=Use(key="pfl/lemma-a.3"),
-        steps=_by_parts("eqs. (A.2), (A.3)", variance=2, spread=s.T_3u),
+        steps=_by_parts(
+            "eqs. (A.2), (A.3)",
+            variance=2,
+            spread=s.T_3u,
+            steps=(
+                numbered("pfl/lemma-3.1", 7),
+                numbered("pfl/lemma-3.1", 9),
+                numbered("pfl/lemma-3.1", 11, 13),
+            ),
+        ),
         location="Appendix A, proof of Lemma 3.1",
     ),
     Implication(
@@ -56,9 +77,15 @@ IMPLICATIONS: tuple[Implication, ...] = (
             location="eq. (A.6)",
             quantity=s.B,
             bound=(1 + 1 / (T - 1)) * s.B_prev + 2 * T * L**2 * n * (s.du2 + s.dv2),
+            steps=numbered("pfl/lemma-3.6-recursion", 2, 3, 4),
         ),
         steps=(
-            Fact(location="eq. (A.3)", quantity=s.du2, bound=2 * s.T_2u + 2 * K * gamma**2 * sigma_u**2 / n),
+            Fact(
+                location="eq. (A.3)",
+                quantity=s.du2,
+                bound=2 * s.T_2u + 2 * K * gamma**2 * sigma_u**2 / n,
+                steps=numbered("pfl/lemma-3.1", *range(11, 15)),
+            ),
             _PERSONAL_STEP,
             Use(key="pfl/lemma-3.3", at=BEFORE),
             Use(key="pfl/lemma-3.5", at=BEFORE),
@@ -92,7 +119,16 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         conclusion="pfl/lemma-4.1",
         start=Use(key="pfl/lemma-a.3"),
-        steps=_by_parts("eqs. (A.2), (A.8)", variance=18, spread=s.S_3u),
+        steps=_by_parts(
+            "eqs. (A.2), (A.8)",
+            variance=18,
+            spread=s.S_3u,
+            steps=(
+                numbered("pfl/lemma-4.1", 6),
+                numbered("pfl/lemma-4.1", 7),
+                numbered("pfl/lemma-4.1", *range(9, 19)),
+            ),
+        ),
         location="Appendix A, proof of Lemma 4.1",
     ),
     Implication(
@@ -104,12 +140,14 @@ IMPLICATIONS: tuple[Implication, ...] = (
             + 2 * n * K * (s.du2 + s.dv2)
             + 2 * m / n * s.E
             + 2 * n**2 * K / m * (s.T_2u + s.T_2v),
+            steps=numbered("pfl/lemma-4.4", *range(9, 15)),
         ),
         steps=(
             Fact(
                 location="eq. (A.8)",
                 quantity=s.du2,
                 bound=2 * s.T_2u + 4 * gamma**2 * (n - m) / (m * n**2) * s.S_3u + 18 * K * gamma**2 * sigma_u**2 / m,
+                steps=numbered("pfl/lemma-4.1", 20),
             ),
             _PERSONAL_STEP,
             Use(key="pfl/lemma-3.3", at=BEFORE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 import bounds
-from bounds.ledger.implication import Fact, Implication, Use
+from bounds.ledger.implication import Fact, Implication, Use, numbered
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.symbols import P, n, rho, rho_bar, tau_bar
@@ -52,11 +52,17 @@ OVER_ROUNDS = {
     s.grad_Phi_w2: s.grad_Phi_w2 / 2,
 }
 _NOISE_WEIGHTS = (
-    Fact(location="Lemma 2, |v_i^k| <= r_max", quantity=s.noise_weight_r, bound=formulas.R_MAX**2 * s.noise_weight),
+    Fact(
+        location="Lemma 2, |v_i^k| <= r_max",
+        quantity=s.noise_weight_r,
+        bound=formulas.R_MAX**2 * s.noise_weight,
+        steps=numbered("simfbo/lemma-2", 7),
+    ),
     Fact(
         location="eq. (48), w_i <= beta_max/n and |a_i|_2^2 <= alpha_max*|a_i|_1",
         quantity=s.noise_weight,
         bound=s.beta_max * s.alpha_max / (n * s.c_a_prime * tau_bar * s.alpha_min),
+        steps=numbered("simfbo/theorem-1", 18, 19),
     ),
 )
 
@@ -195,7 +201,7 @@ AUDITED: tuple[tuple[str, tuple[str, ...], str], ...] = (
         _keys(*(f"lemma-{number}-repaired" for number in (4, 7, 8, 9, 10))),
         "definitions: names for what these lemmas have",
     ),
-    *((f"simfbo/lemma-7{form}", _keys("lemma-4", "lemma-6"), _BY_VECTORS) for form in FORMS),
+    *((f"simfbo/lemma-7{form}", _keys(f"lemma-4{form}", "lemma-6"), _BY_VECTORS) for form in FORMS),
     *((f"simfbo/lemma-8{form}", _keys(f"lemma-2{form}", "lemma-5"), _BY_VECTORS) for form in FORMS),
     ("simfbo/lemma-9", _keys("lemma-5", "lemma-6"), _BY_VECTORS),
     ("simfbo/lemma-9-repaired", _keys("lemma-3", "lemma-5", "lemma-6"), _BY_VECTORS),

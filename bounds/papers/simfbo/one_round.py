@@ -136,7 +136,7 @@ LEMMA_7_REPAIRED = make_statement(
     (_lemma_7(L_PHI),),
     algorithm="simfbo",
     assumptions=ROUND,
-    follows_from=("lemma-4", "lemma-6"),
+    follows_from=("lemma-4-repaired", "lemma-6"),
     remark="simfbo/lemma-7 with L_Phi/2 for L_Phi^2/2.",
     repairs="lemma-7",
 )

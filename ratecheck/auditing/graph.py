@@ -1,0 +1,408 @@
+"""The proof of a statement as a graph: what it follows from, which of these links are checked, and what is missing.
+
+A statement follows from others by a *checked implication* (`auditing.implications`), whose premises are statements in
+the form that the argument uses, printed or repaired, and facts that the proof shows on its way; or by the *lines* of
+its own proof, which the ledger has as steps. Of lines it is known that each of them holds, not that they add up to the
+statement, nor that a line after a repaired one needs no more than the repaired form gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import bounds
+from bounds.ledger import implications as claimed
+from bounds.ledger.implication import Fact, Implication
+from bounds.ledger.step import StepKind
+from ratecheck.auditing import ledger
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.implications import How, ImplicationVerdict
+from ratecheck.auditing.implied import Implied
+
+
+class Grade(Enum):
+    """How well something is established; the later, the worse."""
+
+    PROVED = "PROVED"
+    SOLVER = "PROVED, z3 only"
+    CHECKED = "CHECKED"
+    OPEN = "OPEN"
+    FALSE = "FALSE"
+
+
+_ORDER = list(Grade)
+
+
+def worst(grades: Iterable[Grade]) -> Grade:
+    """The worst of some grades; PROVED where there is none."""
+    return max(grades, key=_ORDER.index, default=Grade.PROVED)
+
+
+@dataclass(frozen=True)
+class Link:
+    """``conclusion`` from ``premises``, ids of nodes, and how: the ``grade`` is of the link, not of its premises.
+
+    ``missing`` says what a link that is not proved lacks.
+    """
+
+    conclusion: str
+    premises: tuple[str, ...]
+    grade: Grade
+    how: str
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A statement, named by its key, or a fact within a proof, named by the statement and its place among the facts.
+
+    ``own`` is the grade of its own steps of the ledger, where these are what it rests on: ``tally`` counts them,
+    ``why`` says what they lack, and ``steps`` are those that are not proved. ``label`` is its name in a figure.
+    """
+
+    id: str
+    label: str
+    text: str
+    is_fact: bool
+    own: Grade
+    tally: str
+    why: str
+    steps: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The key of a statement; of a fact what it is about, and in whose proof."""
+        return f"{self.id.partition(' ')[0]}, {self.label}" if self.is_fact else self.id
+
+
+@dataclass(frozen=True)
+class ProofGraph:
+    """The statement ``root`` with all that it follows from."""
+
+    root: str
+    nodes: Mapping[str, Node]
+    links: tuple[Link, ...]
+
+    def above(self, node: str) -> tuple[Link, ...]:
+        """The links that conclude a node; all of them are needed, each for a case of its own."""
+        return self._by_conclusion.get(node, ())
+
+    @cached_property
+    def _by_conclusion(self) -> dict[str, tuple[Link, ...]]:
+        found: dict[str, tuple[Link, ...]] = {}
+        for link in self.links:
+            found[link.conclusion] = (*found.get(link.conclusion, ()), link)
+        return found
+
+    @cached_property
+    def grades(self) -> dict[str, Grade]:
+        """The grade of every node with all that it rests on."""
+        found: dict[str, Grade] = {}
+
+        def visit(node: str, below: tuple[str, ...]) -> Grade:
+            if node in below:
+                return Grade.OPEN
+            if node not in found:
+                parts = [self.nodes[node].own]
+                for link in self.above(node):
+                    parts += [link.grade, *(visit(premise, (*below, node)) for premise in link.premises)]
+                found[node] = worst(parts)
+            return found[node]
+
+        visit(self.root, ())
+        return found
+
+    @property
+    def grade(self) -> Grade:
+        """Of the statement: PROVED where every link and every step that it rests on is."""
+        return self.grades[self.root]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The links that are proved, and all."""
+        return sum(each.grade in _PROVED for each in self.links), len(self.links)
+
+    def walk(self) -> Iterator[tuple[int, Node]]:
+        """Every node once, with its distance from the statement, the nearest first."""
+        seen, level = {self.root}, [self.root]
+        depth = 0
+        while level:
+            yield from ((depth, self.nodes[each]) for each in level)
+            following: list[str] = []
+            for each in level:
+                for premise in (p for link in self.above(each) for p in link.premises):
+                    if premise not in seen:
+                        seen.add(premise)
+                        following.append(premise)
+            level, depth = following, depth + 1
+
+    @cached_property
+    def gaps(self) -> tuple[str, ...]:
+        """What keeps it from being proved, the nearest to the statement first."""
+        found = []
+        for _, node in self.walk():
+            found += [f"{node.name}: {link.missing}" for link in self.above(node.id) if link.missing]
+            if node.own not in _PROVED:
+                found.append(": ".join(dict.fromkeys((node.name, node.tally, node.why))))
+        return tuple(found)
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "root": self.root,
+            "grade": self.grade.value,
+            "nodes": [
+                {
+                    "id": node.id,
+                    "label": node.label,
+                    "text": node.text,
+                    "is_fact": node.is_fact,
+                    "own": node.own.value,
+                    "with_premises": self.grades[node.id].value,
+                    "tally": node.tally,
+                    "why": node.why,
+                    "steps": list(node.steps),
+                }
+                for node in self.nodes.values()
+            ],
+            "links": [
+                {
+                    "conclusion": each.conclusion,
+                    "premises": list(each.premises),
+                    "grade": each.grade.value,
+                    "how": each.how,
+                    "missing": each.missing,
+                }
+                for each in self.links
+            ],
+            "gaps": list(self.gaps),
+        }
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> ProofGraph:
+        """The inverse of `fields`."""
+        nodes = [
+            Node(
+                **{name: each[name] for name in ("id", "label", "text", "is_fact", "tally", "why")},
+                own=Grade(each["own"]),
+                steps=tuple(each["steps"]),
+            )
+            for each in fields["nodes"]
+        ]
+        links = tuple(
+            Link(each["conclusion"], tuple(each["premises"]), Grade(each["grade"]), each["how"], each["missing"])
+            for each in fields["links"]
+        )
+        return cls(fields["root"], {node.id: node for node in nodes}, links)
+
+
+# --- What there is to look at ---
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the graph of ``root`` is made of: the statements, the implications that conclude them, the ledger's steps.
+
+    ``by_lines`` are the statements that follow by the lines of their own proofs, with the premises of these;
+    ``beside`` the premises of the others that no implication has, each with the reason.
+    """
+
+    root: str
+    statements: tuple[str, ...]
+    implications: tuple[Implication, ...]
+    by_lines: Mapping[str, tuple[str, ...]]
+    beside: Mapping[str, tuple[tuple[str, str], ...]]
+    steps: tuple[str, ...]
+
+
+def plan(root: str) -> Plan:
+    """What to look at for a statement of the catalogue, whose paper has a ledger."""
+    paper = root.partition("/")[0]
+    every = ledger.load(ledger.module_of(paper))
+    of: dict[str, list[str]] = {}
+    for step in every:
+        of.setdefault(step.of, []).append(step.id)
+    known = claimed.implications(paper)
+    reasons = {key: dict.fromkeys(premises, why) for key, premises, why in claimed.audited(paper)}
+    by_lines: dict[str, tuple[str, ...]] = {}
+    beside: dict[str, tuple[tuple[str, str], ...]] = {}
+    chosen: list[Implication] = []
+    steps: dict[str, None] = {}
+    todo, seen = [root], {root: None}
+    while todo:
+        key = todo.pop(0)
+        statement = bounds.get(key)
+        mine = [each for each in known if each.conclusion == key]
+        used = dict.fromkeys(premise for each in mine for premise in each.premises)
+        # What an argument uses by way of another statement, or in a repaired form, it does not use once more.
+        covered = {key, *_behind(used, known)} if mine else {key}
+        covered |= {bounds.get(each).repairs for each in covered}
+        named = dict.fromkeys((*statement.follows_from, *reasons.get(key, {})))
+        rest = [each for each in named if each not in covered]
+        own = of.get(key) or of.get(statement.repairs, [])
+        if mine:
+            chosen += mine
+            beside[key] = tuple((each, reasons.get(key, {}).get(each, "")) for each in rest)
+            steps |= dict.fromkeys(step for each in mine for fact in each.facts for step in fact.steps)
+            steps |= dict.fromkeys(_end_to_end(every, of.get(key, [])))
+        else:
+            by_lines[key] = tuple(rest)
+            steps |= dict.fromkeys(own)
+        for premise in (*used, *rest):
+            if premise not in seen:
+                seen[premise] = None
+                todo.append(premise)
+    ordered = tuple(each.id for each in every if each.id in steps)
+    return Plan(root, tuple(seen), tuple(chosen), by_lines, beside, ordered)
+
+
+def _behind(keys: Iterable[str], known: Sequence[Implication]) -> set[str]:
+    """The statements, and all that implications derive them from."""
+    found, todo = set(keys), list(keys)
+    while todo:
+        key = todo.pop()
+        new = {premise for each in known if each.conclusion == key for premise in each.premises} - found
+        found |= new
+        todo += new
+    return found
+
+
+def _end_to_end(every: Sequence[Any], ids: Sequence[str]) -> list[str]:
+    return [each.id for each in every if each.id in ids and each.kind is StepKind.END_TO_END]
+
+
+# --- The graph ---
+
+
+def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]) -> ProofGraph:
+    """The graph from what was found on the plan's steps and implications, the latter in the plan's order."""
+    found = {each.id: each for each in findings}
+    of: dict[str, list[StepResult]] = {}
+    for each in findings:
+        of.setdefault(each.of, []).append(each)
+    nodes: dict[str, Node] = {}
+    links: list[Link] = []
+    for key in plan.statements:
+        statement = bounds.get(key)
+        whole = [each for each in of.get(key, []) if each.kind == StepKind.END_TO_END.value]
+        if key in plan.by_lines:
+            repaired = not of.get(key) and bool(statement.repairs)
+            lines = of.get(key) or of.get(statement.repairs, [])
+            nodes[key] = _by_lines(key, statement.title, lines, repaired=repaired)
+            if plan.by_lines[key]:
+                links.append(_lines(key, plan.by_lines[key]))
+            continue
+        refuted = [each for each in whole if each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO)]
+        nodes[key] = _implied_node(key, statement.title, [each.id for each in refuted])
+        beside = plan.beside[key]
+        if beside:
+            reasons = "; ".join(dict.fromkeys(reason for _, reason in beside if reason))
+            links.append(_lines(key, tuple(premise for premise, _ in beside), reasons))
+    for number, (implication, answer) in enumerate(zip(plan.implications, answers, strict=True), 1):
+        premises = list(implication.premises)
+        for place, fact in enumerate(implication.facts, 1):
+            node = _fact(f"{implication.conclusion} #{number}.{place}", fact, found)
+            nodes[node.id] = node
+            premises.append(node.id)
+        links.append(_implied(implication, answer, tuple(premises)))
+    return ProofGraph(plan.root, nodes, tuple(links))
+
+
+def _implied_node(key: str, title: str, refuted: Sequence[str]) -> Node:
+    """A statement that an implication gives; on runs it may be refuted all the same."""
+    if not refuted:
+        return Node(key, key, title, is_fact=False, own=Grade.PROVED, tally="", why="")
+    why = f"refuted by {refuted[0]}"
+    return Node(key, key, title, is_fact=False, own=Grade.FALSE, tally=why, why=why, steps=tuple(refuted))
+
+
+def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...]) -> Link:
+    if answer.verdict is ImplicationVerdict.PROVED:
+        if answer.how is How.SOLVER:
+            return Link(implication.conclusion, premises, Grade.SOLVER, "implication, z3 only")
+        count = answer.certificates
+        many = f", {count} certificate{'' if count == 1 else 's'}" if count else ""
+        return Link(implication.conclusion, premises, Grade.PROVED, f"implication{many}")
+    if answer.verdict is ImplicationVerdict.FALSE:
+        missing = "the implication is false: admissible numbers break it ('ratecheck implications')"
+        return Link(implication.conclusion, premises, Grade.FALSE, "implication", missing)
+    missing = f"the implication is open: {'; '.join(dict.fromkeys(answer.open))}"
+    return Link(implication.conclusion, premises, Grade.OPEN, "implication", missing)
+
+
+def _lines(key: str, premises: tuple[str, ...], reason: str = "") -> Link:
+    said = f": {reason}" if reason else ""
+    missing = f"no checked implication from {', '.join(premises)}{said}"
+    return Link(key, premises, Grade.OPEN, "the lines of its proof", missing)
+
+
+def _fact(name: str, fact: Fact, found: Mapping[str, StepResult]) -> Node:
+    label, text = f"{fact.quantity}, {fact.location}", f"{fact.quantity} <= {fact.bound}, {fact.location}"
+    if fact.by_definition:
+        return Node(name, label, text, is_fact=True, own=Grade.PROVED, tally="by definition", why="")
+    if not fact.steps:
+        why = f"{fact.location} is taken for granted"
+        return Node(name, label, text, is_fact=True, own=Grade.OPEN, tally="taken for granted", why=why)
+    grade, tally, why, steps = _graded([found[step] for step in fact.steps], repaired=True)
+    return Node(name, label, text, is_fact=True, own=grade, tally=tally, why=why, steps=steps)
+
+
+def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bool) -> Node:
+    if not lines:
+        why = "no step of the ledger is about it"
+        return Node(key, key, title, is_fact=False, own=Grade.OPEN, tally=why, why=why)
+    grade, tally, why, steps = _graded(lines, repaired=repaired)
+    return Node(key, key, title, is_fact=False, own=grade, tally=tally, why=why, steps=steps)
+
+
+def _graded(steps: Sequence[StepResult], *, repaired: bool) -> tuple[Grade, str, str, tuple[str, ...]]:
+    """The grade of some steps, their tally, what they lack, and those that are not proved.
+
+    ``repaired`` asks for the repaired form of those that are false.
+    Where the statement itself is a step, and proved, the lines that lead to it do not matter.
+    """
+    whole = [step for step in steps if step.kind == StepKind.END_TO_END.value]
+    if whole and worst(_of_step(step, repaired=repaired) for step in whole) in _PROVED:
+        steps = whole
+    grades = [_of_step(step, repaired=repaired) for step in steps]
+    grade = worst(grades)
+    counted = [f"{grades.count(each)} {each.value}" for each in Grade if each in grades]
+    tally = f"{len(steps)} {'step' if len(steps) == 1 else 'steps'}: {', '.join(counted)}"
+    lacking = [step.id for step, each in zip(steps, grades, strict=True) if each not in _PROVED]
+    worse = [step.id for step, each in zip(steps, grades, strict=True) if each is grade]
+    why = [f"{worse[0]} is {grade.value}"] if lacking else []
+    mended = [step.id for step in steps if _is_mended_line(step)]
+    if mended:
+        # What the lines after them need was printed for another form.
+        tally += f", {len(mended)} of them in a repaired form"
+        why.append(
+            f"{mended[0]} holds in a repaired form, and nothing checks that this is enough for the lines after it"
+        )
+        grade = worst((grade, Grade.OPEN))
+    return grade, tally, "; ".join(why), tuple(dict.fromkeys((*lacking, *mended)))
+
+
+_PROVED = (Grade.PROVED, Grade.SOLVER)
+
+
+def _is_mended_line(step: StepResult) -> bool:
+    return step.verdict is StepVerdict.FALSE and step.mended and step.kind != StepKind.END_TO_END.value
+
+
+def _of_step(step: StepResult, *, repaired: bool) -> Grade:
+    known = {
+        StepVerdict.PROVED: Grade.PROVED if step.certified else Grade.SOLVER,
+        StepVerdict.STANDARD: Grade.PROVED,
+        StepVerdict.CHECKED: Grade.CHECKED,
+        StepVerdict.UNKNOWN: Grade.OPEN,
+    }
+    if step.verdict in known:
+        return known[step.verdict]
+    end_to_end = step.kind == StepKind.END_TO_END.value
+    if end_to_end and not repaired and step.verdict is StepVerdict.FALSE:
+        return Grade.FALSE
+    return {"PROVED": Grade.PROVED, "CHECKED": Grade.CHECKED}.get(step.repaired, Grade.OPEN)

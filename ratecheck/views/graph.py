@@ -1,0 +1,37 @@
+"""The graph of a proof as text."""
+
+from __future__ import annotations
+
+from ratecheck.auditing.graph import Grade, ProofGraph
+from ratecheck.views.width import table
+
+_MEANING = {
+    Grade.PROVED: "every link is a checked implication, and every step that it rests on is proved",
+    Grade.SOLVER: "every link is a checked implication, and every step is proved, some on the word of z3 only",
+    Grade.CHECKED: "every link is a checked implication, but some steps were checked on instances only",
+    Grade.OPEN: "the graph is not complete",
+    Grade.FALSE: "the argument breaks: a link or a statement that it rests on is false",
+}
+
+
+def graph_text(graph: ProofGraph) -> str:
+    """The statement, what it rests on with the distance from it, and what keeps it from being proved."""
+    proved, links = graph.counts
+    rows = [["", "with all that it rests on", "itself", "by"]]
+    for depth, node in graph.walk():
+        above = graph.above(node.id)
+        ways = [f"{each.how} from {len(each.premises)}: {each.grade.value}" for each in above]
+        by = "; ".join(each for each in (*ways, node.tally) if each)
+        rows.append(
+            ["  " * depth + (node.label if node.is_fact else node.id), graph.grades[node.id].value, node.own.value, by]
+        )
+    parts = [headline(graph), "", table(rows)]
+    if graph.gaps:
+        parts += ["", "what keeps it from being proved, the nearest first"]
+        parts += [f"  {number}. {gap}" for number, gap in enumerate(graph.gaps, 1)]
+    return "\n".join([*parts, "", f"{proved} of {links} links are checked implications"])
+
+
+def headline(graph: ProofGraph) -> str:
+    """Statement, grade, and what the grade means."""
+    return f"{graph.root}: {graph.grade.value}: {_MEANING[graph.grade]}"

@@ -1,0 +1,245 @@
+"""Proofs as graphs: what is established along checked links only, and what is said to be missing."""
+
+import itertools
+import json
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from bounds.ledger import implications as claimed
+from ratecheck.auditing import graph as proofs
+from ratecheck.auditing import ledger
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.graph import Grade, Link, Node, ProofGraph
+from ratecheck.auditing.implications import How, ImplicationVerdict
+from ratecheck.auditing.implied import Implied, implied
+from ratecheck.errors import InputError
+from ratecheck.views.drawing.graph import graph_figure
+from ratecheck.views.graph import graph_text
+
+LIGHT = "fedsum/corollary-c.3"
+
+
+def step(name, verdict, *, kind="scalar", basis="certificate", repaired=""):
+    """A finding on a step."""
+    return StepResult(
+        id=name,
+        location="line 1",
+        claim="a <= b",
+        kind=kind,
+        of="paper/lemma",
+        verdict=verdict,
+        basis=basis,
+        evidence="",
+        vacuous=False,
+        repair="",
+        repaired=repaired,
+        repaired_evidence="",
+        witness="",
+        unused=(),
+        loose=(),
+        remark="",
+        seconds=0.0,
+    )
+
+
+def node(name, own=Grade.PROVED):
+    """A statement that rests on steps of this grade."""
+    why = "" if own is Grade.PROVED else "because"
+    return Node(name, name, name, is_fact=False, own=own, tally="1 step", why=why)
+
+
+def chain(*grades, links=Grade.PROVED):
+    """Statements a, b, c, ... each from the next, with the grades of the nodes."""
+    names = [chr(ord("a") + k) for k in range(len(grades))]
+    nodes = {name: node(name, grade) for name, grade in zip(names, grades, strict=True)}
+    missing = "" if links is Grade.PROVED else "no link"
+    made = [Link(low, (high,), links, "how", missing) for low, high in itertools.pairwise(names)]
+    return ProofGraph("a", nodes, tuple(made))
+
+
+def test_a_statement_is_as_good_as_the_worst_that_it_rests_on():
+    """Links, steps of its own, and those of what it follows from, however far."""
+    proved, checked, open_, false = Grade.PROVED, Grade.CHECKED, Grade.OPEN, Grade.FALSE
+    assert chain(proved, proved, proved).grade is proved
+    assert chain(proved, proved, Grade.SOLVER).grade is Grade.SOLVER
+    assert chain(proved, proved, checked).grade is checked
+    assert chain(proved, checked, open_).grade is open_
+    assert chain(proved, false, proved).grade is false
+    assert chain(proved, proved, links=open_).grade is open_
+    assert chain(proved, proved, checked).grades["b"] is checked
+
+
+def test_what_is_missing_is_named_from_the_nearest_on():
+    """First the link of the statement itself, last the steps of the farthest."""
+    graph = chain(Grade.PROVED, Grade.CHECKED, Grade.OPEN, links=Grade.OPEN)
+    assert [gap.partition(":")[0] for gap in graph.gaps] == ["a", "b", "b", "c"]
+    assert chain(Grade.PROVED, Grade.PROVED).gaps == ()
+
+
+def test_a_circle_proves_nothing():
+    """A statement that follows from itself is open."""
+    links = (Link("a", ("b",), Grade.PROVED, ""), Link("b", ("a",), Grade.PROVED, ""))
+    assert ProofGraph("a", {name: node(name) for name in "ab"}, links).grade is Grade.OPEN
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "repaired", "grade"),
+    [
+        ([{"verdict": StepVerdict.PROVED}, {"verdict": StepVerdict.STANDARD}], False, Grade.PROVED),
+        ([{"verdict": StepVerdict.PROVED, "basis": "solver"}], False, Grade.SOLVER),
+        ([{"verdict": StepVerdict.PROVED}, {"verdict": StepVerdict.CHECKED}], False, Grade.CHECKED),
+        ([{"verdict": StepVerdict.UNKNOWN}], False, Grade.OPEN),
+        # A misprint is no repair: later lines have the right form.
+        ([{"verdict": StepVerdict.TYPO, "repaired": "PROVED"}], False, Grade.PROVED),
+        # What follows a repaired line may need the printed one.
+        ([{"verdict": StepVerdict.FALSE, "repaired": "PROVED"}], False, Grade.OPEN),
+        ([{"verdict": StepVerdict.FALSE, "repaired": "PROVED"}], True, Grade.OPEN),
+        ([{"verdict": StepVerdict.FALSE, "repaired": "FALSE"}], True, Grade.OPEN),
+        # The statement itself, refuted as printed.
+        ([{"verdict": StepVerdict.FALSE, "repaired": "PROVED", "kind": "end-to-end"}], False, Grade.FALSE),
+        ([{"verdict": StepVerdict.FALSE, "repaired": "CHECKED", "kind": "end-to-end"}], True, Grade.CHECKED),
+        # The statement itself, proved: its lines do not matter.
+        (
+            [
+                {"verdict": StepVerdict.FALSE, "repaired": "PROVED"},
+                {"verdict": StepVerdict.PROVED, "kind": "end-to-end"},
+            ],
+            False,
+            Grade.PROVED,
+        ),
+    ],
+)
+def test_steps_say_no_more_than_was_found(verdicts, repaired, grade):
+    """What verdicts on lines mean for what rests on them."""
+    steps = [step(f"paper/lemma-{k}", **fields) for k, fields in enumerate(verdicts, 1)]
+    found, tally, why, lacking = proofs._graded(steps, repaired=repaired)
+    assert found is grade
+    assert tally
+    proved = grade in (Grade.PROVED, Grade.SOLVER)
+    assert bool(why) is not proved
+    assert bool(lacking) is not proved
+
+
+@pytest.mark.parametrize(
+    ("answer", "grade"),
+    [
+        (Implied(ImplicationVerdict.PROVED, How.CERTIFICATE, 3, ()), Grade.PROVED),
+        (Implied(ImplicationVerdict.PROVED, How.IDENTITY, 0, ()), Grade.PROVED),
+        (Implied(ImplicationVerdict.PROVED, How.SOLVER, 0, ()), Grade.SOLVER),
+        (Implied(ImplicationVerdict.UNKNOWN, None, 0, ("right side",)), Grade.OPEN),
+        (Implied(ImplicationVerdict.FALSE, None, 0, ()), Grade.FALSE),
+    ],
+)
+def test_a_link_is_what_the_implication_is(answer, grade):
+    """Proved with certificates or on a solver's word, open, false: never more."""
+    plan = proofs.plan(LIGHT)
+    findings = [step(name, StepVerdict.PROVED) for name in plan.steps]
+    findings = [
+        StepResult.read({**each.fields(), "of": name.rpartition("-")[0]})
+        for each, name in zip(findings, plan.steps, strict=True)
+    ]
+    graph = proofs.graph(plan, findings, [answer])
+    assert graph.links[0].grade is grade
+    assert graph.grade is grade
+    assert Implied.read(json.loads(json.dumps(answer.fields()))) == answer
+
+
+@pytest.mark.parametrize("paper", claimed.PAPERS)
+def test_every_fact_of_an_argument_has_its_steps(paper):
+    """What an argument takes for granted is a definition, or steps of the ledger say it."""
+    known = {each.id for each in ledger.load(ledger.module_of(paper))}
+    facts = [fact for each in claimed.implications(paper) for fact in each.facts]
+    assert paper == "textbook" or facts
+    for fact in facts:
+        assert bool(fact.steps) is not fact.by_definition, fact.location
+        assert set(fact.steps) <= known
+
+
+@pytest.mark.parametrize("paper", claimed.PAPERS)
+def test_a_repaired_statement_rests_on_repaired_ones(paper):
+    """Where the printed premise has a repaired form, the repaired conclusion does not name the printed one."""
+    mended = {each.repairs for each in bounds.statements(paper) if each.repairs}
+    for each in bounds.statements(paper):
+        if each.repairs:
+            assert not mended & set(each.follows_from), each.key
+
+
+@pytest.mark.parametrize("paper", claimed.PAPERS)
+def test_every_premise_is_in_the_graph(paper):
+    """Whatever a statement says to follow from is reached, itself or by way of what the argument uses."""
+    audited = {each.of for each in ledger.load(ledger.module_of(paper))}
+    for statement in bounds.statements(paper):
+        if statement.key in audited:
+            plan = proofs.plan(statement.key)
+            forms = {*plan.statements, *(bounds.get(each).repairs for each in plan.statements)}
+            assert set(statement.follows_from) <= forms, statement.key
+
+
+def test_a_proof_of_the_catalogue(cli, tmp_path):
+    """Corollary C.3 of FedSUM: one link with a certificate, from a lemma that is checked on matrices."""
+    file = tmp_path / "proof.svg"
+    done = cli("audit", LIGHT, "--graph", str(file), "--workers", "1", "--json")
+    assert done.returncode == 0
+    data = json.loads(done.stdout)
+    assert data["root"] == LIGHT
+    assert data["grade"] == "CHECKED"
+    (link,) = data["links"]
+    assert (link["grade"], link["how"]) == ("PROVED", "implication, 1 certificate")
+    assert [each["own"] for each in data["nodes"]] == ["PROVED", "CHECKED", "PROVED"]
+    picture = file.read_text()
+    assert "fedsum/lemma-c.2" in picture
+    graph = ProofGraph.read(data)
+    assert graph.fields().items() <= data.items()
+    assert "1 of 1 links are checked implications" in graph_text(graph)
+    assert len(graph_figure(graph).axes[0].texts) >= 2 * len(graph.nodes)
+
+
+def test_an_argument_that_breaks_is_no_proof(cli, tmp_path):
+    """FLAME's Theorem 2 does not follow from its Lemma 1 as printed: exit code 1, and the link is named."""
+    done = cli("audit", "flame/theorem-2-unbiased", "--graph", str(tmp_path / "proof.pdf"), "--workers", "1")
+    assert done.returncode == 1
+    assert "the argument breaks" in done.stdout
+    assert "flame/theorem-2-unbiased: the implication is false" in done.stdout
+
+
+def test_an_answer_is_kept_until_something_changes(monkeypatch, tmp_path):
+    """The second time nothing is computed; an implication that reads otherwise is."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (implication,) = proofs.plan(LIGHT).implications
+    first = implied([implication], workers=1)
+    asked = []
+    monkeypatch.setattr("ratecheck.auditing.implications.check", lambda *args, **_: asked.append(args))
+    assert implied([implication], workers=1) == first
+    assert not asked
+    from ratecheck.auditing.cache_key import implication_digest
+
+    other = next(each for each in claimed.implications("fedsum") if each.conclusion == "fedsum/corollary-d.3")
+    assert implication_digest(other) != implication_digest(implication)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["pfl", "--graph", "a.svg"], "--graph is of one statement"),
+        (["--graph", "a.svg"], "--graph is of one statement"),
+        (["pfl/theorem-3.7", "--graph", "a.svg", "--mutate"], "--graph is of one statement"),
+        (["pfl/theorem-3.7", "--graph", "a.txt"], "a.txt cannot be written"),
+        (["pfl/theorem-3.77", "--graph", "a.svg"], "pfl/theorem-3.77"),
+        (["textbook/descent-lemma", "--graph", "a.svg"], "textbook"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, cli):
+    """Exit code 2, and nothing computed."""
+    done = cli("audit", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_verb_refuses_what_has_no_ledger():
+    """A textbook statement has no ledger."""
+    key = bounds.statements("textbook")[0].key
+    with pytest.raises(InputError, match="no ledger"):
+        rc.proof(key)
