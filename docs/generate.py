@@ -56,6 +56,7 @@ from ratecheck.algorithms.algorithm import Group
 from ratecheck.auditing.conclusions import Conclusion, conclude
 from ratecheck.auditing.errata import Erratum, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.ledger import audit, has_ledger, module_of
 from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.complexity.tables import TableReport, check_table
@@ -65,6 +66,7 @@ from ratecheck.problems.build import build
 from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
 from ratecheck.views.catalogue import count
+from ratecheck.views.graph import headline
 from ratecheck.views.selftest import textbook_counts
 
 # Set in the environment, it leaves the audits and implications out of the pages, which take minutes.
@@ -102,6 +104,7 @@ def everything(_: Sphinx | None = None) -> None:
         "rates-planted": planted_rates,
         "caught": caught,
         "audit": audit_counts,
+        "proofs": proof_graphs,
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
     }
@@ -532,6 +535,23 @@ def audit_counts() -> str:
     parts = [table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows), ""]
     parts += ["The steps that are FALSE, by kind, and how many causes all errata have, misprints included:", ""]
     return "\n".join([*parts, table(("paper", *(kind.text for kind in kinds), "causes"), by_kind)])
+
+
+def proof_graphs() -> str:
+    """The graphs of the main theorems as kept in proofs.json: what is checked, the figure, and what is missing."""
+    kept = {key: ProofGraph.read(fields) for key, fields in json.loads((HERE / "proofs.json").read_text()).items()}
+    rows = []
+    for key, graph in kept.items():
+        links, every = graph.counts
+        own = [node.own for node in graph.nodes.values()]
+        counts = (str(sum(each is grade for each in own)) for grade in Grade)
+        rows.append((link(key), graph.grade.value, f"{links} of {every}", *counts))
+    parts = [table(("theorem", "", "links proved", *(f"itself {grade.value}" for grade in Grade)), rows), ""]
+    for key, graph in kept.items():
+        gaps = [f"{number}. {plain(gap)}" for number, gap in enumerate(graph.gaps, 1)]
+        parts += [f"### {plain(key)}", "", f"![{headline(graph)}](_static/proof-{key.replace('/', '-')}.svg)", ""]
+        parts += [*gaps, ""]
+    return "\n".join(parts)
 
 
 def mutants() -> str:

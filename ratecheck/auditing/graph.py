@@ -207,14 +207,14 @@ class ProofGraph:
 class Plan:
     """What the graph of ``root`` is made of: the statements, the implications that conclude them, the ledger's steps.
 
-    ``by_lines`` are the statements that follow by the lines of their own proofs, with the premises of these;
-    ``beside`` the premises of the others that no implication has, each with the reason.
+    ``by_lines`` are the statements that follow by the lines of their own proofs. ``beside`` are the premises that no
+    implication has, each with the reason.
     """
 
     root: str
     statements: tuple[str, ...]
     implications: tuple[Implication, ...]
-    by_lines: Mapping[str, tuple[str, ...]]
+    by_lines: frozenset[str]
     beside: Mapping[str, tuple[tuple[str, str], ...]]
     steps: tuple[str, ...]
 
@@ -228,7 +228,7 @@ def plan(root: str) -> Plan:
         of.setdefault(step.of, []).append(step.id)
     known = claimed.implications(paper)
     reasons = {key: dict.fromkeys(premises, why) for key, premises, why in claimed.audited(paper)}
-    by_lines: dict[str, tuple[str, ...]] = {}
+    by_lines: set[str] = set()
     beside: dict[str, tuple[tuple[str, str], ...]] = {}
     chosen: list[Implication] = []
     steps: dict[str, None] = {}
@@ -243,21 +243,20 @@ def plan(root: str) -> Plan:
         covered |= {bounds.get(each).repairs for each in covered}
         named = dict.fromkeys((*statement.follows_from, *reasons.get(key, {})))
         rest = [each for each in named if each not in covered]
-        own = of.get(key) or of.get(statement.repairs, [])
+        beside[key] = tuple((each, reasons.get(key, {}).get(each, "")) for each in rest)
         if mine:
             chosen += mine
-            beside[key] = tuple((each, reasons.get(key, {}).get(each, "")) for each in rest)
             steps |= dict.fromkeys(step for each in mine for fact in each.facts for step in fact.steps)
             steps |= dict.fromkeys(_end_to_end(every, of.get(key, [])))
         else:
-            by_lines[key] = tuple(rest)
-            steps |= dict.fromkeys(own)
+            by_lines.add(key)
+            steps |= dict.fromkeys(of.get(key) or of.get(statement.repairs, []))
         for premise in (*used, *rest):
             if premise not in seen:
                 seen[premise] = None
                 todo.append(premise)
     ordered = tuple(each.id for each in every if each.id in steps)
-    return Plan(root, tuple(seen), tuple(chosen), by_lines, beside, ordered)
+    return Plan(root, tuple(seen), tuple(chosen), frozenset(by_lines), beside, ordered)
 
 
 def _behind(keys: Iterable[str], known: Sequence[Implication]) -> set[str]:
@@ -289,19 +288,16 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
     for key in plan.statements:
         statement = bounds.get(key)
         whole = [each for each in of.get(key, []) if each.kind == StepKind.END_TO_END.value]
+        if beside := plan.beside[key]:
+            reasons = "; ".join(dict.fromkeys(reason for _, reason in beside if reason))
+            links.append(_lines(key, tuple(premise for premise, _ in beside), reasons))
         if key in plan.by_lines:
             repaired = not of.get(key) and bool(statement.repairs)
             lines = of.get(key) or of.get(statement.repairs, [])
             nodes[key] = _by_lines(key, statement.title, lines, repaired=repaired)
-            if plan.by_lines[key]:
-                links.append(_lines(key, plan.by_lines[key]))
             continue
         refuted = [each for each in whole if each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO)]
         nodes[key] = _implied_node(key, statement.title, [each.id for each in refuted])
-        beside = plan.beside[key]
-        if beside:
-            reasons = "; ".join(dict.fromkeys(reason for _, reason in beside if reason))
-            links.append(_lines(key, tuple(premise for premise, _ in beside), reasons))
     for number, (implication, answer) in enumerate(zip(plan.implications, answers, strict=True), 1):
         premises = list(implication.premises)
         for place, fact in enumerate(implication.facts, 1):
@@ -334,7 +330,7 @@ def _implied(implication: Implication, answer: Implied, premises: tuple[str, ...
     return Link(implication.conclusion, premises, Grade.OPEN, "implication", missing)
 
 
-def _lines(key: str, premises: tuple[str, ...], reason: str = "") -> Link:
+def _lines(key: str, premises: tuple[str, ...], reason: str) -> Link:
     said = f": {reason}" if reason else ""
     missing = f"no checked implication from {', '.join(premises)}{said}"
     return Link(key, premises, Grade.OPEN, "the lines of its proof", missing)
