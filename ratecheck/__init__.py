@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ratecheck.api.compare import CompareResult, compare
     from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
     from ratecheck.api.implications import ImplicationsResult, implications
+    from ratecheck.api.new import NewResult, new
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
     from ratecheck.api.rates import RatesResult, rates
     from ratecheck.api.result import DrawnResult, Result
@@ -60,6 +61,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "InputError": ("ratecheck.errors", "InputError"),
     "Instance": ("ratecheck.verification.instance", "Instance"),
     "MutationResult": ("ratecheck.api.audit", "MutationResult"),
+    "NewResult": ("ratecheck.api.new", "NewResult"),
     "Outcome": ("ratecheck.outcome", "Outcome"),
     "PlotResult": ("ratecheck.api.plot", "PlotResult"),
     "RatesResult": ("ratecheck.api.rates", "RatesResult"),
@@ -89,6 +91,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "falsify": ("ratecheck.api.falsify", "falsify"),
     "get": ("bounds", "get"),
     "implications": ("ratecheck.api.implications", "implications"),
+    "new": ("ratecheck.api.new", "new"),
     "participation": ("ratecheck.participation", None),
     "plot": ("ratecheck.api.plot", "plot"),
     "plot_region": ("ratecheck.api.plot", "plot_region"),
@@ -147,6 +150,7 @@ __all__ = [
     "InputError",
     "Instance",
     "MutationResult",
+    "NewResult",
     "Outcome",
     "PlotResult",
     "RatesResult",
@@ -177,6 +181,7 @@ __all__ = [
     "falsify",
     "get",
     "implications",
+    "new",
     "participation",
     "plot",
     "plot_region",

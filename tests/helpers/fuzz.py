@@ -108,7 +108,7 @@ effect = "rises"
 """
 LIBSVM = "".join(f"{1 - 2 * (k % 2)} 1:{k}.5 2:{k * k} 4:-1e-3\n" for k in range(12))
 CSV = "1,0,1\n0,1,0\n1,1,1\n1,0,0\n"
-OWN = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("cat > mine.py <<'END'\n")[2]
+OWN = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("cat > whole.py <<'END'\n")[2]
 OWN = OWN.partition("\nEND\n")[0] + "\n"
 Words = tuple[list[str], dict[str, bytes | None]]
 NASTY = (
