@@ -139,9 +139,8 @@ class _Runner:
 
     def _cause(self, error: BaseException) -> Failure | None:
         """The failure of an earlier line that this one comes from."""
-        if isinstance(error, NameError):
-            return self.broken.get(error.name)
-        return self.broken.get(error.unknown) if isinstance(error, FieldError) and error.unknown else None
+        name = _missing(error)
+        return None if name is None else self.broken.get(name)
 
     def _line(self, error: BaseException, node: ast.stmt | None) -> int | None:
         """The line of the field that is wrong, else the last line of the file that the error passed through."""
@@ -157,9 +156,8 @@ class _Runner:
     def _reason(self, error: BaseException) -> str:
         """What is wrong, in words: names as a user writes them, and which there are."""
         if (cause := self._cause(error)) is not None:
-            name = error.name if isinstance(error, NameError) else getattr(error, "unknown", "")
             where = "" if cause.line is None else f" in line {cause.line}"
-            return f"it needs {name!r}, which fails{where}: {cause.reason}"
+            return f"it needs {_missing(error)!r}, which fails{where}: {cause.reason}"
         if isinstance(error, InputError):
             return str(error)
         return _in_words(error) or f"{type(error).__name__}: {error}"
@@ -195,6 +193,13 @@ def _assigned(node: ast.stmt) -> tuple[str, ...]:
     flat = [each for target in targets for each in (target.elts if isinstance(target, ast.Tuple) else [target])]
     names = tuple(each.id for each in flat if isinstance(each, ast.Name))
     return names if len(names) == len(flat) else ()
+
+
+def _missing(error: BaseException) -> str | None:
+    """The name that has no value in Python, or no symbol in a formula, where that is the error."""
+    if isinstance(error, NameError):
+        return error.name
+    return error.unknown if isinstance(error, FieldError) else None
 
 
 _CALL = re.compile(r"(?P<what>\w+)(?:\.__init__)?\(\) (?P<rest>.*)", re.DOTALL)

@@ -25,7 +25,8 @@ class NewResult(Result):
     key: str
 
     def __str__(self) -> str:
-        commands = "".join(f"\n  ratecheck {verb} {self.key}" for verb in ("show", "stepsize", "verify", "falsify"))
+        words = ("show {}", "stepsize {} L=1", "verify {}", "falsify {}")
+        commands = "".join(f"\n  ratecheck {each.format(self.key)}" for each in words)
         return f"written to {self.file}; it can be used as it is:{commands}"
 
     def _headline(self) -> str:

@@ -89,7 +89,7 @@ def edited(text, changes):
         # The best gamma_u is 1/L, which leaves 2*L*F_0/T <= eps.
         ("rounds", ["L=2", "F_0=3", "eps=0.01"], lambda f: f["rounds"] == 1200),
         ("verify", [], lambda f: f["verdict"] == "HOLDS"),
-        ("falsify", ["--evaluations", "40"], lambda f: f["outcome"] != "VIOLATED"),
+        ("falsify", ["--evaluations", "8"], lambda f: f["verdict"] == "INCONCLUSIVE"),
         ("compare", ["pfl/fedavg-full", "L=1", "F_0=1", "B_0=1", "sigma_u=0", "n=5", "K=1", "T=100"],
          lambda f: f["values"]["mine/descent"] == 0.02),
         ("plot", ["n=4", "T=30"], lambda f: f["file"] == "mine-descent.png"),
@@ -104,11 +104,13 @@ def test_the_template_is_taken_by_every_command(cli, command, arguments, check):
 
 
 def test_what_is_printed_is_what_to_do_next(here, cli):
-    """The commands that it names end with exit code 0 or, for a search that finds nothing, 3."""
+    """The commands that it names are there, and end with exit code 0; the search, which takes long, is left out."""
     done = cli("new", "theorem", "mine.py", "--name", "gd")
     assert done.stdout.startswith("written to mine.py")
     commands = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  ratecheck ")]
-    assert commands == [[verb, "mine.py:gd"] for verb in ("show", "stepsize", "verify", "falsify")]
+    assert [words[:2] for words in commands] == [
+        [verb, "mine.py:gd"] for verb in ("show", "stepsize", "verify", "falsify")
+    ]
     for words in commands[:3]:
         assert cli(*words).returncode == 0
     assert "ratecheck verify mine.py:gd" in (here / "mine.py").read_text().splitlines()[0]
