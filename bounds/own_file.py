@@ -160,7 +160,9 @@ class _Runner:
             return f"it needs {_missing(error)!r}, which fails{where}: {cause.reason}"
         if isinstance(error, InputError):
             return str(error)
-        return _in_words(error) or f"{type(error).__name__}: {error}"
+        # A syntax error's own text repeats the line.
+        said = error.msg if isinstance(error, SyntaxError) else error
+        return _in_words(error) or f"{type(error).__name__}: {said}"
 
     def _stopped(self, error: BaseException, node: ast.stmt | None) -> InputError:
         """That the file does not run."""
