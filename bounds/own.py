@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import traceback
 import types
 import typing
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bounds.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from bounds.own_file import OwnFile
     from bounds.statement import Statement
 
 SUFFIX = ".py"
@@ -27,45 +24,96 @@ def is_own(key: str) -> bool:
 
 
 def statements(path: str) -> tuple[Statement, ...]:
-    """All statements that the file at ``path`` defines, in its order; raises `InputError` where there are none."""
-    return tuple(_named(path).values())
+    """All statements that the file at ``path`` defines, in its order.
+
+    Raises `InputError` where there are none, and where one is broken, with every broken one.
+    """
+    return tuple(_all(path).values())
 
 
 def get(key: str) -> Statement:
-    """The statement ``path/to/file.py:name``.
+    """The statement ``path/to/file.py:name``, whatever else is wrong in the file.
 
     Raises `InputError` where the file does not exist or does not run (with its line and error), has no statement of
-    that name, or one of which a part has no value whatever the numbers.
+    that name, or one that cannot be built, or of which a part has no value whatever the numbers.
     """
     path, _, name = (key, "", "") if key.endswith(SUFFIX) else key.rpartition(":")
-    known = _named(path)
-    if name in known:
-        return known[name]
+    file = _file(path)
+    if name in file.broken:
+        raise InputError(_broken(path, name, file))
+    known = (*file.statements, *file.broken)
     if not name:
-        raise InputError(f"which statement of {path}? give {path}:{next(iter(known))}; it has {', '.join(known)}")
-    raise InputError(f"no statement {name!r} in {path}; {did_you_mean(name, known)}")
+        raise InputError(f"which statement of {path}? give {path}:{known[0]}; it has {', '.join(known)}")
+    if name not in file.statements:
+        raise InputError(f"no statement {name!r} in {path}; {did_you_mean(name, known)}")
+    if wrong := _wrong(file.statements[name], file):
+        raise InputError(f"{_address(path, name, file.lines.get(name))}: {wrong}")
+    return file.statements[name]
 
 
 def addresses(path: str) -> dict[str, Statement]:
-    """What `get` takes for each of the statements that the file defines."""
-    return {f"{path}:{name}": statement for name, statement in _named(path).items()}
+    """What `get` takes for each of the statements that the file defines; raises `InputError` as `statements` does."""
+    return {f"{path}:{name}": statement for name, statement in _all(path).items()}
 
 
-def _named(path: str) -> dict[str, Statement]:
+def place_of(statement: Statement) -> str:
+    """The file and line of a user's own statement, such as ``mine.py, line 3``; empty for others."""
+    from bounds import own_file
+
+    return own_file.place_of(statement)
+
+
+def _all(path: str) -> Mapping[str, Statement]:
     """The statements of a file by the name under which it defines them, each of them usable."""
-    from bounds.statement import Statement
+    file = _file(path)
+    wrong = {name: _broken(path, name, file) for name in file.broken}
+    for name, statement in file.statements.items():
+        if reason := _wrong(statement, file):
+            wrong[name] = f"{_address(path, name, file.lines.get(name))}: {reason}"
+    if not wrong:
+        return file.statements
+    sound = [f"{path}:{name}" for name in file.statements if name not in wrong]
+    rest = f"; sound by itself: {', '.join(sound)}" if sound else ""
+    raise InputError("; ".join(wrong[name] for name in sorted(wrong, key=lambda each: file.lines.get(each, 0))) + rest)
 
-    found = {name: value for name, value in vars(_module(path)).items() if isinstance(value, Statement)}
-    if not found:
-        raise InputError(f"{path} defines no statement: assign a bounds.statement.Statement to a name in it")
-    for name, statement in found.items():
-        address = f"{path}:{name}"
-        if wrong := next(_misfits(statement, "statement"), ""):
-            raise InputError(f"{address}: {wrong}")
-        _check(address, statement)
-        if statement.repairs and statement.repairs not in {each.key for each in found.values()}:
-            _check_repairs(address, statement.repairs)
+
+def _file(path: str) -> OwnFile:
+    """What the file defines, one statement at least, broken or not."""
+    from bounds import own_file
+
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
+    try:
+        content = place.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    found = own_file.run(path, place.resolve(), content)
+    if not (found.statements or found.broken):
+        raise InputError(f"{path} defines no statement: assign what bounds.theorem.theorem(...) makes to a name in it")
     return found
+
+
+def _address(path: str, name: str, line: int | None) -> str:
+    return f"{path}:{name}" if line is None else f"{path}:{name}, line {line}"
+
+
+def _broken(path: str, name: str, file: OwnFile) -> str:
+    failure = file.broken[name]
+    return f"{_address(path, name, failure.line)}: {failure.reason}"
+
+
+def _wrong(statement: Statement, file: OwnFile) -> str:
+    """What of a statement that is built cannot be used; empty for nothing."""
+    try:
+        if wrong := next(_misfits(statement, "statement"), ""):
+            return wrong
+        _check(statement)
+        if statement.repairs and statement.repairs not in {each.key for each in file.statements.values()}:
+            _check_repairs(statement.repairs)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _misfits(value: object, name: str) -> Iterator[str]:
@@ -101,17 +149,17 @@ def _brief(value: object) -> str:
     return text if len(text) <= 60 else text[:60] + "..."
 
 
-def _check_repairs(address: str, key: str) -> None:
+def _check_repairs(key: str) -> None:
     """Raise `InputError` where the catalogue has no statement of that key."""
     import bounds
 
     try:
         bounds.get(key)
     except InputError as error:
-        raise InputError(f"{address} repairs {key!r}: {error}") from None
+        raise InputError(f"it repairs {key!r}: {error}") from None
 
 
-def _check(address: str, statement: Statement) -> None:
+def _check(statement: Statement) -> None:
     """Raise `InputError` for a part of a statement that has no value whatever the numbers."""
     import sympy as sp
 
@@ -119,26 +167,24 @@ def _check(address: str, statement: Statement) -> None:
     from bounds.statement import OPERATORS
 
     if not statement.claims:
-        raise InputError(f"{address} has no claims: give at least one")
+        raise InputError("it has no claims: give at least one")
     for condition in statement.conditions:
         if condition.operator not in OPERATORS:
             listed = ", ".join(OPERATORS)
-            raise InputError(
-                f"{address}: condition {condition.name!r} has the operator {condition.operator!r}; known: {listed}"
-            )
+            raise InputError(f"condition {condition.name!r} has the operator {condition.operator!r}; known: {listed}")
     for place, expr in _expressions(statement):
         if not isinstance(expr, sp.Expr):
-            raise InputError(f"{address}: {place} is {expr!r}, no SymPy expression: write sympy.sympify({expr!r})")
+            raise InputError(f"{place} is {expr!r}, no SymPy expression: write sympy.sympify({expr!r})")
         names = sorted(symbol.name for symbol in expr.free_symbols)
         for name in (*names, *statement.settings):
             if name not in statement.vocabulary.order:
                 hint = did_you_mean(name, statement.vocabulary.order)
-                raise InputError(f"{address}: no symbol {name!r} in its vocabulary; {hint}")
+                raise InputError(f"no symbol {name!r} in its vocabulary; {hint}")
         try:
             formula.function(expr, names)
         except (TypeError, ArithmeticError) as error:
             raise InputError(
-                f"{address}: {place}: {error}; sums, products, rational powers, Min, Max, log and exp are admissible"
+                f"{place}: {error}; sums, products, rational powers, Min, Max, log and exp are admissible"
             ) from None
 
 
@@ -155,45 +201,3 @@ def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
         yield from ((f"step rule of {rule.symbol}", part) for part in (rule.symbol, rule.value))
     for name, value in statement.settings.items():
         yield f"setting of {name}", value
-
-
-def _module(path: str) -> ModuleType:
-    """The file as a module of its own, which is not found by imports."""
-    place = Path(path)
-    if not place.is_file():
-        raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
-    try:
-        content = place.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    return _run(path, place.resolve(), content)
-
-
-# A file that was edited, or another one under the same name, is run anew.
-@functools.lru_cache(maxsize=100)
-def _run(path: str, place: Path, content: bytes) -> ModuleType:
-    """Run what the file holds; what Python would keep of an earlier content beside it is not asked."""
-    module = ModuleType(f"_own_statements_{place.stem}")
-    module.__file__ = str(place)
-    try:
-        # What Python guesses about the file's style is no message of ours.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            exec(compile(content, place, "exec"), vars(module))  # noqa: S102 - it is what the user asked for
-    except (InputError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        # The user's code may raise anything; what is not Python's own or the file's is meant for the whole program.
-        if not isinstance(error, Exception) and type(error).__module__ not in ("builtins", module.__name__):
-            raise
-        raise InputError(f"{path} does not run: {_where(error, place)}{type(error).__name__}: {error}") from None
-    return module
-
-
-def _where(error: BaseException, place: Path) -> str:
-    """The last line of the file that the error passed through."""
-    if isinstance(error, SyntaxError):
-        return "" if error.lineno is None else f"line {error.lineno}, "
-    own = str(place)
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own]
-    return f"line {lines[-1]}, " if lines else ""

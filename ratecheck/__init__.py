@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ratecheck.api.compare import CompareResult, compare
     from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
     from ratecheck.api.implications import ImplicationsResult, implications
+    from ratecheck.api.new import NewResult, new
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
     from ratecheck.api.proof import ProofResult, proof
     from ratecheck.api.rates import RatesResult, rates
@@ -61,6 +62,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "InputError": ("ratecheck.errors", "InputError"),
     "Instance": ("ratecheck.verification.instance", "Instance"),
     "MutationResult": ("ratecheck.api.audit", "MutationResult"),
+    "NewResult": ("ratecheck.api.new", "NewResult"),
     "Outcome": ("ratecheck.outcome", "Outcome"),
     "PlotResult": ("ratecheck.api.plot", "PlotResult"),
     "ProofResult": ("ratecheck.api.proof", "ProofResult"),
@@ -91,6 +93,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "falsify": ("ratecheck.api.falsify", "falsify"),
     "get": ("bounds", "get"),
     "implications": ("ratecheck.api.implications", "implications"),
+    "new": ("ratecheck.api.new", "new"),
     "participation": ("ratecheck.participation", None),
     "plot": ("ratecheck.api.plot", "plot"),
     "plot_region": ("ratecheck.api.plot", "plot_region"),
@@ -150,6 +153,7 @@ __all__ = [
     "InputError",
     "Instance",
     "MutationResult",
+    "NewResult",
     "Outcome",
     "PlotResult",
     "ProofResult",
@@ -181,6 +185,7 @@ __all__ = [
     "falsify",
     "get",
     "implications",
+    "new",
     "participation",
     "plot",
     "plot_region",

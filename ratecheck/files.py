@@ -38,6 +38,16 @@ def check_target(path: Path) -> None:
         raise InputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
+def check_new(path: Path) -> None:
+    """Raise `InputError` unless a file can be written there that replaces nothing, in a folder that is there."""
+    check_target(path)
+    # A link that leads nowhere is there too.
+    if path.is_symlink() or path.exists():
+        raise InputError(f"{path} is there already and is left as it is: give another name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
+
+
 def save(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> None:
     """Write a file whole or not at all, its folders too; raises `InputError` where that fails.
 

@@ -22,6 +22,9 @@ HERE = Path(__file__).parent
 QUICK = {
     "algorithms/test_fedsum.py",
     "bounds/test_own.py",
+    "bounds/test_own_file.py",
+    "bounds/test_parsing.py",
+    "bounds/test_theorem.py",
     "complexity/test_compare.py",
     "complexity/test_horizon.py",
     "engines/test_cost.py",

@@ -22,7 +22,9 @@ def method_of(statement: Statement) -> Method | None:
     if name is None:
         return None
     if name not in METHODS:
-        raise InputError(f"{statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}")
+        place = bounds.own.place_of(statement)
+        where = f"{place}: " if place else ""
+        raise InputError(f"{where}{statement.key} is about no known algorithm {name!r}; {did_you_mean(name, METHODS)}")
     method = METHODS[name]
     return METHODS[method.exact] if method.exact and "local_steps" not in statement.vocabulary.run else method
 

@@ -157,7 +157,7 @@ def test_a_statement_and_a_file_are_taken(tmp_path):
     assert rc.bound(statement, **SETTING, **CONSTANTS, gamma=1e-3).value > 0
     renamed = dataclasses.replace(statement, key="mine/renamed")
     assert rc.show(renamed).to_dict()["key"] == "mine/renamed"
-    template = re.search(r"^cat > mine\.py <<'END'\n(.*?)^END$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    template = re.search(r"^cat > whole\.py <<'END'\n(.*?)^END$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     (tmp_path / "mine.py").write_text(template[1])
     address = f"{tmp_path / 'mine.py'}:descent"
     assert rc.verify(address, n=4, T=30).outcome is rc.Outcome.HOLDS

@@ -23,7 +23,7 @@ KEY = "mine.py:descent"
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder with the template of the page in mine.py."""
-    template = re.search(r"^cat > mine\.py <<'END'\n(.*?)^END$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    template = re.search(r"^cat > whole\.py <<'END'\n(.*?)^END$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     (tmp_path / "mine.py").write_text(template[1])
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -108,7 +108,11 @@ def test_python_takes_it_too():
         ("syntax.py:a", "x = (\n", ("line 1", "SyntaxError")),
         ("import.py:a", "import nothing_of_that_name\n", ("line 1", "nothing_of_that_name")),
         ("quit.py:a", "raise SystemExit(3)\n", ("SystemExit",)),
-        ("part.py:a", "from bounds.statement import Source\nSource(paper='x')\n", ("line 2", "TypeError")),
+        (
+            "part.py:a",
+            "from bounds.statement import Source\nSource(paper='x')\n",
+            ("line 2", "Source lacks number and location"),
+        ),
     ],
 )
 @pytest.mark.usefixtures("here")

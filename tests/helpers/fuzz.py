@@ -29,8 +29,10 @@ import numpy as np
 import bounds
 from bounds.statement import Statement
 from bounds.symbols import Domain
+from ratecheck.algorithms import METHODS
 from ratecheck.cli import COMMANDS, INTERRUPTED, _run
 from ratecheck.selftesting.mutants import sound
+from ratecheck.views.template import template
 
 NUMBERS = (
     "0", "1", "2", "3", "-1", "-0", "0.0", "1.5", "nan", "inf", "-inf", "1e400", "-1e400", "1e-400", "5e-324", "1e-320",
@@ -108,8 +110,11 @@ effect = "rises"
 """
 LIBSVM = "".join(f"{1 - 2 * (k % 2)} 1:{k}.5 2:{k * k} 4:-1e-3\n" for k in range(12))
 CSV = "1,0,1\n0,1,0\n1,1,1\n1,0,0\n"
-OWN = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("cat > mine.py <<'END'\n")[2]
+OWN = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("cat > whole.py <<'END'\n")[2]
 OWN = OWN.partition("\nEND\n")[0] + "\n"
+# The short way, and a neighbour of what is damaged.
+SHORT = template("mine.py", "descent", METHODS)
+SHORT += SHORT[SHORT.index("\ndescent = ") :].replace("descent = ", "x = ", 1)
 Words = tuple[list[str], dict[str, bytes | None]]
 NASTY = (
     b"", b"\0", b"[]", b"{}", b"null", b"[" * 100_000, b'{"a":' * 50_000, b"\xff\xfe\x00", b"\xef\xbb\xbf", b"1",
@@ -225,6 +230,8 @@ def _page(rng: random.Random) -> Words:
         ["show", _key(rng), "--markdown", "--ascii"], ["tables", rng.choice(("pfl/table-1", "x", "", "flame/table-9"))],
         ["implications", rng.choice(("x", "", "pfl/", "pfl/theorem-99", "\n"))],
         ["audit", rng.choice(("x", "", "baselines", "--step")), *rng.choice(([], ["--step", "x/y"], ["--step", ""]))],
+        ["new", "theorem", rng.choice(("a.py", "mine.py", "folder.py", "a.txt", "", ".py", "a/b.py", "\0.py", "é.py"))],
+        ["new", rng.choice(("theorem", "x", "")), "a.py", "--name", rng.choice(("x", "", "a b", "é", "def", "{x}"))],
         [rng.choice((*COMMANDS, "x", "", "--version", "-h", "é"))], [rng.choice([*COMMANDS]), "--help"],
         [rng.choice([*COMMANDS]), rng.choice(("--x", "-", "--", "--json=1", "\x00", "a=b=c", "=", "=1"))],
     ))  # fmt: skip
@@ -365,7 +372,7 @@ def _data(rng: random.Random) -> Words:
 
 
 def _own(rng: random.Random) -> Words:
-    text = OWN
+    text = rng.choice((OWN, SHORT))
     for _ in range(rng.randrange(1, 3)):
         lines = text.splitlines() or [""]
         place = rng.randrange(len(lines))
@@ -376,6 +383,7 @@ def _own(rng: random.Random) -> Words:
                 "", "0", "None", "x", "1/0", "sp.oo", "sp.nan", "sp.zoo", "'x'", "sp.I", "-1", "T", "[]", "sp.pi",
                 "(", ")",
                 "raise SystemExit(0)", "1e400", "10**400", "sp.Symbol('z')", "sp.true", "lambda: 0", "exit()",
+                "^", "**", "9**9**9", "<", "sqrt", "theorem", "{}", "1e999999", "lambda",
             ))  # fmt: skip
             lines[place] = "".join(tokens)
         elif action < 0.5:

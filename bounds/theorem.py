@@ -1,0 +1,452 @@
+"""The short way to write a statement: formulas as text, and a default for what a statement seldom needs.
+
+`theorem` returns a `bounds.statement.Statement`, the same as when every field is written out.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeAlias, TypeVar
+
+import sympy as sp
+
+from bounds.errors import InputError, did_you_mean
+from bounds.numbers import as_float
+from bounds.parsing import UnknownSymbolError, comparison, expression
+from bounds.statement import (
+    OPERATORS,
+    Assumption,
+    Claim,
+    Condition,
+    Metric,
+    Over,
+    Relation,
+    Source,
+    Statement,
+    StepProduct,
+    StepRule,
+)
+from bounds.symbols import COMMON, Domain, Quantity, Role, Vocabulary
+
+# What stands before a key that nobody chose; a file's name takes its place where the statement stands in a file.
+UNNAMED = "own/"
+
+Formula: TypeAlias = str | float | Fraction | sp.Expr
+ConditionLike: TypeAlias = str | Condition | sp.core.relational.Relational
+Kind = TypeVar("Kind", bound=Enum)
+
+
+class FieldError(InputError):
+    """One ``field`` of a statement cannot be used; ``unknown`` is the name in it that is no symbol, if that is why."""
+
+    def __init__(self, field: str, place: str, reason: object) -> None:
+        super().__init__(f"{place}: {reason}")
+        self.field = field
+        self.unknown = reason.name if isinstance(reason, UnknownSymbolError) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSymbol:
+    """A symbol of one's own: what it is, the fact of a problem or run that it stands for, or the formula it equals."""
+
+    quantity: Quantity
+    fact: str | None
+    equals: Formula | None
+
+
+def symbol(
+    name: str,
+    meaning: str,
+    *,
+    domain: str | Domain = Domain.POSITIVE,
+    role: str | Role = Role.CONSTANT,
+    degrees: tuple[int, int] = (0, 0),
+    fact: str | None = None,
+    equals: Formula | None = None,
+    default: float | None = None,
+    latex: str | None = None,
+) -> OwnSymbol:
+    """A symbol that `theorem` takes in ``symbols``.
+
+    ``fact`` names what certifies or records it, such as "L" for a constant and "distance2" for a measured quantity;
+    ``equals`` is a formula in other symbols instead. Without either a constant is taken as given by ``bound`` and
+    ``stepsize``, and `verify` has no certificate for it. ``role`` "free" is a parameter of the analysis, which needs
+    none. ``degrees`` are those of `bounds.symbols` in f and x, (0, 0) for a plain number.
+
+    Raises `InputError` for a name that is no Python name, and for an unknown domain or role.
+
+    >>> symbol("theta", "any share", role="free", default=0.5).quantity.role.value
+    'free parameter of the analysis'
+    """
+    if not (isinstance(name, str) and name.isidentifier()):
+        raise FieldError("name", "name", f"{name!r} is not a name of letters, digits and underscores")
+    if not isinstance(meaning, str):
+        raise FieldError("meaning", "meaning", f"{_brief(meaning)} is not text")
+    if not (isinstance(degrees, Sequence) and len(degrees) == 2 and all(isinstance(each, int) for each in degrees)):
+        raise FieldError("degrees", "degrees", f"{_brief(degrees)} is not a pair of whole numbers such as (1, -2)")
+    if not (fact is None or isinstance(fact, str)):
+        raise FieldError("fact", "fact", f"{_brief(fact)} is not the name of a fact, such as 'L'")
+    quantity = Quantity(
+        name=name,
+        latex=rf"\mathrm{{{name}}}".replace("_", r"\_") if latex is None else latex,
+        meaning=meaning,
+        domain=_member(Domain, domain, "domain"),
+        role=_member(Role, role, "role"),
+        f_degree=degrees[0],
+        x_degree=degrees[1],
+        default=default,
+    )
+    if default is not None:
+        try:
+            quantity.check(as_float(name, default))
+        except InputError as error:
+            raise FieldError("default", "default", error) from None
+    return OwnSymbol(quantity=quantity, fact=fact, equals=equals)
+
+
+def theorem(
+    title: str,
+    *,
+    algorithm: str | None,
+    assumptions: str | Iterable[str | Assumption],
+    left: Formula,
+    over: str | Over,
+    right: Formula | Mapping[str, Formula],
+    relation: str | Relation = Relation.AT_MOST,
+    conditions: ConditionLike | Iterable[ConditionLike] | Mapping[str, ConditionLike] = (),
+    settings: Mapping[str, Formula] | None = None,
+    trivial: Formula | None = None,
+    step_rules: Mapping[str, Formula] | Iterable[StepRule] = (),
+    step_products: str | StepProduct | Iterable[str | StepProduct] = (),
+    symbols: OwnSymbol | Iterable[OwnSymbol] = (),
+    vocabulary: str | Vocabulary = COMMON,
+    key: str | None = None,
+    source: str | Source = "own",
+    follows_from: Iterable[str] = (),
+    remark: str = "",
+    repairs: str = "",
+) -> Statement:
+    """The statement ``left <relation> right`` about a method, under assumptions and conditions.
+
+    A formula is a number, a SymPy expression, or text in Python's notation (`bounds.parsing.expression`).
+
+    - ``left`` is linear in the quantities that a run records: ``"G_u + m/n*G_v"``. The weights and the printed form
+      follow from it. ``over`` says which rounds it is about: "mean_of_rounds", "every_round",
+      "every_round_but_first", "whole_run" or "no_run".
+    - ``right`` is a formula, or several by name, whose sum it is: answers name them.
+    - ``conditions`` are comparisons such as ``"gamma_u <= 1/L"``; in a mapping, by name.
+    - ``settings`` are parameters that the theorem fixes: ``{"K": 1, "m": "n"}``.
+    - ``trivial`` is what smoothness alone gives for the left side. Without it no answer says whether the bound is
+      vacuous.
+    - ``step_rules`` prescribe step sizes, ``{"gamma_u": "1/L"}``, or bound them from below, ``{"eta_u": ">= 1"}``;
+      ``step_products`` are conventions such as ``"gamma == gamma_u*eta_u"``.
+    - ``symbols`` are one's own (`symbol`); ``vocabulary`` is that of a paper by its short name, "textbook" included.
+    - ``source`` is text such as "My paper, Theorem 1". A file's name and the statement's name in it are its ``key``.
+
+    Raises `InputError` that names the field and what is admissible there.
+
+    >>> descent = theorem(
+    ...     "Gradient descent", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"],
+    ...     left="G_u", over="mean_of_rounds", right={"gap": "2*F_0/(gamma_u*T)"}, conditions=["gamma_u <= 1/L"],
+    ...     settings={"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
+    ... )
+    >>> descent.evaluate(F_0=3, gamma_u=0.5, T=100).value
+    0.12
+    """
+    if not isinstance(title, str):
+        raise FieldError("title", "title", f"{_brief(title)} is not text")
+    if not (algorithm is None or isinstance(algorithm, str)):
+        raise FieldError("algorithm", "algorithm", f"{_brief(algorithm)} is not the name of a method, and not None")
+    for field, text in (("remark", remark), ("repairs", repairs), ("key", "" if key is None else key)):
+        if not isinstance(text, str):
+            raise FieldError(field, field, f"{_brief(text)} is not text")
+    read = _Fields(_vocabulary(vocabulary, symbols))
+    claim = Claim(
+        name="main",
+        metric=read.metric(left, _member(Over, over, "over"), trivial),
+        relation=_relation(relation),
+        terms=read.terms(right),
+    )
+    return Statement(
+        key=key or UNNAMED + (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "theorem"),
+        title=title,
+        source=_source(source),
+        vocabulary=read.vocabulary,
+        algorithm=algorithm,
+        assumptions=tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions")),
+        claims=(claim,),
+        conditions=read.conditions(conditions),
+        step_rules=read.step_rules(step_rules),
+        step_products=tuple(map(read.step_product, _several(step_products, "step_products"))),
+        settings=read.settings({} if settings is None else settings),
+        follows_from=tuple(_several(follows_from, "follows_from")),
+        remark=remark,
+        repairs=repairs,
+    )
+
+
+class _Fields:
+    """Turns what stands in the fields into parts of a statement, in the symbols of one vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def metric(self, left: Formula, over: Over, trivial: Formula | None) -> Metric:
+        """The left side with its weights."""
+        weights = self._weights(self.formula(left, "left", "left"))
+        return Metric(
+            latex=self._latex(weights, over),
+            weights=weights,
+            over=over,
+            trivial=None if trivial is None else self.formula(trivial, "trivial", "trivial"),
+        )
+
+    def _weights(self, left: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+        measured = {each.name: each.symbol for each in self.vocabulary if each.role is Role.MEASURED}
+        found = [symbol for symbol in measured.values() if symbol in left.free_symbols]
+        if not found:
+            # Those of the vocabulary that come first are those of the theorems.
+            listed = ", ".join([*measured][:_SHOWN]) + (", ..." if len(measured) > _SHOWN else "")
+            raise FieldError("left", "left", f"{left} has no quantity that a run records; known: {listed}")
+        weights = {symbol: sp.diff(left, symbol) for symbol in found}
+        rest = sp.expand(left - sp.Add(*(weight * symbol for symbol, weight in weights.items())))
+        if any(weight.has(*found) for weight in weights.values()) or (rest != 0 and rest.has(*found)):
+            names = ", ".join(symbol.name for symbol in found)
+            raise FieldError("left", "left", f"{left} is not linear in {names}: a weighted sum of quantities is wanted")
+        if rest != 0:
+            raise FieldError("left", "left", f"{rest} multiplies no quantity of a run: move it to the right side")
+        return weights
+
+    def _latex(self, weights: Mapping[sp.Symbol, sp.Expr], over: Over) -> str:
+        """The left side as a paper prints it."""
+        names = {one: self._printed(one.name) for weight in weights.values() for one in weight.free_symbols}
+        body = ""
+        for one, weight in weights.items():
+            negative = not weight.is_Add and weight.could_extract_minus_sign()
+            factor = -weight if negative else weight
+            printed = "" if factor == 1 else sp.latex(factor, symbol_names=names) + " "
+            printed = f"({printed.strip()}) " if factor.is_Add else printed
+            sign = (" - " if negative else " + ") if body else "-" if negative else ""
+            body += (
+                sign + printed + (self.vocabulary[one.name].latex if weights == {one: 1} else self._printed(one.name))
+            )
+        if over is not Over.MEAN_OF_ROUNDS:
+            return body
+        rounds = self.vocabulary[self.vocabulary.run.get("rounds", "T")].latex
+        return rf"\frac1{rounds}\sum_{{t=0}}^{{{rounds}-1}}{f'({body})' if len(weights) > 1 else body}"
+
+    def _printed(self, name: str) -> str:
+        latex = self.vocabulary[name].latex
+        # A difference is one quantity.
+        return f"({latex})" if re.search(r"[+-]", re.sub(r"[_^]\{[^{}]*\}", "", latex)) else latex
+
+    def terms(self, right: Formula | Mapping[str, Formula]) -> dict[str, sp.Expr]:
+        """The right side by its parts."""
+        parts = right if isinstance(right, Mapping) else {"bound": right}
+        if not parts:
+            raise FieldError("right", "right", "it is empty: give a formula, or several by name")
+        single = not isinstance(right, Mapping)
+        return {
+            str(label): self.formula(part, "right", "right" if single else f"right[{label!r}]")
+            for label, part in parts.items()
+        }
+
+    def conditions(self, given: Any) -> tuple[Condition, ...]:
+        """The conditions, by the names that are given, else by what they say."""
+        if isinstance(given, Mapping):
+            return tuple(self._condition(each, f"conditions[{name!r}]", str(name)) for name, each in given.items())
+        several = _several(given, "conditions")
+        return tuple(self._condition(each, f"conditions[{k}]", None) for k, each in enumerate(several))
+
+    def _condition(self, given: ConditionLike, place: str, name: str | None) -> Condition:
+        if isinstance(given, Condition):
+            return given
+        left, operator, right = self._comparison(given, "conditions", place)
+        found = Condition(name=name or "condition", left=left, operator=operator, right=right)
+        return Condition(name=name or found.text, left=left, operator=operator, right=right)
+
+    def _comparison(self, given: Any, field: str, place: str) -> tuple[sp.Expr, str, sp.Expr]:
+        if isinstance(given, str):
+            try:
+                return comparison(given, self.vocabulary)
+            except InputError as error:
+                raise FieldError(field, place, error) from None
+        if isinstance(given, sp.logic.boolalg.BooleanAtom):
+            raise FieldError(
+                field, place, f"it is {given} whatever the numbers are, so far as SymPy knows: give it as text"
+            )
+        operator = getattr(given, "rel_op", None)
+        if operator not in OPERATORS:
+            raise FieldError(field, place, f"{_brief(given)} is no comparison such as 'gamma_u <= 1/L'")
+        left, right = (self.formula(side, field, place) for side in given.args)
+        return left, operator, right
+
+    def settings(self, given: Mapping[str, Formula]) -> dict[str, sp.Expr]:
+        """What the statement fixes, by parameter."""
+        if not isinstance(given, Mapping):
+            raise FieldError("settings", "settings", f"{_brief(given)} is no mapping such as {{'K': 1}}")
+        for name in given:
+            self._known(name, "settings", "settings")
+        return {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
+
+    def step_rules(self, given: Mapping[str, Formula] | Iterable[StepRule]) -> tuple[StepRule, ...]:
+        """What the statement sets step sizes to."""
+        if not isinstance(given, Mapping):
+            rules = tuple(_several(given, "step_rules"))
+            if wrong := [each for each in rules if not isinstance(each, StepRule)]:
+                reason = f"{_brief(wrong[0])} is no step rule; it is a mapping such as {{'gamma_u': '1/L'}}"
+                raise FieldError("step_rules", "step_rules", reason)
+            return rules
+        return tuple(self._step_rule(name, value) for name, value in given.items())
+
+    def _step_rule(self, name: str, value: Formula) -> StepRule:
+        place = f"step_rules[{name!r}]"
+        self._known(name, "step_rules", "step_rules")
+        at_least = isinstance(value, str) and value.lstrip().startswith(">=")
+        formula = value.lstrip()[2:] if at_least and isinstance(value, str) else value
+        return StepRule(
+            symbol=self.vocabulary[name].symbol,
+            value=self.formula(formula, "step_rules", place),
+            at_least=at_least,
+        )
+
+    def step_product(self, given: str | StepProduct) -> StepProduct:
+        """A convention ``product == local*outer``."""
+        if isinstance(given, StepProduct):
+            return given
+        found = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*\*\s*(\w+)\s*", given) if isinstance(given, str) else None
+        if found is None:
+            reason = f"{_brief(given)} is not of the form 'gamma == gamma_u*eta_u'"
+            raise FieldError("step_products", "step_products", reason)
+        for name in found.groups():
+            self._known(name, "step_products", "step_products")
+        product, local, outer = (self.vocabulary[name].symbol for name in found.groups())
+        return StepProduct(product=product, local=local, outer=outer)
+
+    def _known(self, name: object, field: str, place: str) -> None:
+        if not isinstance(name, str):
+            raise FieldError(field, place, f"{_brief(name)} is not the name of a symbol")
+        if name not in self.vocabulary.order:
+            raise FieldError(field, place, UnknownSymbolError(name, self.vocabulary))
+
+    def formula(self, given: object, field: str, place: str) -> sp.Expr:
+        """A formula in the symbols of the vocabulary."""
+        if isinstance(given, str):
+            try:
+                return expression(given, self.vocabulary)
+            except InputError as error:
+                raise FieldError(field, place, error) from None
+        if isinstance(given, sp.Expr):
+            for name in sorted(symbol.name for symbol in given.free_symbols):
+                self._known(name, field, place)
+            # One of another kind by the same name is the same symbol to whoever reads it.
+            return given.xreplace({symbol: self.vocabulary[symbol.name].symbol for symbol in given.free_symbols})
+        if isinstance(given, (int, Fraction, float)) and not isinstance(given, bool):
+            try:
+                return sp.Rational(repr(given) if isinstance(given, float) else given)
+            except (TypeError, ValueError):
+                raise FieldError(field, place, f"{given!r} is no finite number") from None
+        raise FieldError(field, place, f"{_brief(given)} is no formula: give a number, or text such as '1/L'")
+
+
+_SHOWN = 20
+
+
+def _vocabulary(given: str | Vocabulary, symbols: OwnSymbol | Iterable[OwnSymbol]) -> Vocabulary:
+    """The symbols that formulas may have: those of a paper, and one's own."""
+    if not isinstance(given, (str, Vocabulary)):
+        raise FieldError("vocabulary", "vocabulary", f"{_brief(given)} is not the short name of a paper")
+    base = _of_paper(given) if isinstance(given, str) else given
+    own = tuple(_several(symbols, "symbols"))
+    if not own:
+        return base
+    found = Vocabulary(base)
+    for each in own:
+        if not isinstance(each, OwnSymbol):
+            reason = f"{_brief(each)} is no symbol of one's own: write symbol('name', 'what it means')"
+            raise FieldError("symbols", "symbols", reason)
+        if each.quantity.name in found:
+            reason = f"{each.quantity.name!r} is taken: {found[each.quantity.name].meaning}; take another name"
+            raise FieldError("symbols", "symbols", reason)
+        _define(found, each)
+    return found
+
+
+def _define(vocabulary: Vocabulary, own: OwnSymbol) -> None:
+    quantity = own.quantity
+    vocabulary.define(
+        quantity.name,
+        quantity.latex,
+        quantity.meaning,
+        quantity.domain,
+        quantity.role,
+        quantity.f_degree,
+        quantity.x_degree,
+        quantity.default,
+    )
+    if own.fact is not None:
+        vocabulary.facts[quantity.name] = own.fact
+    if own.equals is not None:
+        place = f"symbols[{quantity.name!r}]"
+        vocabulary.derived[quantity.name] = _Fields(vocabulary).formula(own.equals, "symbols", place)
+
+
+def _of_paper(name: str) -> Vocabulary:
+    # The package is there whenever this module is, and imports it.
+    catalogue = sys.modules[__package__]
+    known = (*catalogue.PAPERS, catalogue.TEXTBOOK)
+    if name not in known:
+        raise FieldError("vocabulary", "vocabulary", f"no paper {name!r}; {did_you_mean(name, known)}")
+    found: Vocabulary = catalogue.vocabulary(name)
+    return found
+
+
+def _source(given: str | Source) -> Source:
+    """Where it is printed: text such as "My paper, Theorem 1"."""
+    if isinstance(given, Source):
+        return given
+    if not isinstance(given, str):
+        raise FieldError("source", "source", f"{_brief(given)} is not text such as 'My paper, Theorem 1'")
+    paper, _, number = (part.strip() for part in given.rpartition(","))
+    return Source(paper=paper or number, number=number if paper else "Theorem", location="")
+
+
+def _relation(given: str | Relation) -> Relation:
+    known = {each.value: each for each in Relation}
+    if isinstance(given, Relation):
+        return given
+    if not isinstance(given, str) or given not in known:
+        raise FieldError("relation", "relation", f"{_brief(given)} is none; known: {', '.join(map(repr, known))}")
+    return known[given]
+
+
+def _member(kind: type[Kind], given: object, field: str) -> Kind:
+    """One of an enumeration, itself or by its name in either case."""
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, str):
+        raise FieldError(field, field, f"{_brief(given)} is not the name of one of {kind.__name__}")
+    name = re.sub(r"[\s-]+", "_", given.strip()).upper()
+    if name not in kind.__members__:
+        known = [each.lower() for each in kind.__members__]
+        raise FieldError(field, field, f"no {kind.__name__} {given!r}; {did_you_mean(name.lower(), known)}")
+    return kind[name]
+
+
+def _several(given: Any, field: str) -> Sequence[Any]:
+    """One or many; a single text, and whatever else is no list, counts as a list of one."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return (given,)
+    if isinstance(given, Mapping):
+        raise FieldError(field, field, f"{_brief(given)} is a mapping, not a list")
+    return tuple(given)
+
+
+def _brief(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:60] + "..."
