@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
+import sys
 import traceback
 import types
 import typing
@@ -49,6 +51,32 @@ def get(key: str) -> Statement:
 def addresses(path: str) -> dict[str, Statement]:
     """What `get` takes for each of the statements that the file defines."""
     return {f"{path}:{name}": statement for name, statement in _named(path).items()}
+
+
+def read(path: str) -> tuple[Path, bytes]:
+    """Where the file is, and what it holds; raises `InputError` where it cannot be read."""
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
+    try:
+        return place.resolve(), place.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def run(path: str, place: Path, content: bytes) -> ModuleType:
+    """What `read` found as a module of its own, run once in a process; raises `InputError` where it does not run."""
+    return _run(path, place, content)
+
+
+def misfit(value: object, name: str) -> str:
+    """The first part of a dataclass that is of another kind than its field says, in words; "" where all fit."""
+    return next(_misfits(value, name), "")
+
+
+def where(error: BaseException, place: Path) -> str:
+    """The last line of the file that an error passed through, as ``line 3, ``; "" where it passed through none."""
+    return _where(error, place)
 
 
 def _named(path: str) -> dict[str, Statement]:
@@ -159,14 +187,7 @@ def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:
 
 def _module(path: str) -> ModuleType:
     """The file as a module of its own, which is not found by imports."""
-    place = Path(path)
-    if not place.is_file():
-        raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
-    try:
-        content = place.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    return _run(path, place.resolve(), content)
+    return _run(path, *read(path))
 
 
 # A file that was edited, or another one under the same name, is run anew.
@@ -179,7 +200,10 @@ def _run(path: str, place: Path, content: bytes) -> ModuleType:
         # What Python guesses about the file's style is no message of ours.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
-            exec(compile(content, place, "exec"), vars(module))  # noqa: S102 - it is what the user asked for
+            code = compile(content, place, "exec")
+            # Dataclasses look for the module of their class among those that were imported.
+            with _imported(module):
+                exec(code, vars(module))  # noqa: S102 - it is what the user asked for
     except (InputError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -188,6 +212,20 @@ def _run(path: str, place: Path, content: bytes) -> ModuleType:
             raise
         raise InputError(f"{path} does not run: {_where(error, place)}{type(error).__name__}: {error}") from None
     return module
+
+
+@contextlib.contextmanager
+def _imported(module: ModuleType) -> Iterator[None]:
+    """Lets a module be found among those that were imported, inside the block alone."""
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module
+    try:
+        yield
+    finally:
+        if before is None:
+            sys.modules.pop(module.__name__, None)
+        else:
+            sys.modules[module.__name__] = before
 
 
 def _where(error: BaseException, place: Path) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 import sympy as sp
 
-from bounds.ledger.step import Step
+from bounds.ledger.step import Gram, Identity, Scalar, Step
 from ratecheck.auditing.sources import behind
 
 # What decides: the modules behind these have a say in a verdict, and the script with z3, which is not imported.
@@ -64,6 +64,22 @@ def _feed(digest: Any, sources: Mapping[str, bytes]) -> None:
 def step_digest(step: Step) -> str:
     """A hash of everything that the verdict on a step depends on but the checkers."""
     return hashlib.sha256(canonical(step).encode()).hexdigest()[:24]
+
+
+def formulas_alone(step: Step) -> bool:
+    """Whether `step_digest` has all of a step, wherever it was written: formulas of SymPy's own, and no function."""
+    checks = [check for check in (step.check, step.repaired) if check is not None]
+    return all(type(check) in (Identity, Scalar, Gram) and all(map(_plain, _formulas(check))) for check in checks)
+
+
+def _formulas(check: Any) -> list[sp.Expr]:
+    conditions = (*getattr(check, "hypotheses", ()), *getattr(check, "conditions", ()))
+    return [side for each in (check, *conditions) for side in (each.left, each.right)]
+
+
+def _plain(expr: sp.Expr) -> bool:
+    """Whether every part of a formula is of a class of SymPy, whose behaviour its version says."""
+    return all(str(type(part).__module__).partition(".")[0] == "sympy" for part in sp.preorder_traversal(expr))
 
 
 def canonical(value: Any) -> str:

@@ -82,11 +82,14 @@ def premises_of(statements: Sequence[Statement], audited: Container[str]) -> dic
     return {each.key: [printed.get(premise, premise) for premise in each.follows_from] for each in statements}
 
 
-def of_one(finding: StepResult, count: int) -> Conclusion:
-    """What a single step says of its statement, which has ``count`` steps: it can refute it, and nothing more."""
+def of_one(finding: StepResult, count: int, address: str = "") -> Conclusion:
+    """What a single step says of its statement, which has ``count`` steps: it can refute it, and nothing more.
+
+    ``address`` is what the audit takes for the statement, where that is not its key.
+    """
     standing, reason = _of_step(finding)
     if standing is not Standing.FALSE:
-        examine = f"'ratecheck audit {finding.of}' examines all of its proof"
+        examine = f"'ratecheck audit {address or finding.of}' examines all of its proof"
         standing, reason = Standing.UNDECIDED, f"this is one of its {count} steps; {examine}"
     return Conclusion(finding.of, standing, (reason,), (finding.id,), finding.mended)
 
