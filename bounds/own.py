@@ -65,8 +65,8 @@ def read(path: str) -> tuple[Path, bytes]:
 
 
 def run(path: str, place: Path, content: bytes) -> ModuleType:
-    """What `read` found as a module of its own, run once in a process; raises `InputError` where it does not run."""
-    return _run(path, place, content)
+    """What `read` found as a module of its own, run anew; raises `InputError` where it does not run."""
+    return _run.__wrapped__(path, place, content)
 
 
 def misfit(value: object, name: str) -> str:

@@ -11,6 +11,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Rational
@@ -37,11 +38,15 @@ class StepError(InputError):
 
 @dataclass(frozen=True)
 class OwnLedger:
-    """A file with a ledger as it was read: ``path`` as the user gave it, ``place`` where it is, and its ``content``."""
+    """A file with a ledger as it was read: ``path`` as the user gave it, ``place`` where it is, and its ``content``.
+
+    ``reading`` tells one reading from another: the same content runs again, since what it reads may have changed.
+    """
 
     path: str
     place: Path
     content: bytes = field(repr=False)
+    reading: str = field(default_factory=lambda: uuid.uuid4().hex, repr=False)
 
     @classmethod
     def read(cls, path: str) -> OwnLedger:
@@ -73,7 +78,7 @@ class OwnLedger:
 
     @property
     def _module(self) -> ModuleType:
-        return own.run(self.path, self.place, self.content)
+        return _module(self)
 
     def _at(self, step: str) -> str:
         """The file, and the line where the id of a step stands, if it stands there as it is."""
@@ -90,7 +95,12 @@ class OwnLedger:
         return StepError(f"{self._at(step)}, step {step!r}: {what}")
 
 
-@functools.lru_cache(maxsize=100)
+@functools.lru_cache(maxsize=20)
+def _module(ledger: OwnLedger) -> ModuleType:
+    return own.run(ledger.path, ledger.place, ledger.content)
+
+
+@functools.lru_cache(maxsize=20)
 def _statements(ledger: OwnLedger) -> dict[str, Statement]:
     found = {name: each for name, each in vars(ledger._module).items() if isinstance(each, Statement)}  # noqa: SLF001
     first: dict[str, str] = {}
@@ -121,7 +131,7 @@ def _keys(ledger: OwnLedger) -> list[str]:
     return [each.key for each in ledger.statements.values()]
 
 
-@functools.lru_cache(maxsize=100)
+@functools.lru_cache(maxsize=20)
 def _steps(ledger: OwnLedger) -> tuple[Step, ...]:
     path, listed = ledger.path, _listed(ledger, "STEPS", Step)
     if listed is None:
@@ -140,7 +150,7 @@ def _steps(ledger: OwnLedger) -> tuple[Step, ...]:
     return tuple(found)
 
 
-@functools.lru_cache(maxsize=100)
+@functools.lru_cache(maxsize=20)
 def _faults(ledger: OwnLedger) -> dict[str, Fault]:
     ids = [step.id for step in ledger.steps]
     found: dict[str, Fault] = {}
@@ -285,7 +295,8 @@ def _wrong_number(value: object) -> str:
         return f"an expression in {min(s.name for s in value.free_symbols)}: {_EXACT}"
     if value.has(sp.Float):
         return f"a decimal: {_EXACT}"
-    return "" if value.is_finite and value.is_real else f"no real number: {_EXACT}"
+    wrong = value.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or value.is_real is False
+    return f"no real number: {_EXACT}" if wrong else ""
 
 
 def _brief(value: object) -> str:

@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import json
 import os
+import platform
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -225,7 +226,12 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
     from ratecheck.auditing.mutation.analysis import test_step
 
     store = ResultStore(None if folder is None else Path(folder))
-    step = _steps(module)[position]
+    try:
+        step = _steps(module)[position]
+    except InputError as error:
+        if isinstance(module, OwnLedger) and not module.place.is_file():
+            raise InputError(f"{error}; this was on {platform.node()}, which has no {module.place}") from None
+        raise
     key = _step_key(work, module, position)
     kept = None if key is None else store.get(key)
     lasting = True

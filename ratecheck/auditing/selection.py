@@ -41,7 +41,7 @@ def of_file(address: str) -> OwnSelection:
     """
     path, _, name = (address, "", "") if address.endswith(bounds.own.SUFFIX) else address.rpartition(":")
     # Whatever is wrong with a statement is said by what reads it for every command.
-    chosen = [bounds.get(address)] if name else [*bounds.statements(path)]
+    _ = bounds.get(address) if name else bounds.statements(path)
     own = OwnLedger.read(path)
     steps, statements = own.steps, tuple({each.key: each for each in own.statements.values()}.values())
     audited = {step.of for step in steps}
@@ -50,7 +50,8 @@ def of_file(address: str) -> OwnSelection:
     keys = {each.key for each in statements}
     wanted = keys
     if name:
-        key = chosen[0].key if chosen[0].key in audited else chosen[0].repairs
+        chosen = own.statements[name]
+        key = chosen.key if chosen.key in audited else chosen.repairs
         if key not in audited:
             raise InputError(f"no step of the ledger is about {address}; {did_you_mean(name, _named(own, audited))}")
         wanted = closure([key], premises)

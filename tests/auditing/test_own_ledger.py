@@ -289,6 +289,18 @@ def test_an_edit_behind_a_function_changes_the_verdict(mine, tmp_path, where):
     assert audited() == {"b": "FALSE"}
 
 
+def test_what_a_file_reads_as_it_runs_is_read_again(mine, tmp_path):
+    """In one process, with the same content of the file."""
+    mine(
+        "right = sp.Rational(Path('factor').read_text()) * SCALAR.right\n"
+        "STEPS = (dataclasses.replace(A, check=dataclasses.replace(SCALAR, right=right)),)"
+    )
+    (tmp_path / "factor").write_text("1")
+    assert audited() == {"a": "PROVED"}
+    (tmp_path / "factor").write_text("1/2")
+    assert audited() == {"a": "FALSE"}
+
+
 def test_formulas_with_a_class_of_the_file_are_not_kept(mine):
     """What such a class does is not in its name."""
     mine(
@@ -310,6 +322,17 @@ def test_other_processes_run_what_was_read(mine, tmp_path):
     (tmp_path / "mine.py").unlink()
     fields, lasting = ledger.work_on("findings", pickle.loads(pickle.dumps(own)), 1, None)  # noqa: S301  # its own
     assert (fields["verdict"], lasting) == ("CHECKED", False)
+
+
+def test_a_machine_without_what_the_file_reads_is_named(mine, tmp_path):
+    """One line that says where the file did not run."""
+    (tmp_path / "factor").write_text("1")
+    mine("factor = int(Path('factor').read_text())\nSTEPS = (A,)")
+    own = pickle.dumps(OwnLedger.read("mine.py"))
+    (tmp_path / "factor").unlink()
+    (tmp_path / "mine.py").unlink()
+    with pytest.raises(InputError, match=r"FileNotFoundError: .*; this was on .*, which has no .*mine\.py$"):
+        ledger.work_on("findings", pickle.loads(own), 0, None)  # noqa: S301  # its own
 
 
 # What is refused.
