@@ -11,6 +11,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import itertools
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -208,7 +209,7 @@ def _usable(ledger: OwnLedger, step: Step) -> Step:
             raise ledger.wrong(step.id, wrong)
         guarded = isinstance(check, Enumerated)
         checks[name] = dataclasses.replace(check, sides=_guarded(ledger, step.id, name, check)) if guarded else check
-    return dataclasses.replace(step, of=key, **checks)
+    return dataclasses.replace(step, of=key, location=step.location or step.id, **checks)
 
 
 def _wrong(check: Check, name: str) -> Iterator[str]:
@@ -236,6 +237,17 @@ def _wrong_claim(check: Identity | Scalar | Gram, name: str) -> Iterator[str]:
         products = sorted(s.name for s in getattr(expr, "free_symbols", ()) if factors(s))
         if isinstance(check, Scalar) and products:
             yield f"{place} has the inner product {products[0]}: a claim about vectors is a Gram, not a Scalar"
+    yield from _wrong_symbols([expr for _, expr in places if isinstance(expr, sp.Expr)], name)
+
+
+def _wrong_symbols(exprs: list[sp.Expr], name: str) -> Iterator[str]:
+    """Two symbols of one name are different variables to SymPy, and the same to a reader."""
+    symbols = sorted({s for expr in exprs for s in expr.free_symbols}, key=str)
+    for one, other in itertools.pairwise(symbols):
+        if one.name == other.name:
+            facts = ("positive", "nonnegative", "real", "integer")
+            differ = [fact for fact in facts if one.assumptions0.get(fact) is not other.assumptions0.get(fact)]
+            yield f"{name} has two symbols {one.name!r}, of which one is {' and '.join(differ) or 'a dummy'}: take one"
 
 
 def _wrong_operator(holder: Any, place: str, allowed: tuple[str, ...]) -> Iterator[str]:
@@ -333,7 +345,7 @@ def _guarded(ledger: OwnLedger, step: str, name: str, check: Enumerated) -> Call
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever a user's function does, also exit()
             if not own_constants:
-                raise TypeError(f"{type(error).__name__}: {error}") from None
+                raise TypeError(error if isinstance(error, TypeError) else f"{type(error).__name__}: {error}") from None
             if isinstance(error, _Unfit):
                 what = f"{error}"
             else:

@@ -232,7 +232,7 @@ def _all(
     steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]], file: str
 ) -> AuditResult:
     """What follows from steps for the statements."""
-    conclusions = following.conclude(steps, statements)
+    conclusions = following.if_complete(following.conclude(steps, statements), steps)
     wrong = tuple(errata(steps, conclusions))
     return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs), file=file)
 

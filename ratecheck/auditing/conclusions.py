@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bounds.ledger.fault import Fault, FaultKind
@@ -74,6 +75,19 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
     for key in own:
         visit(key, ())
     return {key: found[key] for key in own}
+
+
+def if_complete(found: Mapping[str, Conclusion], findings: Sequence[StepResult]) -> dict[str, Conclusion]:
+    """Of a user's own statements that hold it is said that this supposes a complete ledger, which nobody has read."""
+    counts = Counter(each.of for each in findings if each.file)
+
+    def said(each: Conclusion) -> Conclusion:
+        if each.standing is not Standing.HOLDS or not counts[each.key]:
+            return each
+        steps = "step is" if counts[each.key] == 1 else f"{counts[each.key]} steps are"
+        return replace(each, reasons=(f"if the {steps} all of its proof", *each.reasons))
+
+    return {key: said(each) for key, each in found.items()}
 
 
 def premises_of(statements: Sequence[Statement], audited: Container[str]) -> dict[str, list[str]]:

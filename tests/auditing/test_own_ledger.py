@@ -131,6 +131,8 @@ def test_a_statement_with_what_it_follows_from(mine):
     found = rc.audit("mine.py:second", workers=1)
     assert [step.id for step in found.steps] == ["a", "b"]
     assert found.conclusions["mine/second"].text.startswith("not refuted as printed: 1 of its 1 steps checked")
+    text = "holds as printed: if the step is all of its proof"
+    assert rc.audit("mine.py:descent").conclusions["mine/descent"].text == text
     mine("STEPS = [dataclasses.replace(A, of='mine/second')]")
     assert "rests on mine/descent, of which no step" in rc.audit("mine.py").conclusions["mine/second"].text
 
@@ -381,6 +383,10 @@ WRONG = {
     "vectors in a scalar": (
         "STEPS = (dataclasses.replace(A, check=dataclasses.replace(SCALAR, left=dot(u, v), right=square(u))),)",
         "a claim about vectors is a Gram",
+    ),
+    "two symbols of a name": (
+        "STEPS = (dataclasses.replace(A, check=dataclasses.replace(SCALAR, left=2 * sp.Symbol('x') * y)),)",
+        "check has two symbols 'x', of which one is .*positive.*: take one",
     ),
     "sides that are no function": (
         "STEPS = (dataclasses.replace(B, check=dataclasses.replace(FAMILY, sides=3)),)", "sides of the check is 3"
