@@ -63,6 +63,22 @@ def place_of(statement: Statement) -> str:
     return own_file.place_of(statement)
 
 
+def read(path: str) -> tuple[Path, bytes]:
+    """Where the file is, and what it holds; raises `InputError` where it cannot be read."""
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
+    try:
+        return place.resolve(), place.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def misfit(value: object, name: str) -> str:
+    """The first part of a dataclass that is of another kind than its field says, in words; "" where all fit."""
+    return next(_misfits(value, name), "")
+
+
 def _all(path: str) -> Mapping[str, Statement]:
     """The statements of a file by the name under which it defines them, each of them usable."""
     file = _file(path)
@@ -81,14 +97,7 @@ def _file(path: str) -> OwnFile:
     """What the file defines, one statement at least, broken or not."""
     from bounds import own_file
 
-    place = Path(path)
-    if not place.is_file():
-        raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
-    try:
-        content = place.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    found = own_file.run(path, place.resolve(), content)
+    found = own_file.run(path, *read(path))
     if not (found.statements or found.broken):
         raise InputError(f"{path} defines no statement: assign what bounds.theorem.theorem(...) makes to a name in it")
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -13,7 +14,7 @@ import traceback
 import types
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import EnumMeta
 from pathlib import Path
@@ -41,11 +42,15 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """What a file defines: its statements by name, why other names have no value, and the line of each name."""
+    """What a file defines: its statements by name, why other names have no value, and the line of each name.
+
+    ``module`` has whatever else it defines.
+    """
 
     statements: Mapping[str, Statement]
     broken: Mapping[str, Failure]
     lines: Mapping[str, int]
+    module: ModuleType
 
 
 # Statements that came from a file, by identity, and where they stand.
@@ -61,6 +66,11 @@ def place_of(statement: Statement) -> str:
 # A file that was edited, or another one under the same name, is run anew.
 @functools.lru_cache(maxsize=100)
 def run(path: str, place: Path, content: bytes) -> OwnFile:
+    """`run_anew`, once for the same content."""
+    return run_anew(path, place, content)
+
+
+def run_anew(path: str, place: Path, content: bytes) -> OwnFile:
     """Run what the file holds; what Python would keep of an earlier content beside it is not asked.
 
     An assignment whose value is a part of a statement may fail: its names are in ``broken``, and what follows is run.
@@ -92,8 +102,10 @@ class _Runner:
             except Exception as error:  # noqa: BLE001  # more than SyntaxError, such as for null characters
                 raise self._stopped(error, None) from None
             self.module.__doc__ = ast.get_docstring(tree, clean=False)
-            for node in tree.body:
-                self._run(node, flags)
+            # Dataclasses look for the module of their class among those that were imported.
+            with _imported(self.module):
+                for node in tree.body:
+                    self._run(node, flags)
 
     def _run(self, node: ast.stmt, flags: int) -> None:
         names = _assigned(node)
@@ -185,7 +197,27 @@ class _Runner:
         for name, statement in statements.items():
             line = f", line {self.lines[name]}" if name in self.lines else ""
             _PLACES[id(statement)] = weakref.ref(statement), f"{self.path}{line}"
-        return OwnFile(statements=statements, broken=dict(self.broken), lines=dict(self.lines))
+        return OwnFile(statements=statements, broken=dict(self.broken), lines=dict(self.lines), module=self.module)
+
+
+@contextlib.contextmanager
+def _imported(module: ModuleType) -> Iterator[None]:
+    """Lets a module be found among those that were imported, inside the block alone."""
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module
+    try:
+        yield
+    finally:
+        if before is None:
+            sys.modules.pop(module.__name__, None)
+        else:
+            sys.modules[module.__name__] = before
+
+
+def line_of(error: BaseException, place: Path) -> int | None:
+    """The last line of the file that an error passed through; None where it passed through none."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == str(place)]
+    return lines[-1] if lines else None
 
 
 def _assigned(node: ast.stmt) -> tuple[str, ...]:

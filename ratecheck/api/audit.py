@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
 import bounds
+from bounds.statement import Statement
 from ratecheck import files
 from ratecheck.api.result import Result
 from ratecheck.auditing import conclusions as following
-from ratecheck.auditing import ledger
+from ratecheck.auditing import ledger, selection
 from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.conclusions import Conclusion
 from ratecheck.auditing.errata import Erratum, errata
@@ -136,25 +137,26 @@ def audit(
     """Every step of the proofs of a paper, or of all papers, proved with a certificate, checked or refuted.
 
     ``paper`` may be the key of a statement: its steps are examined then, with those of the statements that it follows
-    from. ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed constant,
-    exponent and direction is changed, one at a time, and the result says whether that is noticed. Takes minutes;
-    answers are kept. ``workers`` is the number of processes, one per core by default; with ``scheduler``, the address
-    of a Dask scheduler, its workers do it.
-    Raises `InputError` for a paper without a ledger, for a statement without steps, for an unknown step, and for a file
-    that cannot be written.
+    from. It may be a Python file with a tuple ``STEPS`` of `bounds.ledger.Step` beside statements of one's own,
+    ``path/to/file.py`` or ``path/to/file.py:name``; what they follow from in the catalogue is examined too, but for
+    ``mutate``. ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed
+    constant, exponent and direction is changed, one at a time, and the result says whether that is noticed. Takes
+    minutes; answers are kept, but for steps of a file that are functions. ``workers`` is the number of processes, one
+    per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
+    Raises `InputError` for a paper without a ledger, for a statement without steps, for an unknown step, for a file
+    with a ledger that cannot be used, such as one with a step whose function fails, and for a file that cannot be
+    written.
 
     >>> import ratecheck as rc
     >>> found = rc.audit("flame")  # doctest: +SKIP
     >>> found.conclusions["flame/theorem-1"].standing  # doctest: +SKIP
     """
+    if paper is not None and bounds.own.is_own(paper):
+        return _of_file(paper, step, mutate, certificates, workers, scheduler)
     papers = _papers(paper, step)
     modules = [ledger.module_of(name) for name in papers]
     statements = [statement for name in papers for statement in bounds.statements(name)]
-    if mutate and certificates is not None:
-        raise InputError("mutate and certificates: changed numbers have no certificates; ask for one of the two")
-    target = None if certificates is None else Path(certificates)
-    if target is not None:
-        files.check_target(target)
+    target = _target(mutate, certificates)
     ids = _ids(paper, step, modules)
     if mutate:
         return _mutated(modules, ids, workers, scheduler)
@@ -164,20 +166,83 @@ def audit(
     if target is not None or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
             proofs = ledger.certificates(modules, ids, report, where)
-    file = "" if target is None else str(target)
-    if target is not None:
-        files.save(target, json.dumps(file_data(proofs), indent=1) + "\n")
+    file = _saved(target, proofs)
     if step is not None:
         return _one(steps[0], modules[0], proofs, file)
-    conclusions = following.conclude(steps, statements)
+    return _all(steps, statements, proofs, file)
+
+
+def _of_file(
+    address: str,
+    step: str | None,
+    mutate: bool,
+    certificates: str | Path | None,
+    workers: int | None,
+    scheduler: str | None,
+) -> AuditResult | MutationResult:
+    """The same for a user's own ledger, and the parts of the catalogue that its statements follow from."""
+    target = _target(mutate, certificates)
+    chosen = selection.of_file(address)
+    ids = chosen.ids
+    if step is not None:
+        if step not in ids:
+            raise InputError(f"no step {step!r} in the ledger of {address}; {did_you_mean(step, ids)}")
+        ids = (step,)
+    if mutate:
+        return _mutated([chosen.ledger], ids, workers, scheduler)
+    parts: list[tuple[ledger.Ledger, tuple[str, ...]]] = [(chosen.ledger, ids)]
+    if step is None:
+        parts += chosen.premises.items()
+    steps: list[StepResult] = []
+    with executor(scheduler, workers) as where, progress("auditing") as report:
+        for part, its in parts:
+            steps += ledger.audit([part], its, report, where)
+    proofs: list[dict[str, Any]] = []
+    if target is not None or step is not None:
+        with executor(scheduler, workers) as where, progress("writing certificates") as report:
+            for part, its in parts:
+                # The others have none, and those with functions of the file's would be examined once more.
+                proved = {each.id for each in steps if each.verdict is StepVerdict.PROVED}
+                proofs += ledger.certificates([part], proved & {*its}, report, where)
+    file = _saved(target, proofs)
+    if step is not None:
+        return _one(steps[0], chosen.ledger, proofs, file, chosen.address(steps[0].of))
+    return _all(steps, chosen.statements, proofs, file)
+
+
+def _target(mutate: bool, certificates: str | Path | None) -> Path | None:
+    """Where certificates are to be written; raises `InputError` where they cannot be, before anything is examined."""
+    if mutate and certificates is not None:
+        raise InputError("mutate and certificates: changed numbers have no certificates; ask for one of the two")
+    target = None if certificates is None else Path(certificates)
+    if target is not None:
+        files.check_target(target)
+    return target
+
+
+def _saved(target: Path | None, proofs: list[dict[str, Any]]) -> str:
+    """Write the certificates that are asked for; the name of the file, "" without one."""
+    if target is None:
+        return ""
+    files.save(target, json.dumps(file_data(proofs), indent=1) + "\n")
+    return str(target)
+
+
+def _all(
+    steps: list[StepResult], statements: Sequence[Statement], proofs: list[dict[str, Any]], file: str
+) -> AuditResult:
+    """What follows from steps for the statements."""
+    conclusions = following.if_complete(following.conclude(steps, statements), steps)
     wrong = tuple(errata(steps, conclusions))
     return AuditResult(tuple(steps), conclusions, wrong, certificates=tuple(proofs), file=file)
 
 
-def _one(step: StepResult, module: str, proofs: list[dict[str, Any]], file: str) -> AuditResult:
+def _one(
+    step: StepResult, module: ledger.Ledger, proofs: list[dict[str, Any]], file: str, address: str = ""
+) -> AuditResult:
     """What is known about one step, and the power of instances on which it was checked; nothing else is examined."""
     count = sum(each.of == step.of for each in ledger.load(module))
-    conclusions = {step.of: following.of_one(step, count)}
+    conclusions = {step.of: following.of_one(step, count, address)}
     changed = None
     if step.verdict is StepVerdict.CHECKED:
         with progress("changing numbers") as report:
@@ -187,7 +252,7 @@ def _one(step: StepResult, module: str, proofs: list[dict[str, Any]], file: str)
 
 
 def _mutated(
-    modules: list[str], ids: tuple[str, ...] | None, workers: int | None, scheduler: str | None
+    modules: Sequence[ledger.Ledger], ids: tuple[str, ...] | None, workers: int | None, scheduler: str | None
 ) -> MutationResult:
     with executor(scheduler, workers) as where, progress("changing numbers") as report:
         tested = ledger.mutate(modules, ids, report, where)
@@ -207,8 +272,6 @@ def _papers(paper: str | None, step: str | None) -> list[str]:
         paper = prefix
     if paper is None:
         return [name for name in bounds.PAPERS if ledger.has_ledger(name)]
-    if bounds.own.is_own(paper):
-        raise InputError(f"{paper} has no ledger of its proof: those of the catalogue have; {_those_with()}")
     if "/" in paper:
         paper = bounds.get(paper).key.partition("/")[0]
     else:
@@ -229,13 +292,7 @@ def _ids(paper: str | None, step: str | None, modules: list[str]) -> tuple[str, 
     key = paper if paper in audited else bounds.get(paper).repairs
     if key not in audited:
         raise InputError(f"no step of the ledger is about {paper}; {did_you_mean(paper, sorted(audited))}")
-    premises = following.premises_of(bounds.statements(paper.partition("/")[0]), audited)
-    wanted, todo = {key}, [key]
-    while todo:
-        new = set(premises[todo.pop()]) - wanted
-        wanted |= new
-        todo += new
-    return tuple(each.id for each in steps if each.of in wanted)
+    return selection.of_statement(key, steps)
 
 
 def _those_with() -> str:

@@ -21,7 +21,7 @@ import scipy
 import sympy as sp
 
 from bounds.ledger.implication import Implication
-from bounds.ledger.step import Step
+from bounds.ledger.step import Gram, Identity, Scalar, Step
 from ratecheck.auditing.sources import behind
 
 # What decides: the modules behind these have a say in a verdict, and the script with z3, which is not imported.
@@ -73,6 +73,22 @@ def implication_digest(implication: Implication) -> str:
     _feed(digest, behind(("ratecheck.auditing.implications", "ratecheck.algebra.z3_process"), _PACKAGES))
     digest.update(sources_digest("bounds", importlib.util.find_spec).encode())
     return digest.hexdigest()[:24]
+
+
+def formulas_alone(step: Step) -> bool:
+    """Whether `step_digest` has all of a step, wherever it was written: formulas of SymPy's own, and no function."""
+    checks = [check for check in (step.check, step.repaired) if check is not None]
+    return all(type(check) in (Identity, Scalar, Gram) and all(map(_plain, _formulas(check))) for check in checks)
+
+
+def _formulas(check: Any) -> list[sp.Expr]:
+    conditions = (*getattr(check, "hypotheses", ()), *getattr(check, "conditions", ()))
+    return [side for each in (check, *conditions) for side in (each.left, each.right)]
+
+
+def _plain(expr: sp.Expr) -> bool:
+    """Whether every part of a formula is of a class of SymPy, whose behaviour its version says."""
+    return all(str(type(part).__module__).partition(".")[0] == "sympy" for part in sp.preorder_traversal(expr))
 
 
 def canonical(value: Any) -> str:

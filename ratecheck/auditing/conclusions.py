@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bounds.ledger.fault import Fault, FaultKind
@@ -76,17 +77,33 @@ def conclude(findings: Sequence[StepResult], statements: Sequence[Statement]) ->
     return {key: found[key] for key in own}
 
 
+def if_complete(found: Mapping[str, Conclusion], findings: Sequence[StepResult]) -> dict[str, Conclusion]:
+    """Of a user's own statements that hold it is said that this supposes a complete ledger, which nobody has read."""
+    counts = Counter(each.of for each in findings if each.file)
+
+    def said(each: Conclusion) -> Conclusion:
+        if each.standing is not Standing.HOLDS or not counts[each.key]:
+            return each
+        steps = "step is" if counts[each.key] == 1 else f"{counts[each.key]} steps are"
+        return replace(each, reasons=(f"if the {steps} all of its proof", *each.reasons))
+
+    return {key: said(each) for key, each in found.items()}
+
+
 def premises_of(statements: Sequence[Statement], audited: Container[str]) -> dict[str, list[str]]:
     """What each statement follows from; of a repaired form that has no steps the printed one, whose steps repair it."""
     printed = {each.key: each.repairs for each in statements if each.repairs and each.key not in audited}
     return {each.key: [printed.get(premise, premise) for premise in each.follows_from] for each in statements}
 
 
-def of_one(finding: StepResult, count: int) -> Conclusion:
-    """What a single step says of its statement, which has ``count`` steps: it can refute it, and nothing more."""
+def of_one(finding: StepResult, count: int, address: str = "") -> Conclusion:
+    """What a single step says of its statement, which has ``count`` steps: it can refute it, and nothing more.
+
+    ``address`` is what the audit takes for the statement, where that is not its key.
+    """
     standing, reason = _of_step(finding)
     if standing is not Standing.FALSE:
-        examine = f"'ratecheck audit {finding.of}' examines all of its proof"
+        examine = f"'ratecheck audit {address or finding.of}' examines all of its proof"
         standing, reason = Standing.UNDECIDED, f"this is one of its {count} steps; {examine}"
     return Conclusion(finding.of, standing, (reason,), (finding.id,), finding.mended)
 

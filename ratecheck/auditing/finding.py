@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from bounds.ledger.fault import Fault, FaultKind
+from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Step, StepKind
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
@@ -37,7 +38,8 @@ class StepResult:
 
     ``basis`` is "certificate" or "solver" for what is proved, "instances" for what is checked. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
-    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``fault`` is what a reader makes of a refuted step.
+    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``fault`` is what a reader makes of a refuted step. ``file``
+    is the file of a user's own ledger, and "" for a ledger of a paper.
     """
 
     id: str
@@ -58,11 +60,12 @@ class StepResult:
     remark: str
     seconds: float
     fault: Fault | None = None
+    file: str = ""
 
     @property
     def paper(self) -> str:
-        """The prefix of the id."""
-        return self.id.partition("/")[0]
+        """The prefix of the id, or the file of a user's own ledger."""
+        return self.file or self.id.partition("/")[0]
 
     @property
     def certified(self) -> bool:
@@ -82,9 +85,9 @@ class StepResult:
         return dataclasses.replace(self, fault=fault, verdict=StepVerdict.TYPO if typo else self.verdict)
 
     def fields(self) -> dict[str, Any]:
-        """As data for a file; the fault is kept with the paper."""
+        """As data to keep; the fault and the file are the ledger's to say."""
         fields = dataclasses.asdict(dataclasses.replace(self, fault=None))
-        del fields["fault"]
+        del fields["fault"], fields["file"]
         return {**fields, "verdict": self.verdict.value}
 
     @classmethod
@@ -154,6 +157,9 @@ def _guarded(work: Any) -> Decision:
             return found
     except OutOfTime:
         return Decision(answer=Answer.UNKNOWN, evidence=f"not decided in {STEP_SECONDS:g} seconds")
+    except StepError:
+        # A user's own step that cannot be examined as it is written.
+        raise
     except Exception as error:  # noqa: BLE001  # one faulty step of a ledger must not hide the others
         return Decision(answer=Answer.UNKNOWN, evidence=f"the check failed with {type(error).__name__}: {error}")
 

@@ -1,22 +1,26 @@
 """A whole ledger: every step examined in worker processes, with a cache by content.
 
-A ledger is a module with a tuple ``STEPS``, by default the ``proofs`` of a paper in `bounds.papers`. Workers import it
-themselves, since the functions of a step do not travel between processes.
+A ledger is a module with a tuple ``STEPS``, by default the ``proofs`` of a paper in `bounds.papers`, or a file of a
+user's own with such a tuple. Workers import the module, or run what the file held, themselves, since the functions of a
+step do not travel between processes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import importlib.util
 import json
 import os
+import platform
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bounds import papers
 from bounds.ledger.fault import by_step
+from bounds.ledger.own import OwnLedger
 from ratecheck.aliases import Progress
 from ratecheck.caching import Store
 from ratecheck.errors import InputError, did_you_mean
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from bounds.ledger.step import Step
     from ratecheck.auditing.finding import StepResult
     from ratecheck.auditing.mutation.analysis import Tested
+
+# The name of a module, or a file of a user's own as it was read.
+Ledger: TypeAlias = str | OwnLedger
 
 
 def module_of(paper: str) -> str:
@@ -38,14 +45,21 @@ def has_ledger(paper: str) -> bool:
     return papers.has(paper, "proofs")
 
 
-def load(module: str) -> tuple[Step, ...]:
-    """The steps of a ledger; raises `InputError` where two have the same id."""
-    steps: tuple[Step, ...] = importlib.import_module(module).STEPS
+def load(module: Ledger) -> tuple[Step, ...]:
+    """The steps of a ledger; raises `InputError` where two have the same id, or where a user's own cannot be used."""
+    steps = _steps(module)
     seen: set[str] = set()
     for step in steps:
         if step.id in seen:
             raise InputError(f"{module} has two steps {step.id!r}: ids have to be unique")
         seen.add(step.id)
+    return steps
+
+
+def _steps(ledger: Ledger) -> tuple[Step, ...]:
+    if isinstance(ledger, OwnLedger):
+        return ledger.steps
+    steps: tuple[Step, ...] = importlib.import_module(ledger).STEPS
     return steps
 
 
@@ -70,7 +84,7 @@ class ResultStore:
         self._store.put(key, json.dumps({"count": len(value), "value": value}).encode())
 
 
-def one(module: str, step: str) -> tuple[str, ...]:
+def one(module: Ledger, step: str) -> tuple[str, ...]:
     """The id of a step of a ledger; raises `InputError` where there is none of this id."""
     ids = [each.id for each in load(module)]
     if step not in ids:
@@ -79,7 +93,7 @@ def one(module: str, step: str) -> tuple[str, ...]:
 
 
 def audit(
-    modules: Sequence[str],
+    modules: Sequence[Ledger],
     ids: Collection[str] | None = None,
     progress: Progress | None = None,
     workers: int | Executor | None = None,
@@ -87,22 +101,29 @@ def audit(
     """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order."""
     from ratecheck.auditing.finding import StepResult
 
-    found = [StepResult.read(fields) for fields in _over_steps("findings", modules, ids, progress, workers)]
-    return [each.filed(by_step(each.paper).get(each.id)) for each in found]
+    found = []
+    for ledger, fields in _over_steps("findings", modules, ids, progress, workers):
+        result = StepResult.read(fields)
+        if isinstance(ledger, OwnLedger):
+            found.append(dataclasses.replace(result, file=ledger.path).filed(ledger.faults.get(result.id)))
+        else:
+            found.append(result.filed(by_step(result.paper).get(result.id)))
+    return found
 
 
 def certificates(
-    modules: Sequence[str],
+    modules: Sequence[Ledger],
     ids: Collection[str] | None = None,
     progress: Progress | None = None,
     workers: int | Executor | None = None,
 ) -> list[dict[str, Any]]:
     """The certificates of the steps of some ledgers, all or those of ``ids`` alone; see `certificates.exported`."""
-    return _over_steps("certificates", modules, ids, progress, workers)
+    found = _over_steps("certificates", modules, ids, progress, workers)
+    return [{**fields, "file": ledger.path} if isinstance(ledger, OwnLedger) else fields for ledger, fields in found]
 
 
 def mutate(
-    modules: Sequence[str],
+    modules: Sequence[Ledger],
     ids: Collection[str] | None = None,
     progress: Progress | None = None,
     workers: int | Executor | None = None,
@@ -110,39 +131,50 @@ def mutate(
     """The steps of some ledgers, all or those of ``ids`` alone, with their mutants and what became of them."""
     from ratecheck.auditing.mutation.analysis import Tested
 
-    return [Tested.read(fields) for fields in _over_steps("mutants", modules, ids, progress, workers)]
+    found = _over_steps("mutants", modules, ids, progress, workers)
+    return [
+        dataclasses.replace(Tested.read(fields), file=ledger.path if isinstance(ledger, OwnLedger) else "")
+        for ledger, fields in found
+    ]
 
 
 def _over_steps(
     work: str,
-    modules: Sequence[str],
+    modules: Sequence[Ledger],
     ids: Collection[str] | None,
     progress: Progress | None,
     workers: int | Executor | None,
-) -> list[dict[str, Any]]:
-    """What some work yields for the steps of some ledgers; a ledger whose sources are known is not even imported."""
+) -> list[tuple[Ledger, dict[str, Any]]]:
+    """What some work yields for the steps of some ledgers; a ledger whose sources are known is not even imported.
+
+    Of a user's own file nothing is kept as a whole: what it reads and imports is not known.
+    """
     from ratecheck.auditing.cache_key import sources_digest
 
     store = ResultStore()
     progress, workers = progress or (lambda _: None), workers or os.cpu_count() or 1
-    if ids is not None:
-        places = [(work, each, k) for each in modules for k, step in enumerate(load(each)) if step.id in ids]
+    if ids is not None or any(isinstance(each, OwnLedger) for each in modules):
+        places = [
+            (work, each, k) for each in modules for k, step in enumerate(load(each)) if ids is None or step.id in ids
+        ]
         picked = _run(places, store, progress, workers)
-        return [picked[task][0] for task in places]
-    keys = {module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in modules}
+        return [(task[1], picked[task][0]) for task in places]
+    keys = {
+        module: f"{work}-{module}-{sources_digest(module, importlib.util.find_spec)}" for module in map(str, modules)
+    }
     found = {module: store.get(key) for module, key in keys.items()}
     missing = [module for module, fields in found.items() if fields is None]
-    tasks = [(work, module, number) for module in missing for number in range(len(load(module)))]
+    tasks: list[Task] = [(work, module, number) for module in missing for number in range(len(load(module)))]
     results = _run(tasks, store, progress, workers)
     for module in missing:
         mine = [results[task] for task in tasks if task[1] == module]
         found[module] = [fields for fields, _ in mine]
         if all(lasting for _, lasting in mine):
             store.put(keys[module], found[module])
-    return [fields for module in modules for fields in found[module]]
+    return [(module, fields) for module in modules for fields in found[str(module)]]
 
 
-Task = tuple[str, str, int]
+Task = tuple[str, Ledger, int]
 
 
 def _run(
@@ -152,15 +184,17 @@ def _run(
     elsewhere = isinstance(workers, Executor)
     if elsewhere:
         # Other machines have caches of their own: what they find is kept here as well, and not asked for again.
-        kept = {task: store.get(_step_key(*task)) for task in tasks}
+        keys = {task: _step_key(*task) for task in tasks}
+        kept = {task: store.get(key) for task, key in keys.items() if key is not None}
         results = {task: (found, True) for task, found in kept.items() if found is not None}
     missing = [task for task in tasks if task not in results]
 
     def done(number: int, result: tuple[dict[str, Any], bool]) -> None:
         task = missing[number]
         results[task] = result
-        if elsewhere and result[1]:
-            store.put(_step_key(*task), result[0])
+        key = _step_key(*task) if elsewhere and result[1] else None
+        if key is not None:
+            store.put(key, result[0])
         progress(len(results) / len(tasks))
 
     folder = None if elsewhere or store.folder is None else str(store.folder)
@@ -168,14 +202,20 @@ def _run(
     return results
 
 
-def _step_key(work: str, module: str, position: int) -> str:
-    """Under which the result on a step is kept: its content, and all code that has a say."""
-    from ratecheck.auditing.cache_key import checker_digest, step_digest
+def _step_key(work: str, module: Ledger, position: int) -> str | None:
+    """Under which the result on a step is kept: its content, and all code that has a say; None where it is not kept.
 
-    return f"{work}-{checker_digest()}-{step_digest(importlib.import_module(module).STEPS[position])}"
+    A function of a user's own may call, import and read whatever it likes, so that its content is not known.
+    """
+    from ratecheck.auditing.cache_key import checker_digest, formulas_alone, step_digest
+
+    step = _steps(module)[position]
+    if isinstance(module, OwnLedger) and not formulas_alone(step):
+        return None
+    return f"{work}-{checker_digest()}-{step_digest(step)}"
 
 
-def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
+def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tuple[dict[str, Any], bool]:
     """What some work yields for one step, as data; from the cache where the step's content is known.
 
     Also whether it is the same in every run: where z3 had to be killed it is not, and it is not kept.
@@ -186,9 +226,14 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
     from ratecheck.auditing.mutation.analysis import test_step
 
     store = ResultStore(None if folder is None else Path(folder))
-    step = importlib.import_module(module).STEPS[position]
+    try:
+        step = _steps(module)[position]
+    except InputError as error:
+        if isinstance(module, OwnLedger) and not module.place.is_file():
+            raise InputError(f"{error}; this was on {platform.node()}, which has no {module.place}") from None
+        raise
     key = _step_key(work, module, position)
-    kept = store.get(key)
+    kept = None if key is None else store.get(key)
     lasting = True
     if kept is None:
         killed = SOLVER.killed
@@ -198,7 +243,7 @@ def work_on(work: str, module: str, position: int, folder: str | None) -> tuple[
         else:
             kept = (examine_step(step) if work == "findings" else test_step(step)).fields()
             lasting = SOLVER.killed == killed
-        if lasting:
+        if lasting and key is not None:
             store.put(key, kept)
     result: dict[str, Any] = kept
-    return result, lasting
+    return result, lasting and key is not None

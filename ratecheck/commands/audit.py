@@ -12,7 +12,7 @@ from ratecheck.errors import InputError
 
 
 @click.command(name="audit")
-@click.argument("paper", metavar="[PAPER|KEY]", required=False)
+@click.argument("paper", metavar="[PAPER|KEY|FILE.py]", required=False)
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--mutate", is_flag=True, help="Change every printed constant, exponent and direction, one at a time.")
 @click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
@@ -32,7 +32,8 @@ def command(
 ) -> int:
     """Check every step of the proofs of a PAPER, or of all papers.
 
-    KEY is a statement: its steps, and those of the statements that it follows from.
+    KEY is a statement: its steps, and those of the statements that it follows from. FILE.py has statements of your own
+    and STEPS, the steps of their proofs; FILE.py:NAME is one of these statements.
     Each step is PROVED with a certificate or on a solver's word, CHECKED on instances, or refuted by numbers.
     Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false.
     """

@@ -79,7 +79,8 @@ def ledger_text(findings: Sequence[StepResult], conclusions: Mapping[str, Conclu
 
 
 def _row(finding: StepResult) -> list[str]:
-    step = finding.id.partition("/")[2]
+    # Of a user's own ids not every one begins with a paper.
+    step = finding.id.partition("/")[2] or finding.id
     by = _BASIS.get(finding.basis, f"repaired form {finding.repaired}" if finding.repaired else "")
     return [f"  {step}", finding.location, finding.kind, finding.verdict.value, by]
 

@@ -26,8 +26,9 @@ def certificate_text(answer: Mapping[str, Any]) -> str:
 def leaving_text(answers: Sequence[Mapping[str, Any]], file: str) -> str:
     """How many proved steps of each paper have a certificate in the file, and what the others lack."""
     lines = []
-    for paper in dict.fromkeys(each["id"].partition("/")[0] for each in answers):
-        own = [each for each in answers if each["id"].partition("/")[0] == paper]
+    papers = [each.get("file") or each["id"].partition("/")[0] for each in answers]
+    for paper in dict.fromkeys(papers):
+        own = [each for each, its in zip(answers, papers, strict=True) if its == paper]
         count = sum(each["certificate"] is not None for each in own)
         reasons = Counter(each["reason"] for each in own if each["reason"])
         without = "".join(f"; {number} without: {reason}" for reason, number in reasons.most_common())

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -263,3 +264,11 @@ def test_whatever_a_file_does_is_one_line(here, cli, line, message, command):
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert message in done.stderr
+
+
+def test_a_file_with_a_dataclass_runs(here):
+    """Dataclasses look for the module of their class, which is not found by imports afterwards."""
+    mine = here / "mine.py"
+    mine.write_text(mine.read_text() + "\nimport dataclasses\n@dataclasses.dataclass\nclass Point:\n    x: int\n")
+    assert rc.get(KEY).title == "Gradient descent"
+    assert not [name for name in sys.modules if name.startswith("_own_statements")]

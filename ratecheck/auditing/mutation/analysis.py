@@ -16,6 +16,7 @@ from typing import Any
 
 import sympy as sp
 
+from bounds.ledger.own import StepError
 from bounds.ledger.step import Check, Enumerated, Step
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import Answer, Decision
@@ -58,16 +59,20 @@ class ChangedStep:
 
 @dataclass(frozen=True)
 class Tested:
-    """A step and its mutants, none where it does not hold as printed; whether it was checked on instances."""
+    """A step and its mutants, none where it does not hold as printed; whether it was checked on instances.
+
+    ``file`` is the file of a user's own ledger, and "" for a ledger of a paper.
+    """
 
     id: str
     on_instances: bool
     mutants: tuple[ChangedStep, ...]
+    file: str = ""
 
     @property
     def paper(self) -> str:
-        """The prefix of the id."""
-        return self.id.partition("/")[0]
+        """The prefix of the id, or the file of a user's own ledger."""
+        return self.file or self.id.partition("/")[0]
 
     def fields(self) -> dict[str, Any]:
         """As data for a file."""
@@ -89,6 +94,10 @@ def test_step(step: Step) -> Tested:
         with limit(SECONDS):
             holds = probe.settle().true
     except OutOfTime:
+        holds = False
+    except StepError:
+        raise
+    except Exception:  # noqa: BLE001  # what is not decided has no mutants: the audit says why
         holds = False
     found = tuple(_mutants(probe, end)) if holds else ()
     return Tested(step.id, isinstance(step.check, Enumerated), found)

@@ -31,7 +31,7 @@ _COMPARED = 40
 _GENERATIONS = 30
 _TRIED = 6
 _DENOMINATORS = (1, 12, 10**4, 10**14)
-_NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, Undefined)
+_NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, OverflowError, Undefined)
 
 
 class Probe:
