@@ -142,7 +142,7 @@ def _keys(ledger: OwnLedger) -> list[str]:
 def _steps(ledger: OwnLedger) -> tuple[Step, ...]:
     path, listed = ledger.path, _listed(ledger, "STEPS", Step)
     if listed is None:
-        raise InputError(f"{path} has no ledger of its proof: assign STEPS = (Step(...), ...), see docs/own.md")
+        raise InputError(f"{path} has no ledger of its proof: assign STEPS = (Step(...), ...), of bounds.ledger.Step")
     if not listed:
         raise InputError(f"{path}: STEPS is empty: give at least one Step")
     seen: set[str] = set()
