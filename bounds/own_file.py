@@ -34,10 +34,11 @@ _FUTURE = functools.reduce(
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Why a name of the file has no value, and in which line."""
+    """Why a name of the file has no value, and in which line; ``symbol`` says that it would name a symbol."""
 
     line: int | None
     reason: str
+    symbol: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +74,9 @@ def run(path: str, place: Path, content: bytes) -> OwnFile:
 def run_anew(path: str, place: Path, content: bytes) -> OwnFile:
     """Run what the file holds; what Python would keep of an earlier content beside it is not asked.
 
-    An assignment whose value is a part of a statement may fail: its names are in ``broken``, and what follows is run.
-    Whatever else fails stops the file. Raises `InputError` then, with the line.
+    An assignment whose value is a part of a statement, or what a function of the file returns, may fail: its names are
+    in ``broken``, and what follows is run. So may one without calls that needs such a name. Whatever else fails stops
+    the file, since what follows may mean something else without it. Raises `InputError` then, with the line.
     """
     runner = _Runner(path, place, content)
     runner.run()
@@ -119,10 +121,11 @@ class _Runner:
             # The user's code may raise anything; what is not Python's own or the file's is meant for the whole program.
             if not isinstance(error, Exception) and type(error).__module__ not in ("builtins", self.module.__name__):
                 raise
-            cause = self._cause(error)
-            if not (names and isinstance(error, Exception) and (cause or self._builds(node))):
+            needs = self._cause(error) is not None and not any(isinstance(each, ast.Call) for each in ast.walk(node))
+            if not (names and isinstance(error, Exception) and (needs or self._builds(node))):
                 raise self._stopped(error, node) from None
-            failure = Failure(line=self._line(error, node), reason=self._reason(error))
+            declared = self._called(node) is symbol
+            failure = Failure(line=self._line(error, node), reason=self._reason(error), symbol=declared)
             for name in names:
                 # What it was before is not what is meant.
                 vars(self.module).pop(name, None)
@@ -133,13 +136,15 @@ class _Runner:
 
     def _builds(self, node: ast.stmt) -> bool:
         """Whether an assignment calls what makes a part of a statement, or a function of the file: nothing else."""
-        call = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-        if not isinstance(call, ast.Call):
-            return False
-        made = self._value(call.func)
+        made = self._called(node)
         own = isinstance(made, FunctionType) and made.__module__ == self.module.__name__
         part = isinstance(made, type) and dataclasses.is_dataclass(made) and made.__module__ == parts.__name__
         return own or part or made in (theorem, symbol, dataclasses.replace)
+
+    def _called(self, node: ast.stmt) -> object:
+        """What an assignment calls for its value; None for other values and other statements."""
+        call = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        return self._value(call.func) if isinstance(call, ast.Call) else None
 
     def _value(self, node: ast.expr) -> object:
         """What a name, or an attribute of one, stands for in the file; nothing is run for it."""
@@ -151,8 +156,9 @@ class _Runner:
 
     def _cause(self, error: BaseException) -> Failure | None:
         """The failure of an earlier line that this one comes from."""
-        name = _missing(error)
-        return None if name is None else self.broken.get(name)
+        found = self.broken.get(_missing(error) or "")
+        # A formula's names are symbols; a theorem by the same name is no reason.
+        return None if found is not None and isinstance(error, FieldError) and not found.symbol else found
 
     def _line(self, error: BaseException, node: ast.stmt | None) -> int | None:
         """The line of the field that is wrong, else the last line of the file that the error passed through."""

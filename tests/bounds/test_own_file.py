@@ -113,14 +113,19 @@ def test_what_needs_a_broken_part_says_so(tmp_path, monkeypatch, cli):
         'theta = symbol("theta", "any share", role="fre")\n'
         'first = theorem(left="G_u", **fields | {"right": "theta*F_0"})\n'
         "second = dataclasses.replace(first, title='x')\n"
+        'F0 = theorem(left="G_w", **fields)\n'
+        'fourth = theorem(left="G_u", **fields | {"right": "F0"})\n'
         'other = theorem(left="G_w", **fields)\n'
+        "both = (good, first)\n"
         'third: Statement = theorem(left="G_u", **fields)\n'
     )
     for name, parts in {
         "theta": ("line 16: role: no Role 'fre'; did you mean 'free'",),
         "first": ("line 17", "it needs 'theta', which fails in line 16: role: no Role 'fre'"),
         "second": ("line 18", "it needs 'first', which fails in line 17"),
-        "other": ("line 19", "no symbol 'G_w'"),
+        "fourth": ("line 20: right: no symbol 'F0'; did you mean 'F_0'",),
+        "other": ("line 21", "no symbol 'G_w'"),
+        "both": ("line 22", "it needs 'first', which fails in line 17"),
     }.items():
         done = cli("show", f"mine.py:{name}")
         assert done.returncode == 2
@@ -138,6 +143,10 @@ def test_what_needs_a_broken_part_says_so(tmp_path, monkeypatch, cli):
         ("bad = theorem(left='G_w', **fields)\nprint(bad.title)", "line 16, it needs 'bad', which fails in line 15"),
         ("theorem(left='G_w', **fields)", "line 15, left: no symbol 'G_w'"),
         ("own = Vocabulary(COMMON)\nown.facts['x'] = theorem()", "line 16, theorem lacks title"),
+        (
+            "bad = theorem(left='G_w', **fields)\nown = Vocabulary(COMMON)\nx = own.define(bad)",
+            "line 17, it needs 'bad', which fails in line 15",
+        ),
         ("bad = COMMON['G_w']", "line 15, no symbol 'G_w'"),
         ("import bounds\nbounds.get('pfl/lemma-0')", "line 16, no statement 'pfl/lemma-0'"),
         ("bad = [].pop()", "line 15, IndexError"),
