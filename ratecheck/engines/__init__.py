@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments import averages, exact, long_runs
+from ratecheck.engines.moments import averages, exact, long_runs, populations
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
@@ -100,7 +100,7 @@ def exact_moments(
         noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
         step_sizes=step_sizes,
     )  # fmt: skip
-    return exact.expect(ready, progress=progress)
+    return populations.expect(ready, progress=progress)
 
 
 def exact_average(
