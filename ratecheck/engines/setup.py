@@ -226,7 +226,7 @@ def prepare(
     if chosen.full and trace.rate < 1:
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
     chosen.check_problem(problem)
-    local_steps = _local_steps(chosen, K if np.isscalar(K) else problem.by_row("K", K), problem.distinct)
+    local_steps = _local_steps(chosen, K if np.ndim(K) == 0 else problem.by_row("K", K), problem.distinct)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
         raise InputError(f"{chosen.name} solves its inner problems exactly, so that its oracle has no noise")
@@ -245,6 +245,14 @@ def prepare(
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready
+
+
+def check_clients(ready: Setup) -> None:
+    """Raise `InputError` where the problem counts its clients by type, so that none is followed by itself."""
+    if ready.problem.multiplicities is not None:
+        raise InputError(
+            f"this follows clients one by one, which a {ready.problem.kind} has not: use engine=exact, or its full()"
+        )
 
 
 def is_random(ready: Setup) -> bool:

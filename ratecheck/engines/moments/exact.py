@@ -28,8 +28,8 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
-from ratecheck.engines.records import plan, weighted
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.records import RecordPlan, plan, weighted
+from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
 from ratecheck.participation.law import Clients, Sets, Subsets
 
@@ -82,6 +82,7 @@ class Expectation:
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
+    check_clients(setup)
     if not setup.problem.affine:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     fixed = setup.trace.deterministic
@@ -112,9 +113,7 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     return follow(setup, Moments, progress=progress)
 
 
-def follow(
-    setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Progress | None = None
-) -> Expectation:
+def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Progress | None = None) -> Expectation:
     """`expect` by this recursion of the moments, of a run that it follows."""
     # An overflow is a result here: the run diverges.
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
@@ -178,23 +177,7 @@ class Recorder:
                         for share, left, right in moments.over_clients(i, (point, np.abs(point)), (gradient, large)):
                             self._products.append((q, term.factor / (2 * share), left, right))
                     continue
-                sides = [
-                    term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
-                    for i, term in enumerate(column)
-                ]
-                if over is TermOver.MEANS:
-                    left, right = (
-                        (moments.mean([side[k][0] for side in sides]), moments.mean([side[k][1] for side in sides]))
-                        for k in (0, 1)
-                    )
-                    summands = [(column[0].factor, left, right)]
-                else:
-                    summands = [
-                        (term.factor / share, *each)
-                        for i, (term, side) in enumerate(zip(column, sides, strict=True))
-                        for share, *each in moments.over_clients(i, *side)
-                    ]
-                for factor, left, right in summands:
+                for factor, left, right in _summands(moments, column, recorded):
                     if np.array_equal(left[0], right[0]):
                         square(q, left, factor)
                     else:
@@ -278,6 +261,24 @@ class Centred:
     above: Array
     own: Array
     scatter: Array
+
+
+def _summands(
+    moments: Moments, column: Sequence[TermMap], recorded: RecordPlan
+) -> Iterator[tuple[float, Sides, Sides]]:
+    """A term, given client by client, as products of maps of z and what each is multiplied by."""
+    sides = [
+        term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i]) for i, term in enumerate(column)
+    ]
+    if column[0].over is TermOver.MEANS:
+        left, right = (
+            (moments.mean([side[k][0] for side in sides]), moments.mean([side[k][1] for side in sides])) for k in (0, 1)
+        )
+        yield column[0].factor, left, right
+        return
+    for i, (term, side) in enumerate(zip(column, sides, strict=True)):
+        for share, left, right in moments.over_clients(i, *side):
+            yield term.factor / share, left, right
 
 
 def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:

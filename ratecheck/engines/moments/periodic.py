@@ -84,8 +84,6 @@ def _check(setup: Setup) -> None:
     repeats = setup.trace.repeats
     if repeats is None:
         raise InputError("the rounds of this participation do not repeat: use exact, round by round")
-    if setup.problem.multiplicities is not None:
-        raise InputError("participants that repeat are followed client by client: use exact, round by round, or full()")
     check_exact(setup)
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")

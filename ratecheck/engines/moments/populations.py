@@ -16,13 +16,12 @@ N_g clients of type g, P(i takes part) = p_g and E over the clients (p_g = m/n w
 and who takes part adds to the covariance of (s, c) and to that of w_g, in terms of M = E[z z'],
 
     sampling      q sum_g N_g (R_g - R) M (R_g - R)' + q sum_g (N_g - 1) R_g^c V_g R_g^c',
-                  q X_g M X_g' + q (1 - 1/N_g - 1/n) X_g^c V_g X_g^c',      q = m (n - m)/(n (n - 1)), R = sum_g N_g R_g/n;
+                  q X_g M X_g' + q (1 - 1/N_g - 1/n) X_g^c V_g X_g^c',   q = m (n - m)/(n (n - 1)), R = sum_g N_g R_g/n;
     independent   sum_g q_g N_g R_g M R_g' + sum_g q_g (N_g - 1) R_g^c V_g R_g^c',
-                  q_g X_g M X_g' + q_g (1 - 1/N_g) X_g^c V_g X_g^c',        q_g = p_g (1 - p_g),
+                  q_g X_g M X_g' + q_g (1 - 1/N_g) X_g^c V_g X_g^c',     q_g = p_g (1 - p_g),
 
 the superscript c being the columns of the client's own state. All weights are nonnegative, and where all clients would
-move the state alike, R_g - R is 0: nothing cancels. That is a `RoundMap` as any other one, whose bounds of rounding hold
-as they are.
+move the state alike, R_g - R is 0: nothing cancels. That is a `RoundMap` as any other one, and so is its rounding.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from ratecheck.engines.moments.moment import Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, mixture
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.participation.law import Clients, RoundLaw, Sets, Subsets
+from ratecheck.participation.law import Clients, Sets, Subsets
 
 # Clients up to which the possible numbers of participants are gone through, where the server divides by theirs.
 _MOST_COUNTS = 2000
@@ -94,7 +93,7 @@ def _check_clients(setup: Setup, law: Clients) -> None:
 
 
 def _refuse_sets(law: Sets) -> None:
-    raise InputError(f"a population is not followed with {law.count():g} sets of clients to choose from: use its full()")
+    raise InputError(f"a population is not followed where one of {law.count():g} sets takes part: use its full()")
 
 
 def _ignores_count(setup: Setup) -> bool:
