@@ -152,12 +152,12 @@ def test_averages_over_long_runs(name):
     assert apart <= 1e-11 * average.metric
 
 
-@pytest.mark.parametrize("independent", [False, True], ids=["sampled", "independent"])
-@pytest.mark.parametrize("name", ["fedavg", "scaffold", "fedsum", "fedsum-b"])
+@pytest.mark.parametrize(
+    ("name", "independent"),
+    [*((name, False) for name in ("fedavg", "scaffold", "fedsum", "fedsum-b")), ("fedsum", True), ("fedsum-b", True)],
+)
 def test_a_million_clients_on_a_line_against_longer_numbers(name, independent):
     """Averages over the rounds, against the moments of one-dimensional modes, whose code and numbers are others."""
-    if independent and name in ("fedavg", "scaffold"):
-        pytest.skip("the server divides by how many take part")
     counts, h, g, sigma, m, K, T = [600_000, 400_000], [0.9, 0.4], [1.0, -2.0], 0.6, 1000, 4, 200
     own = {"gamma_u": 0.05, "eta_u": 1.2} if name in ("fedavg", "scaffold") else {"eta_g": 1.1, "eta_l": 0.02}
     problem = Population(Quadratic(np.array(h)[:, None, None], np.array(g)[:, None], 1), counts)
@@ -169,7 +169,8 @@ def test_a_million_clients_on_a_line_against_longer_numbers(name, independent):
     run = ModeRun(REGISTERED[name], "u", mean, K, T, sizes, p if independent else None)
     for record in ("G_u", "B"):
         (wanted,) = run.averages(modes([h], [g], tuple(counts)), {record: 1.0}, start=1.7, noise=sigma**2)
-        assert found.records[record].mean() == pytest.approx(wanted, rel=1e-12)
+        # Where one client in a thousand takes part, 1 - 0.001 in the map of a round is rounded, and so are its powers.
+        assert found.records[record].mean() == pytest.approx(wanted, rel=1e-11)
         assert abs(found.records[record].mean() - wanted) <= found.errors[record].mean() + 1e-16 * wanted
 
 
@@ -294,11 +295,17 @@ def test_a_verdict_on_a_million_clients():
 
 
 def test_statements_about_drawn_participations_are_refused():
-    """Draws are client by client; everybody's participation is none."""
+    """Draws are client by client; so are replicates."""
     problem = population([2, 3], 2, 2)
     with pytest.raises(InputError, match=r"use its full\(\)"):
         rc.verify("fedsum/theorem-4.1", problem=problem, S=2, K=2, T=10, sigma=0.2)
-    found = rc.verify("fedsum/theorem-4.1", problem=problem, participation=Trace.full(5), K=2, T=10, sigma=0.2)
+    with pytest.raises(InputError, match=r"use its full\(\)"):
+        rc.verify("fedsum/corollary-g.1-case-2", problem=problem, delta=0.5, K=2, T=10, sigma=0.2)
+    trace = Trace([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]] * 5)
+    found = rc.verify("fedsum/theorem-4.1", problem=problem, participation=trace, K=2, T=10, sigma=0.2)
+    wanted = rc.verify("fedsum/theorem-4.1", problem=problem.full(), participation=trace, K=2, T=10, sigma=0.2)
     assert found.verdict.engine == "exact"
+    assert found.outcome is wanted.outcome
+    assert found.left == pytest.approx(wanted.left, rel=1e-10)
     with pytest.raises(InputError, match=r"use engine=exact, or its full\(\)"):
         rc.verify("pfl/theorem-3.7", problem=population([2, 3], 2, 1), engine="step", m=2, K=2, T=10, sigma_u=0.1)
