@@ -226,7 +226,7 @@ def prepare(
     if chosen.full and trace.rate < 1:
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
     chosen.check_problem(problem)
-    local_steps = _local_steps(chosen, K if np.ndim(K) == 0 else problem.by_row("K", K), problem.distinct)
+    local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
         raise InputError(f"{chosen.name} solves its inner problems exactly, so that its oracle has no noise")

@@ -105,7 +105,9 @@ class Population(SingleLevel):
         return Quadratic(H, g, self.d_u)
 
     def by_row(self, name: str, values: Any) -> Any:
-        """One entry per type, of values (G,) by type or (n,) by client; see `Problem.by_row`."""
+        """One entry per type, of values (G,) by type or (n,) by client, or one number; see `Problem.by_row`."""
+        if np.isscalar(values):
+            return values
         array = floats(name, values)
         if array.shape == (self.distinct,):
             return values
