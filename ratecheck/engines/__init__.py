@@ -93,7 +93,8 @@ def exact_moments(
 ) -> exact.Expectation:
     """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).
 
-    Arguments as for ``simulate``. Raises `InputError` also where the run is not affine (problem not quadratic).
+    Arguments as for ``simulate``; on a `problems.Population` ``v0`` has one row per type, and ``K`` may be a list by
+    type. Raises `InputError` also where the run is not affine (problem not quadratic).
     """
     ready = setup.prepare(
         algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,
