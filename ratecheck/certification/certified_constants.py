@@ -181,17 +181,23 @@ def _weights(case: CertifiedCase) -> Array:
     return np.asarray(weights, dtype=float)
 
 
+def _total_weights(case: CertifiedCase) -> Array:
+    """The weights alpha_i, of clients that are counted by type their sum over the type."""
+    counts, weights = case.problem.multiplicities, _weights(case)
+    return weights if counts is None else np.asarray(counts * case.problem.by_row("alpha", weights))
+
+
 def _envelope(case: CertifiedCase) -> Moreau | None:
     """FLAME's envelopes, where its parameter is given."""
     if "lambda_" not in case.parameters:
         return None
-    return Moreau(case.problem.single, float(np.asarray(case.parameters["lambda_"])))
+    return Moreau(case.problem.representatives.single, float(np.asarray(case.parameters["lambda_"])))
 
 
 def _joint_minimum(case: CertifiedCase) -> Constant | None:
     """FLAME's joint minimum; see `Moreau.joint_minimum`."""
     envelope = _envelope(case)
-    return None if envelope is None else envelope.joint_minimum(_weights(case))
+    return None if envelope is None else envelope.joint_minimum(_total_weights(case))
 
 
 def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
@@ -200,7 +206,7 @@ def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
     if envelope is None:
         return None
     x = np.asarray(case.start.get("x0", np.zeros(case.problem.d)), dtype=float)
-    return envelope.lagrangian_gap(x, _weights(case))
+    return envelope.lagrangian_gap(x, _total_weights(case))
 
 
 def _convexity(case: CertifiedCase) -> Constant | None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Progress
 from ratecheck.engines import setup
-from ratecheck.engines.moments import averages, exact, long_runs
+from ratecheck.engines.moments import averages, exact, long_runs, populations
 from ratecheck.engines.monte_carlo import leap, step
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import whole
@@ -93,14 +93,15 @@ def exact_moments(
 ) -> exact.Expectation:
     """Expectations of what ``simulate`` records, computed instead of sampled; `Expectation.metric` is (T,).
 
-    Arguments as for ``simulate``. Raises `InputError` also where the run is not affine (problem not quadratic).
+    Arguments as for ``simulate``; on a `problems.Population` ``v0`` has one row per type, and ``K`` may be a list by
+    type. Raises `InputError` also where the run is not affine (problem not quadratic).
     """
     ready = setup.prepare(
         algorithm, problem, trace, K=K, T=T, x0=x0, y0=y0, v0=v0, weights=weights, records=records,
         noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
         step_sizes=step_sizes,
     )  # fmt: skip
-    return exact.expect(ready, progress=progress)
+    return populations.expect(ready, progress=progress)
 
 
 def exact_average(

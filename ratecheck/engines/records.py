@@ -18,7 +18,7 @@ from ratecheck.algorithms.algorithm import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Quadratic
+from ratecheck.problems import Bilevel, Population, Quadratic
 
 _EPS = float(np.finfo(float).eps)
 
@@ -27,7 +27,8 @@ _EPS = float(np.finfo(float).eps)
 class Record:
     """A quantity: ``constant`` + ||rows @ point - offset||^2 + the sum of ``terms``, each given client by client.
 
-    ``rows`` is (r, d) on the server's point, ``terms`` a list of one `TermMap` per client each, with coefficients on
+    ``rows`` is (r, d) on the server's point, ``terms`` a list of one `TermMap` per client each (per
+    type of a population), with coefficients on
     the slots (server, client, gradient, displacement); the displacement is that from ``anchor`` (n, d). ``given_sizes``
     (r, d + 1) bounds the terms that were added up to rows and offset, and whatever else they are off by in units of
     rounding; ``doubt`` is the error of the constant.
@@ -104,9 +105,9 @@ def _own(setup: Setup) -> list[str]:
 
 def _terms(setup: Setup, name: str) -> Record:
     """A quantity of the algorithm."""
-    clients = range(1) if setup.alike else range(setup.problem.n)
+    clients = range(1) if setup.alike else range(setup.problem.distinct)
     by_client = [setup.maps.records((name,), setup.parameters(i))[name] for i in clients]
-    by_client = by_client * (setup.problem.n // len(by_client))
+    by_client = by_client * (setup.problem.distinct // len(by_client))
     terms = tuple(tuple(_padded(term) for term in column) for column in zip(*by_client, strict=True))
     return Record(name, np.zeros((0, setup.problem.d)), np.zeros(0), terms)
 
@@ -118,17 +119,17 @@ def _padded(term: TermMap) -> TermMap:
 
 
 def _anchor(setup: Setup) -> tuple[Array, Array]:
-    problem = setup.problem.quadratic
+    problem = setup.problem.objective
     if "distance2" not in setup.records or problem is None:
-        nothing = np.zeros((setup.problem.n, setup.problem.d))
+        nothing = np.zeros((setup.problem.distinct, setup.problem.d))
         return nothing, nothing
     found = problem.minimizer()
     if found is None:
         raise InputError("there is no distance to a minimiser: f is unbounded below")
     u, v = found
-    anchor = np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
+    anchor = np.concatenate([np.broadcast_to(u, (problem.distinct, problem.d_u)), v], axis=1)
     joint, slope = problem.joint()
-    point = np.concatenate([u, v.ravel()])
+    point = problem.joint_point(u, v)
     return anchor, np.full_like(anchor, _solution_error(joint, slope, point)[0])
 
 
@@ -161,10 +162,10 @@ def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
         for mark, weights in (("", setup.shares), ("_w", by_work(setup.shares, setup.norms))):
             found |= _of_bilevel(bilevel, mark, weights)
         return found
-    quadratic = problem.quadratic
-    if quadratic is None or setup.algorithm.record_oracle != "gradient":
+    objective = problem.objective
+    if objective is None or setup.algorithm.record_oracle != "gradient":
         return {}
-    return {"gap": lambda: _function_gap(setup, quadratic), "distance2": lambda: _distance(setup)}
+    return {"gap": lambda: _function_gap(setup, objective), "distance2": lambda: _distance(setup)}
 
 
 def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callable[[], Record]]:
@@ -226,13 +227,13 @@ def _on(sizes: Array, x: Array) -> Array:
     return np.column_stack([sizes[:, :-1] @ np.abs(x), sizes[:, -1]])
 
 
-def _function_gap(setup: Setup, problem: Quadratic) -> Record:
+def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
     """The gap f - inf f."""
     infimum = problem.infimum()
     if math.isinf(infimum):
         raise InputError("there is no gap: f is unbounded below")
     if problem.d_v == 0 and setup.algorithm.point is None:
-        H, g = problem.H.mean(axis=0), problem.g.mean(axis=0)
+        H, g = problem.mean()
         root, point = _root(H / 2), _solved(H, g)
         return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, _solution_error(H, g, point)[1]))
     slots = setup.maps.server.slots + setup.maps.client.slots + 2
@@ -244,8 +245,8 @@ def _function_gap(setup: Setup, problem: Quadratic) -> Record:
     away, _ = _solution_error(joint, slope, point)
     length, steep = float(np.linalg.norm(point)), float(np.linalg.norm(slope))
     curvature = float(np.linalg.norm(joint)) if len(joint) else 0.0
-    doubt = _EPS * (64 * (problem.d + problem.n) * (steep * (length + away) + curvature * length**2)) / problem.n
-    return Record("gap", none, np.zeros(0), ((term,) * problem.n,), -infimum, doubt=doubt)
+    doubt = _EPS * (64 * (problem.d + problem.distinct) * (steep * (length + away) + curvature * length**2)) / problem.n
+    return Record("gap", none, np.zeros(0), ((term,) * problem.distinct,), -infimum, doubt=doubt)
 
 
 def _distance(setup: Setup) -> Record:
@@ -254,7 +255,7 @@ def _distance(setup: Setup) -> Record:
     away = np.eye(slots)[-1]
     terms = [TermMap(TermOver.CLIENTS, 1.0, block, away, away) for block in range(len(setup.algorithm.blocks))]
     none = np.zeros((0, setup.problem.d))
-    return Record("distance2", none, np.zeros(0), tuple((term,) * setup.problem.n for term in terms))
+    return Record("distance2", none, np.zeros(0), tuple((term,) * setup.problem.distinct for term in terms))
 
 
 def _solved(matrix: Array, right: Array) -> Array:
@@ -277,6 +278,9 @@ def _root(matrix: Array) -> Array:
 def _on_server(setup: Setup, record: Record, groups: NDArray[np.int64], slots: NDArray[np.int64]) -> Record:
     """The record with its terms as rows, where all of them are squares that depend on the server's point alone."""
     problem = setup.problem
+    if problem.multiplicities is not None:
+        # Its terms are few as they are.
+        return record
     present = [size > 0 for size in setup.sizes.values()]
     if not problem.affine or not record.terms or any(groups[k] for k in range(len(groups)) if present[k]):
         return record

@@ -91,8 +91,9 @@ class Setup:
 
     @cached_property
     def shares(self) -> Array:
-        """The clients' weights p_i in the objective."""
-        return self.problem.shares
+        """The clients' weights p_i in the objective; of one client per type where clients are counted by type."""
+        counts = self.problem.multiplicities
+        return self.problem.shares if counts is None else np.full(len(counts), 1 / self.problem.n)
 
     @cached_property
     def norms(self) -> Array:
@@ -115,9 +116,14 @@ class Setup:
             "weight": weight,
             "p": float(self.shares[i]),
             "norm": float(self.norms[i]),
-            "mean_norm": float(self.shares @ self.norms),
+            "mean_norm": self._mean_norm,
             **sizes,
         }
+
+    @cached_property
+    def _mean_norm(self) -> float:
+        counts = self.problem.multiplicities
+        return float((self.shares if counts is None else counts * self.shares) @ self.norms)
 
     def begin(self, i: int) -> tuple[Array, Array]:
         """Coefficients of ``begin`` as (fixed, rate): at a delay they are fixed + rate/delay.
@@ -185,7 +191,7 @@ class Setup:
         return self._envelope().proximal_map_error()
 
     def _envelope(self) -> Moreau:
-        return Moreau(self.problem.single, float(self.step_sizes["lambda_"]))
+        return Moreau(self.problem.representatives.single, float(self.step_sizes["lambda_"]))
 
 
 def prepare(
@@ -220,7 +226,7 @@ def prepare(
     if chosen.full and trace.rate < 1:
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
     chosen.check_problem(problem)
-    local_steps = _local_steps(chosen, K, problem.n)
+    local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
         raise InputError(f"{chosen.name} solves its inner problems exactly, so that its oracle has no noise")
@@ -231,14 +237,22 @@ def prepare(
         T=T,
         local_steps=local_steps,
         weights=_weights(chosen, weights, local_steps),
-        step_sizes=chosen.resolve(step_sizes, problem.n),
+        step_sizes=_by_row(problem, chosen.resolve(step_sizes, problem.n)),
         point=starting_point(problem, {"x0": x0, "y0": y0, "v0": v0}),
         noise=_noise(problem, sigmas),
         records=chosen.algorithm.recorded if records is None else _names(records),
     )
     if chosen.algorithm.oracle == "prox":
-        Moreau(problem.single, float(ready.step_sizes["lambda_"]))
+        Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready
+
+
+def check_clients(ready: Setup) -> None:
+    """Raise `InputError` where the problem counts its clients by type, so that none is followed by itself."""
+    if ready.problem.multiplicities is not None:
+        raise InputError(
+            f"this follows clients one by one, which a {ready.problem.kind} has not: use engine=exact, or its full()"
+        )
 
 
 def is_random(ready: Setup) -> bool:
@@ -251,6 +265,11 @@ def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: no sampling, no projection, affine gradients."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     return ready.problem.affine and not projects and ready.trace.deterministic
+
+
+def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:
+    """Parameters of the method, with one number per row of the problem in place of one per client."""
+    return {name: problem.by_row(name, v) if isinstance(v, np.ndarray) else v for name, v in sizes.items()}
 
 
 def _names(records: Sequence[str]) -> tuple[str, ...]:
@@ -311,11 +330,11 @@ def _noise(problem: Problem, sigmas: Mapping[str, float | None]) -> Array:
 
 
 def starting_point(problem: Problem, given: Mapping[str, ArrayLike | None]) -> Array:
-    """The starting point (n, d) from x0, y0 and v0, each given or None for zeros.
+    """The starting point (n, d) from x0, y0 and v0, each given or None for zeros; one row per type of a population.
 
     Raises `InputError` for other names, and where a shape does not fit or an entry is not finite.
     """
-    n, shapes = problem.n, problem.starts
+    n, shapes = problem.distinct, problem.starts
     parts = []
     for name, value in given.items():
         if name not in shapes:

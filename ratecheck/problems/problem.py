@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
     from ratecheck.problems.bilevel import Bilevel
     from ratecheck.problems.inner import InnerProblem
+    from ratecheck.problems.population import Population
     from ratecheck.problems.quadratic import Quadratic
 
 
@@ -121,6 +123,30 @@ class Problem(ABC):
     def quadratic(self) -> Quadratic | None:
         """The problem as quadratics f_i, where it is one."""
         return None
+
+    @property
+    def objective(self) -> Quadratic | Population | None:
+        """The objective f as a quadratic whose minimum is known, where it is one."""
+        return self.quadratic
+
+    @property
+    def multiplicities(self) -> NDArray[np.int64] | None:
+        """How many clients each row of `operator` and `starts` stands for; None where each stands for one."""
+        return None
+
+    @property
+    def distinct(self) -> int:
+        """Rows of `operator` and `starts`: clients, or types of them where one row stands for several clients."""
+        return self.n
+
+    def by_row(self, name: str, values: Any) -> Any:
+        """What was given for each client, one entry per row; raises `InputError` where clients of a row differ."""
+        return values
+
+    @property
+    def representatives(self) -> Problem:
+        """The problem of one client per row: itself, unless a row stands for several clients."""
+        return self
 
     @property
     def bilevel(self) -> Bilevel | None:

@@ -136,6 +136,14 @@ class Quadratic(SingleLevel):
         point = np.asarray(np.linalg.lstsq(joint, slope, rcond=_ZERO)[0], dtype=np.float64)
         return point[: self.d_u], point[self.d_u :].reshape(self.n, self.d_v)
 
+    def mean(self) -> tuple[Array, Array]:
+        """The means of the H_i (d, d) and of the g_i (d,)."""
+        return self.H.mean(axis=0), self.g.mean(axis=0)
+
+    def joint_point(self, u: Array, v: Array) -> Array:
+        """A point u (d_u,), v (n, d_v) in the coordinates of `joint`."""
+        return np.concatenate([u, v.ravel()])
+
     def joint(self) -> tuple[Array, Array]:
         """Hessian and linear term of n*f in (u, v_1, ..., v_n)."""
         n, d_u, d_v = self.n, self.d_u, self.d_v

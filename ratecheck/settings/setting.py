@@ -134,6 +134,7 @@ class Setting:
         T, pattern = self.rounds, self.pattern
         if not every_participation(self.statement) or pattern.follows_state or pattern.deterministic:
             return [pattern]
+        check_drawn(self.problem)
         if T * pattern.n > _LARGEST_TRACE:
             raise InputError(
                 f"T={T} with {pattern.n} clients: participations are drawn as matrices of at most "
@@ -186,6 +187,15 @@ class Setting:
             return {}
         numbers = given.matrix[: self.rounds or None].sum(axis=1)
         return {symbol: (int(numbers.min()), int(numbers.max()))}
+
+
+def check_drawn(problem: Problem) -> None:
+    """Raise `InputError` where participations cannot be drawn, since the problem counts its clients by type."""
+    if problem.multiplicities is not None:
+        raise InputError(
+            f"the statement is about participations that are drawn client by client, which a {problem.kind} has not: "
+            "use its full(), or give everybody's participation"
+        )
 
 
 def resolve(
@@ -366,7 +376,7 @@ def _local_steps(
     lists = [name for name in given if name != symbol and symbol in statement.vocabulary.reach(name)]
     name = lists[0] if lists else symbol
     steps = _per_client(name, given[name] if lists else sizes.get("local_steps", 1), problem.n)
-    for each in steps:
+    for each in dict.fromkeys(steps.tolist()):
         method.check_steps(whole(name, each, 1))
     return steps
 

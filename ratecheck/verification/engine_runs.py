@@ -12,7 +12,7 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.engines import setup
-from ratecheck.engines.moments import exact, lemmas, long_runs, quantities
+from ratecheck.engines.moments import exact, lemmas, long_runs, populations, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, step
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
@@ -74,6 +74,11 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
     wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
     if inside and wished == "exact":
         raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
+    if ready.problem.multiplicities is not None:
+        if wished == "step":
+            setup.check_clients(ready)
+        populations.check(ready)
+        return "exact"
     if inside:
         return "step"
     if wished == "exact":
@@ -103,7 +108,7 @@ def expected(
         return lemmas.expect(_followed(setting, ready), progress=progress), None
     means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
     if not means or by_round or not long_runs.pays(ready):
-        return exact.expect(_followed(setting, ready), progress=progress), None
+        return populations.expect(_followed(setting, ready), progress=progress), None
     found = long_runs.average(ready)
     records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
     finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (found.records, found.errors))
@@ -111,9 +116,9 @@ def expected(
         return exact.Expectation(records, errors, found.weights, ready.trace.rate), None
     if finite:
         # Rounds one by one lose less than powers of the map.
-        return exact.expect(ready, progress=progress), None
+        return populations.expect(ready, progress=progress), None
     early = replace(ready, T=min(_EARLY, ready.T))
-    return exact.expect(early, progress=progress), ready.T
+    return populations.expect(early, progress=progress), ready.T
 
 
 def simulate(setting: Setting, ready: setup.Setup, progress: Progress | None, wanted: range) -> step.Run:

@@ -22,7 +22,7 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.settings.applicability import foreign, unlike
 from ratecheck.settings.on_trace import OnTrace, on_trace
-from ratecheck.settings.setting import DEFAULTS, Options, Setting, resolve
+from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
 from ratecheck.verification.along_trajectory import along_trajectory
 from ratecheck.verification.drawn_step_sizes import over_draws
 from ratecheck.verification.engine_runs import Reporting
@@ -76,6 +76,7 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     if reason:
         return no_verdict(setting, pattern, reporting, (reason,))
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        check_drawn(setting.problem)
         return _refuted(over_draws(setting, reporting))
     traces = setting.traces()
     verdicts = []

@@ -205,7 +205,7 @@ class AffineRounds:
     @cached_property
     def _all_steps(self) -> tuple[Array, Array, Array, Array, Array]:
         """Of all clients: all local steps less the identity, the covariance of their noise, and their errors."""
-        n, steps = self.setup.problem.n, self.setup.local_steps
+        n, steps = self.setup.problem.distinct, self.setup.local_steps
         size = self.local.size + 1
         change, noise, error = (np.zeros((n, size, size)) for _ in range(3))
         off, rough = (np.zeros((n, size)) for _ in range(2))
@@ -264,9 +264,14 @@ class AffineRounds:
         table = self._tables.start_server()
         server_point = self.server.expand(table, self.point)
         server_clients = self.server.expand(table, self.client, column=1)
-        server = server_point @ setup.point[0] + server_clients @ np.mean(means, axis=0)
-        size = np.abs(server_point) @ np.abs(setup.point[0]) + np.abs(server_clients) @ np.mean(sizes, axis=0)
+        server = server_point @ setup.point[0] + server_clients @ self._mean(means)
+        size = np.abs(server_point) @ np.abs(setup.point[0]) + np.abs(server_clients) @ self._mean(sizes)
         return Start(server, size, server_clients / setup.problem.n, means, sizes, roots)
+
+    def _mean(self, parts: Sequence[Array]) -> Array:
+        """The mean over the clients."""
+        counts = self.setup.problem.multiplicities
+        return np.asarray(np.mean(parts, axis=0) if counts is None else np.average(parts, axis=0, weights=counts))
 
 
 @dataclass(frozen=True)

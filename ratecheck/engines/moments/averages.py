@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
+from ratecheck.engines.moments.exact import Moments, Recorder, single_threaded
 from ratecheck.engines.moments.moment import EPS, TINY, majorant
+from ratecheck.engines.moments.populations import check, moments_of
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 
@@ -75,14 +76,14 @@ def _entries(setup: Setup) -> float:
     if setup.algorithm.projects is not None:
         return math.inf
     try:
-        check_exact(setup)
+        check(setup)
     except InputError:
         return math.inf
     repeats = setup.trace.repeats
     if repeats is not None and len(repeats.first) + len(repeats.period) > 1:
         # Rounds differ, and all of them may be too many to write out: see `periodic`.
         return math.inf
-    moments = Moments(setup)
+    moments = moments_of(setup)
     return moments.size * (moments.size + 1) // 2 if moments.constant else math.inf
 
 
@@ -91,11 +92,11 @@ def average(setup: Setup) -> Average:
 
     Raises `InputError` where the run is not affine, rounds differ from one another or the state is large.
     """
-    check_exact(setup)
+    check(setup)
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        moments = Moments(setup)
+        moments = moments_of(setup)
         entries = moments.size * (moments.size + 1) // 2
         if not moments.constant:
             raise InputError("repeated squaring needs the same law in every round: use exact, round by round")

@@ -28,8 +28,8 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
-from ratecheck.engines.records import plan, weighted
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.records import RecordPlan, plan, weighted
+from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
 from ratecheck.participation.law import Clients, Sets, Subsets
 
@@ -82,6 +82,7 @@ class Expectation:
 
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
+    check_clients(setup)
     if not setup.problem.affine:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     fixed = setup.trace.deterministic
@@ -109,9 +110,14 @@ def single_threaded() -> threadpool_limits:
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
+    return follow(setup, Moments, progress=progress)
+
+
+def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Progress | None = None) -> Expectation:
+    """`expect` by this recursion of the moments, of a run that it follows."""
     # An overflow is a result here: the run diverges.
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        moments = Moments(setup)
+        moments = recursion(setup)
         recorder = Recorder(moments)
         values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
         for t, (moment, _) in enumerate(moments.rounds()):
@@ -133,9 +139,9 @@ class Recorder:
     def __init__(self, moments: Moments) -> None:
         recorded = plan(moments.setup)
         self.names = recorded.names
-        size, n = moments.size, moments.n
+        size = moments.size
         # Roundings by which a row is made: a mean over clients among them.
-        self._scale = n + 8
+        self._scale = moments.distinct + 8
         rows, sizes, weights, owners = (
             [np.zeros((0, size))],
             [np.zeros((0, size))],
@@ -168,24 +174,10 @@ class Recorder:
                         gradient[:, -1] -= moments.measured[1][i]
                         large[:, -1] += np.abs(moments.measured[1][i])
                         point = moments.point_rows(i)
-                        self._products.append((q, term.factor / (2 * n), (point, np.abs(point)), (gradient, large)))
+                        for share, left, right in moments.over_clients(i, (point, np.abs(point)), (gradient, large)):
+                            self._products.append((q, term.factor / (2 * share), left, right))
                     continue
-                sides = [
-                    term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i])
-                    for i, term in enumerate(column)
-                ]
-                if over is TermOver.MEANS:
-                    left, right = (
-                        (
-                            np.mean([side[k][0] for side in sides], axis=0),
-                            np.mean([side[k][1] for side in sides], axis=0),
-                        )
-                        for k in (0, 1)
-                    )
-                    sides, factors = [(left, right)], [column[0].factor]
-                else:
-                    factors = [term.factor / n for term in column]
-                for (left, right), factor in zip(sides, factors, strict=True):
+                for factor, left, right in _summands(moments, column, recorded):
                     if np.array_equal(left[0], right[0]):
                         square(q, left, factor)
                     else:
@@ -271,6 +263,24 @@ class Centred:
     scatter: Array
 
 
+def _summands(
+    moments: Moments, column: Sequence[TermMap], recorded: RecordPlan
+) -> Iterator[tuple[float, Sides, Sides]]:
+    """A term, given client by client, as products of maps of z and what each is multiplied by."""
+    sides = [
+        term_sides(moments, i, term, recorded.anchor[i], recorded.anchor_error[i]) for i, term in enumerate(column)
+    ]
+    if column[0].over is TermOver.MEANS:
+        left, right = (
+            (moments.mean([side[k][0] for side in sides]), moments.mean([side[k][1] for side in sides])) for k in (0, 1)
+        )
+        yield column[0].factor, left, right
+        return
+    for i, (term, side) in enumerate(zip(column, sides, strict=True)):
+        for share, left, right in moments.over_clients(i, *side):
+            yield term.factor / share, left, right
+
+
 def term_sides(moments: Moments, i: int, term: TermMap, anchor: Array, error: Array) -> tuple[Sides, Sides]:
     """Both factors of a term of client i as maps of z; ``error`` is that of the anchor, in units of rounding."""
     slots = moments.slot_rows(i, term.block)
@@ -294,12 +304,12 @@ class Moments:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.rounds_of = AffineRounds(setup)
-        self.n = setup.problem.n
+        self.n, self.distinct = setup.problem.n, setup.problem.distinct
         self.server, self.client = self.rounds_of.server.size, self.rounds_of.client.size
-        self.size = self.server + self.n * self.client + 1
+        self.size = self.server + self.distinct * self.client + 1
         self.measured = setup.operator(setup.algorithm.record_oracle)
         self.fixed = setup.trace.fixed(setup.T)
-        self.last = np.full(self.n, -1)
+        self.last = np.full(self.distinct, -1)
         self._maps: dict[bytes, RoundMap] = {}
 
     def inputs(self, i: int) -> NDArray[np.intp]:
@@ -431,7 +441,7 @@ class Moments:
 
     def _added(self, A_0: Array, error: Array, B: Array) -> Array:
         """Errors of A_0 + B, the sum over the clients having ``error``."""
-        return np.asarray(4 * np.abs(A_0) * ~kept(A_0)[:, None] + error + (self.n + 4) * np.abs(B))
+        return np.asarray(4 * np.abs(A_0) * ~kept(A_0)[:, None] + error + (self.distinct + 4) * np.abs(B))
 
     def _sampled(self, counts: Mapping[int, tuple[float, float, float]]) -> RoundMap:
         """Exchangeable sampling: ``counts`` maps |S| to P(|S|), pi_1 = P(i in S given |S|) and pi_2 = P(i, j in S).
@@ -469,7 +479,7 @@ class Moments:
             return self._by_client(p, *tables[0])
         if (p == p[0]).all():
             counts = range(self.n + 1)
-            probabilities = _count_probabilities(p)
+            probabilities = count_probabilities(p)
             pairs = max(self.n * (self.n - 1), 1)
             return self._sampled({c: (probabilities[c], c / self.n, c * (c - 1) / pairs) for c in counts})
         return self._unequal(p, tables)
@@ -532,6 +542,17 @@ class Moments:
             parts.append(Fluctuation(1.0, B, rows, columns))
         return total, errors, Noise(covariance, off, rough), parts
 
+    def mean(self, parts: Sequence[Array]) -> Array:
+        """The mean over the clients of matrices on z, one for each."""
+        return np.asarray(np.mean(parts, axis=0))
+
+    def over_clients(self, i: int, left: Sides, right: Sides) -> list[tuple[float, Sides, Sides]]:
+        """What the products of client i's sides add to (1/n) sum_i <left_i z, right_i z>: (n, left, right).
+
+        The first entry is what a product is divided by.
+        """
+        return [(self.n, left, right)]
+
     def gradient_rows(self, i: int) -> Array:
         """What client i's measured oracle returns at the recorded point, as a matrix (d, size) on z."""
         M, c = self.measured
@@ -593,7 +614,7 @@ class Moments:
         return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
 
 
-def _count_probabilities(p: Array) -> Array:
+def count_probabilities(p: Array) -> Array:
     """P(|S| = c) for c = 0 ... n, clients being independent."""
     counts = np.zeros(len(p) + 1)
     counts[0] = 1.0
@@ -609,9 +630,9 @@ def _inclusion_by_count(p: Array) -> tuple[Array, Array, Array]:
     one, two = np.zeros((n + 1, n)), np.zeros((n + 1, n, n))
     for i in range(n):
         rest = np.delete(p, i)
-        one[1:, i] = p[i] * _count_probabilities(rest)
+        one[1:, i] = p[i] * count_probabilities(rest)
         two[:, i, i] = one[:, i]
         for j in range(i):
-            both = p[i] * p[j] * _count_probabilities(np.delete(rest, j))
+            both = p[i] * p[j] * count_probabilities(np.delete(rest, j))
             two[2:, i, j] = two[2:, j, i] = both
-    return _count_probabilities(p), one, two
+    return count_probabilities(p), one, two

@@ -21,6 +21,7 @@ from ratecheck.engines.moments.moment import EPS, Moment, Number
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
 from ratecheck.engines.setup import Setup
+from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.problems import SingleLevel
 
@@ -61,6 +62,8 @@ def vectors(problem: SingleLevel, m: int, *, martingale: bool) -> Expectation:
     or, with ``martingale``, of the martingale differences of `_martingale`.
     """
     n = problem.n
+    if problem.multiplicities is not None:
+        raise InputError(f"the vectors are those of clients one by one, which a {problem.kind} has not: use its full()")
     X = np.concatenate(problem.gradients(np.zeros(problem.d_u), np.zeros((n, problem.d_v))), axis=1)
     one, two = Trace.uniform(n, m).inclusion
     gram = X @ X.T

@@ -18,7 +18,7 @@ from ratecheck.algorithms.algorithm import Counts
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.records import RecordPlan, plan, weighted
-from ratecheck.engines.setup import Setup
+from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.kernels.constants import SLOTS, WIDTH
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.oracle import AFFINE, Oracle
@@ -83,6 +83,7 @@ def simulate(
 
     ``kernel`` runs a block of them, local step by local step by default.
     """
+    check_clients(setup)
     # As many blocks as there are threads, of whole vectors and not too large.
     threads = threads or os.cpu_count() or 1
     lanes = min(LANES, WIDTH * math.ceil(replicates / threads / WIDTH))
