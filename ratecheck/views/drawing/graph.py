@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratecheck.auditing.graph import Grade, Node, ProofGraph
 from ratecheck.views.drawing import style
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colour, line style: told apart in grey by the line, and by the words inside of the boxes.
-_LOOKS: Mapping[Grade, tuple[str, str]] = {
+_LOOKS: Mapping[Grade, tuple[str, Any]] = {
     Grade.PROVED: (style.COLOURS[2], "-"),
     Grade.SOLVER: (style.COLOURS[0], "-"),
     Grade.CHECKED: (style.COLOURS[4], "-"),
@@ -67,8 +67,8 @@ def _columns(graph: ProofGraph) -> list[list[str]]:
 
     visit(graph.root, ())
     columns: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
-    for node, column in depth.items():
-        columns[column].append(node)
+    for node, far in depth.items():
+        columns[far].append(node)
     neighbours: dict[str, list[str]] = {node: [] for node in depth}
     for link in graph.links:
         for premise in link.premises:
