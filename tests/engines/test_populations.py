@@ -16,7 +16,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.problems import Population, Quadratic
 
-COUNTS = ([5], [1, 4], [5, 7], [2, 1, 5], [4, 4, 4])
+COUNTS = ([1], [2], [1, 1], [5], [1, 4], [5, 7], [2, 1, 5], [4, 4, 4])
 TEXTBOOK = ("G_u", "G_v", "B", "f", "gap", "distance2")
 # Methods with their parameters, and whether they have personal variables.
 METHODS = {
@@ -73,7 +73,7 @@ def both(name, problem, trace, *, K=3, T=12, noise=True, steps=None, **more):
 
 def sizes_of(n):
     """Numbers of participants: few, and all but few."""
-    return sorted({1, 2, n - 1, n})
+    return [m for m in sorted({1, 2, n - 1, n}) if 1 <= m <= n]
 
 
 @pytest.mark.parametrize("counts", COUNTS, ids=str)
