@@ -41,6 +41,10 @@ class UnknownSymbolError(InputError):
         super().__init__(f"no symbol {name!r}; {did_you_mean(name, vocabulary.order)}")
         self.name = name
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
+        """In another process the message is enough."""
+        return InputError, (str(self),)
+
 
 def expression(text: str, vocabulary: Vocabulary) -> sp.Expr:
     """The formula as an expression in the symbols of the vocabulary; decimal numbers become fractions.

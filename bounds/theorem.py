@@ -49,6 +49,10 @@ class FieldError(InputError):
         self.field = field
         self.unknown = reason.name if isinstance(reason, UnknownSymbolError) else None
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
+        """In another process the message is enough."""
+        return InputError, (str(self),)
+
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSymbol:

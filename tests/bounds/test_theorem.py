@@ -1,6 +1,7 @@
 """The short way to write a theorem makes the statement that the long way makes."""
 
 import inspect
+import pickle
 import random
 from pathlib import Path
 
@@ -245,6 +246,7 @@ def test_what_is_wrong_is_named_with_its_field(changed, parts):
         made(**changed)
     assert all(part in str(caught.value) for part in parts), caught.value
     assert "\n" not in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301  # made above
 
 
 @pytest.mark.parametrize(
