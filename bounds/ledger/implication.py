@@ -55,7 +55,7 @@ class Fact:
     """``quantity <= bound``, which the proof shows on its way and no statement says.
 
     The algebra takes it for granted. ``steps`` are the ids of the ledger's steps that say it or that it is put together
-    from, in their repaired form where the printed one is false; there are none where it is so ``by_definition``.
+    from; there are none where it is so ``by_definition``. ``missing`` says what of it no step says.
     """
 
     location: str
@@ -63,6 +63,7 @@ class Fact:
     bound: sp.Expr
     steps: tuple[str, ...] = ()
     by_definition: bool = False
+    missing: str = ""
 
 
 def numbered(part: str, *numbers: int) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import bounds
 from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Fact, Implication
 from bounds.ledger.step import StepKind
+from bounds.statement import Statement
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.implications import How, ImplicationVerdict
@@ -247,7 +248,7 @@ def plan(root: str) -> Plan:
         if mine:
             chosen += mine
             steps |= dict.fromkeys(step for each in mine for fact in each.facts for step in fact.steps)
-            steps |= dict.fromkeys(_end_to_end(every, of.get(key, [])))
+            steps |= dict.fromkeys(_end_to_end(every, of.get(key) or of.get(statement.repairs, [])))
         else:
             by_lines.add(key)
             steps |= dict.fromkeys(of.get(key) or of.get(statement.repairs, []))
@@ -294,14 +295,20 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
         if key in plan.by_lines:
             repaired = not of.get(key) and bool(statement.repairs)
             lines = of.get(key) or of.get(statement.repairs, [])
-            nodes[key] = _by_lines(key, statement.title, lines, repaired=repaired)
+            forms = _forms(statement) if repaired else 1
+            nodes[key] = _by_lines(key, statement.title, lines, repaired=repaired, forms=forms)
             continue
-        refuted = [each for each in whole if each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO)]
+        if statement.repairs and not whole:
+            # What the ledger has of the repaired form on runs is filed under the printed one.
+            refuted = [each for each in of.get(statement.repairs, []) if _refutes_repair(each)]
+        else:
+            refuted = [each for each in whole if each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO)]
         nodes[key] = _implied_node(key, statement.title, [each.id for each in refuted])
     for number, (implication, answer) in enumerate(zip(plan.implications, answers, strict=True), 1):
         premises = list(implication.premises)
         for place, fact in enumerate(implication.facts, 1):
-            node = _fact(f"{implication.conclusion} #{number}.{place}", fact, found)
+            repaired = bool(bounds.get(implication.conclusion).repairs)
+            node = _fact(f"{implication.conclusion} #{number}.{place}", fact, found, repaired=repaired)
             nodes[node.id] = node
             premises.append(node.id)
         links.append(_implied(implication, answer, tuple(premises)))
@@ -336,22 +343,43 @@ def _lines(key: str, premises: tuple[str, ...], reason: str) -> Link:
     return Link(key, premises, Grade.OPEN, "the lines of its proof", missing)
 
 
-def _fact(name: str, fact: Fact, found: Mapping[str, StepResult]) -> Node:
+def _forms(statement: Statement) -> int:
+    """How many repaired forms the printed statement has."""
+    return sum(each.repairs == statement.repairs for each in bounds.statements(statement.key.partition("/")[0]))
+
+
+def _refutes_repair(step: StepResult) -> bool:
+    """Whether a step on runs, filed under the printed statement, refutes the repaired one."""
+    if step.kind != StepKind.END_TO_END.value:
+        return False
+    return step.repaired == "FALSE" or (step.verdict is StepVerdict.FALSE and "not printed" in step.location)
+
+
+def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: bool) -> Node:
     label, text = f"{fact.quantity}, {fact.location}", f"{fact.quantity} <= {fact.bound}, {fact.location}"
     if fact.by_definition:
         return Node(name, label, text, is_fact=True, own=Grade.PROVED, tally="by definition", why="")
     if not fact.steps:
         why = f"{fact.location} is taken for granted"
         return Node(name, label, text, is_fact=True, own=Grade.OPEN, tally="taken for granted", why=why)
-    grade, tally, why, steps = _graded([found[step] for step in fact.steps], repaired=True)
+    grade, tally, why, steps = _graded([found[step] for step in fact.steps], repaired=repaired)
+    if fact.missing:
+        grade, why = worst((grade, Grade.OPEN)), "; ".join(each for each in (why, fact.missing) if each)
     return Node(name, label, text, is_fact=True, own=grade, tally=tally, why=why, steps=steps)
 
 
-def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bool) -> Node:
+def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bool, forms: int) -> Node:
     if not lines:
         why = "no step of the ledger is about it"
         return Node(key, key, title, is_fact=False, own=Grade.OPEN, tally=why, why=why)
     grade, tally, why, steps = _graded(lines, repaired=repaired)
+    lacking = [why] if why else []
+    if not any(step.kind == StepKind.END_TO_END.value or "statement" in step.location for step in lines):
+        lacking.append("no step is the statement itself")
+    if forms > 1:
+        lacking.append("the ledger does not tell its repaired forms apart")
+    if len(lacking) > bool(why):
+        grade, why = worst((grade, Grade.OPEN)), "; ".join(lacking)
     return Node(key, key, title, is_fact=False, own=grade, tally=tally, why=why, steps=steps)
 
 
@@ -398,7 +426,6 @@ def _of_step(step: StepResult, *, repaired: bool) -> Grade:
     }
     if step.verdict in known:
         return known[step.verdict]
-    end_to_end = step.kind == StepKind.END_TO_END.value
-    if end_to_end and not repaired and step.verdict is StepVerdict.FALSE:
+    if step.kind == StepKind.END_TO_END.value and not repaired:
         return Grade.FALSE
     return {"PROVED": Grade.PROVED, "CHECKED": Grade.CHECKED}.get(step.repaired, Grade.OPEN)

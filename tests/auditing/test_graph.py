@@ -1,13 +1,16 @@
 """Proofs as graphs: what is established along checked links only, and what is said to be missing."""
 
+import dataclasses
 import itertools
 import json
 
 import pytest
+import sympy as sp
 
 import bounds
 import ratecheck as rc
 from bounds.ledger import implications as claimed
+from bounds.ledger.implication import Fact
 from ratecheck.auditing import graph as proofs
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
@@ -137,13 +140,27 @@ def test_a_link_is_what_the_implication_is(answer, grade):
     plan = proofs.plan(LIGHT)
     findings = [step(name, StepVerdict.PROVED) for name in plan.steps]
     findings = [
-        StepResult.read({**each.fields(), "of": name.rpartition("-")[0]})
+        StepResult.read({**each.fields(), "of": name.rpartition("-")[0], "location": "statement"})
         for each, name in zip(findings, plan.steps, strict=True)
     ]
     graph = proofs.graph(plan, findings, [answer])
     assert graph.links[0].grade is grade
     assert graph.grade is grade
     assert Implied.read(json.loads(json.dumps(answer.fields()))) == answer
+
+
+def test_what_no_step_says_is_open():
+    """A part of a fact that no step says; lines of which none is the statement; a repair that may be another one."""
+    proved = {"a": step("a", StepVerdict.PROVED)}
+    x = sp.Symbol("x")
+    whole = Fact(location="eq. (1)", quantity=x, bound=x, steps=("a",))
+    assert proofs._fact("f", whole, proved, repaired=False).own is Grade.PROVED
+    part = dataclasses.replace(whole, missing="round T")
+    assert proofs._fact("f", part, proved, repaired=False).own is Grade.OPEN
+    said = [dataclasses.replace(proved["a"], location="Lemma 1, statement")]
+    assert proofs._by_lines("k", "", said, repaired=False, forms=1).own is Grade.PROVED
+    assert proofs._by_lines("k", "", said, repaired=True, forms=2).own is Grade.OPEN
+    assert proofs._by_lines("k", "", [*proved.values()], repaired=False, forms=1).own is Grade.OPEN
 
 
 @pytest.mark.parametrize("paper", claimed.PAPERS)

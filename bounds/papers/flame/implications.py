@@ -19,13 +19,13 @@ _ALL = Fact(
     quantity=flame.grad_L2,
     bound=m / s * ((flame.THETA_GRADIENT + _DUAL) * flame.dtheta2 + (2 * rho**2 + 2 + _DUAL) * flame.dw2)
     + 2 * m * eps_max,
-    steps=numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16),
+    steps=numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16, 17, 22),
 )
 _THETA = Fact(
     location="eqs. (42) and (54), with (L + lambda)^2 in (42)",
     quantity=flame.grad_theta2,
     bound=m / (s * gamma_bar) * flame.THETA_GRADIENT * flame.dtheta2 + 2 * m * eps_max,
-    steps=numbered("flame/theorem-2-biased", 4, 7, 8),
+    steps=numbered("flame/theorem-2-biased", 3, 4, 5, 7, 8),
 )
 
 

@@ -62,7 +62,7 @@ _NOISE_WEIGHTS = (
         location="eq. (48), w_i <= beta_max/n and |a_i|_2^2 <= alpha_max*|a_i|_1",
         quantity=s.noise_weight,
         bound=s.beta_max * s.alpha_max / (n * s.c_a_prime * tau_bar * s.alpha_min),
-        steps=numbered("simfbo/theorem-1", 18, 19),
+        steps=numbered("simfbo/theorem-1", 19, 21),
     ),
 )
 
