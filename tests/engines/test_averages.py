@@ -2,6 +2,7 @@
 
 import itertools
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_lyapunov
@@ -134,3 +135,78 @@ def test_probabilities_that_vary_by_round():
         # The comparison would notice a wrong probability.
         wrong = rc.exact("fedavg", problem, Trace.bernoulli(0.9, 4), **run).metric
         assert (np.abs(metric.mean(axis=0) - wrong) > 4.5 * error).any()
+
+
+def two_groups(H, slopes, gamma, eta, K, T):
+    """The average of H^2 E(u - u*)^2 over T rounds where one of two equally likely clients steps, to 50 digits."""
+    with mpmath.workdps(50):
+        H, gamma, eta = (mpmath.mpf(value) for value in (H, gamma, eta))
+        slopes = [mpmath.mpf(slope) for slope in slopes]
+        change = (1 - gamma * H) ** K - 1
+        # u' = A u + q + s: s is what the client that comes differs by from both.
+        A, moves = 1 + eta * change, [-eta * change / H * slope for slope in slopes]
+        q = sum(moves) / 2
+        variance = sum((move - q) ** 2 for move in moves) / 2
+        powers = (1 - A ** (2 * T)) / (1 - A**2)
+        start = (q / (1 - A)) ** 2
+        return H**2 * (start * powers + variance * (T - powers) / (1 - A**2)) / T
+
+
+# Step sizes of the clients far below those of the server: one round's map is 1 - 1e-9, and rounded by more than that.
+@pytest.mark.parametrize(
+    ("gamma", "eta", "K", "T"),
+    [
+        (3.472809822744976e-19, 29794442.507739153, 42387, 683),
+        (4.236326642146944e-14, 1800872.9509360117, 3, 10752),
+        (2.151e-21, 2.069e8, 10**6, 10**9),
+        (2.63e-21, 5.109e7, 10**6, 10**9),
+        (1.4e-15, 1.4e3, 222, 10**8),
+        (1e-9, 2.0, 1000, 10**9),
+    ],
+)
+def test_a_map_that_is_rounded_by_more_than_it_changes(gamma, eta, K, T):
+    """The error is claimed to first order only where the exact moments are known to be near those that are found."""
+    H, slopes = 0.0033045197800798216, (-730.0472717464042, 729.7317576663643)
+    problem = Quadratic(np.full((10, 1, 1), H), np.repeat(slopes, 5).reshape(10, 1), 1)
+    run = {"gamma_u": gamma, "eta_u": eta}
+    found = rc.exact_average("fedavg", problem, Trace.uniform(10, 1), K=K, T=T, **run)
+    exact = float(two_groups(H, slopes, gamma, eta, K, T))
+    # Where even the average has no value, nothing is claimed.
+    assert not abs(found.metric - exact) > found.rounding
+
+
+def test_rounding_covers_random_ill_conditioned_runs():
+    """A hundred of them, some of which are known to many digits and some to none."""
+    rng, known = np.random.default_rng(0), 0
+    H, slopes = 0.0033045197800798216, (-730.0472717464042, 729.7317576663643)
+    problem = Quadratic(np.full((2, 1, 1), H), np.reshape(slopes, (2, 1)), 1)
+    for _ in range(100):
+        eta, K, T = 10 ** rng.uniform(0, 10), int(10 ** rng.uniform(0, 6)), int(10 ** rng.uniform(1, 9))
+        gamma = 10 ** rng.uniform(-14, -5) / (eta * K * H)
+        run = {"gamma_u": gamma, "eta_u": eta}
+        found = rc.exact_average("fedavg", problem, Trace.uniform(2, 1), K=K, T=T, **run)
+        if not found.rounding < np.inf:
+            continue
+        exact = float(two_groups(H, slopes, gamma, eta, K, T))
+        assert abs(found.metric - exact) <= found.rounding
+        known += found.rounding < 1e-3 * exact
+    assert known > 20
+
+
+@pytest.mark.parametrize(
+    ("gamma", "eta", "K", "T"),
+    [
+        (4.8219957135327987e-17, 1481751257.6232498, 61412, 150),
+        (3.6657308328688634e-15, 4429685795.892315, 29, 19),
+        (6.400529501753488e-12, 1530785643.1332605, 10, 94),
+        (1e-12, 1e5, 100, 300),
+    ],
+)
+def test_rounds_of_a_map_that_is_rounded_by_more_than_it_changes(gamma, eta, K, T):
+    """Round by round: second moments of a map that is no longer one of moments are covered, negative ones too."""
+    H, slopes = 0.0033045197800798216, (-730.0472717464042, 729.7317576663643)
+    problem = Quadratic(np.full((2, 1, 1), H), np.reshape(slopes, (2, 1)), 1)
+    found = rc.exact("fedavg", problem, Trace.uniform(2, 1), K=K, T=T, gamma_u=gamma, eta_u=eta)
+    exact = float(two_groups(H, slopes, gamma, eta, K, T))
+    assert abs(found.metric.mean() - exact) <= found.rounding.mean()
+    assert eta > 1e6 or found.rounding.mean() < 1e-3 * exact

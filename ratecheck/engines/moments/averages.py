@@ -36,6 +36,8 @@ FEW = 100
 _INDEFINITE = 1e-3
 # How many times its rounding a number is told from it.
 _SEEN = 1e3
+# How often a bound of the moments of the exact run is widened before there is said to be none.
+_WIDENED = 4
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,10 @@ class _Centred:
     A rounding error made at the start of some block of rounds is carried on as any other moment is. Bounded by a
     positive semidefinite D, it adds at most <Q S, D> to the sum of a quantity <Q, M_t> over the rounds, S being the sum
     of all powers of L: so nothing is lost to cancellation, decay or growth.
+
+    What a wrong map makes of a round is wrong in proportion to the exact moments, which are not known. They are bounded
+    by R if R is at least the computed ones and all errors that R causes: were the maps off by a share s of what they
+    are, the moments would move continuously with s and could not cross R. Where no R is found, no error is known.
     """
 
     def __init__(self, moments: Moments) -> None:
@@ -199,37 +205,72 @@ class _Centred:
             once = self.L * math.exp(-growth)
             scaled, rough = self._sums(lengths, longer, once)
             sound = sound and self._positive(scaled, rough)
-        powers, total, once = [power.astype(float) for power in longer], scaled.astype(float), once.astype(float)
         grown = np.exp(np.float64((self.T - 1) * growth))
-        roots = self._roots(total)
-        forms = recorder.centred(self.shift, self._matrix(total)) if growth else forms
+        forms = recorder.centred(self.shift, self._matrix(scaled.astype(float))) if growth else forms
         above = forms.above * self.twice
-        # Sums of the powers of L under the quantities, level by level.
-        sums = [above]
+        off, rounding = self._carried(above, lengths, longer, once, scaled) if sound else (np.inf, np.inf)
+        off, rounding = off + EPS * forms.own, rounding + 4 * self.unit * EPS * forms.scatter
+        off, rounding = off * np.sqrt(grown), rounding * grown
+        square = np.maximum(above @ summed.astype(float), 0.0) + rounding
+        errors = ((2 * np.sqrt(square) + off) * off + rounding + 16 * EPS * square) / self.T
+        return values, errors + recorder.doubts + TINY * (square > 0)
+
+    def _carried(
+        self, above: Array, lengths: list[int], longer: list[Array], once: Array, summed: Array
+    ) -> tuple[Array, Array]:
+        """Root of the mean square by which the rows ``above`` of the summed state are off, and what else is rounded.
+
+        Infinite where the maps are too wrong for the moments of the exact run to be bounded.
+        """
+        powers, total = [power.astype(float) for power in longer], summed.astype(float)
+        places = np.flatnonzero(self.pairs[0] == self.pairs[1])
+        # The quantities, then the square of each coordinate.
+        rows = np.vstack([above, np.eye(len(total))[places]])
+        # Sums of the powers of L under them, level by level.
+        sums = [rows]
         for j, k in enumerate(lengths[:-1]):
             doubled = sums[j] + sums[j] @ powers[j]
-            sums.append(doubled if lengths[j + 1] == 2 * k else above + doubled @ once)
-        carried = sums[-1]
+            sums.append(doubled if lengths[j + 1] == 2 * k else rows + doubled @ once.astype(float))
+        own, wide = np.maximum(total[places], 0.0), np.zeros(self.size)
+        for _ in range(_WIDENED):
+            off, rounding = self._errors(lengths, longer, powers, sums, once, total, self._diagonal(wide))
+            squares, others = off[-self.size :], rounding[-self.size :]
+            errors = (2 * np.sqrt(own) + squares) * squares + others
+            if not np.isfinite(errors).all():
+                break
+            if (errors <= wide).all():
+                return off[: -self.size], rounding[: -self.size]
+            wide = 2 * np.maximum(errors, wide)
+        nothing = np.full(len(above), np.inf)
+        return nothing, nothing
+
+    def _errors(
+        self,
+        lengths: list[int],
+        longer: list[Array],
+        powers: list[Array],
+        sums: list[Array],
+        once: Array,
+        total: Array,
+        beyond: Array,
+    ) -> tuple[Array, Array]:
+        """What `_carried` says of every row of ``sums``, the exact moments being up to ``beyond`` above ``total``."""
+        roots, carried = self._roots(total + beyond), sums[-1]
+        rough = self._sums(lengths, longer, once, beyond)[1]
         fresh = majorant(self.straight @ roots) + majorant(np.sqrt(self.T * np.diagonal(self.noise.covariance)))
         # Longer numbers do not help matrices that are rounded, where what they make of a moment cancels.
         fresh = self.fine * fresh + majorant(self.spread @ roots)
-        rough += 2 * self.unit * self._diagonal(fresh)
+        rough = rough + 2 * self.unit * self._diagonal(fresh)
         rough += self.T * self._diagonal(majorant(self.noise.rough)) + self.first_rounding[self.pairs]
-        rounding = np.maximum(carried @ rough, 0.0) + 4 * self.unit * forms.scatter
         wrong = self._diagonal(majorant(self.wrong @ roots))
+        rounding = np.maximum(carried @ rough, 0.0)
         off = self._off(lengths, powers, sums, wrong)
-        if not (
-            sound and all(self._forms_positive(part, rough) and self._forms_positive(part, wrong) for part in sums)
-        ):
+        if not all(self._forms_positive(part, rough) and self._forms_positive(part, wrong) for part in sums):
             # Powers in which a bound of an error is itself nothing but rounding bound nothing.
             off = np.full_like(off, np.inf)
         off += np.sqrt(np.maximum(carried @ self.first_off[self.pairs], 0.0))
-        off += np.sqrt(self.T * np.maximum(carried @ self._diagonal(majorant(self.noise.off)), 0.0)) + forms.own
-        off *= EPS
-        off, rounding = off * np.sqrt(grown), rounding * grown
-        square = np.maximum(above @ summed.astype(float), 0.0) + EPS * rounding
-        errors = ((2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)) / self.T
-        return values, errors + recorder.doubts + TINY * (square > 0)
+        off += np.sqrt(self.T * np.maximum(carried @ self._diagonal(majorant(self.noise.off)), 0.0))
+        return EPS * off, EPS * rounding
 
     def _growth(self, lengths: list[int], powers: list[Array]) -> float:
         """Logarithm of the factor by which second moments grow in a round, 0 where they do not by much."""
@@ -255,10 +296,12 @@ class _Centred:
                 powers.append(self.L @ power if bit == "1" else power)
         return lengths, powers
 
-    def _sums(self, lengths: list[int], powers: list[Array], once: Array) -> tuple[Array, Array]:
+    def _sums(
+        self, lengths: list[int], powers: list[Array], once: Array, beyond: Array | float = 0.0
+    ) -> tuple[Array, Array]:
         """The sum of the second moments over all rounds, and a diagonal above the rounding at the starts of blocks.
 
-        ``once`` is the map of one round.
+        ``once`` is the map of one round. Exact moments are up to the diagonal ``beyond`` above those that are found.
         """
         starts, single = self.first, np.zeros_like(self.first)
         rough = np.zeros(len(self.first))
@@ -267,14 +310,14 @@ class _Centred:
         for j in range(len(lengths) - 2, -1, -1):
             if lengths[j + 1] > 2 * lengths[j]:
                 single = single + starts
-                rough += entries * self._above(large @ self._outer(starts))
+                rough += entries * self._above(large @ self._outer(starts + beyond))
                 starts = once @ starts
             starts = starts + powers[j] @ starts
             size = np.abs(powers[j]).astype(float)
-            moved = size @ self._outer(starts)
+            moved = size @ self._outer(starts + beyond)
             # A power is rounded as a product of two; applied, it rounds once more.
             rough += entries * self._above(2 * moved + size @ moved + large @ (size @ moved))
-        return starts + single, rough + entries * self._above(self._outer(starts + single))
+        return starts + single, rough + entries * self._above(self._outer(starts + single + beyond))
 
     def _positive(self, total: Array, rough: Array) -> bool:
         """Whether a sum of second moments is one, up to its rounding, a matrix below whose diagonal is ``rough``."""

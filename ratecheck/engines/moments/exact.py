@@ -203,10 +203,11 @@ class Recorder:
             off = np.maximum(self._above @ moment.off.ravel(), 0.0)
         else:
             values += self._forms @ moment.covariance.ravel()
-            scatter = self._large @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+            scatter = self._large @ moment.spreads
             stack = np.stack([moment.off, moment.covariance, moment.rounding]).reshape(3, -1)
-            off, spread, rounding = np.maximum(self._above @ stack.T, 0.0).T
-            square = square + spread
+            off, spread, rounding = (self._above @ stack.T).T
+            off, rounding = np.maximum(off, 0.0), np.maximum(rounding, 0.0)
+            square = square + np.abs(spread)
             rounding = rounding + 4 * self._unit * (self._shares @ scatter**2)
         off = EPS * (np.sqrt(off) + np.sqrt(self._shares @ own**2))
         errors = self.doubts + (2 * np.sqrt(square) + off) * off + EPS * (rounding + 16 * square)
@@ -215,7 +216,8 @@ class Recorder:
             value, error = moment.inner(left[0], right[0], (left[1] * self._scale, right[1] * self._scale))
             values[q] += factor * value
             errors[q] += abs(factor) * (error + 8 * EPS * abs(value))
-        return values, errors
+        # An error that left the range of floats has no bound.
+        return values, np.where(np.isnan(errors) & np.isfinite(values), np.inf, errors)
 
     def form(self, name: str) -> Sides:
         """The symmetric matrix Q of a quantity, a constant plus E[z'Qz], and the size of its terms."""

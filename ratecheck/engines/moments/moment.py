@@ -45,10 +45,19 @@ class Moment:
         return not (self.covariance.any() or self.rounding.any())
 
     @cached_property
+    def spreads(self) -> Array:
+        """Roots above the variances of the entries, whatever rounding has made of these."""
+        rounding = EPS * np.maximum(np.diagonal(self.rounding), 0.0)
+        return np.asarray(np.sqrt(np.abs(np.diagonal(self.covariance)) + rounding))
+
+    @cached_property
     def roots(self) -> Array:
-        """Roots of the expected squares of the entries."""
-        spread = np.maximum(np.diagonal(self.covariance), 0.0) + EPS * np.maximum(np.diagonal(self.rounding), 0.0)
-        return np.asarray(np.sqrt(self.mean**2 + spread))
+        """Roots above the expected squares of the entries of the exact vector.
+
+        What a wrong map adds to the error is a share of the exact vector, which may be far larger than what is found.
+        """
+        found = np.sqrt(self.mean**2 + self.spreads**2)
+        return np.asarray(found + EPS * np.sqrt(np.maximum(np.diagonal(self.off), 0.0)))
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
         """The moment of some entries of the state."""
@@ -74,11 +83,11 @@ class Moment:
         )
         unit = rows.shape[1] + 8
         own = sizes @ (self.loose + unit * self.roots)
-        spread = sizes @ np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+        spread = sizes @ self.spreads
         rough = np.abs(rows) @ self.rough
         error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
         fresh = float(rough @ rough + 2 * unit * (spread @ spread))
-        length = float(np.sqrt(mean @ mean + max(square, 0.0)))
+        length = float(np.sqrt(mean @ mean + abs(square)))
         # What is too small to be squared is there all the same.
         length = max(length, _SMALL) if mean.any() else length
         return length, error, EPS * (max(rounding, 0.0) + fresh)

@@ -129,8 +129,7 @@ class RoundMap:
         """Diagonal of a bound of the rounding of the new covariance, ``pushed`` being what the mean adds to it."""
         if self.idle:
             return np.zeros_like(pushed)
-        roots = np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
-        moved, own = (self.terms + self._scatter) @ roots, np.diagonal(self.noise.covariance)
+        moved, own = self._sizes @ moment.spreads, np.diagonal(self.noise.covariance)
         square = 2 * self._unit * (moved**2 + pushed + own) + self.noise.rough**2
         return majorant(np.sqrt(square))
 
@@ -142,6 +141,11 @@ class RoundMap:
             square[np.ix_(part.rows, part.columns)] += abs(part.weight) * part.matrix**2
         return np.sqrt(square)
 
+    @cached_property
+    def _sizes(self) -> Array:
+        """Root of the terms that are added up to a new second moment."""
+        return np.asarray(self.terms + self._scatter)
+
     def advance(self, moment: Moment) -> Moment:
         """The moment after the round."""
         if self.idle:
@@ -151,27 +155,32 @@ class RoundMap:
         nothing = np.zeros_like(moment.loose)
         if self.calm and moment.certain:
             off = self.linear(moment.off[None])[0]
-            off = self._followed((off + off.T) / 2, fresh)
+            off = self._followed(moment.off, (off + off.T) / 2, fresh)
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
         new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
         # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
         new = (new + new.transpose(0, 2, 1)) / 2
         pushed, size = self.from_mean(moment.mean)
         covariance = new[0] + pushed + self.noise.covariance
-        off = self._followed(new[1], fresh)
+        off = self._followed(moment.off, new[1], fresh)
         _add(off, majorant(self.noise.off))
         rounding = new[2]
         _add(rounding, self._rough(moment, size) + self._guard(rounding))
         return Moment(mean, covariance, off, rounding, nothing, nothing)
 
-    def _followed(self, off: Array, fresh: Array) -> Array:
-        """A bound of E[(e + f)(e + f)'] from those of E[e e'] and E[f f']: (1 + 1/a) and (1 + a) times them."""
+    def _followed(self, before: Array, off: Array, fresh: Array) -> Array:
+        """A bound of E[(e + f)(e + f)'] from those of E[e e'] and E[f f']: (1 + 1/a) and (1 + a) times them.
+
+        ``off``, of E[e e'], is what the round makes of ``before``.
+        """
         old = np.diagonal(off)
         here = (fresh > 0) & (old > 0)
         ratio = float(np.max(old[here] / fresh[here])) if here.any() else 0.0
         # At least 1: what a small factor adds to old errors would grow with every round.
         a = max(math.sqrt(ratio), 1.0) if ratio < math.inf else 1.0
-        guard = self._guard(off)
+        # A bound is rounded as a moment is: where a map cancels large terms, what is left may bound nothing.
+        moved = self._sizes @ np.sqrt(np.maximum(np.diagonal(before), 0.0))
+        guard = self._guard(off) + 2 * self._unit * EPS * majorant(moved)
         off = (1 + 1 / a) * off
         _add(off, (1 + a) * fresh + guard)
         return off

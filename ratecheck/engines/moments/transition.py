@@ -42,13 +42,13 @@ class Transition:
             size = size + np.abs(after[:, ~still]) @ np.abs(round_map.mean[~still])
             loose = loose + np.abs(after) @ (round_map.error @ moment.roots)
         covariance, off, rounding = matrices
-        terms = size @ np.sqrt(np.maximum(np.diagonal(moment.covariance), 0.0))
+        terms = size @ moment.spreads
         rough = np.hypot(np.abs(matrix) @ moment.rough, np.sqrt(2 * unit) * (terms + self._rough(covariance)))
         return Moment(matrix @ moment.mean, covariance, off, rounding, loose + 2 * unit * (size @ moment.roots), rough)
 
     @staticmethod
     def _rough(covariance: Array) -> Array:
-        return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
+        return np.asarray(np.sqrt(np.abs(np.diagonal(covariance))))
 
     def square(self, before: Array, after: Array | None = None, size: Array | None = None) -> Number:
         """E||before z + after z'||^2; ``size`` bounds the terms of both together."""
@@ -73,7 +73,7 @@ class Transition:
     @cached_property
     def magnitude(self) -> Array:
         """How large the entries of z are."""
-        return np.abs(self.moment.mean) + np.sqrt(np.maximum(np.diagonal(self.moment.covariance), 0.0))
+        return np.abs(self.moment.mean) + self.moment.spreads
 
 
 def scaled(factor: float, number: Number) -> Number:
