@@ -112,6 +112,9 @@ LIBSVM = "".join(f"{1 - 2 * (k % 2)} 1:{k}.5 2:{k * k} 4:-1e-3\n" for k in range
 CSV = "1,0,1\n0,1,0\n1,1,1\n1,0,0\n"
 OWN = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("cat > whole.py <<'END'\n")[2]
 OWN = OWN.partition("\nEND\n")[0] + "\n"
+PROOF = (Path(__file__).parents[2] / "docs" / "own.md").read_text().partition("cat >> whole.py <<'END'\n")[2]
+# A theorem with the steps of its proof.
+PROOF = OWN + PROOF.partition("\nEND\n")[0] + "\n"
 # The short way, and a neighbour of what is damaged.
 SHORT = template("mine.py", "descent", METHODS)
 SHORT += SHORT[SHORT.index("\ndescent = ") :].replace("descent = ", "x = ", 1)
@@ -371,8 +374,8 @@ def _data(rng: random.Random) -> Words:
     return [*words, "mine.npz"], {"mine.npz": data}
 
 
-def _own(rng: random.Random) -> Words:
-    text = rng.choice((OWN, SHORT))
+def _edited(rng: random.Random, text: str) -> bytes:
+    """A user's file with a few slips, or worse."""
     for _ in range(rng.randrange(1, 3)):
         lines = text.splitlines() or [""]
         place = rng.randrange(len(lines))
@@ -402,6 +405,10 @@ def _own(rng: random.Random) -> Words:
             damaged = _damaged(rng, "\n".join(lines).encode()) if rng.random() < 0.3 else text.encode(errors="replace")
             lines = (damaged or b"").decode(errors="replace").splitlines()
         text = "\n".join(lines) + "\n"
+    return text.encode(errors="replace")
+
+
+def _own(rng: random.Random) -> Words:
     command = rng.choice((["show"], ["bound"], ["verify"], ["stepsize"], ["list"], ["rounds"], ["falsify"]))
     key = "mine.py" if command == ["list"] else rng.choice(("mine.py:descent", "mine.py", "mine.py:x"))
     settings = {
@@ -409,7 +416,24 @@ def _own(rng: random.Random) -> Words:
         "F_0=1"],
         "verify": ["n=3", "T=4"], "falsify": ["--evaluations", "3"],
     }.get(command[0], [])  # fmt: skip
-    return [*command, key, *settings], {"mine.py": text.encode(errors="replace")}
+    return [*command, key, *settings], {"mine.py": _edited(rng, rng.choice((OWN, SHORT)))}
+
+
+def _proof(rng: random.Random) -> Words:
+    """Ledgers of one's own, and graphs."""
+    if rng.random() < 0.2:
+        file = rng.choice(("a.svg", "a.txt", "folder", "a/b.svg", "", "\0.svg", "x" * 300 + ".png"))
+        return ["audit", _key(rng), "--graph", file], {"folder": None}
+    text = _edited(rng, PROOF) if rng.random() < 0.7 else PROOF.encode()
+    step = rng.choice(("mine/descent-1", "mine/descent-3", "mine/descent-9", "pfl/lemma-4.1-1", "", "é"))
+    words = rng.choice((
+        [], [], [], ["--step", step], ["--mutate"], ["--step", step, "--mutate"], ["--workers", rng.choice(("1", "0"))],
+        ["--certificates", rng.choice(("a.json", "folder", "a/b.json", "", "mine.py"))],
+        ["--graph", rng.choice(("a.svg", "a.txt", "folder", "mine.py"))],
+    ))  # fmt: skip
+    return ["audit", rng.choice(("mine.py", "mine.py", "mine.py:descent", "mine.py:x")), *words], {
+        "mine.py": text, "folder": None
+    }  # fmt: skip
 
 
 def _study(rng: random.Random) -> Words:
@@ -472,7 +496,7 @@ _ALL = ("audit", "implications", "selftest", "tables")
 KINDS = {
     "formula": (_formula, 24), "compare": (_compare, 8), "page": (_page, 10), "verify": (_verify, 14),
     "participation": (_participation, 9), "instance": (_instance, 12), "data": (_data, 8), "own": (_own, 8),
-    "study": (_study, 6), "search": (_search, 3), "selftest": (_selftest, 0.5),
+    "proof": (_proof, 4), "study": (_study, 6), "search": (_search, 3), "selftest": (_selftest, 0.5),
 }  # fmt: skip
 
 
