@@ -6,8 +6,10 @@ import click
 
 from ratecheck.api.audit import AuditResult, audit
 from ratecheck.api.proof import proof
+from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
 from ratecheck.commands.arguments import json_option, print_result, scheduler_option
+from ratecheck.commands.exit_codes import DONE, FINDING, OPEN
 from ratecheck.errors import InputError
 
 
@@ -35,7 +37,8 @@ def command(
     KEY is a statement: its steps, and those of the statements that it follows from. FILE.py has statements of your own
     and STEPS, the steps of their proofs; FILE.py:NAME is one of these statements.
     Each step is PROVED with a certificate or on a solver's word, CHECKED on instances, or refuted by numbers.
-    Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false.
+    Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false, 3 where
+    one is not decided.
     """
     if graph is not None:
         if paper is None or "/" not in paper or step is not None or mutate or certificates is not None:
@@ -48,4 +51,7 @@ def command(
     found = audit(paper, step=step, mutate=mutate, certificates=certificates, workers=workers, scheduler=scheduler)
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
-    return int(isinstance(found, AuditResult) and bool(found.false))
+    if not isinstance(found, AuditResult):
+        return DONE
+    undecided = any(each.verdict is StepVerdict.UNKNOWN for each in found.steps)
+    return FINDING if found.false else OPEN if undecided else DONE

@@ -50,7 +50,9 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
         return verdict
     proof = _prove(setting, trace)
     if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
-        note = f"{proof.outcome.value} is proved in interval arithmetic; float64 alone cannot tell the sides apart"
+        note = f"{proof.outcome.value} is proved in interval arithmetic"
+        if proof.outcome is not verdict.outcome:
+            note += "; float64 alone cannot tell the sides apart"
         return replace(verdict, outcome=proof.outcome, reasons=(), notes=(*verdict.notes, note, *proof.notes))
     return _unproved(verdict, proof, by_a_hair=by_a_hair)
 

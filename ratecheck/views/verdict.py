@@ -70,8 +70,10 @@ def _room(verdict: Verdict) -> str:
     """How far apart the sides are: the slack, or for an equality their relative difference."""
     worst = verdict.worst
     if worst is not None and any(claim.relation is Relation.EQUAL for claim in verdict.statement.claims):
-        size = max(abs(worst.right), worst.size, 1e-300)
-        return f'   claimed "=", sides differ by {abs(worst.right - worst.left) / size:.2%}'
+        larger = max(abs(worst.left), abs(worst.right), 1e-300)
+        # Sides that are differences are compared with what they are differences of.
+        parts, size = (" of their largest part", worst.size) if worst.size > 1.01 * larger else ("", larger)
+        return f'   claimed "=", sides differ by {abs(worst.right - worst.left) / size:.2%}{parts}'
     return "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
 
 

@@ -500,6 +500,20 @@ def test_tight_constants_are_not_called_loose():
     assert hygiene.examine(probe.Probe(VECTORS_TRUE["Jensen"]), 20).loose == ()
 
 
+def test_a_negative_constant_is_made_stronger_too():
+    """-1/2 before a positive number on the right gets stronger downwards: to -1, where the hypothesis says so."""
+    y, z = sp.Symbol("y", real=True), sp.Symbol("z", nonnegative=True)
+    hypothesis = below(x, y - z)
+    [room] = hygiene.examine(probe.Probe(scalar(x, "<=", y - z / 2, hypothesis)), 20).loose
+    assert (room.constant, room.proved) == ("-1/2 on the right", "-1")
+    assert -Fraction(11, 10) < Fraction(room.refuted) < -1
+    # Sharp constants: nothing smaller or larger does, on either side.
+    for sharp in (scalar(x, "<=", y - z / 2, below(x, y - z / 2)), scalar(-z / 2 - y, "<=", -x, below(x, y + z / 2))):
+        assert hygiene.examine(probe.Probe(sharp), 20).loose == ()
+        tested = analysis.test_step(step("toy/negative-1", sharp))
+        assert {m.fate for m in tested.mutants} == {analysis.MutantStatus.REFUTED}
+
+
 def test_every_mutant_of_sharp_claims_is_refuted():
     """Constants, exponents and directions."""
     claims = {

@@ -152,7 +152,7 @@ def test_a_premise_in_the_catalogue(mine):
     assert [each.steps for each in rc.audit("mine.py", mutate=True, workers=1).summaries] == [1]
 
 
-def test_what_cannot_be_shown_is_not_proved(mine):
+def test_what_cannot_be_shown_is_not_proved(mine, cli):
     """Contradicting hypotheses, instances that are all passed over, and a division by zero: as of papers."""
     mine(
         "void = dataclasses.replace(SCALAR, hypotheses=(below(x, y), below(y + 1, x)))\n"
@@ -165,6 +165,8 @@ def test_what_cannot_be_shown_is_not_proved(mine):
     assert [step.vacuous for step in found.steps] == [True, True, False]
     assert found.steps[2].evidence == "division by zero on draw 0"
     assert found.conclusions["mine/descent"].standing.value == "undecided"
+    # Nothing is refuted, and nothing is shown.
+    assert cli("audit", "mine.py", "--workers", "1").returncode == 3
 
 
 def test_an_expectation_that_is_enumerated(mine):

@@ -64,7 +64,9 @@ class Probe:
         """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""
         try:
             moved = [
-                self._lost(mutants.changed(self.check, constant, constant.value * (1 + sign * TWO_PERCENT)))
+                self._lost(
+                    mutants.changed(self.check, constant, constant.value + sign * abs(constant.value) * TWO_PERCENT)
+                )
                 for sign in (-1, 1)
             ]
         except _NO_MEANING:
