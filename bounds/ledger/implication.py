@@ -23,6 +23,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import sympy as sp
 
@@ -168,16 +169,23 @@ def chosen_claim(statement: Statement, name: str | None) -> Claim:
     return next(claim for claim in statement.claims if name in (None, claim.name))
 
 
-def case(implication: Implication, conclusion: Statement | None = None) -> ProofObligations:
-    """Hypotheses and obligations of an implication, for its conclusion or for a variant of it."""
-    return _Derivation(implication, conclusion or bounds.get(implication.conclusion)).case()
+def case(
+    implication: Implication,
+    conclusion: Statement | None = None,
+    premises: Mapping[str, Statement] = MappingProxyType({}),
+) -> ProofObligations:
+    """Hypotheses and obligations of an implication, for its conclusion or for a variant of it.
+
+    ``premises`` are variants of statements that it uses, by key; others are those of the catalogue.
+    """
+    return _Derivation(implication, conclusion or bounds.get(implication.conclusion), premises).case()
 
 
 class _Derivation:
     """Carries the substitutions that the conclusion prescribes through every expression."""
 
-    def __init__(self, implication: Implication, conclusion: Statement) -> None:
-        self.implication, self.conclusion = implication, conclusion
+    def __init__(self, implication: Implication, conclusion: Statement, premises: Mapping[str, Statement]) -> None:
+        self.implication, self.conclusion, self.premises = implication, conclusion, premises
         fixed = {conclusion.vocabulary[name].symbol: value for name, value in conclusion.settings.items()}
         self.fixed: dict[sp.Symbol, sp.Expr] = {**fixed, **implication.at}
         exact = {r.symbol: r.value for r in conclusion.step_rules if not (r.at_least or r.free)}
@@ -186,6 +194,10 @@ class _Derivation:
         self.known = _mentioned(conclusion) | _mentioned(bounds.get(implication.conclusion))
         self.local = dict(self._eliminated(product) for product in conclusion.step_products)
         self.obligations: list[Obligation] = []
+
+    def _statement(self, key: str) -> Statement:
+        """A premise: the variant that is given, or else the catalogue's."""
+        return self.premises.get(key) or bounds.get(key)
 
     def _put(self, expr: sp.Expr, *substitutions: Substitution) -> sp.Expr:
         for substitution in substitutions:
@@ -239,7 +251,7 @@ class _Derivation:
 
     def _at(self, used: Use) -> Substitution:
         """What stands for a premise's symbols; step sizes unknown to the conclusion are as the premise has them."""
-        rules = () if self._undrawn else bounds.get(used.key).step_rules
+        rules = () if self._undrawn else self._statement(used.key).step_rules
         mean = self.implication.mean
         if mean is not None and used is self.implication.start:
             used = dataclasses.replace(used, at={**mean.drawn, **used.at})
@@ -254,7 +266,7 @@ class _Derivation:
 
     def _premise_is_explicit(self) -> bool:
         start = self.implication.start
-        return isinstance(start, Use) and not bounds.get(start.key).order_only
+        return isinstance(start, Use) and not self._statement(start.key).order_only
 
     def _reached(self) -> Over:
         """Which rounds the argument speaks about."""
@@ -262,7 +274,7 @@ class _Derivation:
         if self.implication.telescoped is not None:
             return Over.MEAN_OF_ROUNDS
         if isinstance(start, Use):
-            return chosen_claim(bounds.get(start.key), start.claim).metric.over
+            return chosen_claim(self._statement(start.key), start.claim).metric.over
         return chosen_claim(bounds.get(self.implication.conclusion), self.implication.claim).metric.over
 
     def _begin(self, claim: Claim) -> sp.Expr:
@@ -272,7 +284,7 @@ class _Derivation:
             if self.implication.telescoped is None:
                 self._require("left side", claim.metric.expr, "<=", start.quantity)
             return start.bound
-        statement = bounds.get(start.key)
+        statement = self._statement(start.key)
         begun = chosen_claim(statement, start.claim)
         self._conditions(start)
         at = self._at(start)
@@ -309,7 +321,7 @@ class _Derivation:
         if isinstance(step, Summed):
             yield self._summed(step)
             return
-        statement = bounds.get(step.key)
+        statement = self._statement(step.key)
         self._conditions(step)
         for claim in statement.claims:
             if step.claim in (None, claim.name):
@@ -318,7 +330,7 @@ class _Derivation:
                 yield self._put(quantity, at), self._put(claim.bound / weight, at)
 
     def _summed(self, step: Summed) -> tuple[sp.Symbol, sp.Expr]:
-        statement = bounds.get(step.key)
+        statement = self._statement(step.key)
         self._conditions(Use(key=step.key), later=True)
         ((quantity, _),) = statement.claims[0].metric.weights.items()
         rounds = self._rounds
@@ -355,7 +367,7 @@ class _Derivation:
         start = self.implication.start
         assert isinstance(start, Use)
         settings = [q.symbol for q in self.conclusion.vocabulary if q.role in (Role.SETTING, Role.FREE, Role.STEP_SIZE)]
-        terms = chosen_claim(bounds.get(start.key), start.claim).terms
+        terms = chosen_claim(self._statement(start.key), start.claim).terms
         for name, term in claim.terms.items():
             explicit = self._put(terms[name], self._at(start))
             factor = (explicit / term).subs(dict.fromkeys(settings, ONE))
@@ -363,7 +375,7 @@ class _Derivation:
 
     def _conditions(self, used: Use, *, later: bool = False) -> None:
         """The hypotheses of a statement that is used are obligations, unless the conclusion has the same ones."""
-        statement = bounds.get(used.key)
+        statement = self._statement(used.key)
         fixed = [
             Condition(name=name, left=statement.vocabulary[name].symbol, operator="==", right=value)
             for name, value in statement.settings.items()
@@ -399,7 +411,7 @@ class _Derivation:
                 right=self._put(claim.bound, used.at),
             )
             for used in implication.known
-            for claim in bounds.get(used.key).claims
+            for claim in self._statement(used.key).claims
             if used.claim in (None, claim.name)
         ]
         mentioned: set[sp.Symbol] = set()

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 import sympy as sp
 
@@ -90,13 +91,15 @@ def check(
     sharpest: bool = True,
     solver: bool = True,
     granted: Sequence[Obligation] = (),
+    premises: Mapping[str, Statement] = MappingProxyType({}),
 ) -> CheckedImplication:
     """Decide an implication, for its conclusion or a variant of it; find the sharpest constants where wanted.
 
     Obligations that are ``granted`` are not decided again. Without ``solver`` no word of z3's counts as a proof.
+    ``premises`` are variants of the statements that it uses, by key.
     """
     statement = conclusion or bounds.get(implication.conclusion)
-    problem = case(implication, statement)
+    problem = case(implication, statement, premises)
     certificates: list[SubstitutionCertificate] = []
     hints: list[Key] = []
     how, unknown = How.IDENTITY, []
@@ -120,7 +123,7 @@ def check(
             implication, ImplicationVerdict.UNKNOWN, None, tuple(certificates), None, tuple(unknown), ()
         )
     # Where no certificate was found there is none to sharpen.
-    constants = tuple(_constants(implication, statement, hints)) if sharpest and how is not How.SOLVER else ()
+    constants = tuple(_constants(implication, statement, hints, premises)) if sharpest and how is not How.SOLVER else ()
     return CheckedImplication(implication, ImplicationVerdict.PROVED, how, tuple(certificates), None, (), constants)
 
 
@@ -223,11 +226,13 @@ def _holds(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> bool | 
 # --- Sharpest constants ---
 
 
-def _constants(implication: Implication, statement: Statement, hints: Sequence[Key]) -> Iterator[ImpliedConstant]:
+def _constants(
+    implication: Implication, statement: Statement, hints: Sequence[Key], premises: Mapping[str, Statement]
+) -> Iterator[ImpliedConstant]:
     """Each numeric factor of the conclusion's right side, and of its upper limits on step sizes."""
     parameter = sp.Dummy("c", positive=True)
     for place, printed, variant in variants(implication, statement, parameter):
-        yield _sharpest(implication, variant, place, printed, parameter, hints)
+        yield sharpest_constant(implication, variant, place, printed, parameter, hints, premises)
 
 
 def variants(
@@ -255,15 +260,17 @@ def variants(
             yield condition.name, 1 / factor, dataclasses.replace(statement, conditions=conditions)
 
 
-def _sharpest(
+def sharpest_constant(
     implication: Implication,
     variant: Statement,
     place: str,
     printed: sp.Expr,
     parameter: sp.Symbol,
-    hints: Sequence[Key],
+    hints: Sequence[Key] = (),
+    premises: Mapping[str, Statement] = MappingProxyType({}),
 ) -> ImpliedConstant:
-    problem = case(implication, variant)
+    """The least ``parameter`` with which the variant of the conclusion follows, and what refutes a smaller one."""
+    problem = case(implication, variant, premises)
     sharpest, deciding = sp.Integer(0), None
     everywhere = any(_has(condition, parameter) for condition in problem.hypotheses)
     for obligation in problem.obligations:
