@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ratecheck.api.run import RunResult, ShardResult, run
     from ratecheck.api.scaling import ScalingResult, scaling
     from ratecheck.api.selftest import SelftestResult, selftest
+    from ratecheck.api.sharpen import SharpenResult, sharpen
     from ratecheck.api.show import ShowResult, show
     from ratecheck.api.stepsize import StepsizeResult, stepsize
     from ratecheck.api.tables import TablesResult, tables
@@ -76,6 +77,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "ScalingResult": ("ratecheck.api.scaling", "ScalingResult"),
     "SelftestResult": ("ratecheck.api.selftest", "SelftestResult"),
     "ShardResult": ("ratecheck.api.run", "ShardResult"),
+    "SharpenResult": ("ratecheck.api.sharpen", "SharpenResult"),
     "ShowResult": ("ratecheck.api.show", "ShowResult"),
     "Statement": ("bounds.statement", "Statement"),
     "StepsizeResult": ("ratecheck.api.stepsize", "StepsizeResult"),
@@ -105,6 +107,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "run": ("ratecheck.api.run", "run"),
     "scaling": ("ratecheck.api.scaling", "scaling"),
     "selftest": ("ratecheck.api.selftest", "selftest"),
+    "sharpen": ("ratecheck.api.sharpen", "sharpen"),
     "show": ("ratecheck.api.show", "show"),
     "simulate": ("ratecheck.engines", "run_steps"),
     "stepsize": ("ratecheck.api.stepsize", "stepsize"),
@@ -167,6 +170,7 @@ __all__ = [
     "ScalingResult",
     "SelftestResult",
     "ShardResult",
+    "SharpenResult",
     "ShowResult",
     "Statement",
     "StepsizeResult",
@@ -197,6 +201,7 @@ __all__ = [
     "run",
     "scaling",
     "selftest",
+    "sharpen",
     "show",
     "simulate",
     "stepsize",

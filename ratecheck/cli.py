@@ -37,6 +37,7 @@ COMMANDS = {
     "tables": "The papers' tables of rates, every row checked.",
     "plot": "Draw measurement against theory.",
     "implications": "Check what the papers say to follow from what, and with which constants.",
+    "sharpen": "The smallest constants for which the proof of a theorem still has certificates.",
     "selftest": "Measure whether the checks notice wrong statements and leave right ones alone.",
     "run": "Run a study file and check its claims.",
     "results": "Tabulate and export what studies have stored.",
