@@ -97,11 +97,15 @@ def checked(data: Data) -> list[str]:
 
 def levels(data: Data) -> list[str]:
     """How many errata matter how much."""
+    searches = [each for entry in data["statements"] for each in entry["searches"]]
+    found = [
+        f"{each['key']} is violated by an instance, see there." for each in searches if each["verdict"] == "VIOLATED"
+    ]
     if not data["counts"]["steps"]:
-        return ["Nothing was examined, so nothing was found."]
+        return [*found, "No step was examined, so none was refuted."]
     if not data["errata"]:
-        return ["No step was refuted."]
-    return [f"{each['what'][0].upper()}{each['what'][1:]}: {each['count']}." for each in data["levels"]]
+        return [*found, "No step was refuted."]
+    return [*found, *(f"{each['what'][0].upper()}{each['what'][1:]}: {each['count']}." for each in data["levels"])]
 
 
 def main_errata(data: Data) -> Sequence[Data]:
@@ -119,7 +123,7 @@ def stands(data: Data) -> Iterator[tuple[str, str]]:
 
 def standing(entry: Data) -> list[str]:
     """What is known of a statement as a whole, in a few words each."""
-    found = [entry["standing"] or "no step of its proof is in the ledger"]
+    found = [entry["standing"] or "no step of its proof was examined"]
     if entry["known"] and not entry["standing"]:
         found.append(entry["known"]["text"])
     for graph in entry["graphs"]:
