@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ratecheck.api.rates import RatesResult, rates
     from ratecheck.api.result import DrawnResult, Result
     from ratecheck.api.results import ResultsResult, results
+    from ratecheck.api.review import ReviewResult, review
     from ratecheck.api.rounds import RoundsResult, rounds
     from ratecheck.api.run import RunResult, ShardResult, run
     from ratecheck.api.scaling import ScalingResult, scaling
@@ -71,6 +72,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "RegionResult": ("ratecheck.api.plot", "RegionResult"),
     "Result": ("ratecheck.api.result", "Result"),
     "ResultsResult": ("ratecheck.api.results", "ResultsResult"),
+    "ReviewResult": ("ratecheck.api.review", "ReviewResult"),
     "RoundsResult": ("ratecheck.api.rounds", "RoundsResult"),
     "Run": ("ratecheck.engines.monte_carlo.step", "Run"),
     "RunResult": ("ratecheck.api.run", "RunResult"),
@@ -103,6 +105,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "proof": ("ratecheck.api.proof", "proof"),
     "rates": ("ratecheck.api.rates", "rates"),
     "results": ("ratecheck.api.results", "results"),
+    "review": ("ratecheck.api.review", "review"),
     "rounds": ("ratecheck.api.rounds", "rounds"),
     "run": ("ratecheck.api.run", "run"),
     "scaling": ("ratecheck.api.scaling", "scaling"),
@@ -164,6 +167,7 @@ __all__ = [
     "RegionResult",
     "Result",
     "ResultsResult",
+    "ReviewResult",
     "RoundsResult",
     "Run",
     "RunResult",
@@ -197,6 +201,7 @@ __all__ = [
     "proof",
     "rates",
     "results",
+    "review",
     "rounds",
     "run",
     "scaling",

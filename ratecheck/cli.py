@@ -30,6 +30,7 @@ COMMANDS = {
     "rounds": "The smallest number of rounds for which a bound is at most eps.",
     "compare": "Which of several bounds is smaller, along an axis or over two.",
     "audit": "Check every step of the proofs: certificates, counterexamples, what follows.",
+    "review": "One document about a paper: what was checked, what is wrong, what stands.",
     "verify": "Compare both sides of a statement on a problem.",
     "falsify": "Search for an instance on which a statement fails.",
     "rates": "Does the worst case move with K, m, n, T as every term of a bound says?",

@@ -1,0 +1,350 @@
+"""The data of a review: all that its text says, and nothing that was not found; every form of it is made from these."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bounds.ledger.refuted import refuted_fields
+from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupBlocks, Paragraph
+from bounds.printing.page import page, place
+from bounds.statement import Statement
+from ratecheck.auditing.conclusions import Conclusion, Standing
+from ratecheck.auditing.errata import Erratum
+from ratecheck.auditing.finding import StepResult, StepVerdict
+from ratecheck.auditing.graph import Grade, ProofGraph
+from ratecheck.auditing.implications import CheckedImplication
+from ratecheck.falsification.falsify import Falsified
+from ratecheck.outcome import Outcome
+from ratecheck.views.audit import findings_fields
+from ratecheck.views.falsify import falsified_fields
+from ratecheck.views.implications import implication_fields
+
+# What the page of a statement says of others, which a review says elsewhere.
+_ELSEWHERE = ("Used in", "Repaired form", "Printed form")
+# The instances of a step that are all there are of small sizes, as its evidence calls them.
+_EXHAUSTIVE = "participation matrices"
+# What the errata of each level do, the level that matters most first.
+LEVELS = (
+    "changing a theorem or a corollary",
+    "changing another statement, or a theorem in an edge case",
+    "changing lines of a proof and no statement",
+    "misprints that change a statement",
+    "misprints that change no statement",
+)
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What there is about one statement: its repaired forms, and what was found about it and them.
+
+    ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of.
+    """
+
+    statement: Statement
+    address: str
+    main: bool
+    repaired: tuple[Statement, ...] = ()
+    graphs: Mapping[str, ProofGraph] = field(default_factory=dict)
+    searches: tuple[Falsified, ...] = ()
+    constants: tuple[CheckedImplication, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the review was asked for: ``of`` is the paper, key or file, ``evaluations`` 0 where nothing is searched."""
+
+    of: str
+    title: str
+    evaluations: int
+    seed: int
+    sharpest: bool
+    file: str = ""
+    papers: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+def review_fields(
+    asked: Asked,
+    reviewed: Sequence[Reviewed],
+    steps: Sequence[StepResult],
+    conclusions: Mapping[str, Conclusion],
+    wrong: Sequence[Erratum],
+) -> dict[str, Any]:
+    """Everything that a review says, as JSON data."""
+    ordered = [*(each for each in reviewed if each.main), *(each for each in reviewed if not each.main)]
+    numbered = [_erratum(number, each, asked) for number, each in enumerate(wrong, 1)]
+    entries = [_entry(each, asked, steps, conclusions, numbered) for each in ordered]
+    return {
+        "of": asked.of,
+        "title": asked.title,
+        "asked": {"evaluations": asked.evaluations, "seed": asked.seed, "sharpest": asked.sharpest},
+        "counts": {
+            **counts(steps),
+            "statements": len(entries),
+            "main": sum(each.main for each in ordered),
+            "errata": len(numbered),
+            "searched": sum(len(each.searches) for each in ordered),
+            "left_out": len(asked.left_out),
+        },
+        "standings": _standings([each for each in entries if each["main"]]),
+        "levels": [
+            {"level": level, "what": what, "count": count}
+            for level, what in enumerate(LEVELS)
+            if (count := sum(each["level"] == level for each in numbered))
+        ],
+        "errata": numbered,
+        "statements": entries,
+        "not_checked": _never(asked),
+        "left_out": [{"what": what, "why": why} for what, why in asked.left_out],
+        "commands": _commands_of_all(asked, steps),
+    }
+
+
+def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
+    """How many steps have each verdict, by what it rests on; of those refuted how many have each kind of fault."""
+    checked = [each for each in steps if each.verdict is StepVerdict.CHECKED]
+    false = [each for each in steps if each.verdict is StepVerdict.FALSE]
+    exhaustive = sum(_EXHAUSTIVE in each.evidence for each in checked)
+    kinds = Counter("not filed" if each.fault is None else each.fault.kind.text for each in false)
+    return {
+        "steps": len(steps),
+        "certified": sum(each.basis == "certificate" and each.verdict is StepVerdict.PROVED for each in steps),
+        "solver": sum(each.basis == "solver" and each.verdict is StepVerdict.PROVED for each in steps),
+        "exhaustive": exhaustive,
+        "instances": len(checked) - exhaustive,
+        "standard": sum(each.verdict is StepVerdict.STANDARD for each in steps),
+        "false": len(false),
+        "kinds": dict(sorted(kinds.items())),
+        "misprints": sum(each.verdict is StepVerdict.TYPO for each in steps),
+        "undecided": sum(each.verdict is StepVerdict.UNKNOWN for each in steps),
+    }
+
+
+def has_finding(data: Mapping[str, Any]) -> bool:
+    """Whether a step is false, a search refutes a statement, or the argument of a proof breaks."""
+    entries = data["statements"]
+    violated = any(each["verdict"] == Outcome.VIOLATED.value for entry in entries for each in entry["searches"])
+    broken = any(each["grade"] == Grade.FALSE.value for entry in entries for each in entry["graphs"])
+    return bool(data["counts"]["false"]) or violated or broken
+
+
+# --- One statement ---
+
+
+def _entry(
+    reviewed: Reviewed,
+    asked: Asked,
+    steps: Sequence[StepResult],
+    conclusions: Mapping[str, Conclusion],
+    wrong: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    statement = reviewed.statement
+    own = [each for each in steps if each.of == statement.key]
+    conclusion = conclusions.get(statement.key)
+    ids = {each.id for each in own}
+    searches = [_search(each) for each in reviewed.searches]
+    found = {
+        "key": statement.key,
+        "title": statement.title,
+        "place": place(statement),
+        "main": reviewed.main,
+        "statement": _blocks(statement),
+        "symbols": _symbols(statement),
+        "repaired": [{"key": each.key, "title": each.title, "statement": _blocks(each)} for each in reviewed.repaired],
+        "standing": None if conclusion is None else conclusion.standing.value,
+        "reasons": [] if conclusion is None else list(conclusion.reasons),
+        "known": refuted_fields(statement),
+        "counts": counts(own),
+        "steps": findings_fields(own, conclusions),
+        "graphs": [graph.fields() for graph in reviewed.graphs.values()],
+        "errata": [each["number"] for each in wrong if ids & {*each["steps"]}],
+        "changed_by": [
+            each["number"] for each in wrong if statement.key in each["changes"] and not ids & {*each["steps"]}
+        ],
+        "searches": searches,
+        "constants": [implication_fields(each) for each in reviewed.constants],
+    }
+    return {
+        **found,
+        "not_checked": _not_checked(found, asked),
+        "commands": _commands(reviewed, asked, own),
+    }
+
+
+def _blocks(statement: Statement) -> list[dict[str, Any]]:
+    """The page of a statement without title and symbols."""
+    kept = (each for each in MarkupBlocks(page(statement)).body if getattr(each, "label", "") not in _ELSEWHERE)
+    return [_block(each) for each in kept]
+
+
+def _block(block: Block) -> dict[str, Any]:
+    if isinstance(block, Display):
+        return {"display": block.latex}
+    assert isinstance(block, Paragraph), "titles and symbols stand elsewhere"
+    return {"label": block.label, "entries": [[_inline(part) for part in entry] for entry in block.entries]}
+
+
+def _inline(part: Inline) -> dict[str, str]:
+    if isinstance(part, Formula):
+        # What stands in a line is set as large as a display, which is for whoever shows it.
+        return {"latex": part.latex}
+    return {"key": part.text} if isinstance(part, Key) else {"words": part.text}
+
+
+def _symbols(statement: Statement) -> list[dict[str, str]]:
+    rows = MarkupBlocks(page(statement)).symbols.rows
+    return [
+        {"latex": _shown(symbol), "name": _shown(name), "meaning": _shown(meaning), "domain": _shown(domain)}
+        for symbol, name, meaning, domain in rows
+    ]
+
+
+def _shown(part: Inline) -> str:
+    return part.latex if isinstance(part, Formula) else part.text
+
+
+def _search(found: Falsified) -> dict[str, Any]:
+    """What a review says of a search; the whole of it is the command's."""
+    fields = falsified_fields(found)
+    kept = ("key", "verdict", "tightness", "shape", "evaluations", "applicable", "stopped", "reasons", "counterexample")
+    terms = [{name: each[name] for name in ("term", "tightness", "reason")} for each in fields["terms"]]
+    return {**{name: fields[name] for name in kept}, "terms": terms}
+
+
+# --- Errata ---
+
+
+def _erratum(number: int, erratum: Erratum, asked: Asked) -> dict[str, Any]:
+    first, fault = erratum.first, erratum.fault
+    return {
+        "number": number,
+        "level": erratum.rank[0],
+        "kind": erratum.kind,
+        "of": first.of,
+        "place": first.location,
+        "printed": first.claim,
+        "wrong": "" if fault is None else fault.wrong,
+        "evidence": first.evidence,
+        "repair": first.repair,
+        "repaired": first.repaired,
+        "meant": "" if fault is None else fault.meant,
+        "consequence": erratum.consequence,
+        "changes": [] if fault is None else list(fault.changes),
+        "steps": [each.id for each in erratum.findings],
+        "command": f"ratecheck audit{_of_file(asked, first)} --step {first.id}",
+    }
+
+
+def _of_file(asked: Asked, step: StepResult) -> str:
+    return f" {asked.file}" if step.file and asked.file else ""
+
+
+def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The main statements by their standing, the worst first."""
+    found = []
+    for standing in (*reversed([each.value for each in Standing]), None):
+        keys = [each["key"] for each in entries if each["standing"] == standing]
+        if keys:
+            found.append({"standing": standing, "count": len(keys), "keys": keys})
+    return found
+
+
+# --- What was not checked ---
+
+
+def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
+    """What of a statement nobody has checked, or only in part."""
+    found = _steps_left(entry["steps"]) if entry["steps"] else ["its proof: no step of it was examined"]
+    if entry["steps"] and not entry["graphs"]:
+        found.append("that the steps add up to the statement: no graph of its proof was made")
+    found += [
+        f"that {graph['root']} is proved as a whole: its graph is {graph['grade']}, see what keeps it from it"
+        for graph in entry["graphs"]
+        if graph["grade"] not in (Grade.PROVED.value, Grade.FALSE.value)
+    ]
+    if not asked.evaluations:
+        found.append("whether an instance violates it, and how tight it and its terms are: not searched")
+    for search in entry["searches"]:
+        if search["verdict"] == Outcome.INCONCLUSIVE.value:
+            found.append(f"instances of {search['key']} beyond the {search['evaluations']} that were tried")
+        elif search["verdict"] == Outcome.NOT_APPLICABLE.value:
+            found.append(f"instances of {search['key']}: the search had nothing to ask")
+    if not asked.sharpest:
+        found.append("whether its constants could be sharper: not computed")
+    return found
+
+
+def _steps_left(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The steps that are not proved, by what is known of them."""
+    refuted = (StepVerdict.FALSE.value, StepVerdict.TYPO.value)
+    rows = (
+        ("not proved, only not refuted on instances", (StepVerdict.CHECKED.value,), None),
+        ("textbook facts, taken as known and only tried on instances", (StepVerdict.STANDARD.value,), None),
+        ("neither proved nor refuted", (StepVerdict.UNKNOWN.value,), None),
+        ("false as printed; the repaired form is only not refuted on instances", refuted, "CHECKED"),
+        ("false as printed, without a repaired form that was checked", refuted, ""),
+        ("false as printed, and so is the repaired form", refuted, "FALSE"),
+        ("false as printed, the repaired form not decided", refuted, "UNKNOWN"),
+    )
+    found = []
+    for what, verdicts, repaired in rows:
+        ids = [each["id"] for each in steps if each["verdict"] in verdicts and repaired in (None, each["repaired"])]
+        found += [f"{what}: {', '.join(ids)}"] if ids else []
+    return found
+
+
+def _never(asked: Asked) -> list[str]:
+    """What no review of this kind has checked, and what this one was not asked for."""
+    found = [
+        "That the statements and steps are what is printed, and all of it: people transcribed them.",
+        "That the steps of a proof add up to its statement, but for links of a proof graph that are PROVED.",
+        "Whether the settings of the experiments meet the conditions of the statements.",
+        "Experiments, related work, novelty, and whatever else is neither a statement nor a proof.",
+    ]
+    if not asked.evaluations:
+        found.append("Counterexamples to whole statements and tightness: not searched; --evaluations N does.")
+    if not asked.sharpest:
+        found.append("Sharper constants: not computed; --sharpest does.")
+    return found
+
+
+# --- How to repeat it ---
+
+
+def _commands_of_all(asked: Asked, steps: Sequence[StepResult]) -> list[dict[str, str]]:
+    found = []
+    if steps:
+        found += [
+            {"what": "every step of the proofs", "command": f"ratecheck audit {asked.of}"},
+            {"what": "the certificates", "command": f"ratecheck audit {asked.of} --certificates proofs.json"},
+            {"what": "the same without ratecheck: one file of Python", "command": "python recheck.py proofs.json"},
+        ]
+    options = f" --evaluations {asked.evaluations} --seed {asked.seed}" if asked.evaluations else ""
+    options += " --sharpest" if asked.sharpest else ""
+    return [*found, {"what": "this review", "command": f"ratecheck review {asked.of}{options} --out review.html"}]
+
+
+def _commands(reviewed: Reviewed, asked: Asked, own: Sequence[StepResult]) -> list[dict[str, str]]:
+    address = reviewed.address
+    found = [{"what": "the statement", "command": f"ratecheck show {address}"}]
+    if own:
+        found.append({"what": "the steps of its proof", "command": f"ratecheck audit {address}"})
+        found.append({"what": "one step", "command": f"ratecheck audit{_of_file(asked, own[0])} --step {own[0].id}"})
+    found += [
+        {"what": f"the proof graph of {key}", "command": f"ratecheck audit {key} --graph proof.svg"}
+        for key in reviewed.graphs
+    ]
+    options = f"--evaluations {asked.evaluations or 400} --seed {asked.seed}"
+    found.append({"what": "a search for a counterexample", "command": f"ratecheck falsify {address} {options}"})
+    found += [
+        {"what": f"the same for the repaired form {each.key}", "command": f"ratecheck falsify {each.key} {options}"}
+        for each in reviewed.repaired
+        if not asked.file
+    ]
+    found.append(
+        {"what": "given numbers against the conditions", "command": f"ratecheck stepsize {address} NAME=VALUE"}
+    )
+    return found

@@ -1,0 +1,401 @@
+"""A review as a sequence of nodes, which Markdown and HTML set each in its own way: made from the data alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ratecheck.views.review import summary
+
+Data = Mapping[str, Any]
+# Characters of a constant that is written exactly.
+_SHORT = 12
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as it is typed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Math:
+    """A formula between words."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Text that leads to a section of the review."""
+
+    text: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Strong:
+    """What is to be seen first."""
+
+    text: str
+
+
+Part: TypeAlias = str | Code | Math | Link | Strong
+Line: TypeAlias = tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A line of parts."""
+
+    parts: Line
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines one below the other."""
+
+    items: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Labels, each with what it says."""
+
+    rows: tuple[tuple[str, Line], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the first cell of a row names it."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Line, ...], ...]
+
+
+@dataclass(frozen=True)
+class Display:
+    """A formula on lines of its own."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The figure of a proof graph, of its data; ``says`` is the same in words."""
+
+    graph: Data
+    title: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is shown when it is asked for."""
+
+    title: str
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section with its heading; ``name`` is what links lead to."""
+
+    level: int
+    title: Line
+    name: str
+    nodes: tuple[Node, ...]
+
+
+Node: TypeAlias = Paragraph | Listing | Terms | Grid | Display | Figure | Fold | Section
+
+
+def anchor(key: str) -> str:
+    """What links to a statement lead to."""
+    return "s-" + re.sub(r"[^A-Za-z0-9.-]", "-", key)
+
+
+def document(data: Data) -> tuple[Section, ...]:
+    """The sections of a review in the order in which a reviewer asks."""
+    known = {each["key"] for each in data["statements"]}
+    main = [each for each in data["statements"] if each["main"]]
+    others = [each for each in data["statements"] if not each["main"]]
+    found = [Section(2, ("Summary",), "summary", tuple(_summary(data, known)))]
+    for title, name, entries in (("Main statements", "main", main), ("Other statements", "others", others)):
+        if entries:
+            sections = tuple(_statement(each, data, known) for each in entries)
+            found.append(Section(2, (title,), f"{name}-statements", sections))
+    if data["left_out"]:
+        rows = tuple(((each["what"],), (each["why"],)) for each in data["left_out"])
+        grid = Grid("Items of the paper that the catalogue leaves out", ("Item", "Why"), rows)
+        found.append(Section(2, ("Left out",), "left-out", (grid,)))
+    return tuple(found)
+
+
+def _linked(key: str, known: set[str]) -> Part:
+    return Link(key, anchor(key)) if key in known else Code(key)
+
+
+# --- The summary ---
+
+
+def _summary(data: Data, known: set[str]) -> Iterator[Node]:
+    yield Section(3, ("What was checked",), "checked", tuple(_checked(data)))
+    yield Section(3, ("What is wrong, what matters most first",), "findings", tuple(_findings(data, known)))
+    yield Section(3, ("Does each main statement stand?",), "stands", tuple(_stands(data, known)))
+    not_checked: list[Node] = [Listing(tuple((each,) for each in data["not_checked"]))]
+    if data["left_out"]:
+        not_checked.append(Paragraph(("Numbered items that the catalogue leaves out stand at the end.",)))
+    yield Section(3, ("What was not checked",), "not-checked", tuple(not_checked))
+    yield Section(3, ("How would you check this?",), "repeat", (_commands(data["commands"]),))
+
+
+def _checked(data: Data) -> Iterator[Node]:
+    first, *others = summary.checked(data)
+    yield Paragraph((first,))
+    rows = tuple(summary.tally(data["counts"]))
+    if rows:
+        yield _tally(rows, "Steps of the proofs by verdict")
+    # Of the sentences those that are no rows of the table.
+    yield from (Paragraph((each,)) for each in others[len(rows) :])
+
+
+def _tally(rows: Sequence[tuple[str, str, str]], caption: str) -> Grid:
+    return Grid(
+        caption, ("Verdict", "Steps", "What it says"), tuple(((a,), (b,), (c,)) for a, b, c in rows)
+    )  # fmt: skip
+
+
+def _findings(data: Data, known: set[str]) -> Iterator[Node]:
+    yield Listing(tuple((each,) for each in summary.levels(data)))
+    if data["errata"]:
+        rows = tuple(
+            (
+                (Link(str(each["number"]), f"e-{each['number']}"),),
+                (each["place"],),
+                (each["kind"],),
+                (each["wrong"],) if each["wrong"] else (Code(each["printed"]),),
+                (each["consequence"],),
+                (_linked(each["of"], known),),
+            )
+            for each in data["errata"]
+        )
+        yield Grid("Errata", ("No.", "Place", "Kind", "What is wrong", "Consequence", "In full under"), rows)
+
+
+def _stands(data: Data, known: set[str]) -> Iterator[Node]:
+    main = [each for each in data["statements"] if each["main"]]
+    if not main:
+        yield Paragraph(("Nothing here is a main statement.",))
+        return
+    rows = []
+    for each in main:
+        said = summary.standing(each)
+        graphs = tuple(said[1:]) or ("no graph",)
+        rows.append(((_linked(each["key"], known),), (Strong(said[0]),), (", ".join(graphs),)))
+    yield Grid("Main statements", ("Statement", "After the audit of its steps", "Beyond the steps"), tuple(rows))
+    said_of = [each["standing"] for each in data["standings"] if each["standing"]]
+    if said_of:
+        yield Terms(tuple((standing, (summary.standing_meaning(standing),)) for standing in said_of))
+    grades = dict.fromkeys(graph["grade"] for each in main for graph in each["graphs"])
+    if grades:
+        yield Paragraph(("A proof graph says whether the steps add up:",))
+        yield Terms(tuple((grade, (summary.grade_meaning(grade),)) for grade in grades))
+
+
+def _commands(commands: Sequence[Data]) -> Terms:
+    return Terms(tuple((each["what"], (Code(each["command"]),)) for each in commands))
+
+
+# --- A statement ---
+
+
+def _statement(entry: Data, data: Data, known: set[str]) -> Section:
+    errata = [each for each in data["errata"] if each["number"] in entry["errata"]]
+    nodes: list[Node] = [Paragraph((Strong(entry["standing"] or "not examined"), f" — {entry['place']}"))]
+    if entry["reasons"]:
+        nodes.append(Listing(tuple((each,) for each in entry["reasons"])))
+    if entry["known"]:
+        nodes.append(Paragraph((f"Known before: {entry['known']['text']}",)))
+    if entry["changed_by"]:
+        links: list[Part] = ["Errata of other statements that change it:"]
+        for number in entry["changed_by"]:
+            links += [" ", Link(str(number), f"e-{number}")]
+        nodes.append(Paragraph(tuple(links)))
+    name = anchor(entry["key"])
+    nodes.append(Section(4, ("Statement",), f"{name}-statement", tuple(_stated(entry, known))))
+    nodes.append(Section(4, ("Proof",), f"{name}-proof", tuple(_proof(entry))))
+    if errata:
+        nodes.append(Section(4, ("Errata",), f"{name}-errata", tuple(map(_erratum, errata))))
+    if entry["searches"]:
+        nodes.append(Section(4, ("Search for a counterexample",), f"{name}-search", tuple(_searched(entry))))
+    if entry["constants"]:
+        nodes.append(Section(4, ("Sharper constants",), f"{name}-constants", tuple(_constants(entry))))
+    listed = Listing(tuple((each,) for each in entry["not_checked"]))
+    nodes.append(Section(4, ("Not checked",), f"{name}-not-checked", (listed,)))
+    nodes.append(Section(4, ("How would you check this?",), f"{name}-repeat", (_commands(entry["commands"]),)))
+    return Section(3, (Code(entry["key"]), f": {entry['title']}"), name, tuple(nodes))
+
+
+def _stated(entry: Data, known: set[str]) -> Iterator[Node]:
+    yield from _blocks(entry["statement"], known)
+    for form in entry["repaired"]:
+        title: Line = ("Repaired form ", Code(form["key"]), f": {form['title']}")
+        yield Section(5, title, anchor(form["key"]), tuple(_blocks(form["statement"], known)))
+    rows = tuple(
+        ((Math(each["latex"]),), (Code(each["name"]),), (each["meaning"],), (each["domain"],))
+        for each in entry["symbols"]
+    )
+    if rows:
+        grid = Grid("Symbols", ("Symbol", "As typed", "Meaning", "Domain"), rows)
+        yield Fold("What the symbols mean", (grid,))
+
+
+def _blocks(blocks: Sequence[Data], known: set[str]) -> Iterator[Node]:
+    for each in blocks:
+        if "display" in each:
+            yield Display(each["display"])
+            continue
+        lines = tuple(tuple(_part(part, known) for part in entry) for entry in each["entries"])
+        label: Line = (Strong(f"{each['label']}:"), " ") if each["label"] else ()
+        if len(lines) == 1:
+            yield Paragraph((*label, *lines[0]))
+        else:
+            yield Paragraph(label)
+            yield Listing(lines)
+
+
+def _part(part: Data, known: set[str]) -> Part:
+    if "latex" in part:
+        return Math(part["latex"])
+    return _linked(part["key"], known) if "key" in part else part["words"]
+
+
+def _proof(entry: Data) -> Iterator[Node]:
+    counts = entry["counts"]
+    if not counts["steps"]:
+        yield Paragraph(("No step of its proof was examined.",))
+    else:
+        said = summary.algebra(counts)
+        yield Paragraph((f"{said[0].upper()}{said[1:]}.",))
+        yield _tally(tuple(summary.tally(counts)), f"Steps of the proof of {entry['key']} by verdict")
+    for graph in entry["graphs"]:
+        yield from _graph(graph)
+    if entry["steps"]:
+        rows = tuple(
+            (
+                (Code(each["id"]),),
+                (each["location"],),
+                (each["verdict"],),
+                (Code(each["claim"]),),
+                (each["evidence"],),
+            )
+            for each in entry["steps"]
+        )
+        head = ("Step", "Place", "Verdict", "Printed claim", "Evidence")
+        yield Fold("Every step with its verdict", (Grid(f"Steps of the proof of {entry['key']}", head, rows),))
+
+
+def _graph(graph: Data) -> Iterator[Node]:
+    grade = graph["grade"]
+    yield Paragraph(("Proof graph of ", Code(graph["root"]), ": ", Strong(grade), f": {summary.grade_meaning(grade)}."))
+    title = f"Proof graph of {graph['root']}: {grade}"
+    says = "; ".join(f"{each['label']}: {each['own']}" for each in graph["nodes"])
+    yield Figure(graph, title, says)
+    if graph["gaps"]:
+        yield Paragraph(("What keeps it from being proved, the nearest first:",))
+        yield Listing(tuple((each,) for each in graph["gaps"]))
+    rows = tuple(
+        ((each["label"],), (each["own"],), (each["with_premises"],), (each["tally"] or each["why"] or "-",))
+        for each in graph["nodes"]
+    )
+    head = ("Statement or fact", "Itself", "With all that it rests on", "Its own steps")
+    yield Fold("The graph as a table", (Grid(f"What {graph['root']} rests on", head, rows),))
+
+
+def _erratum(erratum: Data) -> Node:
+    repair = erratum["repair"]
+    if erratum["repaired"]:
+        repair = f"{repair or 'see the repaired form'} ({erratum['repaired']})"
+    evidence: Line = (erratum["evidence"],)
+    rows: list[tuple[str, Line]] = [
+        ("Place", (erratum["place"],)),
+        ("Printed", (Code(erratum["printed"]),)),
+        ("Repaired", (repair or "no repair is known",)),
+        ("Why", (erratum["wrong"],) if erratum["wrong"] else evidence),
+        ("Counterexample", evidence),
+        ("Meant", (erratum["meant"],)),
+        ("Also in", (", ".join(erratum["steps"][1:]),)),
+        ("Consequence", (erratum["consequence"],)),
+        ("To repeat", (Code(erratum["command"]),)),
+    ]
+    said = tuple((label, line) for label, line in rows if line != ("",))
+    number = erratum["number"]
+    return Section(5, (f"Erratum {number}: {erratum['kind']}",), f"e-{number}", (Terms(said),))
+
+
+def _searched(entry: Data) -> Iterator[Node]:
+    for each in entry["searches"]:
+        yield Paragraph((Code(each["key"]), ": ", Strong(_OUTCOMES[each["verdict"]]), _spent(each)))
+        if each["counterexample"] is not None:
+            yield Paragraph(("The smallest counterexample known: ", *_sentence(each["counterexample"]["latex"])))
+        if each["reasons"]:
+            yield Listing(tuple((reason,) for reason in each["reasons"]))
+        if each["tightness"] is not None:
+            what = "Largest left side over right side that was found"
+            yield Paragraph((f"{what}: {each['tightness']}",))
+        rows = tuple(
+            ((term["term"],), ("-" if term["tightness"] is None else str(term["tightness"]),), (term["reason"] or "",))
+            for term in each["terms"]
+        )
+        if rows:
+            yield Grid(
+                "Tightness where one term is nearly all of the bound", ("Term", "Left over right", "Remark"), rows
+            )
+
+
+_OUTCOMES: Mapping[str, str] = {
+    "VIOLATED": "VIOLATED",
+    "INCONCLUSIVE": "no violation found, which proves nothing",
+    "NOT_APPLICABLE": "nothing could be asked",
+}
+
+
+def _spent(search: Data) -> str:
+    stopped = f"; {search['stopped']}" if search["stopped"] else ""
+    return f"; {search['evaluations']} instances tried, of which {search['applicable']} meet every condition{stopped}"
+
+
+def _sentence(text: str) -> Iterator[Part]:
+    """A sentence with formulas between dollar signs."""
+    for number, piece in enumerate(text.split("$")):
+        if piece:
+            yield Math(piece) if number % 2 else piece
+
+
+def _constants(entry: Data) -> Iterator[Node]:
+    for each in entry["constants"]:
+        premises = ", ".join(each["premises"]) or "facts of its proof"
+        yield Paragraph((f"From {premises}: ", Strong(each["verdict"])))
+        rows = tuple(
+            (
+                (constant["place"],),
+                (str(constant["printed"]),),
+                (_sharp(constant),),
+            )
+            for constant in each["constants"]
+        )
+        if rows:
+            yield Grid(f"Constants of {each['conclusion']}", ("Place", "Printed", "Sharpest by the argument"), rows)
+
+
+def _sharp(constant: Data) -> str:
+    """Exact where that is short, after a sign where smaller ones are not refuted."""
+    if constant["exact"] is None:
+        return "not known"
+    shown = constant["exact"] if len(constant["exact"]) <= _SHORT else str(constant["sharpest"])
+    return shown if constant["bracketed"] else f"\N{LESS-THAN OR EQUAL TO} {shown}"

@@ -1,0 +1,131 @@
+"""A review as one HTML file: no network, no scripts, the data inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from ratecheck.views.review.document import (
+    Code,
+    Display,
+    Figure,
+    Fold,
+    Grid,
+    Line,
+    Link,
+    Listing,
+    Math,
+    Node,
+    Paragraph,
+    Part,
+    Section,
+    Strong,
+    Terms,
+)
+from ratecheck.views.review.document import document as nodes_of
+from ratecheck.views.review.figure import svg
+from ratecheck.views.review.mathml import mathml
+from ratecheck.views.review.page_style import STYLE
+
+
+def document(data: Mapping[str, Any]) -> str:
+    """The review of these data, which are in it under the id ``review``."""
+    sections = nodes_of(data)
+    kept = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
+    name = escape(data["of"])
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>Review of {name}</title>",
+            f"<style>{STYLE}</style>",
+            "</head>",
+            "<body>",
+            '<a class="skip" href="#main">Skip to the review</a>',
+            f"<header><h1>Review of <code>{name}</code></h1><p>{escape(data['title'])}</p></header>",
+            f'<nav aria-label="Contents">{_contents(sections)}</nav>',
+            '<main id="main">',
+            *(line for section in sections for line in _node(section)),
+            "</main>",
+            "<footer><p>Made by ratecheck from the data inside of this file.</p></footer>",
+            f'<script type="application/json" id="review">{kept}</script>',
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    items = ""
+    for section in sections:
+        inner = "".join(
+            f'<li><a href="#{each.name}">{_line(each.title)}</a></li>'
+            for each in section.nodes
+            if isinstance(each, Section) and each.level == section.level + 1
+        )
+        nested = f"<ul>{inner}</ul>" if inner else ""
+        items += f'<li><a href="#{section.name}">{_line(section.title)}</a>{nested}</li>'
+    return f"<ul>{items}</ul>"
+
+
+def _line(parts: Line) -> str:
+    return "".join(map(_part, parts))
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Code):
+        return f"<code>{escape(part.text)}</code>"
+    if isinstance(part, Math):
+        return f'<span class="formula">{mathml(part.latex)}</span>'
+    if isinstance(part, Link):
+        return f'<a href="#{part.target}">{escape(part.text)}</a>'
+    if isinstance(part, Strong):
+        return f"<strong>{escape(part.text)}</strong>"
+    return escape(part)
+
+
+def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of node
+    if isinstance(node, Section):
+        heading = f'<h{node.level} id="{node.name}-h">{_line(node.title)}</h{node.level}>'
+        yield f'<section id="{node.name}" aria-labelledby="{node.name}-h">{heading}'
+        for each in node.nodes:
+            yield from _node(each)
+        yield "</section>"
+    elif isinstance(node, Paragraph):
+        yield f"<p>{_line(node.parts)}</p>"
+    elif isinstance(node, Listing):
+        yield f"<ul>{''.join(f'<li>{_line(item)}</li>' for item in node.items)}</ul>"
+    elif isinstance(node, Terms):
+        yield f"<dl>{''.join(f'<dt>{escape(label)}</dt><dd>{_line(line)}</dd>' for label, line in node.rows)}</dl>"
+    elif isinstance(node, Display):
+        formula = mathml(node.latex, display=True)
+        yield f'<div class="wide" tabindex="0" role="group" aria-label="Formula">{formula}</div>'
+    elif isinstance(node, Grid):
+        yield from _grid(node)
+    elif isinstance(node, Fold):
+        yield f"<details><summary>{escape(node.title)}</summary>"
+        for each in node.nodes:
+            yield from _node(each)
+        yield "</details>"
+    elif isinstance(node, Figure):
+        name = "g-" + "".join(sign if sign.isalnum() else "-" for sign in node.graph["root"])
+        drawn = svg(node.graph, name, node.title, node.says)
+        yield f'<figure class="wide" tabindex="0" aria-label="{escape(node.title, quote=True)}">{drawn}</figure>'
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(grid.caption, quote=True)}"><table>'
+    yield f"<caption>{escape(grid.caption)}</caption>"
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in grid.head)
+    yield f"<thead><tr>{head}</tr></thead><tbody>"
+    for first, *others in grid.rows:
+        cells = "".join(f"<td>{_line(cell)}</td>" for cell in others)
+        yield f'<tr><th scope="row">{_line(first)}</th>{cells}</tr>'
+    yield "</tbody></table></div>"

@@ -1,0 +1,96 @@
+"""A review in Markdown, formulas between dollar signs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bounds.printing.markup import markdown_escaped
+from ratecheck.views.review.document import (
+    Code,
+    Display,
+    Figure,
+    Fold,
+    Grid,
+    Link,
+    Listing,
+    Math,
+    Node,
+    Paragraph,
+    Part,
+    Section,
+    Strong,
+    Terms,
+)
+from ratecheck.views.review.document import document as nodes_of
+
+
+def document(data: Mapping[str, Any]) -> str:
+    """The review of these data."""
+    parts = [f"# Review of {_line((Code(data['of']),))}", markdown_escaped(data["title"])]
+    for section in nodes_of(data):
+        parts += _node(section)
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(parts: Sequence[Part]) -> str:
+    return "".join(map(_part, parts))
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Code):
+        return _code(part.text)
+    if isinstance(part, Math):
+        return f"${part.latex}$"
+    if isinstance(part, Link):
+        # Headings have names of the reader's making, so that there is nothing to lead to.
+        return markdown_escaped(part.text)
+    if isinstance(part, Strong):
+        return f"**{markdown_escaped(part.text)}**"
+    return markdown_escaped(part)
+
+
+def _code(text: str) -> str:
+    """Text as typed, between more backticks than it has."""
+    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}"
+
+
+def _cell(parts: Sequence[Part]) -> str:
+    """In a table, where a bar would end the cell."""
+    found = ""
+    for part in parts:
+        if isinstance(part, Math):
+            found += "$" + part.latex.replace(r"\|", r"\Vert ").replace("|", r"\vert ") + "$"
+        elif isinstance(part, Code):
+            found += _code(part.text).replace("|", "\\|")
+        else:
+            found += " ".join(_part(part).split())
+    return found
+
+
+def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of node
+    if isinstance(node, Section):
+        yield f"{'#' * node.level} {_line(node.title)}"
+        for each in node.nodes:
+            yield from _node(each)
+    elif isinstance(node, Paragraph):
+        yield _line(node.parts)
+    elif isinstance(node, Listing):
+        yield "\n".join(f"- {_line(item)}" for item in node.items)
+    elif isinstance(node, Terms):
+        yield "\n".join(f"- **{markdown_escaped(label)}**: {_line(line)}" for label, line in node.rows)
+    elif isinstance(node, Display):
+        yield f"$$\n{node.latex}\n$$"
+    elif isinstance(node, Grid):
+        head = [f"| {' | '.join(node.head)} |", f"|{' --- |' * len(node.head)}"]
+        yield "\n".join([*head, *(f"| {' | '.join(map(_cell, row))} |" for row in node.rows)])
+    elif isinstance(node, Fold):
+        yield f"**{markdown_escaped(node.title)}**"
+        for each in node.nodes:
+            yield from _node(each)
+    elif isinstance(node, Figure):
+        command = f"ratecheck audit {node.graph['root']} --graph proof.svg"
+        yield f"The figure is drawn by {_code(command)}."

@@ -1,0 +1,270 @@
+"""The LaTeX that statements and counterexamples are written in, as MathML, which browsers set without help.
+
+What is read is the small part of LaTeX that `bounds.printing` and the vocabularies of the papers use; anything else is
+an error, so that no formula is shown that lacks a part.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
+_TEXT = re.compile(r"((?:[^{}\\]|\\.)*)\}", re.DOTALL)
+_LETTERS: Mapping[str, str] = {
+    **dict(zip(("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"), "αβγδϵζηθ", strict=True)),
+    **dict(zip(("iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho"), "ικλμνξπρ", strict=True)),
+    **dict(zip(("sigma", "tau", "phi", "chi", "psi", "omega", "ell"), "στϕχψωℓ", strict=True)),
+    "varepsilon": "ε",
+    "varphi": "φ",
+}
+# Capitals stand upright, as in print.
+_UPRIGHT: Mapping[str, str] = dict(
+    zip(
+        ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "nabla", "infty"),
+        "ΓΔΘΛΞΠΣΦΨΩ∇∞",
+        strict=True,
+    )
+)
+_OPERATORS: Mapping[str, str] = {
+    "le": "≤",
+    "ge": "≥",
+    "ne": "≠",
+    "approx": "≈",
+    "in": "∈",
+    "cdot": "·",
+    "times": "\N{MULTIPLICATION SIGN}",
+    "dots": "…",
+    "ldots": "…",
+    "to": "→",
+    "pm": "±",
+}
+_SIGNS: Mapping[str, str] = {"-": "\N{MINUS SIGN}", "*": "\N{ASTERISK OPERATOR}"}
+_FENCES: Mapping[str, str] = {r"\|": "‖", r"\{": "{", r"\}": "}", r"\langle": "⟨", r"\rangle": "⟩", ".": ""}
+_NAMES = ("max", "min", "log", "exp", "inf", "sup", "lim", "ln")
+_ACCENTS: Mapping[str, str] = {"bar": "¯", "overline": "¯", "hat": "^", "widehat": "^", "widetilde": "~", "tilde": "~"}
+_VARIANTS = ("mathcal", "mathbb", "mathbf")
+_SPACES = (r"\,", r"\;", r"\!", r"\ ", r"\quad", r"\qquad", "~", r"\displaystyle")
+# Script capitals that have a place of their own outside of the block of mathematical letters.
+_SCRIPT_HOLES = (0x212C, 0x2130, 0x2131, 0x210B, 0x2110, 0x2112, 0x2133, 0x211B)
+_DOUBLE_HOLES = (0x2102, 0x210D, 0x2115, 0x2119, 0x211A, 0x211D, 0x2124)
+_HOLES: Mapping[str, str] = {
+    **{f"mathcal{a}": chr(b) for a, b in zip("BEFHILMR", _SCRIPT_HOLES, strict=True)},
+    **{f"mathbb{a}": chr(b) for a, b in zip("CHNPQRZ", _DOUBLE_HOLES, strict=True)},
+}
+_STARTS: Mapping[str, tuple[int, int]] = {
+    "mathcal": (0x1D49C, 0x1D4B6),
+    "mathbb": (0x1D538, 0x1D552),
+    "mathbf": (0x1D400, 0x1D41A),
+}
+
+
+class LatexError(ValueError):
+    """A formula has something that is not read here."""
+
+
+def mathml(latex: str, *, display: bool = False) -> str:
+    """A formula of LaTeX as a ``<math>`` element, the LaTeX in its ``alttext``; raises `LatexError`.
+
+    >>> from ratecheck.views.review.mathml import mathml
+    >>> mathml("x^2").count("<msup>")
+    1
+    """
+    reader = _Reader(latex)
+    body = _row(reader.until(""))
+    if display or r"\displaystyle" in latex:
+        body = _large(body)
+    kind = ' display="block"' if display else ""
+    return f'<math{kind} alttext="{html.escape(" ".join(latex.split()), quote=True)}">{body}</math>'
+
+
+@dataclass
+class _Reader:
+    """Reads a formula from left to right; ``at`` is where."""
+
+    latex: str
+    at: int = 0
+    closing: list[str] = field(default_factory=list)
+
+    def _peek(self) -> str:
+        found = _TOKEN.match(self.latex, self.at)
+        return found[0] if found else ""
+
+    def _next(self) -> str:
+        token = self._peek()
+        self.at += len(token)
+        return token
+
+    def _skip(self) -> str:
+        """The next token that is no space, still to be read."""
+        while (token := self._peek()) and token.isspace():
+            self.at += len(token)
+        return token
+
+    def until(self, *ends: str) -> list[str]:
+        """The elements up to one of some tokens, which is read too; ``""`` is the end of the formula."""
+        found: list[str] = []
+        while True:
+            token = self._skip()
+            if token in ends:
+                self.at += len(token)
+                self.closing.append(token)
+                return found
+            if not token:
+                raise LatexError(f"{self.latex!r} ends where {' or '.join(map(repr, ends))} is missing")
+            found.append(self._scripted())
+
+    def _scripted(self) -> str:
+        """An element with what is below and above it."""
+        below = self._skip() in (r"\underbrace", r"\max", r"\min", r"\inf", r"\sup", r"\lim", r"\sum")
+        base = self._element()
+        scripts: dict[str, str] = {}
+        while (sign := self._skip()) and sign in "_^'":
+            self.at += 1
+            if sign == "'":
+                scripts["^"] = _row([*([scripts["^"]] if "^" in scripts else []), "<mo>\N{PRIME}</mo>"])
+                continue
+            body = self._group()
+            scripts[sign] = _row([scripts["^"], body]) if sign == "^" and "^" in scripts else body
+        low, high = scripts.get("_"), scripts.get("^")
+        both, sub, sup = ("munderover", "munder", "mover") if below else ("msubsup", "msub", "msup")
+        if low is not None and high is not None:
+            return f"<{both}>{base}{low}{high}</{both}>"
+        if low is not None:
+            return f"<{sub}>{base}{low}</{sub}>"
+        return base if high is None else f"<{sup}>{base}{high}</{sup}>"
+
+    def _group(self) -> str:
+        """What stands in braces, or a single letter, sign or digit: LaTeX takes one of the digits of 12."""
+        if (token := self._skip())[:1].isdigit():
+            self.at += 1
+            return f"<mn>{token[0]}</mn>"
+        return self._element()
+
+    def _element(self) -> str:  # noqa: PLR0911  # one kind of token after the other
+        sign = self._next()
+        if sign == "{":
+            return _row(self.until("}"))
+        if sign[:1].isdigit():
+            return f"<mn>{sign}</mn>"
+        if sign.isalpha():
+            return f"<mi>{sign}</mi>"
+        if sign in _FENCES:
+            return _fence(_FENCES[sign])
+        if sign in _SPACES:
+            return ""
+        if sign.startswith("\\"):
+            return self._command(sign[1:])
+        if sign in "()[]|":
+            return _fence(sign)
+        if sign in "+-=,/<>*!:;.":
+            return f"<mo>{html.escape(_SIGNS.get(sign, sign))}</mo>"
+        raise LatexError(f"{sign!r} in {self.latex!r}")
+
+    def _command(self, name: str) -> str:  # noqa: C901, PLR0911, PLR0912  # one case per command
+        if name in _LETTERS:
+            return f"<mi>{_LETTERS[name]}</mi>"
+        if name in _UPRIGHT:
+            return f'<mi mathvariant="normal">{_UPRIGHT[name]}</mi>'
+        if name in _OPERATORS:
+            return f"<mo>{_OPERATORS[name]}</mo>"
+        if name in _NAMES:
+            return f"<mi>{name}</mi>"
+        if name == "sum":
+            return '<mo movablelimits="true">∑</mo>'
+        if name == "frac":
+            return f"<mfrac>{self._group()}{self._group()}</mfrac>"
+        if name == "sqrt":
+            return f"<msqrt>{self._group()}</msqrt>"
+        if name in ("text", "mathrm", "operatorname", "texttt"):
+            words = self._text()
+            return f"<mtext>{html.escape(_spaced(words))}</mtext>"
+        if name in _VARIANTS:
+            return _styled(name, self._letters())
+        if name in _ACCENTS:
+            return f'<mover accent="true">{self._group()}<mo stretchy="false">{_ACCENTS[name]}</mo></mover>'
+        if name == "underbrace":
+            return f'<munder>{self._group()}<mo stretchy="true">⏟</mo></munder>'
+        if name == "left":
+            opening = self._fence_after()
+            inside = self.until(r"\right")
+            return _row([opening, *inside, self._fence_after()])
+        if name in ("bigl", "bigr"):
+            return self._fence_after()
+        if name == "begin":
+            return self._environment()
+        if name == "_":
+            return "<mo>_</mo>"
+        raise LatexError(f"\\{name} in {self.latex!r}")
+
+    def _text(self) -> str:
+        """Words in braces, without the backslashes that LaTeX needs."""
+        self._skip()
+        found = _TEXT.match(self.latex, self.at + 1)
+        if self._next() != "{" or found is None:
+            raise LatexError(f"words without braces in {self.latex!r}")
+        self.at = found.end()
+        return re.sub(r"\\(.)", r"\1", found[1])
+
+    def _letters(self) -> str:
+        """Letters of another alphabet, with or without braces."""
+        return self._text() if self._skip() == "{" else self._next()
+
+    def _fence_after(self) -> str:
+        self._skip()
+        token = self._next()
+        shown = _FENCES.get(token, token)
+        return _fence(shown, stretchy=True) if shown else ""
+
+    def _environment(self) -> str:
+        name = self._text()
+        if name not in ("aligned", "gathered"):
+            raise LatexError(f"{name} in {self.latex!r}")
+        rows: list[list[str]] = [[]]
+        while True:
+            cell = self.until("&", r"\\", r"\end")
+            rows[-1].append(_row(cell))
+            end = self.closing.pop()
+            if end == r"\\":
+                rows.append([])
+            elif end == r"\end":
+                self._text()
+                break
+        kind = ' class="aligned"' if name == "aligned" else ""
+        body = "".join(f"<mtr>{''.join(f'<mtd>{_large(cell)}</mtd>' for cell in row)}</mtr>" for row in rows)
+        return f"<mtable{kind}>{body}</mtable>"
+
+
+def _row(elements: Sequence[str]) -> str:
+    """Elements as one."""
+    shown = [each for each in elements if each]
+    return shown[0] if len(shown) == 1 else f"<mrow>{''.join(shown)}</mrow>"
+
+
+def _large(element: str) -> str:
+    """As large as a formula on a line of its own; browsers do not hand that on to the cells of a table."""
+    return f'<mstyle displaystyle="true">{element}</mstyle>'
+
+
+def _fence(sign: str, *, stretchy: bool = False) -> str:
+    return f'<mo stretchy="{str(stretchy).lower()}">{html.escape(sign)}</mo>'
+
+
+def _styled(variant: str, letters: str) -> str:
+    """Letters of another alphabet; browsers know these by their code points, not by an attribute."""
+    capital, small = _STARTS[variant]
+    shown = ""
+    for letter in letters:
+        if not (letter.isascii() and letter.isalpha()):
+            raise LatexError(f"\\{variant}{{{letters}}}")
+        place = capital + ord(letter) - ord("A") if letter.isupper() else small + ord(letter) - ord("a")
+        shown += _HOLES.get(variant + letter, chr(place))
+    return f"<mi>{shown}</mi>"
+
+
+def _spaced(words: str) -> str:
+    """Spaces at the ends are meant."""
+    inner = words.strip(" ")
+    return words.replace(" ", "\N{NO-BREAK SPACE}") if inner != words else words

@@ -1,0 +1,50 @@
+"""How a review looks: light and dark, on a phone, on paper."""
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #555; --paper: #fff; --line: #c8c8c8; --band: #f3f3f3;
+  --link: #0b57a4; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --soft: #a8a8a8; --paper: #161616; --line: #444;
+  --band: #222; --link: #8ab8f0; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem; color: var(--ink); background: var(--paper);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+a { color: var(--link); }
+.skip { position: absolute; left: -100vw; }
+.skip:focus { left: 1rem; background: var(--paper); }
+h1, h2, h3, h4, h5 { line-height: 1.25; margin: 1.4em 0 .4em; }
+h2 { border-bottom: 2px solid var(--line); }
+h3 { border-bottom: 1px solid var(--line); }
+h5 { font-size: 1rem; }
+nav ul { padding-left: 1.2rem; }
+code { font: .9em ui-monospace, monospace; }
+.wide { max-width: 100%; overflow-x: auto; margin: .6em 0; }
+.formula { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; }
+math { font-size: 1.05em; overflow-wrap: normal; }
+mtable.aligned > mtr > mtd { padding-left: 0; padding-right: 0; }
+mtable.aligned > mtr > mtd:first-child { text-align: right; }
+mtable.aligned > mtr > mtd:last-child { text-align: left; }
+table { border-collapse: collapse; min-width: 60%; overflow-wrap: break-word; }
+caption { text-align: left; color: var(--soft); padding: .2em 0; }
+th, td { border: 1px solid var(--line); padding: .25em .5em; text-align: left; vertical-align: top;
+  min-width: 4rem; max-width: 26rem; }
+thead th { background: var(--band); }
+tbody th { font-weight: normal; }
+dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .2em 1em; }
+dt { color: var(--soft); }
+dd { margin: 0; min-width: 0; }
+figure { background: #fff; padding: .5rem; border: 1px solid var(--line); }
+figure svg { display: block; height: auto; min-width: 34rem; max-width: 100%; }
+summary { cursor: pointer; color: var(--link); }
+footer { border-top: 1px solid var(--line); margin-top: 2em; color: var(--soft); }
+@media (max-width: 36rem) { dl { display: block; } dd { margin: 0 0 .5em 1rem; } }
+@media print {
+  :root { --ink: #000; --soft: #333; --paper: #fff; --line: #999; --band: #eee; --link: #000; }
+  body { max-width: none; font-size: 9.5pt; }
+  nav, .skip { display: none; }
+  h2, h3, h4, h5 { break-after: avoid; }
+  tr, figure { break-inside: avoid; }
+  .wide, .formula { overflow: visible; }
+  details::details-content { content-visibility: visible; display: block; }
+  figure svg { min-width: 0; }
+}
+"""

@@ -1,0 +1,143 @@
+"""The first part of a review: what was checked, what is wrong, what stands; and all of it as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Data = Mapping[str, Any]
+
+_GRADES: Mapping[str, str] = {
+    "PROVED": "every link and every step that it rests on is proved",
+    "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
+    "CHECKED": "every link is a checked implication, but some steps were only checked on instances",
+    "OPEN": "the argument has links that nobody has checked",
+    "FALSE": "the argument breaks: a link, or a statement that it rests on, is false",
+}
+
+
+_STANDINGS: Mapping[str, str] = {
+    "holds as printed": "every step that it rests on is proved or a textbook fact",
+    "not refuted as printed": "no step that it rests on is false, and some were only checked on instances",
+    "not refuted with repair": "a step that it rests on is false and has a repaired form that is not refuted; "
+    "that the rest of the proof needs no more than this form is not shown by the steps",
+    "undecided": "a step that it rests on is not decided, or false without a repair that was checked",
+    "false as printed": "exact numbers meet what it assumes and break what it claims",
+}
+
+
+def headline(data: Data) -> str:
+    """The answer in one line."""
+    counts = data["counts"]
+    return f"review of {data['of']}: {counted(counts['errata'], 'erratum', 'errata')}; {algebra(counts)}"
+
+
+def text(data: Data) -> str:
+    """The summary in plain text: what ``ratecheck review`` prints."""
+    parts = [f"review of {data['of']}: {data['title']}", ""]
+    parts += ["what was checked", *(f"  {line}" for line in checked(data)), ""]
+    parts += ["what is wrong, what matters most first"]
+    parts += [f"  {line}" for line in levels(data)]
+    for each in main_errata(data):
+        parts += [f"  {each['number']}. {each['place']}   {each['kind']}", f"     {each['wrong'] or each['printed']}"]
+        parts.append(f"     {each['consequence']}")
+    parts += ["", "does it stand"]
+    parts += [f"  {key}: {said}" for key, said in stands(data)] or ["  nothing here is a main statement"]
+    parts += ["", "what was not checked", *(f"  {line}" for line in data["not_checked"])]
+    if data["left_out"]:
+        parts.append(f"  {counted(data['counts']['left_out'], 'numbered item')} of the paper left out, see the review")
+    return "\n".join(parts)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def algebra(counts: Data) -> str:
+    """How much of the algebra is certified."""
+    if not counts["steps"]:
+        return "no step of a proof was examined"
+    return f"algebra of {counts['certified']} of {counted(counts['steps'], 'step')} certified"
+
+
+def tally(counts: Data) -> Iterator[tuple[str, str, str]]:
+    """The verdicts with how many steps have them, and what they mean; those that no step has are left out."""
+    kinds = ", ".join(f"{kind} {count}" for kind, count in counts["kinds"].items())
+    rows = (
+        ("PROVED, certificate", counts["certified"], "for all values; exact arithmetic repeats the proof"),
+        ("PROVED, solver", counts["solver"], "for all values, on the word of a solver"),
+        ("CHECKED, exhaustive", counts["exhaustive"], "not refuted on any participation matrix of small sizes"),
+        ("CHECKED, instances", counts["instances"], "not refuted on random instances, in exact arithmetic"),
+        ("STANDARD", counts["standard"], "a textbook fact, taken as known and tried on instances"),
+        ("FALSE", counts["false"], f"refuted by exact numbers: {kinds}"),
+        ("TYPO", counts["misprints"], "false as printed, evidently a misprint"),
+        ("UNKNOWN", counts["undecided"], "neither proved nor refuted"),
+    )
+    for name, count, meaning in rows:
+        if count:
+            yield name, str(count), meaning
+
+
+def checked(data: Data) -> list[str]:
+    """What the review is of and what was done, in sentences."""
+    counts, asked = data["counts"], data["asked"]
+    found = [f"{counted(counts['statements'], 'statement')}, {counts['main']} of them main; {algebra(counts)}."]
+    found += [f"{count} {name}: {meaning}." for name, count, meaning in tally(counts)]
+    searches = [each for entry in data["statements"] for each in entry["searches"]]
+    if searches:
+        bad = [each["key"] for each in searches if each["verdict"] == "VIOLATED"]
+        what = f"violated: {', '.join(bad)}" if bad else "no violation found, which proves nothing"
+        found.append(
+            f"{counted(counts['searched'], 'form')} of statements searched with at most "
+            f"{counted(asked['evaluations'], 'instance')} each, seed {asked['seed']}: {what}."
+        )
+    return found
+
+
+def levels(data: Data) -> list[str]:
+    """How many errata matter how much."""
+    searches = [each for entry in data["statements"] for each in entry["searches"]]
+    found = [
+        f"{each['key']} is violated by an instance, see there." for each in searches if each["verdict"] == "VIOLATED"
+    ]
+    if not data["counts"]["steps"]:
+        return [*found, "No step was examined, so none was refuted."]
+    if not data["errata"]:
+        return [*found, "No step was refuted."]
+    return [*found, *(f"{each['what'][0].upper()}{each['what'][1:]}: {each['count']}." for each in data["levels"])]
+
+
+def main_errata(data: Data) -> Sequence[Data]:
+    """The errata that change a theorem; where there are none, those that matter most."""
+    first = min((each["level"] for each in data["errata"]), default=0)
+    return [each for each in data["errata"] if each["level"] == first]
+
+
+def stands(data: Data) -> Iterator[tuple[str, str]]:
+    """Every main statement with what the audit and the graphs make of it and of its repaired forms."""
+    for each in data["statements"]:
+        if each["main"]:
+            yield each["key"], "; ".join(standing(each))
+
+
+def standing(entry: Data) -> list[str]:
+    """What is known of a statement as a whole, in a few words each."""
+    found = [entry["standing"] or "no step of its proof was examined"]
+    if entry["known"] and not entry["standing"]:
+        found.append(entry["known"]["text"])
+    for graph in entry["graphs"]:
+        form = "as printed" if graph["root"] == entry["key"] else f"repaired ({graph['root']})"
+        found.append(f"proof graph {form}: {graph['grade']}")
+    found += [f"search of {s['key']}: VIOLATED" for s in entry["searches"] if s["verdict"] == "VIOLATED"]
+    return found
+
+
+def grade_meaning(grade: str) -> str:
+    """What the grade of a proof graph says."""
+    return _GRADES[grade]
+
+
+def standing_meaning(standing: str) -> str:
+    """What the standing of a statement says."""
+    return _STANDINGS[standing]

@@ -1,0 +1,257 @@
+"""A review says what the audit and the graphs say, in every form, and nothing that is not in its data."""
+
+import copy
+import itertools
+import json
+import re
+import xml.dom.minidom
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from bounds.printing.markup import Display, Formula, MarkupBlocks, Paragraph
+from bounds.printing.page import page
+from ratecheck.auditing.finding import StepVerdict
+from ratecheck.views.review import html, markdown, summary
+from ratecheck.views.review.mathml import LatexError, mathml
+
+KEY = "flame/theorem-1"
+OWN = Path(__file__).parents[2] / "docs" / "own.md"
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+VOID = {"meta", "br", "link"}
+
+
+class Page(HTMLParser):
+    """The text, ids, links and tags of a page; every tag has to be closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.tags, self.text, self.data, self._open = [], [], [], [], "", []
+        self.feed(text)
+        assert not self._open
+
+    def handle_starttag(self, tag, attributes):
+        """Its ids and links, and that it is open."""
+        self.tags.append((tag, dict(attributes)))
+        self.ids += [value for name, value in attributes if name == "id"]
+        self.links += [value for name, value in attributes if name in ("href", "xlink:href", "src")]
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        """Opened and closed at once."""
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag):
+        """The one that was opened last."""
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        """Text, or the data inside."""
+        if self._open and self._open[-1] == "script":
+            self.data = data
+        elif self._open and self._open[-1] != "style":
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The review of a theorem that has a false step, a repaired form and two graphs."""
+    return rc.review(KEY)
+
+
+@pytest.fixture(scope="module")
+def plain(found):
+    """Its data."""
+    return found.to_dict()
+
+
+def formulas(part):
+    """Every formula of the pages of the statements whose names begin so; to set them all takes minutes."""
+    for paper in (*bounds.PAPERS, bounds.TEXTBOOK):
+        for statement in (each for each in bounds.statements(paper) if each.key.partition("/")[2].startswith(part)):
+            blocks = MarkupBlocks(page(statement))
+            for block in (*blocks.body, Paragraph("", blocks.symbols.rows)):
+                if isinstance(block, Display):
+                    yield block.latex
+                else:
+                    yield from (part.latex for line in block.entries for part in line if isinstance(part, Formula))
+
+
+@pytest.mark.parametrize(
+    ("part", "least"), [("theorem-1", 20), pytest.param("", 500, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_every_formula_of_the_catalogue_becomes_mathml(part, least):
+    """Well-formed, with the numbers of the formula, each as often as it is there."""
+    seen = set(formulas(part))
+    assert len(seen) > least
+    for latex in seen:
+        tree = mathml(latex, display=True)
+        xml.dom.minidom.parseString(tree)  # noqa: S318  # our own
+        text = re.sub(r"<[^>]+>", " ", tree)
+        assert sorted("".join(NUMBER.findall(text))) == sorted("".join(NUMBER.findall(latex))), latex
+
+
+@pytest.mark.parametrize(
+    ("latex", "part"),
+    [
+        (r"\frac12", "<mfrac><mn>1</mn><mn>2</mn></mfrac>"),
+        ("x_i^2", "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>"),
+        (r"\max_i a", "<munder><mi>max</mi><mi>i</mi></munder>"),
+        (r"\mathcal{L}", "<mi>\N{SCRIPT CAPITAL L}</mi>"),
+        (r"\text{a < b}", "<mtext>a &lt; b</mtext>"),
+        (r"\delta'", "<msup><mi>\N{GREEK SMALL LETTER DELTA}</mi><mo>\N{PRIME}</mo></msup>"),
+    ],
+)
+def test_mathml_by_hand(latex, part):
+    """What a formula has to become."""
+    assert part in mathml(latex)
+
+
+@pytest.mark.parametrize("latex", [r"\nonsense", "{x", r"\left(x", r"\begin{matrix}x\end{matrix}", "§"])
+def test_what_is_not_read_is_an_error(latex):
+    """Nothing is left out in silence."""
+    with pytest.raises(LatexError):
+        mathml(latex)
+
+
+def test_numbers_are_those_of_the_audit(plain):
+    """Counts by verdict and basis, of all and of every statement; errata with their order; the graphs."""
+    audited, counts = rc.audit(KEY), plain["counts"]
+    verdicts = [step.verdict for step in audited.steps]
+    by_key = {each["key"]: each for each in plain["statements"]}
+    numbers = [
+        (counts["steps"], len(verdicts)),
+        (counts["certified"], sum(step.certified for step in audited.steps)),
+        (counts["certified"] + counts["solver"], verdicts.count(StepVerdict.PROVED)),
+        (counts["exhaustive"] + counts["instances"], verdicts.count(StepVerdict.CHECKED)),
+        (counts["standard"], verdicts.count(StepVerdict.STANDARD)),
+        (counts["false"], verdicts.count(StepVerdict.FALSE)),
+        (sum(counts["kinds"].values()), verdicts.count(StepVerdict.FALSE)),
+        (counts["misprints"], verdicts.count(StepVerdict.TYPO)),
+        (counts["undecided"], verdicts.count(StepVerdict.UNKNOWN)),
+        (counts["errata"], len(audited.errata)),
+        (counts["main"], 1),
+    ]
+    for key, conclusion in audited.conclusions.items():
+        own = [step for step in audited.steps if step.of == key]
+        numbers += [(by_key[key]["counts"]["steps"], len(own)), (len(by_key[key]["steps"]), len(own))]
+        assert by_key[key]["standing"] == conclusion.standing.value
+    for number, (mine, theirs) in enumerate(zip(plain["errata"], audited.errata, strict=True), 1):
+        numbers += [(mine["number"], number), (mine["level"], theirs.rank[0])]
+        assert (mine["printed"], mine["evidence"]) == (theirs.first.claim, theirs.first.evidence)
+    assert len(numbers) >= 10
+    assert all(shown == recomputed for shown, recomputed in numbers)
+    assert min(counts["steps"], counts["certified"], counts["false"], counts["errata"]) > 0
+    graphs = by_key[KEY]["graphs"]
+    assert [graph["root"] for graph in graphs] == [KEY, f"{KEY}-repaired"]
+    assert all(graph == rc.proof(graph["root"]).graph.fields() for graph in graphs)
+
+
+def test_the_page_is_made_of_its_data_alone(found, plain):
+    """The data are inside, every number in the text is in them, and the same data give the same bytes."""
+    text = found.html
+    shown = Page(text)
+    assert json.loads(shown.data) == plain
+    assert text == html.document(json.loads(shown.data)) == rc.review(KEY).html
+    known = set(NUMBER.findall(json.dumps(plain)))
+    assert known.issuperset(NUMBER.findall(" ".join(shown.text)))
+    changed = copy.deepcopy(plain)
+    changed["counts"]["certified"] = 987654
+    assert "987654" in html.document(changed)
+    assert "987654" in markdown.document(changed)
+    assert "987654" in summary.text(changed)
+    assert "987654" not in text
+
+
+def test_the_page_stands_alone_and_can_be_read_aloud(found):
+    """No network and no script; ids are unique, links lead somewhere, tables and figures say what they are."""
+    shown = Page(found.html)
+    assert len(shown.ids) == len(set(shown.ids))
+    assert all(link.startswith("#") and link[1:] in shown.ids for link in shown.links)
+    tags = [tag for tag, _ in shown.tags]
+    assert tags.count("h1") == tags.count("main") == tags.count("nav") == 1
+    assert {"math", "svg", "title", "desc", "caption"} <= {*tags}
+    assert all(attributes.get("scope") in ("col", "row") for tag, attributes in shown.tags if tag == "th")
+    assert [attributes.get("type") for tag, attributes in shown.tags if tag == "script"] == ["application/json"]
+    levels = [int(tag[1]) for tag in tags if re.fullmatch("h[1-6]", tag)]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", found.html)
+
+
+def test_markdown_says_the_same(found, plain):
+    """Errata, commands, formulas between dollar signs, what was not checked; and no heading is lost."""
+    text = found.markdown
+    headings = len(re.findall(r"<h[1-6]", found.html))
+    assert len(re.findall(r"^#+ ", text, re.MULTILINE)) == headings
+    for each in plain["errata"]:
+        assert f"Erratum {each['number']}" in text
+        assert f"`{each['command']}`" in text
+    display = next(block["display"] for block in plain["statements"][0]["statement"] if "display" in block)
+    assert f"$$\n{display}\n$$" in text
+    assert all(row.count(" | ") == row.rstrip(" |").count(" | ") for row in text.splitlines() if row.startswith("|---"))
+
+
+def test_what_was_not_run_is_said(plain):
+    """Nothing was searched, so no tightness and no counterexample is claimed."""
+    assert plain["asked"] == {"evaluations": 0, "seed": 0, "sharpest": False}
+    for each in plain["statements"]:
+        assert each["searches"] == each["constants"] == []
+        assert any("not searched" in line for line in each["not_checked"])
+        checked = [step["id"] for step in each["steps"] if step["verdict"] == "CHECKED"]
+        assert all(any(step in line for line in each["not_checked"]) for step in checked)
+    text = summary.text(plain)
+    assert "not searched" in text
+    assert "verified" not in text
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The file of the documentation, with a proof."""
+    first, second = re.findall(r"^cat >>? whole\.py <<'END'\n(.*?)^END$", OWN.read_text(), re.MULTILINE | re.DOTALL)
+    file = tmp_path / "mine.py"
+    file.write_text(first + second)
+    return file, first, second
+
+
+def test_a_file_of_ones_own(own):
+    """With its ledger, with an error in it, and without a ledger; no path of the machine is in a review."""
+    file, first, second = own
+    found = rc.review(str(file))
+    assert not found.finding
+    assert found.data["counts"]["certified"] == 3
+    assert found.data["statements"][0]["standing"] == "not refuted as printed"
+    assert str(file.parent) not in found.html + found.markdown + str(found)
+    assert "ratecheck audit mine.py:descent" in found.markdown
+    file.write_text(first + second.replace("gamma_u / 2 * square", "gamma_u * square"))
+    slip = rc.review(f"{file}:descent")
+    assert slip.finding
+    assert slip.data["errata"][0]["command"] == "ratecheck audit mine.py --step mine/descent-1"
+    file.write_text(first)
+    bare = rc.review(str(file))
+    assert bare.data["counts"]["steps"] == 0
+    assert bare.data["statements"][0]["standing"] is None
+    assert "no step of a proof was examined" in str(bare)
+
+
+def test_a_search_is_told_with_its_counterexample(own):
+    """A fifth of the right side is refuted: in mathematics, with the command, and the review is a finding."""
+    file, first, _ = own
+    file.write_text(first.replace("2 * F_0 /", "F_0 / 4 /"))
+    assert "F_0 / 4 /" in file.read_text()
+    found = rc.review(str(file), evaluations=20)
+    (search,) = found.data["statements"][0]["searches"]
+    alone = rc.falsify(f"{file}:descent", evaluations=20)
+    assert (search["verdict"], search["tightness"]) == ("VIOLATED", alone.tightness)
+    assert search["counterexample"]["latex"] == alone.as_latex()
+    assert found.finding
+    shown = Page(found.html)
+    assert "smallest counterexample known" in " ".join(shown.text)
+    known = set(NUMBER.findall(json.dumps(found.to_dict())))
+    assert known.issuperset(NUMBER.findall(" ".join(shown.text)))
+    assert "--evaluations 20 --seed 0" in found.markdown
