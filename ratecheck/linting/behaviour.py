@@ -115,14 +115,15 @@ class _Looked:
             if not any(word in label.lower() for word in ("sampling", "participation")):
                 continue
             for values in self.points:
-                if not {clients, participants} <= values.keys():
+                if participants not in values:
                     continue
-                there = self.value({**values, participants: values[clients]}, label)
+                everybody = {**values, clients: values[participants]}
+                there = self.value(everybody, label)
                 if there is not None and there > 0:
                     yield self._note(
                         LIMITS,
                         f"with {participants} = {clients} the term {label!r} does not vanish: at "
-                        f"{at({**values, participants: values[clients]}, self.names)} it is {there:.6g}",
+                        f"{at(everybody, self.names)} it is {there:.6g}",
                         f"a factor such as ({clients} - {participants}), or another name of the term",
                         part=label,
                     )
