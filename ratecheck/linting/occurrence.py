@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bounds
-from bounds.statement import Assumption, Statement, names_in
+from bounds.statement import Assumption, Over, Statement, names_in
 from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.linting.finding import Finding, Found, Level
 
@@ -97,7 +97,9 @@ def _unassumed(statement: Statement) -> Found:
         for name in assumption.constants:
             giving.setdefault(name, []).append(assumption.name.lower())
     mine = {*own(statement.vocabulary)}
-    if Assumption.QUOTED in statement.assumptions:
+    # Definitions and algebra assume nothing of their letters.
+    algebra = all(claim.metric.over is Over.NO_RUN for claim in statement.claims)
+    if algebra or Assumption.QUOTED in statement.assumptions:
         return
     for name in sorted(used(statement), key=statement.vocabulary.order.__getitem__):
         constant = statement.vocabulary[name].role is Role.CONSTANT

@@ -29,7 +29,7 @@ Degrees: TypeAlias = tuple[Fraction, Fraction]
 _NONE: Degrees = (Fraction(0), Fraction(0))
 # Units of f and of x in which numbers are looked at.
 _UNITS = ((100.0, 1.0), (1.0, 10.0), (0.01, 1.0), (1.0, 0.1), (100.0, 10.0), (0.01, 0.1))
-_EQUAL = 1e-6
+_EQUAL = 1e-10
 # So many numbers of a setting are named.
 _NAMED = 8
 
