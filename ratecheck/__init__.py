@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ratecheck.api.compare import CompareResult, compare
     from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
     from ratecheck.api.implications import ImplicationsResult, implications
+    from ratecheck.api.lint import LintResult, lint, statement_schema
     from ratecheck.api.new import NewResult, new
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
     from ratecheck.api.proof import ProofResult, proof
@@ -63,6 +64,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "ImplicationsResult": ("ratecheck.api.implications", "ImplicationsResult"),
     "InputError": ("ratecheck.errors", "InputError"),
     "Instance": ("ratecheck.verification.instance", "Instance"),
+    "LintResult": ("ratecheck.api.lint", "LintResult"),
     "MutationResult": ("ratecheck.api.audit", "MutationResult"),
     "NewResult": ("ratecheck.api.new", "NewResult"),
     "Outcome": ("ratecheck.outcome", "Outcome"),
@@ -97,6 +99,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "falsify": ("ratecheck.api.falsify", "falsify"),
     "get": ("bounds", "get"),
     "implications": ("ratecheck.api.implications", "implications"),
+    "lint": ("ratecheck.api.lint", "lint"),
     "new": ("ratecheck.api.new", "new"),
     "participation": ("ratecheck.participation", None),
     "plot": ("ratecheck.api.plot", "plot"),
@@ -113,6 +116,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "sharpen": ("ratecheck.api.sharpen", "sharpen"),
     "show": ("ratecheck.api.show", "show"),
     "simulate": ("ratecheck.engines", "run_steps"),
+    "statement_schema": ("ratecheck.api.lint", "statement_schema"),
     "stepsize": ("ratecheck.api.stepsize", "stepsize"),
     "tables": ("ratecheck.api.tables", "tables"),
     "verify": ("ratecheck.api.verify", "verify"),
@@ -158,6 +162,7 @@ __all__ = [
     "ImplicationsResult",
     "InputError",
     "Instance",
+    "LintResult",
     "MutationResult",
     "NewResult",
     "Outcome",
@@ -193,6 +198,7 @@ __all__ = [
     "falsify",
     "get",
     "implications",
+    "lint",
     "new",
     "participation",
     "plot",
@@ -209,6 +215,7 @@ __all__ = [
     "sharpen",
     "show",
     "simulate",
+    "statement_schema",
     "stepsize",
     "tables",
     "verify",

@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "The catalogue: keys, titles and papers.",
     "show": "One statement as text, LaTeX, Markdown or JSON.",
     "new": "Write a theorem to a file, ready to be changed into your own.",
+    "lint": "Look for mistakes in a statement before anything is run.",
     "bound": "Evaluate a bound and its conditions at given numbers.",
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
     "rounds": "The smallest number of rounds for which a bound is at most eps.",
@@ -95,6 +96,11 @@ class LazyGroup(click.Group):
         entry = None if own else plugins().get(cmd_name)
         if not own and entry is None:
             return None
+        if own and ctx.resilient_parsing:
+            # A shell asks what may stand here: nothing is run.
+            from ratecheck.commands.completion import Words
+
+            return Words(cmd_name, COMMANDS[cmd_name])
         with progress("starting"):
             if own:
                 command: click.Command = importlib.import_module(f"ratecheck.commands.{cmd_name}").command
@@ -207,6 +213,10 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
 
     try:
         require_own_bounds()
+        if asked := os.environ.get("_RATECHECK_COMPLETE"):
+            from ratecheck.commands.completion import complete
+
+            return complete(group, asked)
         result = group.main(arguments, prog_name="ratecheck", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code

@@ -1,0 +1,45 @@
+"""What the linter finds, as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ratecheck.linting.finding import Finding, Level, Report
+
+
+def reports_text(reports: Sequence[Report]) -> str:
+    """One block per statement with findings, then what was found in all."""
+    blocks = [_report(report) for report in reports if report.findings or len(reports) == 1]
+    return "\n\n".join([*blocks, counts(reports)])
+
+
+def counts(reports: Sequence[Report]) -> str:
+    """Such as ``3 statements: 1 error, 0 warnings, 2 notes``."""
+    found = Counter(finding.level for report in reports for finding in report.findings)
+    listed = ", ".join(_many(found[level], level.value) for level in Level)
+    return f"{_many(len(reports), 'statement')}: {listed}"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _report(report: Report) -> str:
+    head = report.statement.key + (f"   {report.place}" if report.place else "")
+    lines = [head if report.findings else f"{head}   nothing found"]
+    for finding, line in zip(report.findings, report.lines, strict=True):
+        lines += [
+            f"  {finding.level.value:7}  {_where(finding, line)}: {finding.text}",
+            f"           do: {finding.remedy}",
+        ]
+    reasons: dict[str, list[str]] = {}
+    for each in report.not_checked:
+        reasons.setdefault(each.reason, []).append(each.check)
+    lines += [f"  not checked  {', '.join(dict.fromkeys(checks))}: {reason}" for reason, checks in reasons.items()]
+    return "\n".join(lines)
+
+
+def _where(finding: Finding, line: int | None) -> str:
+    part = f"[{finding.part!r}]" if finding.part and len(finding.part) <= 40 else ""
+    return f"{'' if line is None else f'line {line}, '}{finding.field}{part}"
