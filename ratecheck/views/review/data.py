@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bounds.ledger.refuted import refuted_fields
@@ -158,7 +159,8 @@ def _entry(
         "reasons": [] if conclusion is None else list(conclusion.reasons),
         "known": refuted_fields(statement),
         "counts": counts(own),
-        "steps": findings_fields(own, conclusions),
+        # Where a file of one's own lies is nobody else's business, and changes from machine to machine.
+        "steps": [each | {"paper": Path(each["paper"]).name} for each in findings_fields(own, conclusions)],
         "graphs": [graph.fields() for graph in reviewed.graphs.values()],
         "errata": [each["number"] for each in wrong if ids & {*each["steps"]}],
         "changed_by": [
