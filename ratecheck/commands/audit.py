@@ -38,6 +38,9 @@ def command(
     Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false.
     """
     if graph is not None:
+        if paper is not None and ".py" in paper:
+            # A file has lines of proofs only, none of the implications between them that are drawn.
+            raise InputError("graphs are drawn for statements of the catalogue only: leave out --graph")
         if paper is None or "/" not in paper or step is not None or mutate or certificates is not None:
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import bounds
 from bounds.errors import InputError
@@ -10,6 +11,7 @@ from bounds.symbols import COMMON
 from bounds.theorem import constant_facts, symbol, theorem
 from ratecheck.certification.certified_constants import _FACTS
 from ratecheck.certification.local_work import FACTS
+from ratecheck.cli import group
 from ratecheck.problems import Quadratic
 
 FIELDS = {
@@ -60,3 +62,11 @@ def test_the_documentation_lists_the_facts():
     page = (Path(__file__).parents[2] / "docs" / "own.md").read_text()
     listed = page.partition("Facts of a problem, its participation and its run:")[2].partition(".")[0]
     assert [each.strip().strip("`") for each in listed.split(",")] == [*constant_facts()]
+
+
+def test_graphs_are_of_the_catalogue():
+    """A key of a file is not said to be missing."""
+    with pytest.raises(InputError, match="for statements of the catalogue only"):
+        CliRunner().invoke(
+            group, ["audit", "mine.py:descent", "--graph", "g.svg"], standalone_mode=False, catch_exceptions=False
+        )
