@@ -13,6 +13,7 @@ from ratecheck.certification.certified_constants import _FACTS
 from ratecheck.certification.local_work import FACTS
 from ratecheck.cli import group
 from ratecheck.problems import Quadratic
+from ratecheck.stepsizes.choose import chosen_values
 
 FIELDS = {
     "title": "mine", "algorithm": "fedavg", "assumptions": ["smoothness"], "left": "G_u", "over": "mean_of_rounds",
@@ -70,3 +71,13 @@ def test_graphs_are_of_the_catalogue():
         CliRunner().invoke(
             group, ["audit", "mine.py:descent", "--graph", "g.svg"], standalone_mode=False, catch_exceptions=False
         )
+
+
+def test_an_outer_step_size_at_its_lower_end():
+    """With the local one at its largest, a condition from below leaves one value, which is no largest one."""
+    statement = theorem(
+        **{**FIELDS, "right": "2*F_0/(gamma*T)"}, conditions=["gamma <= 1/L", "eta_u >= 1"],
+        step_products="gamma == gamma_u*eta_u",
+    )  # fmt: skip
+    _, chosen = chosen_values(statement, {"n": 4, "m": 4, "K": 1, "T": 9, "L": 1, "F_0": 1})
+    assert chosen["eta_u"].startswith("smallest admissible")
