@@ -455,7 +455,9 @@ def _member(kind: type[Kind], given: object, field: str) -> Kind:
         return given
     if not isinstance(given, str):
         raise FieldError(
-            field, field, f"{_brief(given)} is none of {kind.__name__}; known: {', '.join(kind.__members__).lower()}"
+            field,
+            field,
+            f"{_brief(given)} is not the name of one of {kind.__name__}; known: {', '.join(kind.__members__).lower()}",
         )
     name = re.sub(r"[\s-]+", "_", given.strip()).upper()
     if name not in kind.__members__:

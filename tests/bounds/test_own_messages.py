@@ -40,7 +40,7 @@ def test_no_constant_that_is_certified_is_refused():
     ("changed", "message"),
     [
         ({"right": "t"}, r"no symbol 't'; known: n, m, K, T, L, sigma_u, .*gamma_u, "),
-        ({"over": 3}, "3 is none of Over; known: mean_of_rounds, every_round"),
+        ({"over": 3}, "3 is not the name of one of Over; known: mean_of_rounds, every_round"),
         ({"step_products": "gamma == K*gamma_u*eta_u"}, "for another factor write K.gamma in the bound"),
     ],
 )
