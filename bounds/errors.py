@@ -25,9 +25,12 @@ class BeyondFloatsError(InputError):
     """A formula of a statement leaves the range of floating-point numbers, whatever the step sizes."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint such as ``did you mean 'sigma_u'?``, or what there is when nothing is close (a part of a long list)."""
-    names = sorted(known)
+def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> str:
+    """A hint such as ``did you mean 'sigma_u'?``, or what there is when nothing is close (a part of a long list).
+
+    The list is by the alphabet, or ``as_given`` where what is wanted most comes first.
+    """
+    names = list(known) if as_given else sorted(known)
     close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"

@@ -66,6 +66,8 @@ def place_of(statement: Statement) -> str:
 def read(path: str) -> tuple[Path, bytes]:
     """Where the file is, and what it holds; raises `InputError` where it cannot be read."""
     place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path!r} is a folder: give path/to/file.py:name")
     if not place.is_file():
         raise InputError(f"no file {path!r}: give path/to/file.py:name, or a key that 'ratecheck list' prints")
     try:

@@ -38,7 +38,8 @@ class UnknownSymbolError(InputError):
     """A formula has a ``name`` that is no symbol of its vocabulary."""
 
     def __init__(self, name: str, vocabulary: Vocabulary) -> None:
-        super().__init__(f"no symbol {name!r}; {did_you_mean(name, vocabulary.order)}")
+        # A vocabulary begins with settings, constants and step sizes, which are wanted most.
+        super().__init__(f"no symbol {name!r}; {did_you_mean(name, vocabulary.order, as_given=True)}")
         self.name = name
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:

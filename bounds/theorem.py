@@ -95,6 +95,10 @@ def symbol(
         raise FieldError("degrees", "degrees", f"{_brief(degrees)} is not a pair of whole numbers such as (1, -2)")
     if not (fact is None or isinstance(fact, str)):
         raise FieldError("fact", "fact", f"{_brief(fact)} is not the name of a fact, such as 'L'")
+    constant = _member(Role, role, "role") is not Role.MEASURED
+    # What is measured may be recorded by a method of one's own.
+    if constant and fact is not None and fact not in COMMON.facts.values() and fact not in constant_facts():
+        raise FieldError("fact", "fact", f"no fact {fact!r}; known: {', '.join(constant_facts())}")
     quantity = Quantity(
         name=name,
         latex=rf"\mathrm{{{name}}}".replace("_", r"\_") if latex is None else latex,
@@ -325,7 +329,8 @@ class _Fields:
             return given
         found = re.fullmatch(r"\s*(\w+)\s*==\s*(\w+)\s*\*\s*(\w+)\s*", given) if isinstance(given, str) else None
         if found is None:
-            reason = f"{_brief(given)} is not of the form 'gamma == gamma_u*eta_u'"
+            form = "'gamma == gamma_u*eta_u'"
+            reason = f"{_brief(given)} is not of the form {form}; for another factor write K*gamma in the bound"
             raise FieldError("step_products", "step_products", reason)
         for name in found.groups():
             self._known(name, "step_products", "step_products")
@@ -359,6 +364,8 @@ class _Fields:
 
 
 _SHOWN = 20
+# Certified, though no theorem of the catalogue has a symbol for it.
+_WITHOUT_SYMBOL = ("convexity", "L_u", "L_uv", "L_v", "L_vu")
 
 
 def _vocabulary(given: str | Vocabulary, symbols: OwnSymbol | Iterable[OwnSymbol]) -> Vocabulary:
@@ -400,6 +407,19 @@ def _define(vocabulary: Vocabulary, own: OwnSymbol) -> None:
         vocabulary.derived[quantity.name] = _Fields(vocabulary).formula(own.equals, "symbols", place)
 
 
+def constant_facts() -> tuple[str, ...]:
+    """Names of the constants that problems, participation and runs certify: those of all vocabularies."""
+    catalogue = sys.modules[__package__]
+    vocabularies = [COMMON, *(catalogue.vocabulary(name) for name in (*catalogue.PAPERS, catalogue.TEXTBOOK))]
+    found = {
+        fact
+        for vocabulary in vocabularies
+        for name, fact in vocabulary.facts.items()
+        if name in vocabulary.order and vocabulary[name].role is not Role.MEASURED
+    }
+    return tuple(sorted({*found, *_WITHOUT_SYMBOL}))
+
+
 def _of_paper(name: str) -> Vocabulary:
     # The package is there whenever this module is, and imports it.
     catalogue = sys.modules[__package__]
@@ -434,7 +454,11 @@ def _member(kind: type[Kind], given: object, field: str) -> Kind:
     if isinstance(given, kind):
         return given
     if not isinstance(given, str):
-        raise FieldError(field, field, f"{_brief(given)} is not the name of one of {kind.__name__}")
+        raise FieldError(
+            field,
+            field,
+            f"{_brief(given)} is not the name of one of {kind.__name__}; known: {', '.join(kind.__members__).lower()}",
+        )
     name = re.sub(r"[\s-]+", "_", given.strip()).upper()
     if name not in kind.__members__:
         known = [each.lower() for each in kind.__members__]

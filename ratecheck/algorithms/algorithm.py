@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ratecheck.algorithms.asking import Binary, MethodError, brief, floats_in, guarded, is_own, plain, said
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
@@ -25,6 +26,11 @@ Variables = dict[str, Any]
 Parameters = Mapping[str, float]
 # The variables of a group, each with the block of the problem's coordinates on which it lives.
 Group = Mapping[str, str]
+
+# What a method may define: an error in one of them is one of the method's definition.
+_FUNCTIONS = (
+    "start_client", "start_server", "begin", "step", "finish", "aggregate", "score", "records", "weights", "metric",
+)  # fmt: skip
 
 # The blocks of a problem with shared variables u and personal variables v_i.
 U, V = "u", "v"
@@ -125,6 +131,14 @@ class Algorithm(ABC):
     point: ClassVar[Group | None] = None
     recorded: ClassVar[tuple[str, ...]] = RECORDS
 
+    def __init_subclass__(cls) -> None:
+        """An exception in a function of a user's own method is an `InputError`, whichever engine calls it."""
+        super().__init_subclass__()
+        if is_own(cls):
+            for name in _FUNCTIONS:
+                if callable(function := vars(cls).get(name)):
+                    setattr(cls, name, guarded(function, name))
+
     @abstractmethod
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Client state before round 0, from the starting point and the mean of K oracle outputs there."""
@@ -208,8 +222,9 @@ class LinearMaps:
     count.
 
     ``exact`` evaluates on rationals, so that differences such as 1 - eta lose no digits: parameters are taken as the
-    numbers that they are, and coefficients are objects of type `Fraction`. A method raises `TypeError` where the
-    function is not linear, mixes blocks or forgets an output: an error of the algorithm's definition.
+    numbers that they are, and coefficients are objects of type `Fraction`. A method raises `InputError` where the
+    function is not linear, mixes blocks, changes its inputs, forgets an output or returns what are no numbers: an error
+    of the algorithm's definition.
     """
 
     def __init__(self, algorithm: Algorithm, *, exact: bool = False) -> None:
@@ -222,45 +237,40 @@ class LinearMaps:
 
     def start_client(self, p: Parameters) -> Array:
         """See `Algorithm.start_client`."""
-        a, p = self.algorithm, self._numbers(p)
-        return self._read(lambda x, g: a.start_client(x, g, p), (self._point, self._point), (a.client,))
+        return self._read("start_client", p, (self._point, self._point), (self.algorithm.client,))
 
     def start_server(self, p: Parameters) -> Array:
         """See `Algorithm.start_server`."""
-        a, p = self.algorithm, self._numbers(p)
-        return self._read(lambda x, c: a.start_server(x, c, p), (self._point, a.client), (a.server,))
+        return self._read("start_server", p, (self._point, self.algorithm.client), (self.algorithm.server,))
 
     def begin(self, p: Parameters) -> Array:
         """See `Algorithm.begin`."""
-        a, p = self.algorithm, self._numbers(p)
-        return self._read(lambda s, c: a.begin(s, c, p), (a.server, a.client), (a.local,))
+        a = self.algorithm
+        return self._read("begin", p, (a.server, a.client), (a.local,))
 
     def step(self, p: Parameters) -> Array:
         """See `Algorithm.step`."""
-        a, p = self.algorithm, self._numbers(p)
-        return self._read(lambda x, g: a.step(x, g, p), (a.local, self._point), (a.local,))
+        return self._read("step", p, (self.algorithm.local, self._point), (self.algorithm.local,))
 
     def finish(self, p: Parameters) -> Array:
         """See `Algorithm.finish`."""
-        a, p = self.algorithm, self._numbers(p)
-
-        def call(server: Variables, client: Variables, local: Variables) -> Variables:
-            new, sent = a.finish(server, client, local, p)
-            return {f"client {k}": v for k, v in new.items()} | {f"message {k}": v for k, v in sent.items()}
-
-        outputs = {f"client {k}": v for k, v in a.client.items()}, {f"message {k}": v for k, v in a.message.items()}
-        return self._read(call, (a.server, a.client, a.local), outputs)
+        a = self.algorithm
+        return self._read("finish", p, (a.server, a.client, a.local), (a.client, a.message))
 
     def aggregate(self, p: Parameters) -> Array:
         """See `Algorithm.aggregate`."""
-        a, p = self.algorithm, self._numbers(p)
-        return self._read(lambda s, t: a.aggregate(s, t, p), (a.server, a.message), (a.server,))
+        a = self.algorithm
+        return self._read("aggregate", p, (a.server, a.message), (a.server,))
 
     def score(self, p: Parameters) -> Array:
         """See `Algorithm.score`."""
         a = self.algorithm
-        inputs = (a.server, a.client, self._point)
-        return self._read(lambda s, c, g: a.score(s, c, g, p), inputs, (self._point,))
+        return self._read("score", p, (a.server, a.client, self._point), (self._point,))
+
+    def check(self, p: Parameters) -> None:
+        """Raise `InputError` where a function of a round is wrong at these parameters."""
+        for function in (self.start_client, self.start_server, self.begin, self.step, self.finish, self.aggregate):
+            function(p)
 
     def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
         """The terms of the named quantities as coefficients on (server, client, gradient).
@@ -269,9 +279,8 @@ class LinearMaps:
         """
         a = self.algorithm
         inputs = (a.server, a.client, self._point)
-        reader = _Reader(inputs, a.blocks)
-        (s, c, g), (s_, c_, g_) = reader.arguments(reader.units), reader.arguments(reader.probe)
-        units, probed = a.records(s, c, g, p), a.records(s_, c_, g_, p)
+        reader = _Reader(said(a, "records"), inputs, a.blocks)
+        units, probed = (self._called("records", reader.arguments(each), p) for each in (reader.units, reader.probe))
         if unknown := [name for name in names if name not in units]:
             known = ", ".join(sorted(units))
             raise InputError(f"{unknown[0]} is no second moment of one round's variables, which are {known}")
@@ -286,7 +295,7 @@ class LinearMaps:
                 block, left = reader.vector(f"{name}, left", term.left, check.left)
                 other, right = reader.vector(f"{name}, right", term.right, check.right)
                 if block != other and left.any() and right.any():
-                    raise TypeError(f"{name!r} multiplies variables of different blocks")
+                    raise MethodError(f"{said(a, 'records')} multiplies in {name!r} variables of different blocks")
                 result[name].append(TermMap(term.over, term.factor, block, left, right))
         return result
 
@@ -305,24 +314,71 @@ class LinearMaps:
                 found.append(("server", -1))
         return found
 
-    def _numbers(self, p: Parameters) -> Any:
-        return {k: Fraction(v) if math.isfinite(v) else v for k, v in p.items()} if self._exact else p
-
-    def _read(self, function: Callable[..., Variables], inputs: tuple[Group, ...], outputs: tuple[Group, ...]) -> Array:
+    def _read(self, name: str, p: Parameters, inputs: tuple[Group, ...], outputs: tuple[Group, ...]) -> Array:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
-        reader = _Reader(inputs, self.algorithm.blocks, exact=self._exact)
-        result, probed = function(*reader.arguments(reader.units)), function(*reader.arguments(reader.probe))
-        slots, height = _positions(outputs, self.algorithm.blocks)
-        table = reader.zeros(len(self.algorithm.blocks), height, reader.width)
+        if not self._exact:
+            return self._table(name, p, inputs, outputs, None)
+        try:
+            table = self._table(name, p, inputs, outputs, Fraction)
+            if not floats_in(table):
+                return table
+        except InputError:
+            # A float makes a float of a rational, which rounds: the method may be linear all the same.
+            pass
+        return np.asarray(plain(self._table(name, p, inputs, outputs, Binary)), dtype=object)
+
+    def _table(
+        self,
+        name: str,
+        p: Parameters,
+        inputs: tuple[Group, ...],
+        outputs: tuple[Group, ...],
+        kind: type[Fraction] | None,
+    ) -> Array:
+        blocks = self.algorithm.blocks
+        if kind is not None:
+            p = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}  # type: ignore[misc]
+        reader = _Reader(said(self.algorithm, name), inputs, blocks, kind=kind)
+        result, probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, reader.probe))
+        slots, height = _positions(outputs, blocks)
+        table = reader.zeros(len(blocks), height, reader.width)
         for group, variables in enumerate(outputs):
-            for name, block in variables.items():
-                if name not in result:
-                    raise TypeError(f"the function does not return {name!r}")
-                found, row = reader.vector(name, result[name], probed[name])
-                if row.any() and self.algorithm.blocks[found] != block:
-                    raise TypeError(f"{name!r} mixes blocks")
-                table[self.algorithm.blocks.index(block), slots[group][name]] = row
+            for each, block in variables.items():
+                for found in (result, probed):
+                    if each not in found[group]:
+                        raise MethodError(f"{said(self.algorithm, name)} does not return {each!r}")
+                number, row = reader.vector(each, result[group][each], probed[group][each])
+                if row.any() and blocks[number] != block:
+                    raise MethodError(f"{said(self.algorithm, name)} mixes blocks in {each!r}")
+                table[blocks.index(block), slots[group][each]] = row
         return table
+
+    def _returned(self, name: str, arguments: list[Variables], p: Parameters) -> tuple[Variables, ...]:
+        """The groups of variables that a function returns."""
+        result = self._called(name, arguments, p)
+        groups = result if name == "finish" else (result,)
+        if name == "finish" and not (isinstance(groups, (tuple, list)) and len(groups) == 2):
+            raise MethodError(
+                f"{said(self.algorithm, name)} returns {brief(result)}, not a pair: the client's state and its message"
+            )
+        for each in groups:
+            if not isinstance(each, Mapping):
+                raise MethodError(f"{said(self.algorithm, name)} returns {brief(each)}, not its variables by name")
+        return tuple(groups)
+
+    def _called(self, name: str, arguments: list[Variables], p: Parameters) -> Any:
+        """What a function returns; raises `InputError` where it changes what it is given."""
+        before = [{each: np.array(value) for each, value in group.items()} for group in arguments]
+        parameters = dict(p)
+        result = getattr(self.algorithm, name)(*arguments, p)
+        changed = [each for group, old in zip(arguments, before, strict=True) for each in _changed(group, old)]
+        # A mapping may add a parameter as it is asked for.
+        changed += [each for each, number in parameters.items() if p.get(each) is not number]
+        if changed:
+            raise MethodError(
+                f"{said(self.algorithm, name)} changes its input {changed[0]!r}: compute a new value and return that"
+            )
+        return result
 
 
 @dataclass(frozen=True)
@@ -334,6 +390,15 @@ class TermMap:
     block: int
     left: Array
     right: Array
+
+
+def _changed(group: Variables, before: Variables) -> Iterator[str]:
+    """Names of a group whose values are no longer what they were."""
+    yield from group.keys() ^ before.keys()
+    for name in group.keys() & before.keys():
+        new = np.asarray(group[name])
+        if new.shape != before[name].shape or not np.array_equal(new, before[name]):
+            yield name
 
 
 def _positions(groups: tuple[Group, ...], blocks: tuple[str, ...]) -> tuple[list[dict[str, int]], int]:
@@ -353,47 +418,74 @@ def _positions(groups: tuple[Group, ...], blocks: tuple[str, ...]) -> tuple[list
 class _Reader:
     """Reads linear functions of some groups of variables off their values on unit vectors."""
 
-    def __init__(self, inputs: tuple[Group, ...], blocks: tuple[str, ...], *, exact: bool = False) -> None:
-        self._exact = exact
+    def __init__(
+        self, where: str, inputs: tuple[Group, ...], blocks: tuple[str, ...], *, kind: type[Fraction] | None = None
+    ) -> None:
+        self._where, self._kind = where, kind
         self._inputs, self._blocks = inputs, blocks
         self._names = [(group, name) for group, variables in enumerate(inputs) for name in variables]
         self._slots, self.width = _positions(inputs, blocks)
         count = len(self._names)
         self.units: Any = self.zeros(count, count)
-        np.fill_diagonal(self.units, Fraction(1) if exact else 1.0)
+        np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
         # Small whole numbers for rationals: any sums of them are exact.
         self.probe: Any = np.random.default_rng(0).standard_normal((count, 3))
-        if exact:
-            self.probe = np.array([[Fraction(round(64 * x)) for x in row] for row in self.probe], dtype=object)
+        if kind is not None:
+            self.probe = np.array([[kind(round(64 * x)) for x in row] for row in self.probe], dtype=object)
             self.probe = self.probe.reshape(count, 3)
 
     def zeros(self, *shape: int) -> Any:
         """Zeros, rationals where the reader is exact."""
-        return np.full(shape, Fraction(0), dtype=object) if self._exact else np.zeros(shape)
+        return np.zeros(shape) if self._kind is None else np.full(shape, self._kind(0), dtype=object)
 
     def arguments(self, values: Array) -> list[Variables]:
         """The groups with these values, a row of ``values`` per variable."""
         arguments: list[Variables] = [{} for _ in self._inputs]
         for (group, name), entry in zip(self._names, values, strict=True):
-            arguments[group][name] = entry
+            # A copy: a function that changes what it is given is found out, and spoils no other call.
+            arguments[group][name] = entry.copy()
         return arguments
 
     def vector(self, name: object, on_units: Any, on_probe: Any) -> tuple[int, Array]:
         """Block and coefficients by slot of one output."""
-        row = np.broadcast_to(np.asarray(on_units, dtype=object if self._exact else float), (len(self._names),))
-        if self._exact:
+        on_probe = self._numbers(name, on_probe, self.probe.shape[1])
+        row = np.broadcast_to(self._numbers(name, on_units, len(self._names)), (len(self._names),))
+        if self._kind is not None:
             linear = bool(np.all(row.dot(self.probe) == on_probe)) if len(row) else True
         else:
             atol = 1e-12 * (1 + np.abs(row).max(initial=0.0))
             linear = np.allclose(row @ self.probe, on_probe, rtol=1e-9, atol=atol)
         if not linear:
-            raise TypeError(f"{name!r} is not a linear function of the variables")
+            raise MethodError(
+                f"{self._where} returns a {name!r} that is not a linear function of the variables, the same for each "
+                "coordinate"
+            )
         slots, block = self.zeros(self.width), None
         for coefficient, (group, variable) in zip(row, self._names, strict=True):
             if coefficient != 0.0:
                 where = self._inputs[group][variable]
                 if block not in (None, where):
-                    raise TypeError(f"{name!r} mixes blocks")
+                    raise MethodError(f"{self._where} mixes blocks in {name!r}")
                 block = where
                 slots[self._slots[group][variable]] = coefficient
         return 0 if block is None else self._blocks.index(block), slots
+
+    def _numbers(self, name: object, given: Any, size: int) -> Any:
+        """What a function returned for a variable, where it is finite numbers, one for each coordinate or for all."""
+        try:
+            values = np.asarray(given)
+            if np.iscomplexobj(values):
+                raise TypeError
+            # Rationals may be larger than any float.
+            rational = values.dtype == object and all(isinstance(each, (int, Fraction)) for each in values.flat)
+            finite = rational or bool(np.isfinite(values.astype(float)).all())
+            values = values.astype(float if self._kind is None else object)
+        except (TypeError, ValueError, OverflowError):
+            raise MethodError(f"{self._where} returns {brief(given)} as {name!r}, no real numbers") from None
+        if values.shape not in ((), (size,)):
+            raise MethodError(
+                f"{self._where} returns a {name!r} of the shape {values.shape}, where the inputs have {(size,)}"
+            )
+        if not finite:
+            raise MethodError(f"{self._where} returns NaN or infinity in {name!r}")
+        return values

@@ -37,6 +37,13 @@ class Method:
     full: bool = False
     exact: str | None = None
 
+    def __post_init__(self) -> None:
+        """Raise `InputError` for an algorithm that is the class itself, which cannot be run."""
+        if not isinstance(self.algorithm, Algorithm):
+            is_class = isinstance(self.algorithm, type)
+            what = f"the class {self.algorithm.__name__}: write {self.algorithm.__name__}()" if is_class else "none"
+            raise InputError(f"{self.name}: its algorithm has to be an object of a class of Algorithm, and is {what}")
+
     @property
     def step_sizes(self) -> tuple[str, ...]:
         """The step sizes that the caller may give."""

@@ -41,6 +41,9 @@ def command(
     one is not decided.
     """
     if graph is not None:
+        if paper is not None and ".py" in paper:
+            # A file has lines of proofs only, none of the implications between them that are drawn.
+            raise InputError("graphs are drawn for statements of the catalogue only: leave out --graph")
         if paper is None or "/" not in paper or step is not None or mutate or certificates is not None:
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
+from ratecheck.algorithms.asking import MethodError, is_own
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
@@ -128,7 +129,7 @@ class Setup:
     def begin(self, i: int) -> tuple[Array, Array]:
         """Coefficients of ``begin`` as (fixed, rate): at a delay they are fixed + rate/delay.
 
-        Raises `TypeError` where they are not of that form: an error of the algorithm's definition.
+        Raises `InputError` where they are not of that form: an error of the algorithm's definition.
         """
         read = self.maps.begin
         fixed = read(self.parameters(i, delay=np.inf))
@@ -136,7 +137,7 @@ class Setup:
             return fixed, np.zeros_like(fixed)
         rate = read(self.parameters(i, delay=1.0)) - fixed
         if not np.allclose(read(self.parameters(i, delay=3.0)), fixed + rate / 3.0, rtol=1e-12):
-            raise TypeError(f"{self.method.name}: begin is not affine in 1/delay")
+            raise MethodError(f"{self.method.name}: begin is not affine in 1/delay")
         return fixed, rate
 
     def steps(self, i: int) -> Array:
@@ -147,7 +148,7 @@ class Setup:
             return read(self.parameters(i, weight=float(weights[0])))[None]
         fixed, once = (read(self.parameters(i, weight=w)) for w in (0.0, 1.0))
         if not np.allclose(read(self.parameters(i, weight=3.0)), fixed + 3.0 * (once - fixed), rtol=1e-12):
-            raise TypeError(f"{self.method.name}: step is not affine in the weight")
+            raise MethodError(f"{self.method.name}: step is not affine in the weight")
         return fixed + weights[:, None, None, None] * (once - fixed)
 
     def finish(self, i: int) -> Array:
@@ -242,6 +243,9 @@ def prepare(
         noise=_noise(problem, sigmas),
         records=chosen.algorithm.recorded if records is None else _names(records),
     )
+    if is_own(type(chosen.algorithm)):
+        # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
+        ready.maps.check(ready.parameters())
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready

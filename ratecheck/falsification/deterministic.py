@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +19,9 @@ import sympy as sp
 from bounds.statement import Assumption, Given, Over, Relation, Statement, number
 from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import Algorithm, Term, U, V, Variables
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, Term, U, V, Variables
 from ratecheck.algorithms.algorithm import TermOver as Clients
+from ratecheck.algorithms.asking import exactly, is_own
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
@@ -188,29 +190,36 @@ class DeterministicCase:
         p = self._parameters(convert)
         recorded = _recorded(algorithm) or ""
 
+        if is_own(type(algorithm)):
+            LinearMaps(algorithm).check(self._parameters(float))
+
         def gradient(i: int, x: Vector) -> Variables:
             return {U: oracle(i, x), V: zero}
 
+        def ask(function: Callable[..., Any], *arguments: Any) -> Any:
+            # A float among rationals would make the run inexact.
+            return exactly(function, *arguments) if convert is Fraction else function(*arguments)
+
         start = {U: zero, V: zero}
-        clients = [algorithm.start_client(start, gradient(i, zero), p) for i in range(n)]
+        clients = [ask(algorithm.start_client, start, gradient(i, zero), p) for i in range(n)]
         averages = {name: mean([client[name] for client in clients]) for name in algorithm.client}
-        server = algorithm.start_server(start, averages, p)
+        server = ask(algorithm.start_server, start, averages, p)
         snapshots: list[Snapshot] = []
         while True:
             gradients = [gradient(i, server[recorded]) for i in range(n)]
-            records = tuple(algorithm.records(server, clients[i], gradients[i], p) for i in range(n))
+            records = tuple(ask(algorithm.records, server, clients[i], gradients[i], p) for i in range(n))
             snapshots.append(Snapshot(server[recorded], tuple(each[U] for each in gradients), records))
             if len(snapshots) == T:
                 return tuple(snapshots)
             messages = []
             for i in range(n):
-                local = algorithm.begin(server, clients[i], p)
+                local = ask(algorithm.begin, server, clients[i], p)
                 for _ in range(K):
-                    local = algorithm.step(local, gradient(i, local[_first(algorithm.local)]), p)
-                clients[i], message = algorithm.finish(server, clients[i], local, p)
+                    local = ask(algorithm.step, local, gradient(i, local[_first(algorithm.local)]), p)
+                clients[i], message = ask(algorithm.finish, server, clients[i], local, p)
                 messages.append(message)
             sums = {name: total([message[name] for message in messages]) for name in algorithm.message}
-            server = algorithm.aggregate(server, sums, p)
+            server = ask(algorithm.aggregate, server, sums, p)
 
     def left(self, run: Sequence[Snapshot], inner: Inner, convert: Convert = float) -> Scalar:
         """The left side of the first claim: the mean over the rounds of its combination of recorded quantities."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from bounds.statement import Relation, Statement
 from ratecheck import ending
+from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
@@ -149,6 +150,9 @@ class _Search:
         try:
             instance = family.decode(np.clip(point, 0.0, 1.0))
             verdict = self._verdict(instance)
+        except MethodError:
+            # No other instance mends the method.
+            raise
         except InputError as error:
             self._note(str(error))
             return _NOTHING

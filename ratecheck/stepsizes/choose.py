@@ -12,15 +12,16 @@ from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
 _SAFE = 1 / 8
-GIVEN, LARGEST, BEST, FREE, TWICE = (
+GIVEN, LARGEST, BEST, FREE, TWICE, PINNED = (
     "given",
     "largest admissible",
     "minimises the bound",
     "unrestricted",
     "twice the smallest admissible",
+    "smallest admissible with the others",
 )
 # Where a step size comes from that no rule of the statement computes from the others.
-INDEPENDENT = (GIVEN, LARGEST, BEST, TWICE, FREE)
+INDEPENDENT = (GIVEN, LARGEST, BEST, TWICE, FREE, PINNED)
 
 
 def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
@@ -95,7 +96,10 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
         interval, best = region.admissible[name], region.optimal.get(name)
     quantity = statement.vocabulary[name]
     if math.isfinite(interval.high):
-        values[name], chosen[name] = interval.box[1], LARGEST
+        # A local step size at its largest leaves an outer one only the end from which its condition bounds it.
+        outer = (quantity.f_degree, quantity.x_degree) == (0, 0)
+        pinned = outer and interval.low > 0 and math.isclose(interval.low, interval.high, rel_tol=1e-9)
+        values[name], chosen[name] = interval.box[1], PINNED if pinned else LARGEST
     elif best is not None:
         values[name], chosen[name] = best, BEST
     elif (quantity.f_degree, quantity.x_degree) == (0, 0):

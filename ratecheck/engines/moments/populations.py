@@ -100,12 +100,21 @@ def _ignores_count(setup: Setup) -> bool:
     """Whether the server does the same whatever the number of participants."""
     if setup.algorithm.averages:
         return False
-    numbers = {name: value for name, value in setup.parameters().items() if name != "m"}
-    try:
-        LinearMaps(setup.algorithm).aggregate(numbers)
-    except KeyError:
-        return False
-    return True
+    numbers = _WithoutCount({name: value for name, value in setup.parameters().items() if name != "m"})
+    LinearMaps(setup.algorithm).aggregate(numbers)
+    return not numbers.asked
+
+
+class _WithoutCount(dict[str, float]):
+    """Parameters without the number of participants, which say whether it was asked for."""
+
+    asked = False
+
+    def __missing__(self, name: str) -> float:
+        if name != "m":
+            raise KeyError(name)
+        self.asked = True
+        return 1.0
 
 
 @dataclass(frozen=True)

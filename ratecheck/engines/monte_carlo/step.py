@@ -19,6 +19,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup, check_clients
+from ratecheck.errors import InputError
 from ratecheck.kernels.constants import SLOTS, WIDTH
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.oracle import AFFINE, Oracle
@@ -145,9 +146,7 @@ class StepKernel:
         )
         maps, starts = setup.maps, setup.starts
         if maps.local.slots > SLOTS:
-            raise TypeError(
-                f"{setup.method.name}: more than {SLOTS} local variables in a block; see kernels/variables.py"
-            )
+            raise InputError(f"{setup.method.name}: more than {SLOTS} local variables in a block are not simulated")
         slot, block = setup.projected
         self.method = MethodArrays(
             starts=starts,

@@ -1,0 +1,160 @@
+"""Asking the functions of a method: what is wrong in a user's own one is said in one line, with the file and line."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import traceback
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ratecheck.errors import InputError
+
+
+class MethodError(InputError):
+    """A function of a method is wrong."""
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
+        """In another process the message is enough."""
+        return InputError, (str(self),)
+
+
+def _operation(name: str) -> Callable[[Any, Any], Any]:
+    apply = getattr(Fraction, name)
+
+    def operation(self: Any, other: Any) -> Any:
+        if isinstance(other, float) and math.isfinite(other):
+            other = Fraction(other)
+        found = apply(self, other)
+        return Binary(found) if isinstance(found, Fraction) else found
+
+    return operation
+
+
+class Binary(Fraction):
+    """A rational number that takes a float for the binary fraction that it is, where `Fraction` would round."""
+
+    __add__, __radd__ = _operation("__add__"), _operation("__radd__")
+    __sub__, __rsub__ = _operation("__sub__"), _operation("__rsub__")
+    __mul__, __rmul__ = _operation("__mul__"), _operation("__rmul__")
+    __truediv__, __rtruediv__ = _operation("__truediv__"), _operation("__rtruediv__")
+
+    def __neg__(self) -> Binary:
+        return Binary(super().__neg__())
+
+    def __pos__(self) -> Binary:
+        return self
+
+    def __pow__(self, exponent: Any) -> Any:
+        found = super().__pow__(exponent)
+        return Binary(found) if isinstance(found, Fraction) else found
+
+
+def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function of a method; whatever it raises is a `MethodError`."""
+
+    @functools.wraps(function)
+    def wrapped(algorithm: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return function(algorithm, *arguments, **named)
+        except Exception as error:
+            # What this program raises is meant for it.
+            if type(error).__module__.partition(".")[0] in ("bounds", "ratecheck"):
+                raise
+            where = getattr(getattr(function, "__code__", None), "co_filename", "")
+            frames = traceback.extract_tb(error.__traceback__)
+            frame = ([each for each in frames if each.filename == where] or frames)[-1]
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+            place = f"{Path(frame.filename).name}, line {frame.lineno}"
+            raise MethodError(f"{said(algorithm, name)} raises {reason} ({place})") from error
+
+    return wrapped
+
+
+def said(algorithm: Any, function: str) -> str:
+    """The function of a method in words, by the name under which the method is run."""
+    # The registry is built of algorithms.
+    from ratecheck.algorithms import METHODS
+
+    algorithm = getattr(algorithm, "inner", algorithm)
+    names = (name for name, method in METHODS.items() if method.algorithm is algorithm)
+    return f"{next(names, type(algorithm).__name__)}: {function}"
+
+
+def brief(value: object) -> str:
+    """The value in a message of one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
+def exactly(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of a method returns for rational numbers, in rational numbers.
+
+    Raises `MethodError` where it can do no exact arithmetic.
+    """
+    try:
+        found = function(*arguments)
+        if not floats_in(found):
+            return found
+    except MethodError:
+        # A float has spoiled it: such numbers know floats.
+        pass
+    found = plain(function(*(_every(each, _binary) for each in arguments)))
+    if floats_in(found):
+        raise MethodError(f"{getattr(function, '__name__', 'a function')} returns NaN or infinity")
+    return found
+
+
+def floats_in(value: Any) -> bool:
+    """Whether an array of objects, or what holds some, has floats."""
+    if isinstance(value, Mapping):
+        return any(map(floats_in, value.values()))
+    if isinstance(value, (tuple, list)):
+        return any(map(floats_in, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "f" or any(isinstance(each, float) for each in value.flat)
+    if dataclasses.is_dataclass(value):
+        # A term's factor is read by itself.
+        return floats_in(getattr(value, "left", ())) or floats_in(getattr(value, "right", ()))
+    return isinstance(value, float)
+
+
+def plain(value: Any) -> Any:
+    """The same with plain fractions: a float that met no rational is the binary fraction that it is."""
+    return _every(value, _fraction)
+
+
+def is_own(algorithm: type) -> bool:
+    """Whether a method is none of this package's."""
+    return algorithm.__module__.partition(".")[0] != __name__.partition(".")[0]
+
+
+def _fraction(number: Any) -> Any:
+    finite = isinstance(number, float) and math.isfinite(number)
+    return Fraction(number) if finite or isinstance(number, Binary) else number
+
+
+def _binary(number: Any) -> Any:
+    return Binary(number) if isinstance(number, (int, Fraction)) else number
+
+
+def _every(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """What holds numbers, with each of them converted."""
+    if isinstance(value, Mapping):
+        return {name: _every(each, convert) for name, each in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(_every(each, convert) for each in value)
+    if isinstance(value, np.ndarray):
+        found = np.empty(value.shape, dtype=object)
+        for place, each in np.ndenumerate(value):
+            found[place] = convert(each)
+        return found
+    if dataclasses.is_dataclass(value) and hasattr(value, "left"):
+        sides = {side: _every(getattr(value, side), convert) for side in ("left", "right")}
+        return dataclasses.replace(value, **sides)  # type: ignore[type-var]
+    return convert(value)
