@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ratecheck.api.review import check_out, review
-from ratecheck.commands.arguments import json_option, print_result, scheduler_option
+from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option
 from ratecheck.commands.exit_codes import DONE, FINDING
 
 
@@ -50,5 +50,5 @@ def command(
     print_result(found, as_json=as_json)
     if out is not None:
         found.save(out)
-        click.echo(f"written to {out}", err=True)
+        note(f"written to {out}")
     return FINDING if found.finding else DONE

@@ -436,6 +436,38 @@ def _proof(rng: random.Random) -> Words:
     }  # fmt: skip
 
 
+DATA = {
+    "name": "descent", "title": "Gradient descent", "source": "My paper, Theorem 1", "algorithm": "fedavg-p",
+    "assumptions": ["smoothness", "full_participation", "no_personal"], "left": "G_u", "over": "mean_of_rounds",
+    "right": {"gap": "2*F_0/(gamma_u*T)"}, "conditions": ["gamma_u <= 1/L"],
+    "settings": {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+}  # fmt: skip
+
+
+def _paper(rng: random.Random) -> Words:
+    """What is said of a statement as a whole: lint, review, sharpen."""
+    files: dict[str, bytes | None] = {"mine.py": _edited(rng, rng.choice((OWN, SHORT, PROOF))), "folder": None}
+    kind = rng.random()
+    if kind < 0.35:
+        names = ("mine.py", "mine.py:descent", "mine.py:x", "nowhere.py", "folder", "folder.py", _key(rng), "pfl")
+        return ["lint", *rng.choices(names, k=rng.choice((1, 1, 1, 2, 0))), *rng.choice(([], [], ["--schema"]))], files
+    if kind < 0.65:
+        data = _mutated(rng, json.loads(json.dumps(rng.choice((DATA, [DATA], [DATA, DATA], {"statements": [DATA]})))))
+        text = json.dumps(data, ensure_ascii=rng.random() < 0.5).encode(errors="replace")
+        return ["lint", rng.choice(("mine.json", "mine.json", "mine.json:descent"))], {
+            "mine.json": text if rng.random() < 0.7 else _damaged(rng, text)
+        }
+    if kind < 0.85:
+        out = rng.choice(("a.html", "a.md", "a.txt", "folder", "a/b.html", "", "mine.py", "x" * 300 + ".html"))
+        words = rng.choice(([], ["--out", out], ["--out", out], ["--evaluations", rng.choice(("2", "-1", "x"))]))
+        return ["review", rng.choice(("mine.py", "mine.py:descent", "mine.py:x", "x", "", "folder")), *words], files
+    words = rng.choice(([], ["--caps"], ["--certificates", "folder"], ["--evaluations", rng.choice(("2", "-1", "x"))]))
+    key = rng.choice(
+        ("pfl/lemma-3.6-recursion", "pfl/lemma-3.2", "pfl/scaffold", "mine.py:descent", "x", "", _key(rng))
+    )
+    return ["sharpen", key, *words], files
+
+
 def _study(rng: random.Random) -> Words:
     if rng.random() < 0.3:
         return ["run", "study.toml", "--quick"], {"study.toml": _damaged(rng, STUDY.encode())}
@@ -492,11 +524,12 @@ def _selftest(rng: random.Random) -> Words:
     return [*words, *rng.choice(([], ["--mutants", "x"], ["--seed", "-1"], ["--workers", "0"]))], {}
 
 
-_ALL = ("audit", "implications", "selftest", "tables")
+_ALL = ("audit", "implications", "selftest", "tables", "review", "lint")
 KINDS = {
     "formula": (_formula, 24), "compare": (_compare, 8), "page": (_page, 10), "verify": (_verify, 14),
     "participation": (_participation, 9), "instance": (_instance, 12), "data": (_data, 8), "own": (_own, 8),
-    "proof": (_proof, 4), "study": (_study, 6), "search": (_search, 3), "selftest": (_selftest, 0.5),
+    "proof": (_proof, 4), "paper": (_paper, 4), "study": (_study, 6), "search": (_search, 3),
+    "selftest": (_selftest, 0.5),
 }  # fmt: skip
 
 
