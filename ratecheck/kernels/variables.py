@@ -93,7 +93,12 @@ def aggregate_round(aggregate, starts, places, participants, server, total, new,
                 mode = ADD
             if mode == SET:
                 clear(new, place, size, B)
-    add_multiple(SET, 1.0, new, 0, server, 0, new.shape[0], B)
+    # Rows of no variable stay as they are: in ``new`` they are whatever was in memory.
+    for block in range(places.shape[0]):
+        for o in range(slots):
+            place = places[block, o]
+            if place >= 0:
+                add_multiple(SET, 1.0, new, place, server, place, starts[block + 1] - starts[block], B)
 
 
 @kernel
