@@ -14,7 +14,7 @@ import sympy as sp
 
 import bounds
 from bounds.ledger.implication import Implication, Obligation, ProofObligations, case, chosen_claim
-from bounds.statement import Condition, Relation, Statement
+from bounds.statement import Claim, Condition, Relation, Statement
 from bounds.symbols import Role
 from ratecheck.algebra.polynomial import System, pairs, systems
 from ratecheck.algebra.search import Search, threshold
@@ -235,6 +235,58 @@ def _constants(
         yield sharpest_constant(implication, variant, place, printed, parameter, hints, premises)
 
 
+@dataclass(frozen=True)
+class ConstantPlace:
+    """Where a numeric constant of a statement stands; larger is weaker.
+
+    It is the factor of a term of ``claim``, or, ``is_cap``, what divides a condition's upper limit on a step size.
+    """
+
+    claim: str
+    name: str
+    is_cap: bool
+    printed: sp.Expr
+
+    def put(self, statement: Statement, value: sp.Expr) -> Statement:
+        """The statement with this constant; without the term where it is 0."""
+        if self.is_cap:
+            old = next(each for each in statement.conditions if each.name == self.name)
+            limit = dataclasses.replace(old, right=old.right / _coefficient(old.right) / value)
+            conditions = tuple(limit if each is old else each for each in statement.conditions)
+            return dataclasses.replace(statement, conditions=conditions)
+        claim = chosen_claim(statement, self.claim)
+        term = claim.terms[self.name]
+        terms = {**claim.terms, self.name: term / _factor(term) * value}
+        changed = dataclasses.replace(claim, terms={name: each for name, each in terms.items() if each != 0})
+        claims = tuple(changed if each is claim else each for each in statement.claims)
+        return dataclasses.replace(statement, claims=claims)
+
+
+def places_of_terms(claim: Claim) -> Iterator[ConstantPlace]:
+    """The factors of a claim's terms; none where it bounds an order."""
+    for name, term in claim.terms.items() if claim.relation is not Relation.ORDER else ():
+        if (factor := _factor(term)) > 0:
+            yield ConstantPlace(claim.name, name, is_cap=False, printed=factor)
+
+
+def places_of_caps(statement: Statement) -> Iterator[ConstantPlace]:
+    """The numbers that divide upper limits on step sizes."""
+    for condition in statement.conditions:
+        factor = _coefficient(condition.right)
+        role = statement.vocabulary[condition.left.name].role if condition.left.is_Symbol else None
+        if role is Role.STEP_SIZE and condition.operator == "<=" and factor > 0:
+            yield ConstantPlace("", condition.name, is_cap=True, printed=1 / factor)
+
+
+def _factor(term: sp.Expr) -> sp.Expr:
+    """The number before a term, which may be a sum."""
+    return term.primitive()[0] if term.is_Add else _coefficient(term)
+
+
+def _coefficient(expr: sp.Expr) -> sp.Expr:
+    return sp.sympify(expr).as_coeff_Mul()[0]
+
+
 def variants(
     implication: Implication, statement: Statement, parameter: sp.Symbol
 ) -> Iterator[tuple[str, sp.Expr, Statement]]:
@@ -242,22 +294,10 @@ def variants(
     claim = chosen_claim(statement, implication.claim)
     if claim.relation is Relation.ORDER:
         return
-    for name, term in claim.terms.items():
-        factor = term.primitive()[0] if term.is_Add else sp.sympify(term).as_coeff_Mul()[0]
-        if factor > 0:
-            changed = dataclasses.replace(claim, terms={**claim.terms, name: term / factor * parameter})
-            claims = tuple(changed if each is claim else each for each in statement.claims)
-            yield name, factor, dataclasses.replace(statement, claims=claims)
     using = implication.using
-    for condition in statement.conditions:
-        if using is not None and condition.name not in using:
-            continue
-        factor = sp.sympify(condition.right).as_coeff_Mul()[0]
-        role = statement.vocabulary[condition.left.name].role if condition.left.is_Symbol else None
-        if role is Role.STEP_SIZE and condition.operator == "<=" and factor > 0:
-            limit = dataclasses.replace(condition, right=condition.right / factor / parameter)
-            conditions = tuple(limit if each is condition else each for each in statement.conditions)
-            yield condition.name, 1 / factor, dataclasses.replace(statement, conditions=conditions)
+    caps = (each for each in places_of_caps(statement) if using is None or each.name in using)
+    for place in (*places_of_terms(claim), *caps):
+        yield place.name, place.printed, place.put(statement, parameter)
 
 
 def sharpest_constant(

@@ -24,10 +24,18 @@ import bounds
 from bounds.ledger import implications as claimed
 from bounds.ledger.implication import Implication, case, chosen_claim
 from bounds.ledger.step import Scalar, Step
-from bounds.statement import Condition, Relation, Statement
-from bounds.symbols import Role
+from bounds.statement import Relation, Statement
 from ratecheck.auditing.certificates import NotExpressibleError, certificate
-from ratecheck.auditing.implications import SHARE, How, ImplicationVerdict, check, sharpest_constant
+from ratecheck.auditing.implications import (
+    SHARE,
+    ConstantPlace,
+    How,
+    ImplicationVerdict,
+    check,
+    places_of_caps,
+    places_of_terms,
+    sharpest_constant,
+)
 from ratecheck.errors import InputError
 
 # What is said to have been done so far, as a share.
@@ -149,64 +157,13 @@ def _order(key: str) -> Iterator[str]:
 # --- One statement ---
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a constant stands: a term of a claim, or a condition's limit."""
-
-    claim: str
-    name: str
-    is_cap: bool
-    printed: sp.Expr
-
-    def put(self, statement: Statement, value: sp.Expr) -> Statement:
-        """The statement with this constant."""
-        if self.is_cap:
-            old = next(each for each in statement.conditions if each.name == self.name)
-            factor = sp.sympify(old.right).as_coeff_Mul()[0]
-            new = dataclasses.replace(old, right=old.right / factor / value)
-            return dataclasses.replace(
-                statement, conditions=tuple(new if each is old else each for each in statement.conditions)
-            )
-        claim = chosen_claim(statement, self.claim)
-        term = claim.terms[self.name]
-        terms = {**claim.terms, self.name: term / _factor(term) * value}
-        changed = dataclasses.replace(claim, terms={name: each for name, each in terms.items() if each != 0})
-        return dataclasses.replace(
-            statement, claims=tuple(changed if each is claim else each for each in statement.claims)
-        )
-
-
-def _factor(term: sp.Expr) -> sp.Expr:
-    """The number before a term."""
-    return term.primitive()[0] if term.is_Add else sp.sympify(term).as_coeff_Mul()[0]
-
-
-def _places(statement: Statement, links: Sequence[Implication], *, caps: bool) -> list[_Place]:
+def _places(statement: Statement, links: Sequence[Implication], *, caps: bool) -> list[ConstantPlace]:
     """The constants to look at, in the order in which they are made sharper."""
     concluded = {chosen_claim(statement, link.claim).name for link in links}
-    terms = [
-        _Place(claim.name, name, is_cap=False, printed=_factor(term))
-        for claim in statement.claims
-        if claim.name in concluded and claim.relation is not Relation.ORDER
-        for name, term in claim.terms.items()
-        if _factor(term) > 0
-    ]
-    return [*_caps(statement, links), *terms] if caps else terms
-
-
-def _caps(statement: Statement, links: Sequence[Implication]) -> Iterator[_Place]:
-    """Upper limits on step sizes, which a wider one may replace where all of the statement's claims are concluded."""
-    if {chosen_claim(statement, link.claim).name for link in links} < {claim.name for claim in statement.claims}:
-        return
-    for condition in statement.conditions:
-        factor = sp.sympify(condition.right).as_coeff_Mul()[0]
-        if _limits_a_step_size(statement, condition) and factor > 0:
-            yield _Place("", condition.name, is_cap=True, printed=1 / factor)
-
-
-def _limits_a_step_size(statement: Statement, condition: Condition) -> bool:
-    left = condition.left
-    return condition.operator == "<=" and left.is_Symbol and statement.vocabulary[left.name].role is Role.STEP_SIZE
+    claims = [claim for claim in statement.claims if claim.name in concluded]
+    terms = [place for claim in claims for place in places_of_terms(claim)]
+    # A limit may be wider where the implications conclude all that the statement says.
+    return [*places_of_caps(statement), *terms] if caps and len(claims) == len(statement.claims) else terms
 
 
 def _sharper(
@@ -230,7 +187,7 @@ def _sharper(
 
 
 def _constant(
-    statement: Statement, place: _Place, links: Sequence[Implication], premises: Mapping[str, Statement]
+    statement: Statement, place: ConstantPlace, links: Sequence[Implication], premises: Mapping[str, Statement]
 ) -> SharperConstant | None:
     """The constant, smaller than printed, with which all implications still have certificates; None for none."""
     parameter = sp.Dummy("c", positive=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from short_theorem import DESCENT
 
 import bounds
 from bounds.errors import InputError
@@ -20,16 +21,6 @@ SINGLE = {
     statement.key: statement
     for statement in [*CATALOGUE, *bounds.twins(), *(pair.true for pair in PAIRS)]
     if len(statement.claims) == 1
-}
-DESCENT = {
-    "title": "Gradient descent",
-    "algorithm": "fedavg",
-    "assumptions": ["smoothness", "full_participation", "no_personal"],
-    "left": "G_u",
-    "over": "mean_of_rounds",
-    "right": {"gap": "2*F_0/(gamma_u*T)"},
-    "conditions": ["gamma_u <= 1/L"],
-    "settings": {"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
 }
 
 

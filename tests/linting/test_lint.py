@@ -1,6 +1,7 @@
 """The linter: each check catches a wrong statement and leaves a right one alone; the catalogue has no error."""
 
 import pytest
+from short_theorem import DESCENT
 
 import bounds
 import ratecheck as rc
@@ -13,16 +14,7 @@ from ratecheck.linting.draws import draws
 from ratecheck.linting.finding import Finding, Level
 from ratecheck.linting.units import MixedUnitsError, degrees
 
-GRADIENT = {
-    "title": "Gradient descent",
-    "algorithm": "fedavg",
-    "assumptions": ["smoothness", "full_participation", "no_personal"],
-    "left": "G_u",
-    "over": "mean_of_rounds",
-    "right": {"gap": "2*F_0/(gamma_u*T)"},
-    "conditions": ["gamma_u <= 1/L"],
-    "settings": {"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
-}
+GRADIENT = DESCENT
 SGD = GRADIENT | {
     "title": "SGD",
     "assumptions": ["smoothness", "noise", "full_participation", "no_personal"],
