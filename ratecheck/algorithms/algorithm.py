@@ -8,9 +8,10 @@ of the method.
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -280,20 +281,20 @@ class LinearMaps:
         a = self.algorithm
         inputs = (a.server, a.client, self._point)
         reader = _Reader(said(a, "records"), inputs, a.blocks)
-        units, probed = (self._called("records", reader.arguments(each), p) for each in (reader.units, reader.probe))
+        units, *probed = (self._called("records", reader.arguments(each), p) for each in (reader.units, *reader.probes))
         if unknown := [name for name in names if name not in units]:
             known = ", ".join(sorted(units))
             raise InputError(f"{unknown[0]} is no second moment of one round's variables, which are {known}")
         result: dict[str, list[TermMap]] = {}
         for name in names:
             result[name] = []
-            for term, check in zip(units[name], probed[name], strict=True):
+            for term, *checks in zip(units[name], *(each[name] for each in probed), strict=True):
                 if term.over is TermOver.VALUES:
                     none = np.zeros(reader.width)
                     result[name].append(TermMap(term.over, term.factor, 0, none, none))
                     continue
-                block, left = reader.vector(f"{name}, left", term.left, check.left)
-                other, right = reader.vector(f"{name}, right", term.right, check.right)
+                block, left = reader.vector(f"{name}, left", term.left, [each.left for each in checks])
+                other, right = reader.vector(f"{name}, right", term.right, [each.right for each in checks])
                 if block != other and left.any() and right.any():
                     raise MethodError(f"{said(a, 'records')} multiplies in {name!r} variables of different blocks")
                 result[name].append(TermMap(term.over, term.factor, block, left, right))
@@ -339,15 +340,15 @@ class LinearMaps:
         if kind is not None:
             p = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}  # type: ignore[misc]
         reader = _Reader(said(self.algorithm, name), inputs, blocks, kind=kind)
-        result, probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, reader.probe))
+        result, *probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, *reader.probes))
         slots, height = _positions(outputs, blocks)
         table = reader.zeros(len(blocks), height, reader.width)
         for group, variables in enumerate(outputs):
             for each, block in variables.items():
-                for found in (result, probed):
+                for found in (result, *probed):
                     if each not in found[group]:
                         raise MethodError(f"{said(self.algorithm, name)} does not return {each!r}")
-                number, row = reader.vector(each, result[group][each], probed[group][each])
+                number, row = reader.vector(each, result[group][each], [found[group][each] for found in probed])
                 if row.any() and blocks[number] != block:
                     raise MethodError(f"{said(self.algorithm, name)} mixes blocks in {each!r}")
                 table[blocks.index(block), slots[group][each]] = row
@@ -370,7 +371,9 @@ class LinearMaps:
         """What a function returns; raises `InputError` where it changes what it is given."""
         before = [{each: np.array(value) for each, value in group.items()} for group in arguments]
         parameters = dict(p)
-        result = getattr(self.algorithm, name)(*arguments, p)
+        # What is no number is refused where it is read.
+        with np.errstate(all="ignore"):
+            result = getattr(self.algorithm, name)(*arguments, p)
         changed = [each for group, old in zip(arguments, before, strict=True) for each in _changed(group, old)]
         # A mapping may add a parameter as it is asked for.
         changed += [each for each, number in parameters.items() if p.get(each) is not number]
@@ -415,6 +418,30 @@ def _positions(groups: tuple[Group, ...], blocks: tuple[str, ...]) -> tuple[list
     return positions, offset
 
 
+@functools.cache
+def _probes(count: int, kind: type[Fraction] | None) -> tuple[Any, ...]:
+    """Values of so many variables, a row each, on which a linear function agrees with what it is on unit vectors.
+
+    A threshold shows on one side of it only: there are numbers of all sizes at once, where the norm is that of the
+    largest, from 1 up and from 1 down, and small ones alone.
+    """
+    # Rationals cost more, and small whole numbers are as good as any.
+    step = 1 if kind is None else 10
+    up = np.repeat(np.arange(0, 101, step), 3)
+    random = np.random.default_rng(0)
+    probes = []
+    for exponents in (up, -up, np.full(3, -100)):
+        values = random.standard_normal((count, exponents.size))
+        if kind is None:
+            probe: Any = values * 10.0**exponents
+        else:
+            probe = np.empty(values.shape, dtype=object)
+            for place, value in np.ndenumerate(values):
+                probe[place] = kind(round(64 * value)) * kind(10) ** int(exponents[place[1]])
+        probes.append(probe)
+    return tuple(probes)
+
+
 class _Reader:
     """Reads linear functions of some groups of variables off their values on unit vectors."""
 
@@ -428,11 +455,7 @@ class _Reader:
         count = len(self._names)
         self.units: Any = self.zeros(count, count)
         np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
-        # Small whole numbers for rationals: any sums of them are exact.
-        self.probe: Any = np.random.default_rng(0).standard_normal((count, 3))
-        if kind is not None:
-            self.probe = np.array([[kind(round(64 * x)) for x in row] for row in self.probe], dtype=object)
-            self.probe = self.probe.reshape(count, 3)
+        self.probes = _probes(count, kind)
 
     def zeros(self, *shape: int) -> Any:
         """Zeros, rationals where the reader is exact."""
@@ -446,16 +469,10 @@ class _Reader:
             arguments[group][name] = entry.copy()
         return arguments
 
-    def vector(self, name: object, on_units: Any, on_probe: Any) -> tuple[int, Array]:
+    def vector(self, name: object, on_units: Any, on_probes: Sequence[Any]) -> tuple[int, Array]:
         """Block and coefficients by slot of one output."""
-        on_probe = self._numbers(name, on_probe, self.probe.shape[1])
         row = np.broadcast_to(self._numbers(name, on_units, len(self._names)), (len(self._names),))
-        if self._kind is not None:
-            linear = bool(np.all(row.dot(self.probe) == on_probe)) if len(row) else True
-        else:
-            atol = 1e-12 * (1 + np.abs(row).max(initial=0.0))
-            linear = np.allclose(row @ self.probe, on_probe, rtol=1e-9, atol=atol)
-        if not linear:
+        if not all(self._follows(name, row, *each) for each in zip(self.probes, on_probes, strict=True)):
             raise MethodError(
                 f"{self._where} returns a {name!r} that is not a linear function of the variables, the same for each "
                 "coordinate"
@@ -470,15 +487,27 @@ class _Reader:
                 slots[self._slots[group][variable]] = coefficient
         return 0 if block is None else self._blocks.index(block), slots
 
-    def _numbers(self, name: object, given: Any, size: int) -> Any:
-        """What a function returned for a variable, where it is finite numbers, one for each coordinate or for all."""
+    def _follows(self, name: object, row: Array, probe: Any, found: Any) -> bool:
+        """Whether an output is the combination with these coefficients where the variables have these values."""
+        size = np.abs(probe).max(axis=0, initial=0)
+        # What large numbers give beyond float64 tells nothing.
+        found = self._numbers(name, found, probe.shape[1], finite=np.less(size, 1e6))
+        if self._kind is not None:
+            return bool(np.all(row.dot(probe) == found)) if len(row) else True
+        with np.errstate(over="ignore", invalid="ignore"):
+            wanted = row @ probe
+            atol = 1e-12 * (1 + np.abs(row).max(initial=0.0)) * size
+            return bool(np.all((np.abs(found - wanted) <= atol + 1e-9 * np.abs(wanted)) | ~np.isfinite(found)))
+
+    def _numbers(self, name: object, given: Any, size: int, finite: Any = True) -> Any:
+        """What a function returned for a variable: numbers, one for each coordinate or for all, finite where asked."""
         try:
             values = np.asarray(given)
             if np.iscomplexobj(values):
                 raise TypeError
             # Rationals may be larger than any float.
             rational = values.dtype == object and all(isinstance(each, (int, Fraction)) for each in values.flat)
-            finite = rational or bool(np.isfinite(values.astype(float)).all())
+            beyond = not rational and bool((~np.isfinite(values.astype(float)) & finite).any())
             values = values.astype(float if self._kind is None else object)
         except (TypeError, ValueError, OverflowError):
             raise MethodError(f"{self._where} returns {brief(given)} as {name!r}, no real numbers") from None
@@ -486,6 +515,6 @@ class _Reader:
             raise MethodError(
                 f"{self._where} returns a {name!r} of the shape {values.shape}, where the inputs have {(size,)}"
             )
-        if not finite:
+        if beyond:
             raise MethodError(f"{self._where} returns NaN or infinity in {name!r}")
         return values

@@ -62,7 +62,7 @@ def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def wrapped(algorithm: Any, *arguments: Any, **named: Any) -> Any:
         try:
             return function(algorithm, *arguments, **named)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # What this program raises is meant for it.
             if type(error).__module__.partition(".")[0] in ("bounds", "ratecheck"):
                 raise

@@ -207,8 +207,8 @@ def _means(claim: Claim, sides: tuple[Rounded, Rounded], terms: Records, *, boun
         least, error = (share * x for x in known.at(()))
         if least - error > mean[1].value + mean[1].error:
             return _comparison(claim, None, (least, error), mean[1].at(()), parts)
-    whole = share == 1.0 and bool(mean[0].sure)
-    low = mean[0].at(()) if whole else (math.inf, math.inf)
+    value, error = mean[0].at(())
+    low = (value, error) if share == 1.0 and math.isfinite(value) else (math.inf, math.inf)
     return _comparison(claim, None, low, mean[1].at(()), parts, missing=missing)
 
 
@@ -223,6 +223,8 @@ def _no_number(left: Rounded, right: Rounded, place: int) -> str:
         if math.isinf(value):
             where = f" in round {place}" if what != _RIGHT and len(each.value) > 1 else ""
             return f"{what} {_OVERFLOWS}{where}"
+        if math.isfinite(value) and not math.isfinite(error):
+            return f"no bound is known for the rounding error of {what}"
         if not math.isfinite(error):
             return f"{what} has no value in float64: a part of it overflows, underflows or divides by 0"
     return "rounds that were not followed decide"

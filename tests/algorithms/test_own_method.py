@@ -41,6 +41,16 @@ descent = theorem(
     settings={"K": 1, "m": "n", "sigma_u": 0, "eta_u": 1},
 )
 """
+# Linear on one side of the threshold.
+THRESHOLDS = (
+    "d = np.clip(d, -1e3, 1e3)",
+    "d = np.clip(d, -1e80, 1e80)",
+    "d = np.where((abs(d) > 200) & (abs(d) < 3000), 0, d)",
+    "d = np.sign(d) * np.maximum(abs(d) - 1e-9, 0)",
+    "d = d / np.maximum(1, np.linalg.norm(d.astype(float)) / 1e6)",
+    "d = d * (np.linalg.norm(d.astype(float)) > 1e-40)",
+    "d = d if abs(d).max() < 1e15 else 2 * d",
+)
 WRONG = {
     'd = d * float("nan")': "returns NaN or infinity in 'u'",
     'd = d * float("inf")': "returns NaN or infinity in 'u'",
@@ -55,6 +65,8 @@ WRONG = {
     'd = p["beta"] * d': r"raises KeyError: 'beta' \(own_method.py, line 16\)",
     "d = d * d": "returns a 'u' that is not a linear function",
     "d = d + 1": "returns a 'u' that is not a linear function",
+    **dict.fromkeys(THRESHOLDS, "returns a 'u' that is not a linear function"),
+    "import sys; sys.exit(5)": r"raises SystemExit: 5 \(own_method.py, line 16\)",
     "d = d * 1j": "no real numbers",
     'return {"u": "x", "d": d}': "returns 'x' as 'u', no real numbers",
 }

@@ -389,3 +389,14 @@ def test_ties_of_single_clients_are_proved(key):
     smaller = replace(lower, terms={label: share * term for label, term in lower.terms.items()})
     less = replace(statement, claims=(smaller, *others))
     assert verify(less, problem, given, Options(engine="exact")).outcome is not Outcome.HOLDS
+
+
+def test_an_error_without_a_bound_is_no_overflow():
+    """Large server steps round by more than they move: the left side is a number, and what it is off is not known."""
+    given = {"m": 3.0, "K": 457.0, "T": 3000.0, "eta_u": 1e6}
+    verdict = verify(bounds.get("pfl/theorem-3.7"), Quadratic.synthetic(n=10), given, Options(vacuity=False))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons[0] == "no bound is known for the rounding error of the left side"
+    assert math.isfinite(verdict.worst.left)
+    assert math.isinf(verdict.worst.left_error)
+    assert verdict.slack is None
