@@ -280,7 +280,7 @@ class LinearMaps:
         """
         a = self.algorithm
         inputs = (a.server, a.client, self._point)
-        reader = _Reader(said(a, "records"), inputs, a.blocks)
+        reader = _Reader(a, "records", inputs, a.blocks)
         units, *probed = (self._called("records", reader.arguments(each), p) for each in (reader.units, *reader.probes))
         if unknown := [name for name in names if name not in units]:
             known = ", ".join(sorted(units))
@@ -339,7 +339,7 @@ class LinearMaps:
         blocks = self.algorithm.blocks
         if kind is not None:
             p = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}  # type: ignore[misc]
-        reader = _Reader(said(self.algorithm, name), inputs, blocks, kind=kind)
+        reader = _Reader(self.algorithm, name, inputs, blocks, kind=kind)
         result, *probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, *reader.probes))
         slots, height = _positions(outputs, blocks)
         table = reader.zeros(len(blocks), height, reader.width)
@@ -423,14 +423,14 @@ def _probes(count: int, kind: type[Fraction] | None) -> tuple[Any, ...]:
     """Values of so many variables, a row each, on which a linear function agrees with what it is on unit vectors.
 
     A threshold shows on one side of it only: there are numbers of all sizes at once, where the norm is that of the
-    largest, from 1 up and from 1 down, and small ones alone.
+    largest, from 1 up and from 1 down, small ones alone, and, last, those of ordinary size.
     """
     # Rationals cost more, and small whole numbers are as good as any.
     step = 1 if kind is None else 10
     up = np.repeat(np.arange(0, 101, step), 3)
     random = np.random.default_rng(0)
     probes = []
-    for exponents in (up, -up, np.full(3, -100)):
+    for exponents in (up, -up, np.full(3, -100), np.zeros(3, dtype=int)):
         values = random.standard_normal((count, exponents.size))
         if kind is None:
             probe: Any = values * 10.0**exponents
@@ -446,16 +446,24 @@ class _Reader:
     """Reads linear functions of some groups of variables off their values on unit vectors."""
 
     def __init__(
-        self, where: str, inputs: tuple[Group, ...], blocks: tuple[str, ...], *, kind: type[Fraction] | None = None
+        self,
+        algorithm: Algorithm,
+        function: str,
+        inputs: tuple[Group, ...],
+        blocks: tuple[str, ...],
+        *,
+        kind: type[Fraction] | None = None,
     ) -> None:
-        self._where, self._kind = where, kind
+        self._where, self._kind = said(algorithm, function), kind
         self._inputs, self._blocks = inputs, blocks
         self._names = [(group, name) for group, variables in enumerate(inputs) for name in variables]
         self._slots, self.width = _positions(inputs, blocks)
         count = len(self._names)
         self.units: Any = self.zeros(count, count)
         np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
-        self.probes = _probes(count, kind)
+        probes = _probes(count, kind)
+        # This package's own methods are known to have no thresholds.
+        self.probes = probes if is_own(type(getattr(algorithm, "inner", algorithm))) else probes[-1:]
 
     def zeros(self, *shape: int) -> Any:
         """Zeros, rationals where the reader is exact."""

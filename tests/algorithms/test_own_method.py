@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 import ratecheck as rc
 from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.algorithm import LinearMaps
+from ratecheck.algorithms.remembering import Remembering
 from ratecheck.cli import group
 
 SOURCE = """
@@ -155,3 +157,11 @@ def test_the_class_in_place_of_an_object(own):
     with pytest.raises(rc.InputError, match=re.escape("is the class HeavyBall: write HeavyBall()")):
         registered(path)
     assert isinstance(METHODS["fedavg"], Method)
+
+
+def test_thresholds_show_beneath_a_method_that_remembers(own):
+    """The sum of the last points is kept by a method of this package around the user's."""
+    registered(own(THRESHOLDS[0]))
+    remembering = Remembering(METHODS["heavy-ball"].algorithm)
+    with pytest.raises(rc.InputError, match=r"^heavy-ball: aggregate .*not a linear function"):
+        LinearMaps(remembering).aggregate({"m": 2.0, "n": 4.0, "K": 2.0, "eta_u": 1.0, "gamma_u": 0.1})
