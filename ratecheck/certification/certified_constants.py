@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
 from ratecheck.certification.local_work import Work
+from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Problem
@@ -26,7 +27,7 @@ NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
 # What the participation decides.
 DELAYS = ("tau_max", "tau_avg")
 # A smaller value of these is as true as the certified one; of all others a larger value is.
-LOWER = work.LOWER | {"mu_g", "inner_convexity", "delta", "selection_skew", "joint_minimum"}
+LOWER = work.LOWER | {"mu_g", "inner_convexity", "strong_convexity", "delta", "selection_skew", "joint_minimum"}
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,44 @@ def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
     return envelope.lagrangian_gap(x, _total_weights(case))
 
 
+def _distance_at_start(case: CertifiedCase) -> Constant | None:
+    """||u^0 - u*||^2 + (1/n) sum_i ||v_i^0 - v_i*||^2, to the minimiser of least norm, as ``distance2`` records it."""
+    problem = case.problem.objective
+    if problem is None:
+        return None
+    found = problem.minimizer()
+    if found is None:
+        return Constant("distance2_0", math.inf, Certificate.ABSENT, "f is unbounded below")
+    starts = (case.start.get(name, np.zeros(shape)) for name, shape in problem.starts.items())
+    away = [np.asarray(start, dtype=float) - point for start, point in zip(starts, found, strict=True)]
+    square = float(np.sum(away[0] ** 2))
+    if away[1].size:
+        counts = np.ones(problem.distinct) if problem.multiplicities is None else problem.multiplicities
+        square += float(counts @ np.sum(away[1] ** 2, axis=1)) / problem.n
+    # The point solves a system of equations to within the rounding of it.
+    matrix, right = problem.joint()
+    off = solution_error(matrix, right, problem.joint_point(*found))[0] * float(np.finfo(float).eps)
+    if off <= _ROUNDING * math.sqrt(square):
+        return Constant("distance2_0", square, Certificate.EXACT, "distance to the minimiser by linear algebra")
+    if not math.isfinite(off):
+        return Constant("distance2_0", math.inf, Certificate.ABSENT, "float64 cannot tell where the minimiser is")
+    why = "distance to the minimiser, with what the solution of the linear system may be off"
+    return Constant("distance2_0", (math.sqrt(square) + off) ** 2, Certificate.UPPER_BOUND, why)
+
+
+def _strong_convexity(case: CertifiedCase) -> Constant | None:
+    """The least eigenvalue of the Hessian of f, a function of shared variables alone."""
+    problem = case.problem.objective
+    if problem is None or problem.d_v:
+        return None
+    values = np.linalg.eigvalsh(problem.mean()[0])
+    least = float(values[0]) - _ROUNDING * float(np.abs(values).max())
+    if least <= 0:
+        reason = f"the Hessian of f has the eigenvalue {values[0]:.6g}"
+        return Constant("strong_convexity", math.inf, Certificate.ABSENT, reason)
+    return Constant("strong_convexity", float(values[0]), Certificate.EXACT, "least eigenvalue of the Hessian of f")
+
+
 def _convexity(case: CertifiedCase) -> Constant | None:
     """The least eigenvalue of a client's Hessian anywhere, or a lower bound, where that is not negative."""
     least = case.problem.least_curvature
@@ -232,4 +271,6 @@ _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "joint_minimum": _joint_minimum,
     "lagrangian_gap": _lagrangian_gap,
     "convexity": _convexity,
+    "distance2_0": _distance_at_start,
+    "strong_convexity": _strong_convexity,
 }

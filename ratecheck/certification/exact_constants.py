@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import Entries, definite, identity, minimum, rationals, semidefinite
+from ratecheck.algebra.linear_algebra import Entries, definite, identity, inverse, minimum, rationals, semidefinite
 from ratecheck.certification.certified_constants import LOWER
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
@@ -86,6 +86,8 @@ class Proved:
                 "L": (H_uu, H_uv, H_vv), "L_u": (H_uu,), "L_v": (H_vv,), "L_uv": (H_uv,), "L_vu": (H_uv,),
             }.items()
         }  # fmt: skip
+        if not self.problem.d_v:
+            found["strong_convexity"] = float(np.linalg.eigvalsh(self.problem.mean()[0])[0]), self._bounds_curvature
         if self.lambda_ is not None:
             lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
             near = float(min(self.weights)) * (float(self.lambda_) + min(lowest, 0.0))
@@ -101,6 +103,10 @@ class Proved:
             )
 
         return bounds
+
+    def _bounds_curvature(self, value: Fraction) -> bool:
+        whole = sum(self._H, _zeros(self.problem.d, self.problem.d))
+        return value > 0 and semidefinite(whole - value * self.problem.n * identity(self.problem.d))
 
     def _bounds_convexity(self, value: Fraction) -> bool:
         assert self.lambda_ is not None
@@ -132,17 +138,30 @@ class Proved:
         """f_i at the start."""
         return [x.dot(H.dot(x)) / 2 - g.dot(x) for H, g, x in zip(self._H, self._g, self._points, strict=True)]
 
-    def _F_0(self) -> Fraction:
+    @cached_property
+    def _joint(self) -> tuple[Entries, Entries]:
+        """The form x'Ax/2 - b'x of x = (u, v_1, ..., v_n) that is n f."""
         n, d_u, d_v = self.problem.n, self.problem.d_u, self.problem.d_v
         joint, slope = _zeros(d_u + n * d_v, d_u + n * d_v), _zeros(1, d_u + n * d_v)[0]
         for i in range(n):
             at = [*range(d_u), *range(d_u + i * d_v, d_u + (i + 1) * d_v)]
             joint[np.ix_(at, at)] += self._H[i]
             slope[at] += self._g[i]
-        lowest = minimum(joint, slope)
+        return joint, slope
+
+    def _distance2_0(self) -> Fraction:
+        n, d_u, (joint, slope) = self.problem.n, self.problem.d_u, self._joint
+        if not definite(joint):
+            raise UndecidedError("the distance to one of several minimisers")
+        start = np.concatenate([self._points[0, :d_u], self._points[:, d_u:].ravel()])
+        away = start - inverse(joint).dot(slope)
+        return Fraction(away[:d_u].dot(away[:d_u]) + away[d_u:].dot(away[d_u:]) / Fraction(n))
+
+    def _F_0(self) -> Fraction:
+        lowest = minimum(*self._joint)
         if lowest is None:
             raise UndecidedError("f is unbounded below, in exact arithmetic")
-        gap = (sum(self._values()) - lowest) / n
+        gap = (sum(self._values()) - lowest) / self.problem.n
         if gap <= 0:
             raise UndecidedError("the start is a minimiser")
         return gap
@@ -247,7 +266,19 @@ class Proved:
 
 
 _KNOWN = frozenset(
-    {"F_0", "B_0", "mean_B_0", "b", "sigma", "sigma_u", "sigma_v", "inner_error", "joint_minimum", "lagrangian_gap"}
+    {
+        "F_0",
+        "distance2_0",
+        "B_0",
+        "mean_B_0",
+        "b",
+        "sigma",
+        "sigma_u",
+        "sigma_v",
+        "inner_error",
+        "joint_minimum",
+        "lagrangian_gap",
+    }
     | {"selection_skew", "delta", "tau_max", "tau_avg"}
 )
 

@@ -130,10 +130,10 @@ def _anchor(setup: Setup) -> tuple[Array, Array]:
     anchor = np.concatenate([np.broadcast_to(u, (problem.distinct, problem.d_u)), v], axis=1)
     joint, slope = problem.joint()
     point = problem.joint_point(u, v)
-    return anchor, np.full_like(anchor, _solution_error(joint, slope, point)[0])
+    return anchor, np.full_like(anchor, solution_error(joint, slope, point)[0])
 
 
-def _solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
+def solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, float]:
     """How far a solution may be from the exact one of least norm, and in the matrix's own norm; units of rounding.
 
     The error is the pseudo-inverse of what is left over, which is as large as its own rounding at least.
@@ -200,7 +200,7 @@ def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callab
             raise InputError("there is no gap: Phi is unbounded below")
         root, point = _root(P / 2), _solved(P, r)
         # P and r are rounded themselves: that is another rest of the system.
-        _, away = _solution_error(P, r, point)
+        _, away = solution_error(P, r, point)
         values = np.linalg.eigvalsh(P)
         least = float(values[values > 1e-12 * values[-1]].min(initial=values[-1]))
         rest = 4 * loss * (bend**2 * Q * float(np.linalg.norm(point)) + bend * (q + Q * shift))
@@ -235,14 +235,14 @@ def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
     if problem.d_v == 0 and setup.algorithm.point is None:
         H, g = problem.mean()
         root, point = _root(H / 2), _solved(H, g)
-        return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, _solution_error(H, g, point)[1]))
+        return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, solution_error(H, g, point)[1]))
     slots = setup.maps.server.slots + setup.maps.client.slots + 2
     term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
     none = np.zeros((0, problem.d))
     # The infimum is made of a solution x of Hx = g and products with it: -g'x/2.
     joint, slope = problem.joint()
     point = _solved(joint, slope) if len(joint) else slope
-    away, _ = _solution_error(joint, slope, point)
+    away, _ = solution_error(joint, slope, point)
     length, steep = float(np.linalg.norm(point)), float(np.linalg.norm(slope))
     curvature = float(np.linalg.norm(joint)) if len(joint) else 0.0
     doubt = _EPS * (64 * (problem.d + problem.distinct) * (steep * (length + away) + curvature * length**2)) / problem.n
@@ -264,7 +264,7 @@ def _solved(matrix: Array, right: Array) -> Array:
 
 
 def _root_sizes(root: Array, point: Array, error: float) -> Array:
-    """Sizes of a root R and of R times a point, whose error in the norm of R is that (`_solution_error`)."""
+    """Sizes of a root R and of R times a point, whose error in the norm of R is that (`solution_error`)."""
     large = np.full_like(root, 4 * len(root) * float(np.abs(root).max(initial=0.0)))
     return np.column_stack([large, np.full(len(root), error) + large @ np.abs(point)])
 

@@ -158,12 +158,17 @@ def is_bilevel(statement: Statement) -> bool:
     )
 
 
+# Constants that only functions with a minimiser have.
+_OF_MINIMUM = {"distance2_0", "strong_convexity"}
+
+
 def _any_sign(statement: Statement) -> bool:
     """Whether it is about functions that need not be convex, and about nothing that asks for their minimum.
 
     Where the title says "convex" that is believed, whatever the assumptions are.
     """
-    of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement))
+    facts = {statement.vocabulary.facts.get(name, "") for name in statement.parameters}
+    of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement)) or facts & _OF_MINIMUM
     convex = Assumption.CONVEXITY in statement.assumptions or re.search(r"(?<!non)(?<!non-)convex", statement.title)
     return not of_minimum and not convex
 
