@@ -198,6 +198,9 @@ class Vocabulary:
         return {name: position for position, name in enumerate(self._quantities)}
 
 
+# What a symbol for the number of the round has in place of a fact: no run has to record it.
+ROUND = "round"
+
 # The symbols of the basic setting, with shared and personal variables, which problems certify and runs measure. They
 # are those of the pfl paper; the textbook and users' own statements build on them.
 COMMON = Vocabulary()

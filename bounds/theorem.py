@@ -31,7 +31,7 @@ from bounds.statement import (
     StepProduct,
     StepRule,
 )
-from bounds.symbols import COMMON, Domain, Quantity, Role, Vocabulary
+from bounds.symbols import COMMON, ROUND, Domain, Quantity, Role, Vocabulary
 
 # What stands before a key that nobody chose; a file's name takes its place where the statement stands in a file.
 UNNAMED = "own/"
@@ -215,7 +215,11 @@ class _Fields:
         )
 
     def _weights(self, left: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
-        measured = {each.name: each.symbol for each in self.vocabulary if each.role is Role.MEASURED}
+        facts = self.vocabulary.facts
+        recorded = (each for each in self.vocabulary if each.role is Role.MEASURED and facts.get(each.name) != ROUND)
+        measured = {each.name: each.symbol for each in recorded}
+        if rounds := sorted(one.name for one in left.free_symbols if facts.get(one.name) == ROUND):
+            raise FieldError("left", "left", f"{rounds[0]}, the number of the round, may stand on the right side only")
         found = [symbol for symbol in measured.values() if symbol in left.free_symbols]
         if not found:
             # Those of the vocabulary that come first are those of the theorems.

@@ -113,8 +113,10 @@ def _product(one: Rounded, two: Rounded) -> Rounded:
 
 
 def _power(base: Rounded, exponent: Rounded) -> Rounded:
-    """A power; one that is not known exactly, such as 1/T of a T that is not, says nothing."""
-    p = float(exponent.value) if exponent.value.ndim == 0 and exponent.error == 0 else math.nan
+    """A power."""
+    if exponent.value.ndim or exponent.error != 0:
+        return _powers(base, exponent)
+    p = float(exponent.value)
     if p < 0:
         return _inverse(_power(base, Rounded.of(-p)))
     if p in (0, 1):
@@ -133,6 +135,21 @@ def _power(base: Rounded, exponent: Rounded) -> Rounded:
     # The exponent itself is rounded, too.
     own = 2 * _own(high**p, known) * (1 + p * np.abs(np.log(np.where(high > 0, high, 1.0))))
     return _checked(np.where(high < 0, math.nan, value), spread + own)
+
+
+def _powers(base: Rounded, exponent: Rounded) -> Rounded:
+    """Powers whose exponents differ by entry or are not known exactly."""
+    p = exponent.value
+    if not exponent.error.any() and (p == np.trunc(p)).all():
+        if (p <= 0).all() and p.any():
+            return _inverse(_powers(base, Rounded.of(-p)))
+        if (p >= 0).all():
+            x, e = base.value, base.error
+            value = x**p
+            # |x^p - y^p| <= p max(|x|, |y|)^(p-1) |x - y|
+            spread = np.where(e > 0, p * (np.abs(x) + e) ** np.maximum(p - 1, 0) * e, 0.0)
+            return _checked(value, spread + _own(value, (p == 0) | (np.isin(x, (0.0, 1.0)) & (e == 0))))
+    return _exp(_product(exponent, _log(base)))
 
 
 def _inverse(base: Rounded) -> Rounded:

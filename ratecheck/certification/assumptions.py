@@ -51,6 +51,10 @@ def _convex(_: CertifiedCase) -> str:
     return "convexity"
 
 
+def _strongly_convex(_: CertifiedCase) -> str:
+    return "strong_convexity"
+
+
 @dataclass(frozen=True)
 class Certification:
     """How an assumption is certified, in words, and what it asks for.
@@ -85,6 +89,11 @@ _ORACLE = "independent Gaussian noise of the given size, or samples of the data"
 CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.SMOOTHNESS: Certification(_PROBLEM),
     Assumption.CONVEXITY: Certification("the Hessians, or the form of the functions", exists=("convexity", _convex)),
+    Assumption.STRONG_CONVEXITY: Certification(
+        "the Hessian of f",
+        facts={"mu": "strong_convexity"},
+        exists=("strong convexity", _strongly_convex),
+    ),
     Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
     Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True),

@@ -169,8 +169,9 @@ def _any_sign(statement: Statement) -> bool:
     """
     facts = {statement.vocabulary.facts.get(name, "") for name in statement.parameters}
     of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement)) or facts & _OF_MINIMUM
-    convex = Assumption.CONVEXITY in statement.assumptions or re.search(r"(?<!non)(?<!non-)convex", statement.title)
-    return not of_minimum and not convex
+    convex = {Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY} & {*statement.assumptions}
+    said = re.search(r"(?<!non)(?<!non-)convex", statement.title)
+    return not (of_minimum or convex or said)
 
 
 def _participants(statement: Statement, n: int) -> Sequence[int]:

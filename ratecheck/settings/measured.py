@@ -7,7 +7,7 @@ import functools
 import sympy as sp
 
 from bounds.statement import Statement
-from bounds.symbols import Role, Vocabulary
+from bounds.symbols import ROUND, Role, Vocabulary
 
 # What follows the symbol of a quantity in the round before.
 PREVIOUS = "_prev"
@@ -22,7 +22,22 @@ def measured(statement: Statement) -> frozenset[str]:
 def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
     """Those of an expression."""
     names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
-    return frozenset(name.removesuffix(PREVIOUS) for name in names if vocabulary[name].role is Role.MEASURED)
+    return frozenset(
+        name.removesuffix(PREVIOUS)
+        for name in names
+        if vocabulary[name].role is Role.MEASURED and not is_round(name, vocabulary)
+    )
+
+
+def is_round(name: str, vocabulary: Vocabulary) -> bool:
+    """Whether a symbol is the number of the round, which nobody needs to record."""
+    return vocabulary.facts.get(name) == ROUND
+
+
+def counts_rounds(statement: Statement) -> bool:
+    """Whether a right side depends on the number of the round."""
+    symbols = {symbol for claim in statement.claims for symbol in claim.bound.free_symbols}
+    return any(is_round(symbol.name, statement.vocabulary) for symbol in symbols)
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
-from ratecheck.settings.measured import PREVIOUS, written_out
+from ratecheck.settings.measured import PREVIOUS, is_round, written_out
 from ratecheck.verification.negative_bounds import nonnegative
 from ratecheck.verification.verdict import Comparison
 
@@ -42,7 +42,10 @@ def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float],
     for symbol in expr.free_symbols:
         name = symbol.name
         measured = vocabulary[name].role is Role.MEASURED
-        arguments[name] = _per_round(name, records) if measured else np.float64(values[name])
+        if is_round(name, vocabulary):
+            arguments[name] = _rounds(records)
+        else:
+            arguments[name] = _per_round(name, records) if measured else np.float64(values[name])
     shape = next(iter(records.values())).shape
     # Outside its conditions (--ignore-conditions) a formula may divide by zero, and large numbers overflow.
     with np.errstate(all="ignore"):
@@ -68,7 +71,9 @@ def enclosed(
     expr = _without_zeros(expr, vocabulary, values)
     for symbol in expr.free_symbols:
         name, role = symbol.name, vocabulary[symbol.name].role
-        if role is Role.MEASURED:
+        if is_round(name, vocabulary):
+            quantities[name] = Rounded.of(_rounds(records))
+        elif role is Role.MEASURED:
             value, error = _per_round(name, records), _per_round(name, errors)
             quantities[name] = Rounded.of(value, error + np.where(value == 0, 0.0, _LOST))
         else:
@@ -94,9 +99,16 @@ def _check_known(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, flo
     for symbol in expr.free_symbols:
         name = symbol.name
         measured = vocabulary[name].role is Role.MEASURED
+        if is_round(name, vocabulary):
+            continue
         if name.removesuffix(PREVIOUS) not in (records if measured else values):
             why = "is not recorded in these runs" if measured else "has no value in this statement"
             raise InputError(f"{name} {why}, but a side of the claim is made of it")
+
+
+def _rounds(records: Records) -> Array:
+    """The number t of every round."""
+    return np.arange(next(iter(records.values())).shape[-1], dtype=np.float64)
 
 
 def _per_round(name: str, records: Records) -> Array:

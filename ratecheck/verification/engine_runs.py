@@ -17,6 +17,7 @@ from ratecheck.engines.monte_carlo import bilevel_rounds, step
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Constant
+from ratecheck.settings.measured import counts_rounds
 from ratecheck.settings.setting import Setting, recordable
 from ratecheck.verification.entries import Observe
 
@@ -107,7 +108,7 @@ def expected(
     if not recordable(recorded):
         return lemmas.expect(_followed(setting, ready), progress=progress), None
     means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
-    if not means or by_round or not long_runs.pays(ready):
+    if not means or by_round or counts_rounds(setting.statement) or not long_runs.pays(ready):
         return populations.expect(_followed(setting, ready), progress=progress), None
     found = long_runs.average(ready)
     records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bounds.statement import Assumption, Over, Relation, Statement
+from bounds.symbols import ROUND
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import semidefinite
 from ratecheck.certification.certified_constants import NOISE
@@ -27,7 +28,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
 from ratecheck.problems import Problem, Quadratic
 from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
-from ratecheck.settings.measured import measured
+from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
@@ -151,17 +152,23 @@ class _Exactly:
         claims = self.setting.statement.claims
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims)
         run = self._run(values, trace)
+        counted = [name for name, fact in self.setting.statement.vocabulary.facts.items() if fact == ROUND]
         if measured and all(name.startswith(_SINGLE) for name in measured.values()):
             return self.at_every_state(trace)
 
         def decide(bits: int) -> Proof:
             names = sorted(set(measured.values()))
+            if means and counts_rounds(self.setting.statement):
+                raise UndecidedError("a mean over rounds in which the number of the round stands")
             if means:
                 found = run.averages(names, bits)
-                records = [{symbol: found[name] for symbol, name in measured.items()}]
+                records: list[dict[str, Number]] = [{symbol: found[name] for symbol, name in measured.items()}]
             else:
                 by_round = run.rounds(names, bits)
-                records = [{symbol: by_round[name][t] for symbol, name in measured.items()} for t in range(run.T)]
+                records = [
+                    {**{symbol: by_round[name][t] for symbol, name in measured.items()}, **dict.fromkeys(counted, t)}
+                    for t in range(run.T)
+                ]
             return decided_claims(claims, values, records, each_round=not means)
 
         proof = until_decided(decide, self._few, self._first)

@@ -27,7 +27,7 @@ from bounds.statement import (
     StepProduct,
     StepRule,
 )
-from bounds.symbols import COMMON, Domain, Role, Vocabulary
+from bounds.symbols import COMMON, ROUND, Domain, Role, Vocabulary
 
 TITLE = "Textbook facts, for the self-test"
 LEFT_OUT: tuple[tuple[str, str], ...] = ()
@@ -47,10 +47,12 @@ gap = _measured("gap", r"f(x^t)-f^*", "E f(x^t) - inf f", (1, 0), "gap")
 gap_prev = _measured("gap_prev", r"f(x^{t-1})-f^*", "gap one round earlier", (1, 0), "gap")
 dist2 = _measured("dist2", r"\|x^t-x^*\|^2", "E||x^t - x*||^2", (0, 2), "distance2")
 dist2_prev = _measured("dist2_prev", r"\|x^{t-1}-x^*\|^2", "dist2 one round earlier", (0, 2), "distance2")
+t = _measured("t", "t", "number of the round, from 0", (0, 0), ROUND)
 dist2_0 = VOCABULARY.define("dist2_0", r"\|x^0-x^*\|^2", "dist2 at the start", Domain.POSITIVE, Role.CONSTANT, 0, 2)
 VOCABULARY.facts["dist2_0"] = "distance2_0"
 mu = VOCABULARY.define("mu", r"\mu", "strong convexity of f", Domain.POSITIVE, Role.CONSTANT, 1, -2)
 VOCABULARY.facts["mu"] = "strong_convexity"
+VOCABULARY.order_pair("mu", "L")
 fall = _measured("fall", r"f(x^{t+1})-f(x^t)", "E f(x^{t+1}) - E f(x^t)", (1, 0), "change:gap", real=True)
 nearer = _measured(
     "nearer", r"\|x^{t+1}-x^*\|^2-\|x^t-x^*\|^2", "what a round adds to dist2", (0, 2), "change:distance2", real=True
