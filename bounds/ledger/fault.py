@@ -37,7 +37,8 @@ class Fault:
     ``steps`` are the ids of the refuted steps that it explains, first the one where it is made. ``wrong`` says what is
     wrong, ``meant`` is the charitable reading: what the authors may have meant, and what holds then. ``changes`` are
     the keys of the statements of which a constant, a condition or the claim has to be printed differently even in that
-    reading, the statement that matters most first; empty where only the lines of a proof change.
+    reading, the statement that matters most first; empty where no numbered statement changes. ``headline``: what the
+    paper says of its results is wrong, in a remark, a table or its introduction, though the statements are not.
     """
 
     steps: tuple[str, ...]
@@ -45,6 +46,7 @@ class Fault:
     wrong: str
     meant: str
     changes: tuple[str, ...] = ()
+    headline: bool = False
 
     @property
     def id(self) -> str:
@@ -53,7 +55,13 @@ class Fault:
 
     def fields(self) -> dict[str, Any]:
         """As JSON data, without the steps."""
-        return {"kind": self.kind.value, "wrong": self.wrong, "meant": self.meant, "changes": list(self.changes)}
+        return {
+            "kind": self.kind.value,
+            "wrong": self.wrong,
+            "meant": self.meant,
+            "changes": list(self.changes),
+            "headline": self.headline,
+        }
 
 
 def faults(paper: str) -> tuple[Fault, ...]:

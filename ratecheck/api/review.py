@@ -212,10 +212,22 @@ def _of_catalogue(name: str, many: Mapping[str, Any]) -> _Scope:
     paper = name.partition("/")[0]
     statements = bounds.statements(paper)
     key = asked.repairs or asked.key
-    found = _audited(name, many) if _has_steps(asked, paper) else _NO_AUDIT
+    roots = _with_steps(asked, paper)
+    # One of several audits would leave the others out.
+    found = _audited(roots[0] if len(roots) == 1 else paper, many) if roots else _NO_AUDIT
     wanted = {key, *found.conclusions}
     chosen = [each for each in statements if each.key in wanted or each.repairs in wanted]
     return _Scope(name, f"{asked.title} ({bounds.title(paper)})", _sections(chosen, [key], {}, {}), found)
+
+
+def _with_steps(statement: Statement, paper: str) -> list[str]:
+    """The statement, or the next ones on the way to what it follows from, of which the ledger has steps."""
+    if _has_steps(statement, paper):
+        return [statement.key]
+    found: dict[str, None] = {}
+    for key in statement.follows_from:
+        found |= dict.fromkeys(_with_steps(bounds.get(key), paper))
+    return [*found]
 
 
 def _has_steps(statement: Statement, paper: str) -> bool:

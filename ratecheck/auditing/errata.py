@@ -59,12 +59,14 @@ def _filed(fault: Fault | None) -> tuple[int, str] | None:
     if fault is None:
         return None
     misprint = fault.kind is FaultKind.MISPRINT
+    if fault.headline and not fault.changes:
+        return 1, "what the paper says of its results is not so; no numbered statement changes"
     if not fault.changes:
         return (
-            (4, "a misprint: no statement changes") if misprint else (2, "lines of the proof change, no statement does")
+            (5, "a misprint: no statement changes") if misprint else (3, "lines of the proof change, no statement does")
         )
     theorem = any(key.partition("/")[2].startswith(("theorem", "corollary")) for key in fault.changes)
-    level = 3 if misprint else 1 if fault.kind is FaultKind.EDGE_CASE or not theorem else 0
+    level = 4 if misprint else 2 if fault.kind is FaultKind.EDGE_CASE or not theorem else 0
     return level, f"changes {', '.join(fault.changes)}"
 
 
@@ -73,11 +75,11 @@ def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tupl
     key = finding.of
     standing = conclusions[key].standing if key in conclusions else Standing.UNDECIDED
     if finding.vacuous:
-        return 1, f"nothing was shown; {key}: {standing.value}"
+        return 2, f"nothing was shown; {key}: {standing.value}"
     if finding.kind == StepKind.END_TO_END.value:
         return 0, f"{key} is false as printed"
     if not finding.mended:
-        return 1, f"no repair is proved; {key}: {standing.value}"
+        return 2, f"no repair is proved; {key}: {standing.value}"
     return (
-        (1, f"{key} is false as printed, see there") if standing is Standing.FALSE else (2, f"{key} {standing.value}")
+        (2, f"{key} is false as printed, see there") if standing is Standing.FALSE else (3, f"{key} {standing.value}")
     )

@@ -12,7 +12,7 @@ from ratecheck.auditing.mutation.analysis import MutationSummary
 from ratecheck.views.width import table
 
 # What the JSON data of an erratum have in place of a fault.
-_UNFILED: Mapping[str, Any] = {"kind": "", "wrong": "", "meant": "", "changes": []}
+_UNFILED: Mapping[str, Any] = {"kind": "", "wrong": "", "meant": "", "changes": [], "headline": False}
 _BASIS = {"certificate": "certified", "solver": "z3 only", "instances": "instances"}
 
 

@@ -697,11 +697,13 @@ def test_a_repaired_form_without_steps_rests_on_those_of_the_printed_one():
 
 def fault(step_id, kind, *changes, also=()):
     """A fault that one step shows, or some more."""
-    return Fault(steps=(step_id, *also), kind=kind, wrong="wrong", meant="meant", changes=changes)
+    return Fault(
+        steps=(step_id, *also), kind=kind, wrong="wrong", meant="meant", changes=changes, headline="a-9" in step_id
+    )
 
 
 def test_errata_are_ordered_by_consequence(monkeypatch):
-    """What changes a theorem, then what changes a lemma or an edge case, then lines, misprints last; one per cause."""
+    """What changes a theorem, headline claims, lemmas and edge cases, lines, misprints last; one per cause."""
     verdict, kind = finding.StepVerdict, FaultKind
     filed = (
         fault("pfl/a-1", kind.MISPRINT),
@@ -710,17 +712,20 @@ def test_errata_are_ordered_by_consequence(monkeypatch):
         fault("pfl/a-4", kind.EDGE_CASE, "pfl/theorem-3.7"),
         fault("pfl/a-6", kind.WRONG_TERM, "pfl/lemma-3.1", also=("pfl/a-5",)),
         fault("pfl/a-7", kind.MISSING_TERM, "pfl/theorem-3.7", "pfl/lemma-3.1"),
+        fault("pfl/a-9", kind.ASSUMPTION),
     )
     monkeypatch.setattr(errata, "faults", lambda _: filed)
     by_id = {name: each for each in filed for name in each.steps}
     findings = [
         made(f"pfl/a-{k}", verdict.FALSE, "pfl/lemma-3.1", repaired="PROVED").filed(by_id[f"pfl/a-{k}"])
-        for k in range(1, 8)
+        for k in (*range(1, 8), 9)
     ]
     findings.append(made("pfl/a-8", verdict.PROVED, "pfl/lemma-3.5"))
     wrong = errata.errata(findings, conclusions.conclude(findings, bounds.statements("pfl")))
-    assert [each.first.id for each in wrong] == ["pfl/a-7", "pfl/a-4", "pfl/a-6", "pfl/a-3", "pfl/a-2", "pfl/a-1"]
-    assert [each.id for each in wrong[2].findings] == ["pfl/a-6", "pfl/a-5"]
+    assert [each.first.id for each in wrong] == [
+        "pfl/a-7", "pfl/a-9", "pfl/a-4", "pfl/a-6", "pfl/a-3", "pfl/a-2", "pfl/a-1",
+    ]  # fmt: skip
+    assert [each.id for each in wrong[3].findings] == ["pfl/a-6", "pfl/a-5"]
     assert wrong[0].consequence == "changes pfl/theorem-3.7, pfl/lemma-3.1"
 
 

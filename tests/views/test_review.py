@@ -16,6 +16,7 @@ from bounds.printing.markup import Display, Formula, MarkupBlocks, Paragraph
 from bounds.printing.page import page
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.views.review import html, markdown, summary
+from ratecheck.views.review.data import HEADLINE, LEVELS
 from ratecheck.views.review.mathml import LatexError, mathml
 
 KEY = "flame/theorem-1"
@@ -255,3 +256,24 @@ def test_a_search_is_told_with_its_counterexample(own):
     known = set(NUMBER.findall(json.dumps(found.to_dict())))
     assert known.issuperset(NUMBER.findall(" ".join(shown.text)))
     assert "--evaluations 20 --seed 0" in found.markdown
+
+
+def test_a_form_without_steps_rests_on_a_proof(monkeypatch):
+    """A rate in orders has no step of its own; whose proof it rests on is said, and how that stands."""
+    monkeypatch.setattr("ratecheck.api.review._graphs", lambda *_: {})
+    plain = rc.review("simfbo/theorem-1-order-full").data
+    entry = {each["key"]: each for each in plain["statements"]}["simfbo/theorem-1-order-full"]
+    assert [each["key"] for each in entry["rests_on"]] == ["simfbo/theorem-1"]
+    said = dict(summary.stands(plain))[entry["key"]]
+    assert said.startswith(f"no step of its own; it rests on simfbo/theorem-1, {entry['rests_on'][0]['standing']}")
+    assert entry["not_checked"][0] == "how it follows from simfbo/theorem-1: no step of that was examined"
+
+
+def test_headline_claims_come_early_and_misprints_are_listed(plain):
+    """The summary has every erratum: those that change what a reader takes from the paper in full."""
+    text = summary.text(plain)
+    assert all(f"  {each['number']}. {each['place']}   {each['kind']}" in text for each in plain["errata"])
+    changed = copy.deepcopy(plain)
+    changed["errata"][-1] |= {"level": LEVELS.index(HEADLINE), "consequence": "this one"}
+    assert "this one" in summary.text(changed)
+    assert "this one" not in text

@@ -9,6 +9,25 @@ _UNBIASED, _BIASED, _LEMMA_1 = "flame/theorem-2-unbiased", "flame/theorem-2-bias
 FAULTS: tuple[Fault, ...] = (
     Fault(
         steps=(
+            "flame/lemma-1-24",
+            "flame/lemma-1-25",
+            "flame/theorem-2-unbiased-23",
+            "flame/theorem-2-biased-9",
+        ),
+        kind=FaultKind.ASSUMPTION,
+        wrong=(
+            "(38) uses Proposition 3 with a multiple of q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 for "
+            "k > 0, and no condition makes q positive; where q < 0, c_0 is negative."
+        ),
+        meant=(
+            "q > 0 as a further condition of Lemma 1 and Theorem 2. It needs rho < 1 and leaves only a narrow range of "
+            "lambda*alpha_i/rho beside the printed condition; other Young parameters in (36) and (38) allow every "
+            "lambda > L with a large enough rho."
+        ),
+        changes=(_UNBIASED, _BIASED, _LEMMA_1),
+    ),
+    Fault(
+        steps=(
             "flame/lemma-1-26",
             "flame/lemma-1-31",
             "flame/theorem-2-unbiased-21",
@@ -24,25 +43,6 @@ FAULTS: tuple[Fault, ...] = (
             "With eps_i a bound of ||grad f_i + lambda*(theta_i - w_i)||^2, without alpha_i, the printed c_0 is enough "
             "(q > 0, alpha_i <= 1). With (13) as printed c_0 is max_i 1/(4*q_i); (19) and (20) fail with the printed "
             "one at four equal clients with q > 0."
-        ),
-        changes=(_UNBIASED, _BIASED, _LEMMA_1),
-    ),
-    Fault(
-        steps=(
-            "flame/lemma-1-24",
-            "flame/lemma-1-25",
-            "flame/theorem-2-unbiased-23",
-            "flame/theorem-2-biased-9",
-        ),
-        kind=FaultKind.ASSUMPTION,
-        wrong=(
-            "(38) uses Proposition 3 with a multiple of q = (1/rho^2 - 1)*lambda^2*alpha_i^2 - (L*alpha_i + rho)/2 for "
-            "k > 0, and no condition makes q positive; where q < 0, c_0 is negative."
-        ),
-        meant=(
-            "q > 0 as a further condition of Lemma 1 and Theorem 2. It needs rho < 1 and leaves only a narrow range of "
-            "lambda*alpha_i/rho beside the printed condition; other Young parameters in (36) and (38) allow every "
-            "lambda > L with a large enough rho."
         ),
         changes=(_UNBIASED, _BIASED, _LEMMA_1),
     ),
@@ -125,6 +125,7 @@ FAULTS: tuple[Fault, ...] = (
             "The rate up to the inner accuracy, or with eps_max of order 1/T: then H grows with log(T), as said below "
             "(13)."
         ),
+        headline=True,
     ),
     Fault(
         steps=("flame/theorem-2-biased-7",),

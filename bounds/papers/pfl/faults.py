@@ -54,6 +54,7 @@ FAULTS: tuple[Fault, ...] = (
         " only where m*(m+1)*sigma_v^2 <= n*(4*K*b^2 + sigma_u^2).",
         meant="Small sigma_v^2, which the end of the remark requires for the linear speedup in m. Or the rate"
         " of G_v alone: n/m times the bound always falls with m. The corollary itself is not concerned.",
+        headline=True,
     ),
     Fault(
         steps=("pfl/lemma-3.6-recursion-3", "pfl/theorem-3.11-8"),

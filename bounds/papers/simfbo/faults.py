@@ -269,6 +269,7 @@ FAULTS: tuple[Fault, ...] = (
             "The entry is for full participation, P = n, for which Theorem 1 states O(1/eps); Theorem 1 itself has "
             "the rounds for P < n right."
         ),
+        headline=True,
     ),
     Fault(
         steps=_keys("lemma-9-21", "lemma-9-22"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import bounds
 from bounds.ledger.refuted import refuted_fields
 from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupBlocks, Paragraph
 from bounds.printing.page import page, place
@@ -27,9 +28,11 @@ from ratecheck.views.implications import implication_fields
 _ELSEWHERE = ("Used in", "Repaired form", "Printed form")
 # The instances of a step that are all there are of small sizes, as its evidence calls them.
 _EXHAUSTIVE = "participation matrices"
+HEADLINE = "against what the paper says of its results, changing no numbered statement"
 # What the errata of each level do, the level that matters most first.
 LEVELS = (
     "changing a theorem or a corollary",
+    HEADLINE,
     "changing another statement, or a theorem in an edge case",
     "changing lines of a proof and no statement",
     "misprints that change a statement",
@@ -158,6 +161,9 @@ def _entry(
         "standing": None if conclusion is None else conclusion.standing.value,
         "reasons": [] if conclusion is None else list(conclusion.reasons),
         "known": refuted_fields(statement),
+        "rests_on": [
+            {"key": key, "standing": conclusions[key].standing.value} for key in _rests_on(statement, conclusions)
+        ],
         "counts": counts(own),
         # Where a file of one's own lies is nobody else's business, and changes from machine to machine.
         "steps": [each | {"paper": Path(each["paper"]).name} for each in findings_fields(own, conclusions)],
@@ -174,6 +180,14 @@ def _entry(
         "not_checked": _not_checked(found, asked),
         "commands": _commands(reviewed, asked, own),
     }
+
+
+def _rests_on(statement: Statement, conclusions: Mapping[str, Conclusion]) -> list[str]:
+    """The next statements, on the way to what it follows from, that have a proof of their own."""
+    found: dict[str, None] = {}
+    for key in statement.follows_from:
+        found |= dict.fromkeys([key] if key in conclusions else _rests_on(bounds.get(key), conclusions))
+    return [*found]
 
 
 def _blocks(statement: Statement) -> list[dict[str, Any]]:
@@ -259,7 +273,7 @@ def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
     """What of a statement nobody has checked, or only in part."""
-    found = _steps_left(entry["steps"]) if entry["steps"] else ["its proof: no step of it was examined"]
+    found = _steps_left(entry["steps"]) if entry["steps"] else [_without_steps(entry)]
     if entry["steps"] and not entry["graphs"]:
         found.append("that the steps add up to the statement: no graph of its proof was made")
     found += [
@@ -268,7 +282,9 @@ def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
         if graph["grade"] not in (Grade.PROVED.value, Grade.FALSE.value)
     ]
     if not asked.evaluations:
-        found.append("whether an instance violates it, and how tight it and its terms are: not searched")
+        refuted = entry["standing"] == Standing.FALSE.value or entry["known"]
+        what = "whether its repaired form has a counterexample" if refuted else "whether an instance violates it"
+        found.append(f"{what}, and how tight it and its terms are: not searched")
     for search in entry["searches"]:
         if search["verdict"] == Outcome.INCONCLUSIVE.value:
             found.append(f"instances of {search['key']} beyond the {search['evaluations']} that were tried")
@@ -277,6 +293,14 @@ def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
     if not asked.sharpest:
         found.append("whether its constants could be sharper: not computed")
     return found
+
+
+def _without_steps(entry: Mapping[str, Any]) -> str:
+    """What is left of a statement of which the ledger has no step of its own."""
+    if not entry["rests_on"]:
+        return "its proof: no step of it was examined"
+    several = ", ".join(each["key"] for each in entry["rests_on"])
+    return f"how it follows from {several}: no step of that was examined"
 
 
 def _steps_left(steps: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -322,7 +346,11 @@ def _commands_of_all(asked: Asked, steps: Sequence[StepResult]) -> list[dict[str
         found += [
             {"what": "every step of the proofs", "command": f"ratecheck audit {asked.of}"},
             {"what": "the certificates", "command": f"ratecheck audit {asked.of} --certificates proofs.json"},
-            {"what": "the same without ratecheck: one file of Python", "command": "python recheck.py proofs.json"},
+            {
+                "what": "the same without ratecheck: recheck.py, one file of Python that comes with it, in the folder "
+                "that 'python -c \"import ratecheck; print(ratecheck.__path__[0])\"' prints",
+                "command": "python recheck.py proofs.json",
+            },
         ]
     options = f" --evaluations {asked.evaluations} --seed {asked.seed}" if asked.evaluations else ""
     options += " --sharpest" if asked.sharpest else ""

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ratecheck.views.review.data import HEADLINE, LEVELS
+
 Data = Mapping[str, Any]
+
+# Up to this level an erratum changes what readers take from the paper.
+_HEADLINES = LEVELS.index(HEADLINE)
 
 _GRADES: Mapping[str, str] = {
     "PROVED": "every link and every step that it rests on is proved",
@@ -41,6 +46,7 @@ def text(data: Data) -> str:
     for each in main_errata(data):
         parts += [f"  {each['number']}. {each['place']}   {each['kind']}", f"     {each['wrong'] or each['printed']}"]
         parts.append(f"     {each['consequence']}")
+    parts += [f"  {each['number']}. {each['place']}   {each['kind']}" for each in other_errata(data)]
     parts += ["", "does it stand"]
     parts += [f"  {key}: {said}" for key, said in stands(data)] or ["  nothing here is a main statement"]
     parts += ["", "what was not checked", *(f"  {line}" for line in data["not_checked"])]
@@ -109,9 +115,15 @@ def levels(data: Data) -> list[str]:
 
 
 def main_errata(data: Data) -> Sequence[Data]:
-    """The errata that change a theorem; where there are none, those that matter most."""
+    """The errata that change a theorem or a headline claim; where there are none, those that matter most."""
     first = min((each["level"] for each in data["errata"]), default=0)
-    return [each for each in data["errata"] if each["level"] == first]
+    return [each for each in data["errata"] if each["level"] <= max(first, _HEADLINES)]
+
+
+def other_errata(data: Data) -> Sequence[Data]:
+    """All others."""
+    shown = {each["number"] for each in main_errata(data)}
+    return [each for each in data["errata"] if each["number"] not in shown]
 
 
 def stands(data: Data) -> Iterator[tuple[str, str]]:
@@ -123,7 +135,9 @@ def stands(data: Data) -> Iterator[tuple[str, str]]:
 
 def standing(entry: Data) -> list[str]:
     """What is known of a statement as a whole, in a few words each."""
-    found = [entry["standing"] or "no step of its proof was examined"]
+    rests = [f"{each['key']}, {each['standing']}" for each in entry["rests_on"]]
+    without = f"no step of its own; it rests on {' and '.join(rests)}" if rests else "no step of its proof was examined"
+    found = [entry["standing"] or without]
     if entry["known"] and not entry["standing"]:
         found.append(entry["known"]["text"])
     for graph in entry["graphs"]:
