@@ -9,7 +9,7 @@ statement, nor that a line after a repaired one needs no more than the repaired 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -63,6 +63,7 @@ class Node:
 
     ``own`` is the grade of its own steps of the ledger, where these are what it rests on: ``tally`` counts them,
     ``why`` says what they lack, and ``steps`` are those that are not proved. ``label`` is its name in a figure.
+    ``repairs`` is the printed statement in whose place it stands.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Node:
     tally: str
     why: str
     steps: tuple[str, ...] = ()
+    repairs: str = ""
 
     @property
     def name(self) -> str:
@@ -122,6 +124,12 @@ class ProofGraph:
         """Of the statement: PROVED where every link and every step that it rests on is."""
         return self.grades[self.root]
 
+    @cached_property
+    def mended(self) -> tuple[str, ...]:
+        """Repaired forms that the argument of a printed statement rests on."""
+        printed = not self.nodes[self.root].repairs
+        return tuple(node.id for node in self.nodes.values() if node.repairs) if printed else ()
+
     @property
     def counts(self) -> tuple[int, int]:
         """The links that are proved, and all."""
@@ -167,6 +175,7 @@ class ProofGraph:
                     "tally": node.tally,
                     "why": node.why,
                     "steps": list(node.steps),
+                    "repairs": node.repairs,
                 }
                 for node in self.nodes.values()
             ],
@@ -180,6 +189,7 @@ class ProofGraph:
                 }
                 for each in self.links
             ],
+            "mended": list(self.mended),
             "gaps": list(self.gaps),
         }
 
@@ -188,7 +198,7 @@ class ProofGraph:
         """The inverse of `fields`."""
         nodes = [
             Node(
-                **{name: each[name] for name in ("id", "label", "text", "is_fact", "tally", "why")},
+                **{name: each[name] for name in ("id", "label", "text", "is_fact", "tally", "why", "repairs")},
                 own=Grade(each["own"]),
                 steps=tuple(each["steps"]),
             )
@@ -304,6 +314,8 @@ def graph(plan: Plan, findings: Sequence[StepResult], answers: Sequence[Implied]
         else:
             refuted = [each for each in whole if each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO)]
         nodes[key] = _implied_node(key, statement.title, [each.id for each in refuted])
+    for key in plan.statements:
+        nodes[key] = replace(nodes[key], repairs=bounds.get(key).repairs)
     for number, (implication, answer) in enumerate(zip(plan.implications, answers, strict=True), 1):
         premises = list(implication.premises)
         for place, fact in enumerate(implication.facts, 1):

@@ -26,6 +26,8 @@ def graph_text(graph: ProofGraph) -> str:
             ["  " * depth + (node.label if node.is_fact else node.id), graph.grades[node.id].value, node.own.value, by]
         )
     parts = [headline(graph), "", table(rows)]
+    if graph.mended:
+        parts += ["", f"it rests on repaired forms in place of the printed ones: {', '.join(graph.mended)}"]
     if graph.gaps:
         parts += ["", "what keeps it from being proved, the nearest first"]
         parts += [f"  {number}. {gap}" for number, gap in enumerate(graph.gaps, 1)]

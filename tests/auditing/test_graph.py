@@ -260,3 +260,25 @@ def test_the_verb_refuses_what_has_no_ledger():
     key = bounds.statements("textbook")[0].key
     with pytest.raises(InputError, match="no ledger"):
         rc.proof(key)
+
+
+def test_repaired_forms_under_a_printed_statement_are_named():
+    """What is read "as printed" may rest on repaired lemmas: the text says which, and the data keep it."""
+    found = chain(Grade.OPEN, Grade.PROVED, Grade.FALSE)
+    assert found.mended == ()
+    nodes = {**found.nodes, "b": dataclasses.replace(found.nodes["b"], repairs="b-printed")}
+    found = dataclasses.replace(found, nodes=nodes)
+    assert found.mended == ("b",)
+    assert "it rests on repaired forms in place of the printed ones: b\n" in graph_text(found)
+    assert ProofGraph.read(found.fields()) == found
+    assert (
+        dataclasses.replace(found, nodes={**nodes, "a": dataclasses.replace(nodes["a"], repairs="a-printed")}).mended
+        == ()
+    )
+
+
+def test_a_figure_tells_what_is_false_from_what_rests_on_it():
+    """The box of a statement that is false itself has its own words."""
+    words = [text.get_text() for text in graph_figure(chain(Grade.PROVED, Grade.PROVED, Grade.FALSE)).axes[0].texts]
+    assert words.count("rests on what is FALSE") == 2
+    assert words.count("1 step") == 1

@@ -47,7 +47,7 @@ def graph_figure(graph: ProofGraph) -> Figure:
         }
         _draw_links(axes, graph, places)
         for node, (x, y) in places.items():
-            _draw_box(axes, graph.nodes[node], x, y)
+            _draw_box(axes, graph.nodes[node], graph.grades[node], x, y)
         axes.set_xlim(-0.1, max(width, 6.0) - 0.1)
         axes.set_ylim(-_ROW, rows * _ROW)
         _legend(axes, graph)
@@ -108,7 +108,7 @@ def _draw_links(axes: Axes, graph: ProofGraph, places: Mapping[str, tuple[float,
             )
 
 
-def _draw_box(axes: Axes, node: Node, x: float, y: float) -> None:
+def _draw_box(axes: Axes, node: Node, whole: Grade, x: float, y: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     colour, line = _LOOKS[node.own]
@@ -125,7 +125,8 @@ def _draw_box(axes: Axes, node: Node, x: float, y: float) -> None:
             zorder=2,
         )
     )
-    second = node.tally or "by what it follows from"
+    inherited = whole is Grade.FALSE and node.own is not Grade.FALSE
+    second = "rests on what is FALSE" if inherited else node.tally or "by what it follows from"
     for text, up, size, weight in ((node.label, 0.08, 8.5, "bold"), (second, -0.1, 7.0, "normal")):
         axes.text(
             x + 0.08,

@@ -142,6 +142,7 @@ def standing(entry: Data) -> list[str]:
         found.append(entry["known"]["text"])
     for graph in entry["graphs"]:
         form = "as printed" if graph["root"] == entry["key"] else f"repaired ({graph['root']})"
+        form += f", resting on {', '.join(graph['mended'])}" if graph["mended"] else ""
         found.append(f"proof graph {form}: {graph['grade']}")
     found += [f"search of {s['key']}: VIOLATED" for s in entry["searches"] if s["verdict"] == "VIOLATED"]
     return found
