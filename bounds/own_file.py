@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import builtins
 import contextlib
 import dataclasses
 import functools
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from enum import EnumMeta
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any
 
 from bounds import statement as parts
 from bounds.errors import InputError, did_you_mean
@@ -83,6 +85,11 @@ def run_anew(path: str, place: Path, content: bytes) -> OwnFile:
     return runner.found()
 
 
+def _print(*values: object, **options: Any) -> None:
+    """Print to standard error unless told otherwise, also in functions that are called later."""
+    print(*values, **{"file": sys.stderr, **options})  # noqa: T201 - the file asks for it
+
+
 class _Runner:
     """One run of a file."""
 
@@ -90,6 +97,8 @@ class _Runner:
         self.path, self.place, self.content = path, place, content
         self.module = ModuleType(f"_own_statements_{place.stem}")
         self.module.__file__ = str(place)
+        # Standard output is the command's own, which may be JSON.
+        self.module.__builtins__ = {**vars(builtins), "print": _print}  # type: ignore[attr-defined]
         self.broken: dict[str, Failure] = {}
         self.lines: dict[str, int] = {}
 
@@ -105,7 +114,7 @@ class _Runner:
                 raise self._stopped(error, None) from None
             self.module.__doc__ = ast.get_docstring(tree, clean=False)
             # Dataclasses look for the module of their class among those that were imported.
-            with _imported(self.module):
+            with _imported(self.module), contextlib.redirect_stdout(sys.stderr):
                 for node in tree.body:
                     self._run(node, flags)
 

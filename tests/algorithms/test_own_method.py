@@ -1,6 +1,8 @@
 """A method of one's own that is wrong says so in one line, whichever command runs it; one that is linear is taken."""
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,3 +167,16 @@ def test_thresholds_show_beneath_a_method_that_remembers(own):
     remembering = Remembering(METHODS["heavy-ball"].algorithm)
     with pytest.raises(rc.InputError, match=r"^heavy-ball: aggregate .*not a linear function"):
         LinearMaps(remembering).aggregate({"m": 2.0, "n": 4.0, "K": 2.0, "eta_u": 1.0, "gamma_u": 0.1})
+
+
+@pytest.mark.parametrize("words", [["lint"], ["verify", "n=4", "T=5"], ["falsify", "--evaluations", "5"], ["show"]])
+def test_what_a_file_prints_is_no_output_of_the_command(own, words):
+    """Where it is run, and in the functions that are called later; JSON stays JSON."""
+    path = own('print("later")') + ":descent"
+    file = Path(path.removesuffix(":descent"))
+    file.write_text(file.read_text() + 'print("now")\nimport sys\nsys.stdout.write("written\\n")\n')
+    command, *rest = words
+    found = CliRunner().invoke(group, [command, path, *rest, "--json"], standalone_mode=False)
+    assert json.loads(found.stdout)
+    assert {"now", "written"} <= {*found.stderr.split()}
+    assert ("later" in found.stderr) is (command != "show")
