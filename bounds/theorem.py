@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import sympy as sp
 
 from bounds.errors import InputError, did_you_mean
-from bounds.numbers import as_float
+from bounds.numbers import as_float, holds
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
     OPERATORS,
@@ -30,6 +30,7 @@ from bounds.statement import (
     Statement,
     StepProduct,
     StepRule,
+    number,
 )
 from bounds.symbols import COMMON, ROUND, Domain, Quantity, Role, Vocabulary
 
@@ -280,6 +281,8 @@ class _Fields:
             return given
         left, operator, right = self._comparison(given, "conditions", place)
         found = Condition(name=name or "condition", left=left, operator=operator, right=right)
+        if not found.symbols and not holds(number(left, {}), operator, number(right, {})):
+            raise FieldError("conditions", place, f"{found.text} is false whatever the numbers are: nothing meets it")
         return Condition(name=name or found.text, left=left, operator=operator, right=right)
 
     def _comparison(self, given: Any, field: str, place: str) -> tuple[sp.Expr, str, sp.Expr]:
@@ -304,7 +307,14 @@ class _Fields:
             raise FieldError("settings", "settings", f"{_brief(given)} is no mapping such as {{'K': 1}}")
         for name in given:
             self._known(name, "settings", "settings")
-        return {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
+        found = {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
+        for name, value in found.items():
+            if value.is_number and name in self.vocabulary:
+                try:
+                    self.vocabulary[name].check(as_float(name, value))
+                except InputError as error:
+                    raise FieldError("settings", f"settings[{name!r}]", error) from None
+        return found
 
     def step_rules(self, given: Mapping[str, Formula] | Iterable[StepRule]) -> tuple[StepRule, ...]:
         """What the statement sets step sizes to."""
@@ -314,7 +324,24 @@ class _Fields:
                 reason = f"{_brief(wrong[0])} is no step rule; it is a mapping such as {{'gamma_u': '1/L'}}"
                 raise FieldError("step_rules", "step_rules", reason)
             return rules
-        return tuple(self._step_rule(name, value) for name, value in given.items())
+        found = tuple(self._step_rule(name, value) for name, value in given.items())
+        self._check_circles({rule.symbol.name: rule.value for rule in found if not rule.at_least})
+        return found
+
+    @staticmethod
+    def _check_circles(rules: Mapping[str, sp.Expr]) -> None:
+        """Refuse step sizes that are set by way of themselves."""
+        for start in rules:
+            ways = [(start,)]
+            while ways:
+                way = ways.pop()
+                for name in sorted(one.name for one in rules[way[-1]].free_symbols if one.name in rules):
+                    if name == start:
+                        through = " -> ".join((*way, start))
+                        reason = f"{start} is set by way of itself, {through}: make it a condition, or solve for it"
+                        raise FieldError("step_rules", f"step_rules[{start!r}]", reason)
+                    if name not in way:
+                        ways.append((*way, name))
 
     def _step_rule(self, name: str, value: Formula) -> StepRule:
         place = f"step_rules[{name!r}]"

@@ -274,3 +274,25 @@ def test_the_page_names_every_field():
     assert sorted(name.strip(" `") for row in rows for name in row.split(",")) == sorted(
         inspect.signature(theorem).parameters
     )
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"settings": {"K": -1.5}}, r"settings\['K'\]: K=-1.5 breaks"),
+        ({"settings": {"K": 0}}, r"settings\['K'\]: K=0 breaks"),
+        ({"settings": {"K": 1.5}}, r"settings\['K'\]: K=1.5: needed a whole number"),
+        ({"settings": {"sigma_u": "-1/2"}}, r"settings\['sigma_u'\]: sigma_u=-0.5 breaks"),
+        ({"step_rules": {"gamma_u": "gamma_u/2"}}, "gamma_u is set by way of itself, gamma_u -> gamma_u"),
+        (
+            {"step_rules": {"gamma_u": "1/eta_u", "eta_u": "L*gamma_u"}},
+            "gamma_u is set by way of itself, gamma_u -> eta_u -> gamma_u",
+        ),
+        ({"conditions": ["2 <= 1"]}, r"conditions\[0\]: 2 <= 1 is false whatever the numbers are"),
+        ({"conditions": {"cap": "1 < 1"}}, r"conditions\['cap'\]: 1 < 1 is false whatever"),
+    ],
+)
+def test_what_no_run_can_have_is_refused(changed, message):
+    """A setting outside its domain, a step size in terms of itself, a condition that nothing meets."""
+    with pytest.raises(InputError, match=message):
+        made(**changed)
