@@ -234,8 +234,10 @@ def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
 def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, inside: bool) -> Judged:
     setting, statement, options = request.setting, request.setting.statement, request.setting.options
     most, level, facts = options.replicates, options.level, statement.vocabulary.facts
+    matters = own_rounds.rounding_matters(ready)
+    rounding = partial(_moved, ready, options.seed) if matters else None
     runs = Replicates(
-        partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most
+        partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most, rounding
     )  # fmt: skip
     largest = ready.problem.largest_gradients
     decisions, comparisons = judge(
@@ -267,13 +269,17 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, insid
     return Judged(replace(base, notes=(*base.notes, *caveats), supposes=tuple(filter(None, supposed))), seen)
 
 
+def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
+    return own_rounds.rounding(ready, seed=seed, wanted=wanted)
+
+
 def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     """Where nothing is random one run says all, up to its rounding."""
     setting = request.setting
     run = simulate(setting, ready, request.reporting.progress, range(1))
     errors = step_rounding(run.records, setting.statement.vocabulary)
     note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
-    if not ready.algorithm.linear:
+    if own_rounds.rounding_matters(ready):
         moved = own_rounds.rounding(ready)
         errors = {name: array + moved[name] for name, array in errors.items()}
         note += ", and more where runs whose gradients are moved by rounding part from it"

@@ -28,18 +28,23 @@ Arrays = dict[str, Array]
 _CHUNK, _PATIENCE = 64, 256
 # By how much points and gradients are moved where the effect of rounding is measured, relative to the largest so far.
 _NUDGE = 1e-13
+# What is taken for a 0 that was rounded, relative to the largest so far.
+_ZERO = 1e-12
 # Replicates that are moved so, and how far beyond the farthest of them rounding is taken to reach.
-_MOVED, _MARGIN = 7, 10.0
+_MOVED, _MOVED_OF_MANY, _MARGIN = 7, 2, 10.0
+# Replicates, with those that are moved, at a time.
+_LANES = 64
 
 
 class OwnRounds:
     """Everything that the blocks of one simulation share; ``run`` simulates a block.
 
-    With ``moved`` all replicates of a block but the first have their points and gradients moved by about rounding.
+    Where ``every`` is not 0 all replicates of a block but every so many have points and gradients moved by about
+    rounding.
     Raises `InputError` where participants are selected by their gradients.
     """
 
-    def __init__(self, setup: Setup, *, moved: bool = False) -> None:
+    def __init__(self, setup: Setup, *, every: int = 0) -> None:
         if setup.trace.selected:
             raise InputError(
                 f"{setup.method.name} is not linear: clients that are selected by their gradients are followed for "
@@ -49,13 +54,13 @@ class OwnRounds:
         self.source, self.measured = (
             oracle(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
-        self.records, self._moved = record_arrays(self.plan), moved
+        self.records, self._every = record_arrays(self.plan), every
         self._parameters = [setup.parameters(i) for i in range(setup.problem.n)]
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
         setup, lanes = self.setup, keys.shape[1]
-        nudge = _Nudge(lanes) if self._moved else None
+        nudge = _Nudge(lanes, self._every) if self._every else None
         server, clients = self._start(keys)
         last = np.full((setup.problem.n, lanes), -1)
         record = np.empty((setup.T, len(self.plan.records), lanes))
@@ -209,29 +214,47 @@ class OwnRounds:
         return {name: np.empty((rows, self.setup.sizes[block])) for name, block in group.items()}
 
 
-def rounding(setup: Setup) -> dict[str, Array]:
-    """What rounding may do to the records of a run without randomness, (1, T) each: measured, not proved.
+def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[str, Array]:
+    """What rounding may do to the records of these replicates, (replicates, T) each: measured, not proved.
 
-    A step that is not linear may make much of little: a sign changes with a last digit. So runs are repeated with
-    points and gradients moved at random by a little more than rounding, and the error is a multiple of how far they
-    get away from the run, up to each round.
+    A step that is not linear may make much of little: a sign changes with a last digit. So every replicate is repeated,
+    on the same streams, with points and gradients moved at random by a little more than rounding, and the error is a
+    multiple of how far the repetitions get away from it, up to each round.
     """
-    runner = OwnRounds(setup, moved=True)
-    # Nothing is random: the streams are drawn from by nobody.
-    keys = np.repeat(stream_keys(0, range(1)), 1 + _MOVED, axis=1)
-    record = runner.run(np.ascontiguousarray(keys), lambda _: None)
-    with np.errstate(all="ignore"):
-        away = np.abs(record[..., 1:] - record[..., :1]).max(axis=2)
-    away = np.maximum.accumulate(np.where(np.isnan(away), np.inf, away), axis=0)
-    return {name: _MARGIN * away[None, :, q] for q, name in enumerate(runner.plan.names)}
+    # Of a mean over replicates many of them tell; a single one has to tell by itself.
+    lanes = 1 + (_MOVED if len(wanted) == 1 else _MOVED_OF_MANY)
+    runner, away = OwnRounds(setup, every=lanes), []
+    for first in range(0, len(wanted), _LANES // lanes):
+        keys = stream_keys(seed, wanted[first : first + _LANES // lanes])
+        record = runner.run(np.ascontiguousarray(np.repeat(keys, lanes, axis=1)), lambda _: None)
+        record = record.reshape(*record.shape[:2], -1, lanes)
+        with np.errstate(all="ignore"):
+            apart = np.abs(record[..., 1:] - record[..., :1]).max(axis=3)
+        away.append(_MARGIN * np.maximum.accumulate(np.where(np.isnan(apart), np.inf, apart), axis=0))
+    found = np.concatenate(away, axis=2)
+    return {name: np.ascontiguousarray(found[:, q].T) for q, name in enumerate(runner.plan.names)}
+
+
+def rounding_matters(setup: Setup) -> bool:
+    """Whether `rounding` may show more than that of a linear method.
+
+    Where every coordinate has noise, none is at a threshold but with a probability as small as rounding.
+    """
+    return not setup.algorithm.linear and not setup.noise.all()
 
 
 class _Nudge:
-    """Moves points and gradients (d, replicates) by about rounding, those of replicate 0 by nothing."""
+    """Moves points and gradients (d, replicates) by about rounding, those of every so many by nothing.
 
-    def __init__(self, lanes: int) -> None:
-        self._random, self._largest = np.random.default_rng(0), np.zeros(lanes)
-        self._sizes = np.where(np.arange(lanes) > 0, _NUDGE, 0.0)
+    Of the others every second one has no point moved, but coordinates of gradients that may be rounding set to 0: a
+    function may do at 0 what it does nowhere near it, as a sign does.
+    """
+
+    def __init__(self, lanes: int, every: int) -> None:
+        self._random, self._largest, self._steepest = np.random.default_rng(0), np.zeros(lanes), np.zeros(lanes)
+        place = np.arange(lanes) % every
+        self._sizes = np.where(place % 2 == 1, _NUDGE, 0.0)
+        self._zero = np.where((place > 0) & (place % 2 == 0), _ZERO, -1.0)
 
     def point(self, x: Array, members: NDArray[np.intp]) -> None:
         """By a share of the largest coordinate so far."""
@@ -239,8 +262,10 @@ class _Nudge:
         x += self._random.uniform(-1, 1, x.shape) * (self._sizes * self._largest)[members]
 
     def gradient(self, g: Array, members: NDArray[np.intp]) -> None:
-        """Each coordinate by a share of itself."""
+        """Each coordinate by a share of itself, or to 0 where it is small against the largest so far."""
+        self._steepest[members] = np.maximum(self._steepest[members], np.abs(g).max(axis=0, initial=0.0))
         g *= 1 + self._random.uniform(-1, 1, g.shape) * self._sizes[members]
+        g[np.abs(g) <= (self._zero * self._steepest)[members]] = 0.0
 
 
 def _rows(arrays: Arrays, rows: NDArray[np.bool_]) -> Arrays:
