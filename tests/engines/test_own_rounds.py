@@ -211,3 +211,12 @@ def test_what_is_wrong_is_said_in_one_line(registered, direction, message):
     with pytest.raises(rc.InputError, match="^own: step .*" + message) as caught:
         rc.simulate(registered(Directed(direction)), problem, trace(3, 3), K=1, T=3, **SIZES)
     assert "\n" not in str(caught.value)
+
+
+def test_the_expectations_of_the_linear_method(registered):
+    """With many local steps linear methods draw their noise in other bases: the law is the same, and its mean known."""
+    problem, pattern = rc.problems.Quadratic.synthetic(n=3, d=4, shared=4), trace(3, 2)
+    setting = {"K": 6, "T": 8, "sigma_u": 0.5, **SIZES}
+    own = rc.simulate(registered(CalledFedAvg()), problem, pattern, replicates=600, **setting).metric[:, 1:]
+    wanted = rc.exact("fedavg-p", problem, pattern, **setting).metric[1:]
+    assert (np.abs(own.mean(axis=0) - wanted) < 5 * own.std(axis=0) / np.sqrt(600)).all()
