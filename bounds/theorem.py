@@ -332,7 +332,7 @@ class _Fields:
     def _check_circles(rules: Mapping[str, sp.Expr]) -> None:
         """Refuse step sizes that are set by way of themselves."""
         for start in rules:
-            ways = [(start,)]
+            ways: list[tuple[str, ...]] = [(start,)]
             while ways:
                 way = ways.pop()
                 for name in sorted(one.name for one in rules[way[-1]].free_symbols if one.name in rules):

@@ -1,9 +1,9 @@
 """What an algorithm is: four small functions between server, client and local variables.
 
-Given the oracle's outputs, every function of every method here is linear and acts on each coordinate alike, so a
-function is written once for "the variable" and works on numbers, vectors and SymPy symbols. `LinearMaps` holds its
+Given the oracle's outputs, every function of every method of this package is linear and acts on each coordinate alike,
+so a function is written once for "the variable" and works on numbers, vectors and SymPy symbols. `LinearMaps` holds its
 coefficients, read off by evaluating it on unit vectors; all engines run on those coefficients, never on a second copy
-of the method.
+of the method. A method of one's own that says that it is not linear is run by calling its functions (`nonlinear`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.asking import Binary, MethodError, brief, floats_in, guarded, is_own, plain, said
+from ratecheck.algorithms.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
@@ -107,6 +107,10 @@ class Algorithm(ABC):
     affinely. ``projects``: the server variable that is projected on the ball of radius r after every round with
     participants.
 
+    ``linear``: given the gradients, every function is linear in the variables, the same for each coordinate. A method
+    that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
+    (replicates, coordinates), which they must not change, and only the step engine runs it.
+
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have one entry per block.
     """
@@ -118,6 +122,7 @@ class Algorithm(ABC):
     per_client: ClassVar[tuple[str, ...]] = ()
     default_problem: ClassVar[str] = "quadratic"
     bilevel: ClassVar[bool] = False
+    linear: ClassVar[bool] = True
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
@@ -317,6 +322,8 @@ class LinearMaps:
 
     def _read(self, name: str, p: Parameters, inputs: tuple[Group, ...], outputs: tuple[Group, ...]) -> Array:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
+        if not self.algorithm.linear:
+            raise InputError(f"{named(self.algorithm)} is not linear: {name} has no coefficients; use engine=step")
         if not self._exact:
             return self._table(name, p, inputs, outputs, None)
         try:

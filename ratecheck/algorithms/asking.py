@@ -78,12 +78,17 @@ def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def said(algorithm: Any, function: str) -> str:
     """The function of a method in words, by the name under which the method is run."""
+    return f"{named(algorithm)}: {function}"
+
+
+def named(algorithm: Any) -> str:
+    """The name under which a method is run."""
     # The registry is built of algorithms.
     from ratecheck.algorithms import METHODS
 
     algorithm = getattr(algorithm, "inner", algorithm)
     names = (name for name, method in METHODS.items() if method.algorithm is algorithm)
-    return f"{next(names, type(algorithm).__name__)}: {function}"
+    return next(names, type(algorithm).__name__)
 
 
 def brief(value: object) -> str:

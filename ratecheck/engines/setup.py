@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
 from ratecheck.algorithms.asking import MethodError, is_own
+from ratecheck.algorithms.nonlinear import Functions
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
@@ -77,6 +78,11 @@ class Setup:
     def maps(self) -> LinearMaps:
         """Reads off the algorithm's coefficients."""
         return LinearMaps(self.algorithm)
+
+    @cached_property
+    def functions(self) -> Functions:
+        """Calls the algorithm's functions, where it is not linear."""
+        return Functions(self.algorithm, self.sizes)
 
     @property
     def alike(self) -> bool:
@@ -245,7 +251,8 @@ def prepare(
     )
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
-        ready.maps.check(ready.parameters())
+        check = ready.maps.check if chosen.algorithm.linear else ready.functions.check
+        check(ready.parameters())
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready
@@ -259,6 +266,12 @@ def check_clients(ready: Setup) -> None:
         )
 
 
+def check_linear(ready: Setup, engine: str) -> None:
+    """Raise `InputError` where the method says that it is not linear; ``engine`` is the one that was asked."""
+    if not ready.algorithm.linear:
+        raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
+
+
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, by the samples that are drawn, or by who takes part."""
     batches = ready.problem.batch is not None
@@ -266,9 +279,9 @@ def is_random(ready: Setup) -> bool:
 
 
 def is_normal(ready: Setup) -> bool:
-    """Whether the state is an affine map of the noise, hence normal: no sampling, no projection, affine gradients."""
+    """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
-    return ready.problem.affine and not projects and ready.trace.deterministic
+    return ready.algorithm.linear and ready.problem.affine and not projects and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:

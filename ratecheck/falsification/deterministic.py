@@ -287,6 +287,8 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     algorithm, vocabulary, claim = METHODS[statement.algorithm].algorithm, statement.vocabulary, statement.claims[0]
     if {algorithm.oracle, algorithm.record_oracle} != {"gradient"}:
         yield f"{statement.algorithm} asks for minimisers of f_i + lambda/2 ||. - w||^2; modelled are gradients"
+    if not algorithm.linear:
+        yield f"{statement.algorithm} is not linear"
     if algorithm.projects or U not in algorithm.blocks or _recorded(algorithm) not in algorithm.server:
         yield f"the run of {statement.algorithm} is not modelled"
     if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:

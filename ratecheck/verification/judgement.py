@@ -15,7 +15,7 @@ from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.exact import Expectation
-from ratecheck.engines.monte_carlo import bilevel_rounds
+from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
@@ -219,6 +219,9 @@ def _conclude(request: Request, base: Verdict, result: Expectation, rounds: int 
 def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     setting = request.setting
     base, inside = replace(base, engine="step"), inside_rounds(setting)
+    if not ready.algorithm.linear:
+        note = f"{ready.method.name} is not linear: its run is followed step by step"
+        base = replace(base, notes=(*base.notes, note))
     if not inside and not recordable(setting.recorded):
         missing = ", ".join(sorted(setting.recorded - {*RECORDS}))
         reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
@@ -231,8 +234,10 @@ def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
 def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, inside: bool) -> Judged:
     setting, statement, options = request.setting, request.setting.statement, request.setting.options
     most, level, facts = options.replicates, options.level, statement.vocabulary.facts
+    matters = own_rounds.rounding_matters(ready)
+    rounding = partial(_moved, ready, options.seed) if matters else None
     runs = Replicates(
-        partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most
+        partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most, rounding
     )  # fmt: skip
     largest = ready.problem.largest_gradients
     decisions, comparisons = judge(
@@ -264,15 +269,23 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, insid
     return Judged(replace(base, notes=(*base.notes, *caveats), supposes=tuple(filter(None, supposed))), seen)
 
 
+def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
+    return own_rounds.rounding(ready, seed=seed, wanted=wanted)
+
+
 def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     """Where nothing is random one run says all, up to its rounding."""
     setting = request.setting
     run = simulate(setting, ready, request.reporting.progress, range(1))
     errors = step_rounding(run.records, setting.statement.vocabulary)
+    note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
+    if own_rounds.rounding_matters(ready):
+        moved = own_rounds.rounding(ready)
+        errors = {name: array + moved[name] for name, array in errors.items()}
+        note += ", and more where runs whose gradients are moved by rounding part from it"
     records, errors = (
         by_symbol(setting, {name: array[0] for name, array in each.items()}) for each in (run.records, errors)
     )
     seen = measured(setting, ready, request.along, records, 1)
-    note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
     found = _conclude(request, base, Expectation(records, errors, {}, ready.trace.rate))
     return Judged(replace(found, engine="step", notes=(*base.notes, note)), seen)

@@ -34,13 +34,19 @@ class Replicates:
     """Records of replicates by the paper's symbols, simulated when they are first used, ``most`` at most.
 
     ``simulate`` runs the replicates in a range, ``symbols`` turns records by their own names into records by symbol.
+    ``rounding``, where there is one, says what the records in a range are wrong by beside `step_rounding`.
     """
 
     def __init__(
-        self, simulate: Callable[[range], step.Run], symbols: Callable[[Records], dict[str, Array]], most: int
+        self,
+        simulate: Callable[[range], step.Run],
+        symbols: Callable[[Records], dict[str, Array]],
+        most: int,
+        rounding: Callable[[range], Records] | None = None,
     ) -> None:
-        self.simulate, self.symbols, self.most = simulate, symbols, most
+        self.simulate, self.symbols, self.most, self.rounding = simulate, symbols, most, rounding
         self._batches: dict[range, step.Run] = {}
+        self._rounding: dict[range, Records] = {}
 
     def __call__(self, wanted: range) -> dict[str, Array]:
         """Records of these replicates."""
@@ -58,6 +64,18 @@ class Replicates:
         """Everything that was drawn: batches follow one another, whichever claim they were drawn for."""
         runs = [run.records for run in self._batches.values()]
         return self.symbols({name: np.concatenate([records[name] for records in runs]) for name in runs[0]})
+
+    def errors(self, records: Records, vocabulary: Vocabulary) -> dict[str, Array]:
+        """What the first replicates' records, by symbol, are wrong by."""
+        errors = step_rounding(records, vocabulary)
+        if self.rounding is None:
+            return errors
+        for batch in self._batches:
+            if batch not in self._rounding:
+                self._rounding[batch] = self.rounding(batch)
+        found = [self._rounding[batch] for batch in self._batches]
+        more = self.symbols({name: np.concatenate([each[name] for each in found]) for name in found[0]})
+        return {name: array + more[name][: len(array)] for name, array in errors.items()}
 
     @property
     def metric(self) -> Array:
@@ -190,7 +208,7 @@ def _tie(
     records = {name: array[:drawn] for name, array in runs.records.items()}
     if bounded:
         records = {name: _least(array) for name, array in records.items()}
-    errors = step_rounding(records, vocabulary)
+    errors = runs.errors(records, vocabulary)
     found = []
     for expr in (claim.metric.expr, claim.bound):
         side = sides.enclosed(expr, vocabulary, values, records, errors, given)

@@ -29,7 +29,7 @@ from ratecheck.engines.moments.affine import AffineRounds
 from ratecheck.engines.moments.moment import EPS, TINY, Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, SampledRound, kept, mixture
 from ratecheck.engines.records import RecordPlan, plan, weighted
-from ratecheck.engines.setup import Setup, check_clients
+from ratecheck.engines.setup import Setup, check_clients, check_linear
 from ratecheck.errors import InputError
 from ratecheck.participation.law import Clients, Sets, Subsets
 
@@ -83,6 +83,7 @@ class Expectation:
 def check_exact(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
     check_clients(setup)
+    check_linear(setup, "the exact engine")
     if not setup.problem.affine:
         raise InputError(f"the exact engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     fixed = setup.trace.deterministic

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.algorithm import Counts
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
+from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
+from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
@@ -24,7 +26,6 @@ from ratecheck.kernels.constants import SLOTS, WIDTH
 from ratecheck.kernels.diagonal import Diagonal
 from ratecheck.kernels.oracle import AFFINE, Oracle
 from ratecheck.kernels.random import stream_keys
-from ratecheck.kernels.records import Records
 from ratecheck.kernels.rounds import MethodArrays, run_rounds, start_gradients
 
 # Replicates per block: enough to fill vector registers, few enough that a block's state stays in the cache.
@@ -62,7 +63,7 @@ class _StoppedError(Exception):
 
 
 class BlockKernel(Protocol):
-    """What runs a block of replicates: `StepKernel` here, or the leap engine's."""
+    """What runs a block of replicates: `StepKernel` here, `OwnRounds`, or the leap engine's."""
 
     plan: RecordPlan
 
@@ -82,7 +83,8 @@ def simulate(
 ) -> Run:
     """Run the given replicates; the result of a replicate depends on seed and its own number alone.
 
-    ``kernel`` runs a block of them, local step by local step by default.
+    ``kernel`` runs a block of them, local step by local step by default: from coefficients where the method is linear,
+    else by calling its functions.
     """
     check_clients(setup)
     # As many blocks as there are threads, of whole vectors and not too large.
@@ -101,7 +103,7 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    runner = StepKernel(setup) if kernel is None else kernel
+    runner = kernel or (StepKernel(setup) if setup.algorithm.linear else OwnRounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])
@@ -271,38 +273,3 @@ def _places(counts: Counts, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """(blocks, slots): in which row of an array (slots*d, B) each variable begins, -1 where there is none."""
     slots = np.arange(counts.slots)
     return np.where(slots < np.array(counts.by_block)[:, None], slots * starts[-1] + starts[:-1, None], -1)
-
-
-def oracle(setup: Setup, name: str) -> Oracle:
-    """The named oracle of the setup's problem as the kernels take it."""
-    lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
-    return setup.problem.oracle(name, setup.noise, lambda_)
-
-
-def record_arrays(plan: RecordPlan) -> Records:
-    """The plan as the kernels take it."""
-    n, d = plan.anchor.shape
-    terms = [(q, column) for q, record in enumerate(plan.records) for column in record.terms]
-    width = len(terms[0][1][0].left) if terms else 0
-
-    def coefficients(side: str) -> Array:
-        table = np.zeros((n, len(terms), width))
-        for j, (_, column) in enumerate(terms):
-            table[:, j] = [getattr(term, side) for term in column]
-        return table
-
-    return Records(
-        rows=np.concatenate([record.rows for record in plan.records] or [np.zeros((0, d))]),
-        offset=np.concatenate([record.offset for record in plan.records] or [np.zeros(0)]),
-        row_starts=np.cumsum([0, *(len(record.rows) for record in plan.records)]),
-        group=plan.groups,
-        slot=plan.slots,
-        over=np.array([int(column[0].over) for _, column in terms], dtype=np.int64),
-        owner=np.array([q for q, _ in terms], dtype=np.int64),
-        block=np.array([column[0].block for _, column in terms], dtype=np.int64),
-        factor=np.array([[float(term.factor) for term in column] for _, column in terms]).reshape(-1, n).T.copy(),
-        left=coefficients("left"),
-        right=coefficients("right"),
-        anchor=np.ascontiguousarray(plan.anchor),
-        constant=np.array([float(record.constant) for record in plan.records]),
-    )

@@ -1,0 +1,46 @@
+"""What Monte Carlo asks of a problem, as its kernels take it: the oracle, and the quantities to record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ratecheck.aliases import Array
+from ratecheck.engines.records import RecordPlan
+from ratecheck.engines.setup import Setup
+from ratecheck.kernels.oracle import Oracle
+from ratecheck.kernels.records import Records
+
+
+def oracle(setup: Setup, name: str) -> Oracle:
+    """The named oracle of the setup's problem as the kernels take it."""
+    lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
+    return setup.problem.oracle(name, setup.noise, lambda_)
+
+
+def record_arrays(plan: RecordPlan) -> Records:
+    """The plan as the kernels take it."""
+    n, d = plan.anchor.shape
+    terms = [(q, column) for q, record in enumerate(plan.records) for column in record.terms]
+    width = len(terms[0][1][0].left) if terms else 0
+
+    def coefficients(side: str) -> Array:
+        table = np.zeros((n, len(terms), width))
+        for j, (_, column) in enumerate(terms):
+            table[:, j] = [getattr(term, side) for term in column]
+        return table
+
+    return Records(
+        rows=np.concatenate([record.rows for record in plan.records] or [np.zeros((0, d))]),
+        offset=np.concatenate([record.offset for record in plan.records] or [np.zeros(0)]),
+        row_starts=np.cumsum([0, *(len(record.rows) for record in plan.records)]),
+        group=plan.groups,
+        slot=plan.slots,
+        over=np.array([int(column[0].over) for _, column in terms], dtype=np.int64),
+        owner=np.array([q for q, _ in terms], dtype=np.int64),
+        block=np.array([column[0].block for _, column in terms], dtype=np.int64),
+        factor=np.array([[float(term.factor) for term in column] for _, column in terms]).reshape(-1, n).T.copy(),
+        left=coefficients("left"),
+        right=coefficients("right"),
+        anchor=np.ascontiguousarray(plan.anchor),
+        constant=np.array([float(record.constant) for record in plan.records]),
+    )
