@@ -490,7 +490,7 @@ class _Reader:
         if not all(self._follows(name, row, *each) for each in zip(self.probes, on_probes, strict=True)):
             raise MethodError(
                 f"{self._where} returns a {name!r} that is not a linear function of the variables, the same for each "
-                "coordinate"
+                "coordinate; a method that is none says 'linear = False'"
             )
         slots, block = self.zeros(self.width), None
         for coefficient, (group, variable) in zip(row, self._names, strict=True):

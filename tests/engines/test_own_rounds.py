@@ -1,6 +1,7 @@
 """Methods that are not linear: streams and trajectories of the linear ones, and plain loops written beside them."""
 
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -45,6 +46,23 @@ class Directed(FedAvgP):
     def step(self, local, gradient, p):
         """With the direction in place of the gradient."""
         return super().step(local, {**gradient, "u": self.direction(gradient["u"])}, p)
+
+
+class ServerAdam(FedAvgP):
+    """Adam on the server: the mean change of the clients in place of a gradient, with both of its averages kept."""
+
+    linear = False
+    server: ClassVar[dict[str, str]] = {"u": "u", "first": "u", "second": "u"}
+
+    def start_server(self, point, clients, p):
+        """No average yet."""
+        return {"u": point["u"], "first": 0 * point["u"], "second": 0 * point["u"]}
+
+    def aggregate(self, server, total, p):
+        """A step by the averages."""
+        change = total["u"] / p["m"] - server["u"]
+        first, second = 0.9 * server["first"] + 0.1 * change, 0.99 * server["second"] + 0.01 * change**2
+        return {"u": server["u"] + p["eta_u"] * first / (np.sqrt(second) + 1e-3), "first": first, "second": second}
 
 
 def clip(g):
@@ -133,6 +151,30 @@ def test_a_plain_loop(registered, name):
                 y = y - SIZES["gamma_u"] * np.asarray(s)
             ends.append(y)
         x = (1 - SIZES["eta_u"]) * x + SIZES["eta_u"] * np.mean(ends, axis=0)
+    np.testing.assert_allclose(run.records["G_u"][0], wanted, rtol=1e-9)
+
+
+def test_adam_on_the_server_in_a_plain_loop(registered):
+    """State that is kept from round to round, and no two coordinates with the same step."""
+    n, d, T, K = 3, 4, 40, 2
+    problem = rc.problems.Quadratic.synthetic(n=n, d=d, shared=d)
+    run = rc.simulate(registered(ServerAdam()), problem, trace(n, n), K=K, T=T, **SIZES)
+    M, c = problem.operator()
+    x, first, second, wanted = [0.0] * d, [0.0] * d, [0.0] * d, []
+    for _ in range(T):
+        gradient = np.mean([M[i] @ x - c[i] for i in range(n)], axis=0)
+        wanted.append(float(gradient @ gradient))
+        ends = []
+        for i in range(n):
+            y = np.array(x)
+            for _ in range(K):
+                y = y - SIZES["gamma_u"] * (M[i] @ y - c[i])
+            ends.append(y)
+        for j in range(d):
+            change = sum(end[j] for end in ends) / n - x[j]
+            first[j] = 0.9 * first[j] + 0.1 * change
+            second[j] = 0.99 * second[j] + 0.01 * change * change
+            x[j] += SIZES["eta_u"] * first[j] / (second[j] ** 0.5 + 1e-3)
     np.testing.assert_allclose(run.records["G_u"][0], wanted, rtol=1e-9)
 
 
