@@ -227,12 +227,14 @@ def _distance_at_start(case: CertifiedCase) -> Constant | None:
     # The point solves a system of equations to within the rounding of it.
     matrix, right = problem.joint()
     off = solution_error(matrix, right, problem.joint_point(*found))[0] * float(np.finfo(float).eps)
+    # What is an accusation by less than that is none.
+    bound = (math.sqrt(square) + off) ** 2
     if off <= _ROUNDING * math.sqrt(square):
-        return Constant("distance2_0", square, Certificate.EXACT, "distance to the minimiser by linear algebra")
+        return Constant("distance2_0", bound, Certificate.EXACT, "distance to the minimiser by linear algebra")
     if not math.isfinite(off):
         return Constant("distance2_0", math.inf, Certificate.ABSENT, "float64 cannot tell where the minimiser is")
     why = "distance to the minimiser, with what the solution of the linear system may be off"
-    return Constant("distance2_0", (math.sqrt(square) + off) ** 2, Certificate.UPPER_BOUND, why)
+    return Constant("distance2_0", bound, Certificate.UPPER_BOUND, why)
 
 
 def _strong_convexity(case: CertifiedCase) -> Constant | None:
@@ -241,12 +243,13 @@ def _strong_convexity(case: CertifiedCase) -> Constant | None:
     if problem is None or problem.d_v:
         return None
     values = np.linalg.eigvalsh(problem.mean()[0])
-    least = float(values[0]) - _ROUNDING * float(np.abs(values).max())
-    if least <= 0:
+    largest = float(np.abs(values).max())
+    if float(values[0]) <= _ROUNDING * largest:
         reason = f"the Hessian of f has the eigenvalue {values[0]:.6g}"
         return Constant("strong_convexity", math.inf, Certificate.ABSENT, reason)
-    # Where f is a multiple of ||x||^2 the two eigenvalues differ by rounding.
-    least = min(float(values[0]), case._of_problem["L"].value)  # noqa: SLF001  # part of this file
+    # Rounded down by what an eigenvalue may be off; where f is a multiple of ||x||^2 it may exceed L all the same.
+    least = float(values[0]) - 8 * len(values) * float(np.finfo(float).eps) * largest
+    least = min(least, case._of_problem["L"].value)  # noqa: SLF001  # part of this file
     return Constant("strong_convexity", least, Certificate.EXACT, "least eigenvalue of the Hessian of f")
 
 

@@ -1,5 +1,7 @@
 """Theorems on one iterate: the distance of the start, strong convexity, and the number of the round in a bound."""
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -177,3 +179,16 @@ def test_powers_by_entry_cover_the_truth():
                     truth = sp.lambdify((x, t), expr, "mpmath")(exact, mpmath.mpf(exponents[k]))
                     assert abs(truth - found.value[k]) <= found.error[k]
         assert (found.error <= 1e3 * off * np.abs(found.value).max() + 1e-12 * np.abs(found.value).max()).all()
+
+
+def test_constants_are_rounded_to_the_weak_side():
+    """What float64 loses of an ill-conditioned problem makes no true statement false."""
+    rng = np.random.default_rng(11)
+    for _ in range(20):
+        Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+        H = Q @ np.diag([1.0, 0.3, 0.1, 10.0 ** rng.uniform(-4, -2)]) @ Q.T
+        H = (H + H.T)[None] / 2
+        problem = Quadratic(H, np.einsum("iab,b->ia", H, rng.standard_normal(4)), shared=4)
+        proved = Proved(problem, None, None, {}, None, [], {})
+        assert proved.admits("strong_convexity", Fraction(fact(problem, "strong_convexity").value))
+        assert proved.admits("distance2_0", Fraction(fact(problem, "distance2_0").value))
