@@ -246,9 +246,10 @@ class Bilevel(Problem):
         P, r = self.hypergradient_map(w)
         Q, q = _mean(w, self.Q), _mean(w, self.q)
         size, length = _norm(Q), _norm(J)
-        inverse = pseudo_inverse(P, self._rounding() * size * length**2)
+        cut = self._rounding() * size * length**2
+        inverse = pseudo_inverse(P, cut)
         slope = length * (_norm(q) + size * _norm(shift))
-        if inverse is None or not in_range(P, inverse, r[:, None], np.array([slope * self._rounding() / _ZERO])):
+        if inverse is None or not in_range(P, cut, r[:, None], np.array([slope * self._rounding() / _ZERO])):
             return -math.inf
         return self._upper(w, shift) - float(r @ inverse @ r) / 2
 

@@ -55,9 +55,24 @@ def pseudo_inverse(matrix: Array, cut: float) -> Array | None:
     return (vectors * inverted) @ vectors.T
 
 
-def in_range(matrix: Array, inverse: Array, columns: Array, sizes: Array) -> bool:
-    """Whether every column lies in the range of the matrix, each measured against its size."""
+def in_range(matrix: Array, cut: float, columns: Array, sizes: Array) -> bool:
+    """Whether every column lies in the range of a symmetric matrix, each measured against its size.
+
+    Eigenvalues of size up to ``cut`` are zeros. A badly conditioned matrix of full rank has everything in its range:
+    what is measured is the part of a column along the eigenvectors of the zeros, and not the residual of a solution.
+    """
+    if matrix.size == 0:
+        return True
+    values, vectors = np.linalg.eigh(matrix)
+    null = vectors[:, np.abs(values) <= cut]
     # What leaves the range of floats is in no range that could be told.
     with np.errstate(over="ignore", invalid="ignore"):
-        residual = np.abs(columns - matrix @ (inverse @ columns)).max(axis=0, initial=0.0)
-        return bool((residual <= _ZERO * sizes).all())
+        outside = np.abs(null @ (null.T @ columns)).max(axis=0, initial=0.0)
+        return bool((outside <= _ZERO * sizes).all())
+
+
+def condition_number(matrix: Array, cut: float) -> float:
+    """The largest eigenvalue over the least that is above ``cut``; 1 where none is."""
+    values = np.linalg.eigvalsh(matrix) if matrix.size else np.zeros(0)
+    kept = values[values > cut]
+    return float(kept[-1] / kept[0]) if kept.size else 1.0

@@ -14,7 +14,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.matrices import in_range, largest_norm, pseudo_inverse, spd, spread, unit
+from ratecheck.problems.matrices import condition_number, in_range, largest_norm, pseudo_inverse, spd, spread, unit
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 
 if TYPE_CHECKING:
@@ -172,26 +172,38 @@ class Quadratic(SingleLevel):
         return float(np.mean(np.einsum("ia,iab,ib->i", w, self.H, w) / 2 - np.einsum("ia,ia->i", self.g, w)))
 
     def infimum(self) -> float:
-        """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u."""
+        """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u.
+
+        Where H is so badly conditioned that fewer than 12 digits are right, the infimum is rounded down by what it may
+        be off, so that no gap is too small. Minus infinity, too, where nothing is left of it.
+        """
         H_uu, H_uv, H_vv = self.blocks()
         curvature, slope = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0)
-        constant: Any = 0.0
+        lowest: Any = 0.0
+        inner = 1.0
         size, slope_size = largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))
         for i in range(self.n):
             g_v = self.g[i, self.d_u :]
-            inverse = pseudo_inverse(H_vv[i], 4 * self.d * _EPS * largest_norm(H_vv[i : i + 1]))
+            cut = 4 * self.d * _EPS * largest_norm(H_vv[i : i + 1])
+            inverse = pseudo_inverse(H_vv[i], cut)
             columns = np.column_stack([g_v, H_uv[i].T])
-            if inverse is None or not in_range(H_vv[i], inverse, columns, np.abs(columns).max(axis=0, initial=0.0)):
+            if inverse is None or not in_range(H_vv[i], cut, columns, np.abs(columns).max(axis=0, initial=0.0)):
                 return -math.inf
             curvature = curvature - H_uv[i] @ inverse @ H_uv[i].T / self.n
             slope = slope - H_uv[i] @ inverse @ g_v / self.n
-            constant -= g_v @ inverse @ g_v / (2 * self.n)
+            lowest -= g_v @ inverse @ g_v / (2 * self.n)
+            inner = max(inner, condition_number(H_vv[i], cut))
         # Elimination subtracts; without coupling there is nothing to subtract.
-        share = _ZERO if H_uv.any() else 4 * self.d * _EPS
+        share = max(_ZERO, 4 * self.d * _EPS * inner) if H_uv.any() else 4 * self.d * _EPS
         inverse = pseudo_inverse(curvature, share * size)
-        if inverse is None or not in_range(curvature, inverse, slope[:, None], np.array([slope_size])):
+        if inverse is None or not in_range(curvature, share * size, slope[:, None], np.array([slope_size])):
             return -math.inf
-        return float(constant - slope @ inverse @ slope / 2)
+        outer = condition_number(curvature, share * size)
+        lowest -= slope @ inverse @ slope / 2
+        lost = 8 * self.d * _EPS * (inner * outer if H_uv.any() else max(inner, outer))
+        if lost <= _ZERO:
+            return float(lowest)
+        return float(lowest * (1 + lost)) if lost < 1 else -math.inf
 
     def constants(
         self,

@@ -7,14 +7,17 @@ close to it, so that a constant too small or too large would be found out.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import bounds
+from ratecheck.algebra.linear_algebra import minimum
 from ratecheck.errors import InputError
 from ratecheck.problems import Certificate, Quadratic
+from ratecheck.problems.matrices import spd
 
 EXACT, ABSENT = Certificate.EXACT, Certificate.ABSENT
 
@@ -211,6 +214,23 @@ def test_the_initial_gap_is_what_a_minimiser_finds(problem, start):
     assert constants["F_0"].certificate is EXACT
     assert constants["F_0"].value == pytest.approx(value(problem, x) - lowest(problem), rel=1e-7, abs=1e-9)
     assert problem.infimum() == pytest.approx(lowest(problem), rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e6, 1e8, 1e10])
+@pytest.mark.parametrize("shared", [4, 0], ids=["shared", "personal"])
+def test_the_gap_of_a_badly_conditioned_quadratic_is_never_too_small(condition, shared):
+    """The minimum in rationals; a full matrix of condition 10^6 was said to be unbounded below."""
+    rng = np.random.default_rng(5)
+    H = np.array([spd(rng, 4, condition) for _ in range(1 if shared else 3)] * (3 if shared else 1))
+    problem = Quadratic(H, rng.standard_normal((3, 4)), shared)
+    rational = np.vectorize(Fraction, otypes=[object])
+    hessians, slopes = rational(problem.H), rational(problem.g)
+    if shared:
+        exact = -minimum(hessians[0], slopes.sum(axis=0) / 3)
+    else:
+        exact = -sum(minimum(*pair) for pair in zip(hessians, slopes, strict=True)) / 3
+    gap = Fraction(problem.constants()["F_0"].value)
+    assert exact * (1 - Fraction(1, 10**14)) <= gap <= exact * (1 + Fraction(condition) / 10**13)
 
 
 def hessian(problem):
