@@ -160,11 +160,13 @@ def worst_case_text(found: WorstCase) -> str:
     """The largest left side over all smooth functions, from below and from above, beside the right side."""
     values = " ".join(f"{name}={number(value)}" for name, value in found.case.values.items())
     right, lower, upper = found.lower.right, found.lower.left, found.upper.left
-    outcome = "VIOLATED" if found.violated else "HOLDS" if upper <= right else "undecided"
     between = f"; left / right between {lower / right:.6g} and {upper / right:.6g}" if right > 0 else ""
+    tight = "; tight" if found.worst.tight and not found.violated else ""
+    several, worst = len(found.enclosures) > 1, found.worst.comparison
+    where = f", in round {worst.round}, the closest of {len(found.enclosures)}" if several else ""
     lines = [
-        f"{found.case.statement.key}   {found.case.statement.title}   {outcome} at these numbers",
-        f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic",
+        f"{found.case.statement.key}   {found.case.statement.title}   {found.outcome} at these numbers{tight}",
+        f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic{where}",
         f"          at most  {upper:.8g}, by PEPit and Clarabel{'' if found.upper.safe else ', numeric'}",
         f"  right   {right:.8g}{between}",
         f"  with    {values}",
