@@ -63,7 +63,8 @@ def command(
     exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in
-    every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit.
+    every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit, round by
+    round where the claim is about every round.
     """
     keys, assignments = divide_words(words)
     statements, given = select(keys), parse_values(assignments)
