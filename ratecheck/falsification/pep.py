@@ -103,10 +103,16 @@ class Formulation:
             with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
                 # What the solver says about its accuracy is checked below.
                 warnings.simplefilter("ignore")
-                dual = float(self.problem.solve(verbose=0, solver=_SOLVER, **settings))
+                dual = self.problem.solve(verbose=0, solver=_SOLVER, **settings)
         except SolverError:
             raise InputError(f"{_SOLVER} has failed; {_HINT}") from None
-        status, primal = self.problem.wrapper.prob.status, float(self.problem.objective.eval())
+        status = self.problem.wrapper.prob.status
+        if dual is None:
+            raise InputError(
+                f"{_SOLVER} finds no largest left side (status {status}): nothing that is assumed at the start limits "
+                f"what the statement speaks of"
+            )
+        dual, primal = float(dual), float(self.problem.objective.eval())
         converged = status == "optimal" and abs(dual - primal) <= _ACCURACY * max(1.0, abs(dual))
         return dual, "" if converged else f"status {status}, primal {primal:.9g}, dual {dual:.9g}"
 

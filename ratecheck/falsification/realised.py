@@ -78,13 +78,16 @@ def _solution(found: Formulation) -> _Run:
     counts = np.cumsum([len(own) for own in triples])
     gradients = np.split(every[: counts[-1]], counts[:-1])
     heights = tuple(np.array([_value(height) for *_, height in own]) for own in triples)
+    # Without a minimiser each function is bounded from below by itself.
+    floors = [(h - (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
+    lowest = _value(found.lowest.value) if stars else float(np.mean(floors))
     return _Run(
         gradients=tuple(gradients),
         heights=heights,
         star=every[-1],
         slopes=every[counts[-1] : -1],
         lows=np.array([_value(height) for *_, height in stars]),
-        gap=float(np.mean([own[0] for own in heights])) - _value(found.lowest.value),
+        gap=float(np.mean([own[0] for own in heights])) - lowest,
     )
 
 
@@ -152,7 +155,7 @@ def _beside(worst: _Run, inside: _Run, share: float) -> _Run:
 
 
 def _answers(case: DeterministicCase, run: _Run) -> Answers:
-    """The answers in the units of the case, scaled to what the limits at the start allow.
+    """The answers in the units of the case, scaled down to what the limits at the start allow.
 
     All vectors times s and all values times s^2 is another instance.
     """
@@ -161,7 +164,8 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
     use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
-    shrink = (1 - _TRIFLE) / max(use)
+    # A run that hardly moves is left so: grown, it would be what the solver got wrong.
+    shrink = (1 - _TRIFLE) / max(1.0, *use)
     of_f, of_x2 = case.units
     slope, height = math.sqrt(shrink * case.square_unit), shrink * of_f
     minimiser = None

@@ -180,9 +180,9 @@ def worst_case(
 ) -> WorstCase:
     """Both values at the given numbers, step sizes prescribed or largest admissible where they are not given.
 
-    The lower value is the solver's own worst run, made exact; where that fails, or the clients are to be alike, it is
-    the best of ``starts`` local searches. Raises `InputError` as `DeterministicCase.of`, `solved` and `realised` do,
-    and for runs that are too long.
+    The lower value is the solver's own worst run, made exact; of several clients that need not be convex, and whose
+    mean is not all that counts, it is the best of ``starts`` local searches. Raises `InputError` as
+    `DeterministicCase.of`, `solved` and `realised` do, and for runs that are too long.
     """
     case = DeterministicCase.of(statement, given, ignore_conditions=ignore_conditions)
     comparisons = case.comparisons
@@ -199,15 +199,12 @@ def _enclosed(case: DeterministicCase, comparison: Comparison, starts: int, seed
     start = time.perf_counter()
     upper, solution = solved(case, comparison)
     between = time.perf_counter()
-    try:
-        if case.dissimilar and case.n > 1:
-            raise InputError(f"{case.statement.key}: the clients' functions differ by linear terms only")
-        instance, lower = realised(case, comparison, solution)
-    except InputError:
-        if not case.searchable:
-            raise
+    if case.n > 1 and case.searchable:
+        # Clients that are each bounded from below, and alike but for linear terms where dissimilarity is bounded.
         instance = worst_instance(case, starts=starts, seed=seed)
         lower = recheck(instance, comparison)
+    else:
+        instance, lower = realised(case, comparison, solution)
     weights = case.scaled_comparison(comparison).weights.values()
     scale = case.left_unit(comparison) * sum(map(abs, weights))
     return Enclosure(upper, lower, instance, scale, (between - start, time.perf_counter() - between))

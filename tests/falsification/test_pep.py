@@ -715,6 +715,13 @@ def test_a_minimum_is_asked_for_of_convex_functions_only():
         textbook_case("distance-step-quadratic")
 
 
+@needs_pepit
+def test_what_nothing_limits_is_said():
+    """A gap at the start limits no distance to the minimiser."""
+    with pytest.raises(InputError, match=r"finds no largest left side \(status unbounded"):
+        worst_case(own("dist2", "F_0/L"), {**START, "F_0": 0.7, "T": 1})
+
+
 def test_one_round_has_no_round_before():
     """A claim from the second round on needs two."""
     later = own("gap", "dist2_0/(2*gamma_u*t)", over="every_round_but_first")
