@@ -163,6 +163,11 @@ class DeterministicCase:
                 f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and a strongly convex mean of functions that may '
                 f"be anything is modelled for one client. With one local step n=1 has the same worst case."
             )
+        if case.n > 1 and case.dissimilar and not case.searchable:
+            raise InputError(
+                f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and bounded dissimilarity of several clients is '
+                f"modelled for means over the rounds of what the method records, of functions that need not be convex"
+            )
         return case
 
     @property

@@ -699,8 +699,11 @@ def test_a_start_that_nothing_limits_is_of_size_one_and_the_answer_says_so():
 
 def test_several_clients_are_refused_where_their_mean_decides():
     """Functions that are not strongly convex one by one, of which the mean is."""
-    with pytest.raises(InputError, match='n=2 breaks "n == 1"'):
+    with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*strongly convex mean'):
         DeterministicCase.of(own("gap", "dist2_0*L", STRONGLY), {**START, "n": 2, "dist2_0": 1.0, "mu": 0.1})
+    similar = own("gap", "dist2_0*L + b", [*CONVEX, "dissimilarity"])
+    with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*dissimilarity of several'):
+        DeterministicCase.of(similar, {**START, "n": 2, "dist2_0": 1.0, "b": 0.1})
 
 
 @needs_pepit
