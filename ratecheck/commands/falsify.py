@@ -20,7 +20,6 @@ from ratecheck.commands.arguments import (
     seed_option,
 )
 from ratecheck.commands.exit_codes import OF_SEARCH
-from ratecheck.outcome import Outcome
 
 
 @click.command(name="falsify")
@@ -80,7 +79,7 @@ def command(
     own = instances.own(keys)
 
     def save(each: FalsifyResult) -> None:
-        violates = each.outcome is Outcome.VIOLATED
+        violates = each.search.by_instance
         instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
 
     found = falsify(
