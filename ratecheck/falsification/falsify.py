@@ -22,6 +22,7 @@ from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.falsification.convexity import any_sign
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
@@ -312,7 +313,7 @@ def falsify(
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
     if budget.by_term and not stopped and not found.by_instance:
         found = _with_terms(found, seed, search)
-    if budget.functions and not found.stopped and not found.by_instance:
+    if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search)
     return found
 
