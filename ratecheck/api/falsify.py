@@ -76,7 +76,13 @@ class FalsifyResult(Result):
         """The counterexample in one sentence of LaTeX; raises `InputError` where none was found."""
         found = counterexample(self.search)
         if found is None:
-            raise InputError(f"{self.search.statement.key}: no violation was found, so there is no counterexample")
+            none = "no violation was found, so there is no counterexample"
+            none = (
+                "the counterexample is a function given by its values and gradients"
+                if self.search.by_function
+                else none
+            )
+            raise InputError(f"{self.search.statement.key}: {none}")
         return found.latex
 
     def __str__(self) -> str:
@@ -245,7 +251,7 @@ def _searched(
         for statement in statements:
             with progress(f"falsifying {statement.key}") as report:
                 found.append(search(statement, budget, seed=seed, report=report))
-            if shrink and found[-1].outcome is Outcome.VIOLATED:
+            if shrink and found[-1].by_instance:
                 with progress(f"shrinking the counterexample to {statement.key}") as report:
                     found[-1] = shrunk(found[-1], report)
             if each is not None:

@@ -20,7 +20,6 @@ from ratecheck.commands.arguments import (
     seed_option,
 )
 from ratecheck.commands.exit_codes import OF_SEARCH
-from ratecheck.outcome import Outcome
 
 
 @click.command(name="falsify")
@@ -63,7 +62,8 @@ def command(
     exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in
-    every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit.
+    every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit, round by
+    round where the claim is about every round.
     """
     keys, assignments = divide_words(words)
     statements, given = select(keys), parse_values(assignments)
@@ -79,7 +79,7 @@ def command(
     own = instances.own(keys)
 
     def save(each: FalsifyResult) -> None:
-        violates = each.outcome is Outcome.VIOLATED
+        violates = each.search.by_instance
         instances.save(each.instance, path, own.get(each.search.statement.key, ""), violates=violates)
 
     found = falsify(

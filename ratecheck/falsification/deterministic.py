@@ -3,6 +3,9 @@
 Such a run is decided by the answers of the oracle alone. `DeterministicCase.run` evaluates the algorithm's own
 functions on whatever can be added and scaled: points of a performance-estimation problem, coefficients of unknown
 vectors, exact rationals.
+
+A claim about every round is a list of `Comparison`, one for each; what its right side measures along the run, with
+constant coefficients, is taken to the left, so that on the right there is a number.
 """
 
 from __future__ import annotations
@@ -16,15 +19,17 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.statement import Assumption, Given, Over, Relation, Statement, number
-from bounds.symbols import COMMON, Role, Vocabulary
+from bounds.statement import Assumption, Given, Over, Relation, Statement
+from bounds.symbols import COMMON, ROUND, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, Term, U, V, Variables
 from ratecheck.algorithms.algorithm import TermOver as Clients
 from ratecheck.algorithms.asking import exactly, is_own
 from ratecheck.errors import InputError
+from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
+from ratecheck.settings.measured import PREVIOUS, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
@@ -43,25 +48,37 @@ _ASSUMED = {
     Assumption.UNIFORM_SAMPLING,
     Assumption.FULL_PARTICIPATION,
     Assumption.NO_PERSONAL,
+    Assumption.CONVEXITY,
+    Assumption.STRONG_CONVEXITY,
 }
 _NOISE = Assumption.NOISE.constants
-# What an adversary respects: smoothness, the initial gap, dissimilarity, and the clients' gradients at the start.
-_RESPECTED = {"L", "F_0", "b", "B_0"}
+# What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
+# dissimilarity, and the clients' gradients at the start.
+_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity"}
+# What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
+_AT_POINT = {"gap", "distance2"}
+_CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
+_OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity"}
 # Digits in which right sides are computed.
 _DIGITS = 50
 # Terms of a left side whose units agree to this are in the same.
 _SAME = 1e-9
+_COMPARED = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
 # The symbols that say how long and how wide a run is.
 _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The run before one round: the recorded point, the gradients of the f_i there, and what the method records."""
+    """The run before one round: the recorded point, the gradients of the f_i there, and what the method records.
+
+    ``values`` are the f_i there, where they were asked for.
+    """
 
     point: Vector
     gradients: tuple[Vector, ...]
     records: tuple[Mapping[str, tuple[Term, ...]], ...]
+    values: tuple[Scalar, ...] = ()
 
     def square(self, inner: Inner) -> Scalar:
         """||grad f||^2, f being the mean of the f_i."""
@@ -91,6 +108,29 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class Lowest:
+    """Inf f, and the minimiser, None where none is supposed to exist."""
+
+    value: Scalar
+    point: Vector | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a claim says of one round, or of the mean over all of them where ``round`` is None.
+
+    ``weights`` are those of measured quantities, by symbol; their combination is at most ``right``, and ``size`` is how
+    large that would be if nothing in it cancelled. ``moved`` are the symbols that stood on the right.
+    """
+
+    round: int | None
+    weights: Mapping[str, float]
+    right: float
+    size: float
+    moved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class DeterministicCase:
     """A statement at numbers at which its run is deterministic; ``values`` has all of its parameters.
 
@@ -117,7 +157,18 @@ class DeterministicCase:
         values, _ = statement.complete({**silent, **everyone, **given})
         values, approached = _with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
-        return DeterministicCase(statement, values, approached)
+        case = DeterministicCase(statement, values, approached)
+        if case.n > 1 and case.strongly_convex:
+            raise InputError(
+                f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and a strongly convex mean of functions that may '
+                f"be anything is modelled for one client. With one local step n=1 has the same worst case."
+            )
+        if case.n > 1 and case.dissimilar and not case.searchable:
+            raise InputError(
+                f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and bounded dissimilarity of several clients is '
+                f"modelled for means over the rounds of what the method records, of functions that need not be convex"
+            )
+        return case
 
     @property
     def method(self) -> Method:
@@ -134,59 +185,185 @@ class DeterministicCase:
         """Whether the statement bounds the dissimilarity of the clients' gradients."""
         return Assumption.DISSIMILARITY in self.statement.assumptions
 
-    @cached_property
-    def right(self) -> float:
-        """The right side of the first claim, in as many digits as a difference in it may take."""
-        return float(self._precise(self.statement.claims[0].bound))
+    @property
+    def needs_minimiser(self) -> bool:
+        """Whether the statement speaks of a minimiser, or supposes that there is one.
+
+        The mean of several functions has no infimum that could be read off the functions one by one.
+        """
+        facts = self._facts
+        return bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
+
+    @property
+    def convex(self) -> bool:
+        """Whether the statement is about convex functions, or asked of those only."""
+        return not any_sign(self.statement)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether it is asked of convex functions although it does not assume that: it speaks of their minimum."""
+        return self.convex and not assumes_convexity(self.statement)
+
+    @property
+    def strongly_convex(self) -> bool:
+        """Whether the statement is about strongly convex functions."""
+        return self._constant("strong_convexity") is not None
+
+    @property
+    def curvature(self) -> float:
+        """The least curvature that the functions may have: mu, 0 or -L."""
+        if self.strongly_convex:
+            return self._constant("strong_convexity") or 0.0
+        return 0.0 if self.convex else -self.values["L"]
+
+    @property
+    def gap(self) -> float | None:
+        """What f(u^0) - inf f is at most; 1, in whatever unit, where the statement limits nothing at the start."""
+        given = self._constant("F_0")
+        return given if given is not None or self.radius2 is not None else 1.0
+
+    @property
+    def radius2(self) -> float | None:
+        """What ||u^0 - x*||^2 is at most; 1, in whatever unit, where the statement limits nothing at the start."""
+        given = self._constant("distance2_0")
+        unlimited = given is None and self._constant("F_0") is None and self.needs_minimiser
+        return 1.0 if unlimited else given
+
+    @property
+    def searchable(self) -> bool:
+        """Whether the local search covers it: a mean over the rounds of records, without convexity or a minimiser."""
+        recorded, facts = self.method.algorithm.recorded, self.statement.vocabulary.facts
+        over = self.statement.claims[0].metric.over
+        return (
+            over is Over.MEAN_OF_ROUNDS
+            and not self.convex
+            and not self.needs_minimiser
+            and all(facts[name] in recorded for name in self.comparisons[0].weights)
+        )
+
+    @property
+    def normalised(self) -> str:
+        """What is 1 although the statement does not say so; empty where the statement limits the start itself."""
+        if self._constant("F_0") is not None or self._constant("distance2_0") is not None:
+            return ""
+        return "||x^0 - x*||^2" if self.needs_minimiser else "f(x^0) - inf f"
+
+    def _constant(self, fact: str) -> float | None:
+        known = (name for name, own in self.statement.vocabulary.facts.items() if own == fact and name in self.values)
+        return next((self.values[name] for name in known), None)
 
     @cached_property
-    def size(self) -> float:
-        """How large the right side would be if nothing in it cancelled."""
-        parts = sp.Add.make_args(sp.expand(self.statement.claims[0].bound))
-        return float(sum(abs(self._precise(part)) for part in parts))
+    def _facts(self) -> frozenset[str]:
+        """Facts of the symbols in both sides, and of those that are given."""
+        facts, claim = self.statement.vocabulary.facts, self.statement.claims[0]
+        sides = [written_out(expr, self.statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
+        names = {symbol.name for side in sides for symbol in side.free_symbols} | {*self.values}
+        return frozenset(facts[name] for name in names if name in facts)
 
-    def _precise(self, expr: sp.Expr) -> sp.Expr:
-        exact = {symbol: sp.Rational(*self.values[symbol.name].as_integer_ratio()) for symbol in expr.free_symbols}
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """What the first claim says, round by round or of the mean over the rounds."""
+        over, T = self.statement.claims[0].metric.over, int(self.values["T"])
+        if over is Over.MEAN_OF_ROUNDS:
+            return (self._comparison(None),)
+        first = 1 if over is Over.EVERY_ROUND_BUT_FIRST else 0
+        if first >= T:
+            raise InputError(f'T={T} breaks "T >= {first + 1}": the claim compares a round with the one before')
+        return tuple(self._comparison(t) for t in range(first, T))
+
+    def _comparison(self, t: int | None) -> Comparison:
+        vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
+        left, right = (written_out(expr, vocabulary) for expr in (claim.metric.expr, claim.bound))
+        weights: dict[str, float] = {}
+        moved = tuple(sorted(symbol.name for symbol in right.free_symbols if _runs(symbol.name, vocabulary)))
+        none = {}
+        for side, sign in ((left, 1.0), (right, -1.0)):
+            for symbol in sorted(side.free_symbols, key=str):
+                if _runs(symbol.name, vocabulary):
+                    factor = float(self._precise(sp.diff(side, symbol), t))
+                    weights[symbol.name] = weights.get(symbol.name, 0.0) + sign * factor
+                    none[symbol] = sp.Integer(0)
+        constant = right.xreplace(none) - left.xreplace(none)
+        parts = sp.Add.make_args(sp.expand(constant))
+        size = float(sum(abs(self._precise(part, t)) for part in parts))
+        return Comparison(t, weights, float(self._precise(constant, t)), size, moved)
+
+    def _precise(self, expr: sp.Expr, t: int | None = None) -> sp.Expr:
+        """The value in as many digits as a difference in it may take, in round ``t``."""
+        facts = self.statement.vocabulary.facts
+        exact = {
+            symbol: sp.Integer(t or 0)
+            if facts.get(symbol.name) == ROUND
+            else sp.Rational(*self.values[symbol.name].as_integer_ratio())
+            for symbol in expr.free_symbols
+        }
         value = expr.xreplace(exact).evalf(_DIGITS)
         if not (value.is_Float or value.is_Rational):
             raise InputError(f"{self.statement.key} has no finite value at these numbers: its right side is {value}")
         return value
 
-    def unit(self, name: str) -> float:
-        """What a symbol is measured in where F_0 = 1 and L = 1: F_0^f_degree * (F_0/L)^(x_degree/2)."""
-        quantity = self.statement.vocabulary[name]
-        gap, L = self.values["F_0"], self.values["L"]
-        return math.pow(gap, quantity.f_degree) * math.pow(gap / L, quantity.x_degree / 2)
-
     @cached_property
-    def left_unit(self) -> float:
-        """The unit of the left side; raises `InputError` where its terms have different ones."""
+    def units(self) -> tuple[float, float]:
+        """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited."""
+        L = self.values["L"]
+        if self.gap is not None:
+            return self.gap, self.gap / L
+        assert self.radius2 is not None
+        return L * self.radius2, self.radius2
+
+    def unit(self, name: str) -> float:
+        """What a symbol is measured in: (unit of f)^f_degree * (unit of ||x||^2)^(x_degree/2)."""
+        quantity = self.statement.vocabulary[name]
+        of_f, of_x2 = self.units
+        return math.pow(of_f, quantity.f_degree) * math.pow(of_x2, quantity.x_degree / 2)
+
+    def left_unit(self, comparison: Comparison) -> float:
+        """The unit of what is compared; raises `InputError` where its terms have different ones."""
         units = {}
-        for quantity, weight in self.statement.claims[0].metric.weights.items():
-            if scaled := number(weight, self.scaled.values):
-                units[quantity.name] = number(weight, self.values) / scaled * self.unit(quantity.name)
+        for name, weight in self.scaled_comparison(comparison).weights.items():
+            if weight:
+                units[name] = comparison.weights[name] / weight * self.unit(name)
         if max(units.values(), default=1.0) > (1 + _SAME) * min(units.values(), default=1.0):
             listed = ", ".join(f"{unit:.6g} of {name}" for name, unit in units.items())
-            raise InputError(f"{self.statement.key} has no worst case here: its left side mixes units ({listed})")
+            raise InputError(f"{self.statement.key} has no worst case here: its sides mix units ({listed})")
         return next(iter(units.values()), 1.0)
+
+    def scaled_comparison(self, comparison: Comparison) -> Comparison:
+        """The same comparison in the units of `units`."""
+        return next(each for each in self.scaled.comparisons if each.round == comparison.round)
 
     @property
     def square_unit(self) -> float:
         """The unit of a gradient's square."""
-        return self.values["F_0"] * self.values["L"]
+        of_f, of_x2 = self.units
+        return of_f**2 / of_x2
 
     @cached_property
     def scaled(self) -> DeterministicCase:
-        """The same in units in which F_0 = 1 and L = 1."""
+        """The same in the units of `units`."""
         return DeterministicCase(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
 
-    def run(self, zero: Vector, oracle: Oracle, convert: Convert = float) -> tuple[Snapshot, ...]:
-        """What is recorded before each of the T rounds, from the start 0.
+    def rounds(self, comparison: Comparison) -> int:
+        """How many recorded points decide what is compared."""
+        facts = self.statement.vocabulary.facts
+        further = any(facts.get(name.removesuffix(PREVIOUS)) in _CHANGES for name in comparison.weights)
+        last = int(self.values["T"]) - 1 if comparison.round is None else comparison.round
+        return last + 1 + further
 
-        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run; ``convert`` makes a parameter a number of the
-        vectors' kind.
+    def asks(self, comparison: Comparison) -> int:
+        """At how many points the clients are asked in such a run, together."""
+        rounds = self.rounds(comparison)
+        return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + self.needs_minimiser)
+
+    def run(
+        self, zero: Vector, oracle: Oracle, convert: Convert = float, value: Oracle | None = None, rounds: int = 0
+    ) -> tuple[Snapshot, ...]:
+        """What is recorded before each of the T rounds, or of that many, from the start 0.
+
+        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, and ``value(i, x)`` is f_i(x); ``convert`` makes
+        a parameter a number of the vectors' kind.
         """
-        algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), int(self.values["T"])
+        algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), rounds or int(self.values["T"])
         p = self._parameters(convert)
         recorded = _recorded(algorithm) or ""
 
@@ -208,7 +385,8 @@ class DeterministicCase:
         while True:
             gradients = [gradient(i, server[recorded]) for i in range(n)]
             records = tuple(ask(algorithm.records, server, clients[i], gradients[i], p) for i in range(n))
-            snapshots.append(Snapshot(server[recorded], tuple(each[U] for each in gradients), records))
+            heights = () if value is None else tuple(value(i, server[recorded]) for i in range(n))
+            snapshots.append(Snapshot(server[recorded], tuple(each[U] for each in gradients), records, heights))
             if len(snapshots) == T:
                 return tuple(snapshots)
             messages = []
@@ -221,16 +399,58 @@ class DeterministicCase:
             sums = {name: total([message[name] for message in messages]) for name in algorithm.message}
             server = ask(algorithm.aggregate, server, sums, p)
 
-    def left(self, run: Sequence[Snapshot], inner: Inner, convert: Convert = float) -> Scalar:
-        """The left side of the first claim: the mean over the rounds of its combination of recorded quantities."""
-        weights, recorded = self.statement.claims[0].metric.weights, self.statement.vocabulary.facts
-        factors = {quantity.name: convert(number(weight, self.values)) for quantity, weight in weights.items()}
-        return mean(
-            [
-                total([f * snapshot.record(recorded[name], inner, convert) for name, f in factors.items()])
-                for snapshot in run
-            ]
-        )
+    def left(
+        self,
+        run: Sequence[Snapshot],
+        inner: Inner,
+        convert: Convert = float,
+        *,
+        comparison: Comparison | None = None,
+        lowest: Lowest | None = None,
+    ) -> Scalar:
+        """The combination of measured quantities that a comparison is about, by default the first one."""
+        return total(self.parts(run, inner, convert, comparison or self.comparisons[0], lowest))
+
+    def parts(
+        self, run: Sequence[Snapshot], inner: Inner, convert: Convert, comparison: Comparison, lowest: Lowest | None
+    ) -> list[Scalar]:
+        """Its terms, one for each measured quantity."""
+        rounds = range(int(self.values["T"])) if comparison.round is None else [comparison.round]
+        found = []
+        for name, weight in comparison.weights.items():
+            fact, before = self.statement.vocabulary.facts[name].removesuffix(PREVIOUS), name.endswith(PREVIOUS)
+            values = [self._quantity(fact, t - before, run, inner, convert, lowest) for t in rounds]
+            found.append(convert(weight) * mean(values))
+        return found
+
+    def _quantity(
+        self, fact: str, t: int, run: Sequence[Snapshot], inner: Inner, convert: Convert, lowest: Lowest | None
+    ) -> Scalar:
+        """A measured quantity before round ``t``."""
+        here = run[t]
+        if fact in self.method.algorithm.recorded:
+            return here.record(fact, inner, convert)
+        if fact == "gap":
+            assert lowest is not None
+            return mean(here.values) - lowest.value
+        if fact == "distance2":
+            assert lowest is not None
+            away = here.point - lowest.point
+            return inner(away, away)
+        return self._change(fact, here, run[t + 1], inner, lowest)
+
+    def _change(self, fact: str, here: Snapshot, after: Snapshot, inner: Inner, lowest: Lowest | None) -> Scalar:
+        """A quantity of what happens between two recorded points."""
+        if fact in {"change:gap", "descent"}:
+            return mean(after.values) - mean(here.values)
+        step = after.point - here.point
+        if fact == "inner_u":
+            return inner(mean(here.gradients), step)
+        if fact == "du2":
+            return inner(step, step)
+        # ||x^{t+1} - x*||^2 - ||x^t - x*||^2, not as a difference of squares.
+        assert lowest is not None
+        return inner(step, step + (here.point - lowest.point) + (here.point - lowest.point))
 
     def _parameters(self, convert: Convert) -> dict[str, Scalar]:
         """What the algorithm's functions receive."""
@@ -291,17 +511,22 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         yield f"{statement.algorithm} is not linear"
     if algorithm.projects or U not in algorithm.blocks or _recorded(algorithm) not in algorithm.server:
         yield f"the run of {statement.algorithm} is not modelled"
+    if "quadratic" in statement.title.lower():
+        yield "its title says that it is about quadratics"
     if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:
         yield f"it assumes {'; '.join(others)}"
-    if claim.metric.over is not Over.MEAN_OF_ROUNDS or claim.relation is not Relation.AT_MOST:
-        yield "its first claim bounds no mean over the rounds"
-    if unknown := sorted(
-        q.name for q in claim.metric.weights if vocabulary.facts.get(q.name) not in algorithm.recorded
-    ):
+    if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
+        yield "its first claim bounds neither single rounds nor a mean over them"
+    sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
+    running = sorted(
+        {symbol for side in sides for symbol in side.free_symbols if _runs(symbol.name, vocabulary)}, key=str
+    )
+    known = {*algorithm.recorded, *_AT_POINT, *_CHANGES}
+    if unknown := [q.name for q in running if vocabulary.facts.get(q.name, "").removesuffix(PREVIOUS) not in known]:
         yield f"no run records {', '.join(unknown)}"
-    sides = {symbol.name for expr in (claim.bound, *claim.metric.weights.values()) for symbol in expr.free_symbols}
-    if moving := sorted(name for name in sides if vocabulary[name].role is Role.MEASURED):
-        yield f"{', '.join(moving)} in its bound is measured along the run"
+    slopes = [sp.diff(side, symbol) for side in sides for symbol in running]
+    if any(symbol in slope.free_symbols for slope in slopes for symbol in running):
+        yield "a side is not linear in what is measured along the run"
     yield from _other_symbols(statement)
 
 
@@ -313,7 +538,7 @@ def _other_symbols(statement: Statement) -> list[str]:
         for role, name in _RUN.items()
         if vocabulary.run.get(role, name) != name
     ]
-    found += [f"it has no {name}" for name in ("n", "K", "T", "L", "F_0") if name not in vocabulary]
+    found += [f"it has no {name}" for name in ("n", "K", "T", "L") if name not in vocabulary]
     found += [
         f"{name} is another quantity there"
         for name in sorted({*_RESPECTED, *_NOISE})
@@ -325,6 +550,11 @@ def _other_symbols(statement: Statement) -> list[str]:
         for name in (*sorted(_RESPECTED), *steps)
         if name in vocabulary and name in COMMON and _degrees(vocabulary, name) != _degrees(COMMON, name)
     ]
+
+
+def _runs(name: str, vocabulary: Vocabulary) -> bool:
+    """Whether a symbol is measured along the run, and is not the number of the round."""
+    return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND
 
 
 def _degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
@@ -354,14 +584,16 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
     assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
-    for name in dict.fromkeys(("n", "K", "T", "F_0", "L", *statement.parameters, *assumed)):
-        if name not in values:
+    for name in dict.fromkeys(("n", "K", "T", "L", *statement.parameters, *assumed)):
+        if name not in values and statement.vocabulary[name].role is not Role.MEASURED:
             meaning = statement.vocabulary[name].meaning
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
     for name in ("n", "K", "T"):
         whole(name, values[name], 1)
     constants = {name for name in statement.parameters if statement.vocabulary[name].role is Role.CONSTANT}
-    if unknown := sorted(constants - _RESPECTED - set(_NOISE)):
+    if unknown := sorted(
+        name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in _RESPECTED
+    ):
         raise InputError(f"{statement.key} has no worst case here: no search respects {', '.join(unknown)}")
     for name in _NOISE:
         if values.get(name, 0.0) != 0.0:

@@ -3,7 +3,8 @@
 Inside the assumptions and conditions of the statement (`ratecheck.falsification.instance_families`), on the exact
 engine, the room between the two sides is minimised: first on the corners and at random points of every shape, then by
 differential evolution from the best shapes, then by Nelder and Mead's method from the best points. The search is a
-function of its seed and its number of evaluations alone.
+function of its seed and its number of evaluations alone. What it does not find on quadratics is looked for, last, in
+the worst convex functions of a few small runs (`ratecheck.falsification.worst_functions`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
+from ratecheck.falsification.convexity import any_sign
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
 from ratecheck.falsification.terms import ByTerm, by_term
+from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
@@ -53,12 +56,13 @@ class Budget:
 
     ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
     ``by_term`` says whether every term of the bound is looked at on its own afterwards, at large sizes: some dozens of
-    instances for each term, which are not counted.
+    instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
     """
 
     evaluations: int = 1000
     seconds: float | None = None
     by_term: bool = True
+    functions: bool = True
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
@@ -74,6 +78,7 @@ class Falsified:
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
     ended early; `clocked` whether that was a clock. ``terms`` is what was found term by term, where that was asked for;
     an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, where that was done.
+    ``functions`` are the worst convex functions of small runs, where those were asked for.
     """
 
     statement: Statement
@@ -87,14 +92,26 @@ class Falsified:
     reasons: tuple[str, ...] = ()
     terms: ByTerm | None = None
     shrunk: Shrunk | None = None
+    functions: WorstFunctions | None = None
+
+    @property
+    def by_instance(self) -> bool:
+        """Whether ``instance`` violates the statement."""
+        return self.verdict is not None and self.verdict.outcome is Outcome.VIOLATED
+
+    @property
+    def by_function(self) -> bool:
+        """Whether a function that is given by its values and gradients does."""
+        return self.functions is not None and self.functions.violated
 
     @property
     def outcome(self) -> Outcome:
         """VIOLATED, INCONCLUSIVE or, where nothing could be asked, NOT_APPLICABLE."""
-        if self.verdict is None:
-            asked = self.applicable or (self.terms is not None and self.terms.hardest is not None)
-            return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
-        return Outcome.VIOLATED if self.verdict.outcome is Outcome.VIOLATED else Outcome.INCONCLUSIVE
+        if self.by_instance or self.by_function:
+            return Outcome.VIOLATED
+        asked = self.applicable or self.verdict is not None or (self.functions is not None and self.functions.cases)
+        asked = asked or (self.terms is not None and self.terms.hardest is not None)
+        return Outcome.INCONCLUSIVE if asked else Outcome.NOT_APPLICABLE
 
     @property
     def interrupted(self) -> bool:
@@ -109,11 +126,18 @@ class Falsified:
     @property
     def tightness(self) -> float | None:
         """Left side / right side; infinite where the right side is not positive and the statement fails."""
+        found = [self._of_instance, None if self.functions is None else self.functions.tightness]
+        if self.by_function and found[1] is None:
+            return math.inf
+        return max((each for each in found if each is not None), default=None)
+
+    @property
+    def _of_instance(self) -> float | None:
         worst = None if self.verdict is None else self.verdict.worst
         if worst is None:
             return None
         if worst.right <= 0 or not worst.significant:
-            return math.inf if self.outcome is Outcome.VIOLATED else None
+            return math.inf if self.by_instance else None
         return worst.tightness
 
 
@@ -287,9 +311,22 @@ def falsify(
         statement, None, None, None, search.spent, search.applicable, spent, stopped=stopped, reasons=reasons
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
-    if stopped or not budget.by_term or found.outcome is Outcome.VIOLATED:
-        return found
-    return _with_terms(found, seed, search)
+    if budget.by_term and not stopped and not found.by_instance:
+        found = _with_terms(found, seed, search)
+    if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
+        found = _with_functions(found, seed, search)
+    return found
+
+
+def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
+    """With the worst convex functions of small runs."""
+    search.report(1.0, "over convex functions")
+    try:
+        functions = worst_functions(found.statement, seed)
+    except KeyboardInterrupt:
+        ending.grant()
+        return replace(found, stopped=INTERRUPTED)
+    return replace(found, functions=functions, seconds=time.monotonic() - search.begun)
 
 
 def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
@@ -315,7 +352,7 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     except InputError:
         return found
     other = replace(found, instance=instance, verdict=verdict, shape=None)
-    if found.verdict is None or other.outcome is Outcome.VIOLATED:
+    if found.verdict is None or other.by_instance:
         return other if verdict.worst is not None else found
     return other if (other.tightness or 0.0) > (found.tightness or 0.0) else found
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +24,7 @@ from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
+from ratecheck.falsification.convexity import any_sign
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
@@ -135,7 +135,7 @@ def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
             InstanceShape(_GROUPED, *blocks[0], size, groups=2)
             for size in sorted({*_participants(statement, _GROUPED)} & {1, _GROUPED // 2, _GROUPED - 1, _GROUPED})
         ]
-        if _any_sign(statement):
+        if any_sign(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
     else:
         # Without a run many clients cost little, and delays grow with their number.
@@ -156,22 +156,6 @@ def is_bilevel(statement: Statement) -> bool:
         bool(measured(statement))
         and {statement.vocabulary.facts.get(name) for name in measured(statement)} <= points.NAMES
     )
-
-
-# Constants that only functions with a minimiser have.
-_OF_MINIMUM = {"distance2_0", "strong_convexity"}
-
-
-def _any_sign(statement: Statement) -> bool:
-    """Whether it is about functions that need not be convex, and about nothing that asks for their minimum.
-
-    Where the title says "convex" that is believed, whatever the assumptions are.
-    """
-    facts = {statement.vocabulary.facts.get(name, "") for name in statement.parameters}
-    of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement)) or facts & _OF_MINIMUM
-    convex = {Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY} & {*statement.assumptions}
-    said = re.search(r"(?<!non)(?<!non-)convex", statement.title)
-    return not (of_minimum or convex or said)
 
 
 def _participants(statement: Statement, n: int) -> Sequence[int]:

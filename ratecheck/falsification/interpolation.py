@@ -16,6 +16,12 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
   convex hull is at least that of l + L||.||^2/2, which is convex already. A minimiser need not be attained, and none is
   asked for.
 - Then f = (1/n) sum_i f_i >= (1/n) sum_i l_i everywhere, since the tilts c_i cancel.
+- With mu = 0 or more in place of -L the condition on pairs is that for convex and strongly convex functions: h_i - h_j
+  >= <g_j, x_i - x_j> + ||g_i - g_j||^2/(2L) + mu/(2(1 - mu/L)) ||x_i - x_j - (g_i - g_j)/L||^2, of which mu = -L gives
+  the one above (Theorem 4 there). Some of these functions then are nowhere below l, too: conv(min_j q_j) is convex.
+- Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
+  slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is asked for, so that f has no
+  other.
 - Where the statement assumes bounded dissimilarity all clients share one function h, so that
   (1/n) sum_i ||grad f_i - grad f||^2 = (1/n) sum_i ||c_i||^2 everywhere.
 """
@@ -23,7 +29,7 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -35,13 +41,32 @@ import bounds
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import DeterministicCase, Vector, mean, total
+from ratecheck.falsification.deterministic import (
+    Comparison,
+    DeterministicCase,
+    Lowest,
+    Snapshot,
+    Vector,
+    mean,
+    total,
+)
 from ratecheck.inputs import floats, whole
 
 # The adversary keeps this share below the smoothness that is allowed, and a trifle below the other limits, so that
 # rounding its answers to floats breaks nothing.
 _MARGIN, _TRIFLE = 1e-6, 1e-12
 _ROUNDING = 64 * np.finfo(float).eps
+# The share of L by which functions are curved at least where f is to have one minimiser.
+_UNIQUE = Fraction(1, 2**40)
+
+
+@dataclass(frozen=True)
+class Minimiser:
+    """The point x* (d,), gradients (n - 1, d) there, of which the last client's is minus the sum, and values (n,)."""
+
+    point: Array
+    gradients: Array
+    heights: Array
 
 
 @dataclass(frozen=True)
@@ -50,13 +75,15 @@ class Answers:
 
     ``gradients[k]`` (J, d) and ``heights[k]`` (J,) are gradients and values of the k-th function h at the J points at
     which the run asks for it, in the order in which it first does; there is one function per client, or a single one
-    for all. ``tilts`` (n - 1, d) are c_1 ... c_{n-1}; the last client's is minus their sum.
+    for all. ``tilts`` (n - 1, d) are c_1 ... c_{n-1}; the last client's is minus their sum. ``minimiser`` has the
+    answers at x* where the statement needs one.
     """
 
     case: DeterministicCase
     gradients: tuple[Array, ...]
     heights: tuple[Array, ...]
     tilts: Array
+    minimiser: Minimiser | None = None
 
     @property
     def dimension(self) -> int:
@@ -71,6 +98,7 @@ class Answers:
             "gradients": [each.tolist() for each in self.gradients],
             "heights": [each.tolist() for each in self.heights],
             "tilts": self.tilts.tolist(),
+            **({"minimiser": {k: v.tolist() for k, v in vars(self.minimiser).items()}} if self.minimiser else {}),
         }
 
     @staticmethod
@@ -99,15 +127,20 @@ class Answers:
         tilts = _finite("tilts", saved["tilts"], 2) if case.n > 1 else np.zeros((0, d))
         if tilts.shape != (case.n - 1, d) or any(each.shape[1] != d for each in gradients):
             raise InputError(f"gradients and tilts need {d} coordinates each, and tilts {case.n - 1} rows")
-        return Answers(case, gradients, heights, tilts)
+        return Answers(case, gradients, heights, tilts, _minimiser(saved.get("minimiser"), case, d))
 
 
 @dataclass(frozen=True)
 class VerifiedInstance:
-    """Both sides at an instance that `recheck` accepted; ``left`` is exact but for one rounding."""
+    """Both sides at an instance that `recheck` accepted; ``left`` is exact but for one rounding.
+
+    ``size`` is how large the left side would be if nothing in it cancelled.
+    """
 
     left: float
     right: float
+    size: float
+    comparison: Comparison
 
     @property
     def ratio(self) -> float:
@@ -115,47 +148,100 @@ class VerifiedInstance:
         return self.left / self.right if self.right > 0 else math.inf
 
 
-def recheck(instance: Answers) -> VerifiedInstance:
+def recheck(instance: Answers, comparison: Comparison | None = None) -> VerifiedInstance:
     """Both sides at an instance, once every assumption has been checked in exact rational arithmetic.
 
     Follows the run anew from the stored answers, with the algorithm's functions on rational numbers. Raises
     `InputError` with both sides of the first inequality that is broken.
     """
     case, d = instance.case, instance.dimension
+    comparison = comparison or case.comparisons[0]
     zero = _exact(np.zeros(d))
-    slopes = [_exact(each) for each in instance.gradients]
+    slopes, heights = [_exact(each) for each in instance.gradients], [_exact(each) for each in instance.heights]
     tilts = [*_exact(instance.tilts)]
     tilts.append(-total([zero, *tilts]))
     places: list[dict[tuple[Fraction, ...], int]] = [{} for _ in slopes]
 
+    def function(i: int) -> int:
+        return 0 if case.dissimilar else i
+
     def oracle(i: int, x: Vector) -> Vector:
-        k = 0 if case.dissimilar else i
+        k = function(i)
         j = places[k].setdefault(tuple(x), len(places[k]))
         if j >= len(slopes[k]):
             raise InputError(f"gradients[{k}] has {len(slopes[k])} entries, but the run asks at more points")
         return slopes[k][j] + tilts[i]
 
-    run = case.run(zero, oracle, Fraction)
+    def value(i: int, x: Vector) -> Fraction:
+        return Fraction(heights[function(i)][places[function(i)][tuple(x)]] + tilts[i] @ x)
+
+    run = case.run(zero, oracle, Fraction, value, case.rounds(comparison))
     constants = {name: Fraction(value) for name, value in case.values.items()}
+    L, least = constants["L"], _least_curvature(case)
+    star = _at_minimiser(instance)
     floors, tops = [], []
-    for k, (gradients, heights) in enumerate(zip(slopes, instance.heights, strict=True)):
+    for k, (gradients, values) in enumerate(zip(slopes, heights, strict=True)):
         points = [np.array(place, dtype=object) for place in places[k]]
-        if not len(points) == len(gradients) == len(heights):
+        if not len(points) == len(gradients) == len(values):
             raise InputError(
-                f"function {k} has {len(gradients)} gradients and {len(heights)} heights: the run asks at {len(points)}"
+                f"function {k} has {len(gradients)} gradients and {len(values)} heights: the run asks at {len(points)}"
             )
-        values = [*_exact(heights)]
-        _check_smooth(k, points, gradients, values, constants["L"])
-        floors.append(min(h - g @ g / (2 * constants["L"]) for h, g in zip(values, gradients, strict=True)))
+        triples = list(zip(points, gradients, values, strict=True))
+        _check_smooth(k, [*triples, *star[k : k + 1]], L, least)
+        lowest = min(h - g @ g / (2 * L) for _, g, h in triples)
+        floors.append(star[k][2] if star else lowest)
         tops.append(values[places[k][tuple(zero)]])
-    _check_limit("f(u^0) - inf f <= F_0", mean(tops) - mean(floors), constants["F_0"])
-    if "B_0" in constants:
-        _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0].squares(_dot), constants["B_0"])
+    found = Lowest(mean(floors), star[0][0] if star else None)
+    _check_start(case, run, mean(tops) - found.value, found.point)
     if case.dissimilar:
         _check_limit(
             "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
         )
-    return VerifiedInstance(left=float(case.left(run, _dot, Fraction)), right=case.right)
+    left = case.left(run, _dot, Fraction, comparison=comparison, lowest=found)
+    size = sum(abs(part) for part in case.parts(run, _dot, Fraction, comparison, found))
+    return VerifiedInstance(float(left), comparison.right, float(size), comparison)
+
+
+def _check_start(case: DeterministicCase, run: Sequence[Snapshot], gap: Fraction, star: Vector | None) -> None:
+    """Raise `InputError` unless the start is one of the statement."""
+    if case.gap is not None:
+        _check_limit("f(u^0) - inf f <= F_0", gap, Fraction(case.gap))
+    if case.radius2 is not None and star is not None:
+        _check_limit("||u^0 - x*||^2 <= R^2", _dot(star, star), Fraction(case.radius2))
+    if "B_0" in case.values:
+        _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0].squares(_dot), Fraction(case.values["B_0"]))
+
+
+def _least_curvature(case: DeterministicCase) -> Fraction:
+    """The curvature that functions have at least, with a little more where only one minimiser may be."""
+    L, least = Fraction(case.values["L"]), Fraction(case.curvature)
+    return max(least, L * _UNIQUE) if case.convex and case.needs_minimiser else least
+
+
+def _at_minimiser(instance: Answers) -> list[tuple[Vector, Vector, Fraction]]:
+    """The triples at x*, one for each client; empty where none is needed."""
+    case, found = instance.case, instance.minimiser
+    if not case.needs_minimiser:
+        return []
+    if found is None:
+        raise InputError(f"{case.statement.key} speaks of a minimiser, and the instance has none")
+    point, slopes = _exact(found.point), [*_exact(found.gradients)]
+    slopes.append(-total([_exact(np.zeros(len(found.point))), *slopes]))
+    return [(point, slope, height) for slope, height in zip(slopes, _exact(found.heights), strict=True)]
+
+
+def _minimiser(saved: Any, case: DeterministicCase, d: int) -> Minimiser | None:
+    """What `Answers.save` gave; raises `InputError` where something is missing or misshapen."""
+    if not case.needs_minimiser:
+        return None
+    if not isinstance(saved, dict) or {"point", "gradients", "heights"} - saved.keys():
+        raise InputError("the instance has no 'minimiser' with point, gradients and heights that could be used")
+    point = _finite("minimiser.point", saved["point"], 1)
+    gradients = _finite("minimiser.gradients", saved["gradients"], 2) if case.n > 1 else np.zeros((0, d))
+    heights = _finite("minimiser.heights", saved["heights"], 1)
+    if (point.shape, gradients.shape, heights.shape) != ((d,), (case.n - 1, d), (case.n,)):
+        raise InputError(f"minimiser needs {d} coordinates, {case.n - 1} gradients and {case.n} heights")
+    return Minimiser(point, gradients, heights)
 
 
 def _finite(name: str, values: Any, dimensions: int) -> Array:
@@ -178,15 +264,18 @@ def _dot(a: Vector, b: Vector) -> Fraction:
     return Fraction(a @ b)
 
 
-def _check_smooth(k: int, points: list[Vector], gradients: Vector, heights: list[Fraction], L: Fraction) -> None:
-    """Raise `InputError` unless an L-smooth function has these gradients and values."""
-    for i, j in permutations(range(len(points)), 2):
-        x, g = points[i] - points[j], gradients[i] - gradients[j]
-        least = _dot(gradients[i] + gradients[j], x) / 2 + _dot(g, g) / (4 * L) - L * _dot(x, x) / 4
-        if heights[i] - heights[j] < least:
+def _check_smooth(k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], L: Fraction, mu: Fraction) -> None:
+    """Raise `InputError` unless an L-smooth function of curvature at least mu has these points, gradients, values."""
+    for i, j in permutations(range(len(triples)), 2):
+        (x_i, g_i, h_i), (x_j, g_j, h_j) = triples[i], triples[j]
+        x, g = x_i - x_j, g_i - g_j
+        bent = x - g / L
+        least = _dot(g_j, x) + _dot(g, g) / (2 * L) + mu / (2 * (1 - mu / L)) * _dot(bent, bent)
+        if h_i - h_j < least:
+            kind = "L-smooth" if mu < 0 else "convex L-smooth"
             raise InputError(
-                f"no L-smooth function {k} has these answers at its points {i} and {j}: "
-                f"h_{i} - h_{j} >= {float(least):.17g} is broken by {float(heights[i] - heights[j]):.17g}"
+                f"no {kind} function {k} has these answers at its points {i} and {j}: "
+                f"h_{i} - h_{j} >= {float(least):.17g} is broken by {float(h_i - h_j):.17g}"
             )
 
 

@@ -1,20 +1,24 @@
 """The worst deterministic run over all smooth functions, from above: a performance-estimation problem.
 
 Solved by PEPit with Clarabel. The unknowns are the gradients and values that the run sees; the points follow by the
-algorithm's own functions on PEPit's points. The left side is maximised over all answers that meet
+algorithm's own functions on PEPit's points. What is compared is maximised over all answers that meet
 
-- for each client i the interpolation conditions of L-smooth, not necessarily convex functions, which are necessary and
-  sufficient for a function with these answers (Taylor, Hendrickx, Glineur 2017, Theorem 3.10);
-- f(u^0) - f_* <= F_0 and f(u^t) - ||grad f(u^t)||^2/(2L) >= f_* at every server iterate u^t, f being the mean of the
-  f_i. The second is what inf f = f_* implies: f is L-smooth, so that a step -grad f/L from u^t lowers it by at least
-  ||grad f||^2/(2L). No minimiser is supposed to exist, since none has to: with a point at which the gradients of the
-  clients add up to 0 among the unknowns, the problem would leave out functions that only approach their infimum;
+- for each client i the interpolation conditions of L-smooth functions of curvature at least mu, which are necessary and
+  sufficient for a function with these answers (Taylor, Hendrickx, Glineur 2017, Theorems 3.10 and 4): mu = -L for
+  functions that need not be convex, 0 for convex ones, mu for strongly convex ones;
+- f(u^0) - f_* <= F_0 where F_0 is given, and f(u^t) - ||grad f(u^t)||^2/(2L) >= f_* at every server iterate u^t, f
+  being the mean of the f_i. The second is what inf f = f_* implies: f is L-smooth, so that a step -grad f/L from u^t
+  lowers it by at least ||grad f||^2/(2L). No minimiser is supposed to exist unless the statement speaks of one: with a
+  point at which the gradients of the clients add up to 0 among the unknowns, the problem would leave out functions that
+  only approach their infimum;
+- where the statement speaks of a minimiser x*, or of strongly convex functions, the same at x*, where the gradients of
+  the clients add up to 0, f(x*) = f_*, and ||u^0 - x*||^2 <= R^2 where that distance is given;
 - (1/n) sum_i ||grad f_i(u^t) - grad f(u^t)||^2 <= b^2 at every server iterate, where the statement assumes bounded
   dissimilarity, and sum_i ||grad f_i(u^0)||^2 <= B_0 where it has that constant.
 
-Each of these is necessary for an instance of the statement, in any dimension. The second and third say less than the
-statement, which speaks about all points, so the value is an upper bound: how close it is, `interpolation` tells from
-below.
+Each of these is necessary for an instance of the statement, in any dimension. Some say less than the statement, which
+speaks about all points, so the value is an upper bound: how close it is, `interpolation` tells from below. A statement
+that limits nothing at the start is asked about starts with f(u^0) - f_* <= 1 or ||u^0 - x*||^2 <= 1.
 
 The solver is not trusted either. Whatever multipliers lambda >= 0 it returns for the conditions e_c <= 0, the left side
 is (left side - sum_c lambda_c e_c) + sum_c lambda_c e_c, of which the second part is not positive, and the first is a
@@ -30,13 +34,14 @@ import importlib.util
 import io
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import DeterministicCase, Snapshot, mean
+from ratecheck.falsification.deterministic import Comparison, DeterministicCase, Lowest, Snapshot, mean, total
 
 # SCS, which is PEPit's choice unless told otherwise, returns values below the true worst case.
 _SOLVER = "CLARABEL"
@@ -59,7 +64,7 @@ class PepBound:
 
 @dataclass
 class UnknownLimits:
-    """Limits on the unknowns of every instance of the statement, at F_0 = L = 1.
+    """Limits on the unknowns of every instance of the statement, in the units of the scaled case.
 
     ``vectors`` on norms, by PEPit's points; ``numbers`` on absolute values, by PEPit's expressions.
     """
@@ -75,12 +80,17 @@ class UnknownLimits:
 
 @dataclass(frozen=True)
 class Formulation:
-    """A performance-estimation problem without its metric, in units in which F_0 = L = 1; ``run`` is in its points."""
+    """A performance-estimation problem without its metric, in the units of the scaled case; ``run`` is in its points.
+
+    ``asked`` are the calls of the oracle in order, a client and the number of its answer each.
+    """
 
     problem: Any
     run: tuple[Snapshot, ...]
     functions: tuple[Any, ...]
     sizes: UnknownLimits
+    lowest: Lowest
+    asked: tuple[tuple[int, int], ...]
 
     def solve(self, **settings: float) -> tuple[float, str]:
         """The dual objective, and in what way the solver has not converged, empty where it has.
@@ -93,10 +103,16 @@ class Formulation:
             with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
                 # What the solver says about its accuracy is checked below.
                 warnings.simplefilter("ignore")
-                dual = float(self.problem.solve(verbose=0, solver=_SOLVER, **settings))
+                dual = self.problem.solve(verbose=0, solver=_SOLVER, **settings)
         except SolverError:
             raise InputError(f"{_SOLVER} has failed; {_HINT}") from None
-        status, primal = self.problem.wrapper.prob.status, float(self.problem.objective.eval())
+        status = self.problem.wrapper.prob.status
+        if dual is None:
+            raise InputError(
+                f"{_SOLVER} finds no largest left side (status {status}): nothing that is assumed at the start limits "
+                f"what the statement speaks of"
+            )
+        dual, primal = float(dual), float(self.problem.objective.eval())
         converged = status == "optimal" and abs(dual - primal) <= _ACCURACY * max(1.0, abs(dual))
         return dual, "" if converged else f"status {status}, primal {primal:.9g}, dual {dual:.9g}"
 
@@ -125,8 +141,11 @@ class Formulation:
         return float(constant + max(largest, 0.0) * len(A) + abs(a) @ F)
 
 
-def formulate(case: DeterministicCase) -> Formulation:
-    """The problem of a case; raises `InputError` where PEPit or Clarabel is not installed."""
+def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
+    """The problem of a case over that many recorded points, by default T.
+
+    Raises `InputError` where PEPit or Clarabel is not installed.
+    """
     for package in ("PEPit", "clarabel"):
         if importlib.util.find_spec(package) is None:
             raise InputError(f"the worst case over all smooth functions needs {package}: pip install 'ratecheck[pep]'")
@@ -135,37 +154,78 @@ def formulate(case: DeterministicCase) -> Formulation:
     scaled, problem = case.scaled, PEP()
     sizes = UnknownLimits(_largest_start(scaled))
     function = _smooth_function()
-    functions = tuple(problem.declare_function(function, L=1.0, sizes=sizes) for _ in range(case.n))
-    run = scaled.run(null_point, lambda i, x: functions[i].answer(x)[1])
-    # f(u^0) is 0, since constants added to the f_i change nothing.
-    floor = Expression()
-    sizes.numbers[floor] = 1.0
+    functions = tuple(
+        problem.declare_function(function, L=1.0, mu=scaled.curvature, sizes=sizes) for _ in range(case.n)
+    )
+    asked: list[tuple[int, int]] = []
 
-    def gap(at: Snapshot) -> Any:
-        return mean([function.answer(at.point)[2] for function in functions]) - floor
+    def gradient(i: int, x: Any) -> Any:
+        answer = functions[i].answer(x)
+        asked.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
+        return answer[1]
 
-    problem.add_constraint(gap(run[0]) <= 1)
-    for at in run:
-        problem.add_constraint(gap(at) >= at.square(inner) / 2)
+    run = scaled.run(null_point, gradient, value=lambda i, x: functions[i].answer(x)[2], rounds=rounds)
+    if scaled.needs_minimiser:
+        lowest = _minimiser(scaled, functions, sizes)
+    else:
+        # f(u^0) is 0, since constants added to the f_i change nothing.
+        lowest = Lowest(Expression())
+        sizes.numbers[lowest.value] = scaled.gap or 1.0
+    for condition in _conditions(scaled, run, lowest):
+        problem.add_constraint(condition)
+    return Formulation(problem, run, functions, sizes, lowest, tuple(asked))
+
+
+def _conditions(scaled: DeterministicCase, run: tuple[Snapshot, ...], lowest: Lowest) -> Iterator[Any]:
+    """What is assumed beside smoothness and curvature."""
+    gaps = [mean(at.values) - lowest.value for at in run]
+    if lowest.point is not None and scaled.radius2 is not None:
+        yield lowest.point**2 <= scaled.radius2
+    if scaled.gap is not None:
+        yield gaps[0] <= scaled.gap
+    for at, gap in zip(run, gaps, strict=True):
+        yield gap >= at.square(inner) / 2
     if "B_0" in scaled.values:
-        problem.add_constraint(run[0].squares(inner) <= scaled.values["B_0"])
-    if case.dissimilar:
+        yield run[0].squares(inner) <= scaled.values["B_0"]
+    if scaled.dissimilar:
         for at in run:
-            problem.add_constraint(at.dissimilarity(inner) <= scaled.values["b"] ** 2)
-    return Formulation(problem, run, functions, sizes)
+            yield at.dissimilarity(inner) <= scaled.values["b"] ** 2
+
+
+def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: UnknownLimits) -> Lowest:
+    """A point at which the clients' gradients add up to 0, with the answers there."""
+    from PEPit import Point
+
+    limits = [math.inf]
+    if scaled.radius2 is not None:
+        limits.append(math.sqrt(scaled.radius2))
+    if scaled.gap is not None and scaled.curvature > 0:
+        limits.append(math.sqrt(2 * scaled.gap / scaled.curvature))
+    point = Point()
+    sizes.vectors[point] = min(limits)
+    *others, last = functions
+    answers = [function.answer(point) for function in others]
+    # PEPit's own null point keeps what it was in the problem before.
+    rest = -total([slope for _, slope, _ in answers]) if answers else Point(is_leaf=False, decomposition_dict={})
+    answers.append(last.answer(point, rest))
+    return Lowest(mean([height for _, _, height in answers]), point)
 
 
 def _largest_start(scaled: DeterministicCase) -> float:
     """A limit on ||grad f_i(u^0)||, infinite where the statement has none.
 
-    ||grad f(u^0)||^2 <= 2 L F_0, and ||grad f_i - grad f||^2 <= n b^2.
+    ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, and ||grad f_i - grad f||^2 <= n b^2.
     """
-    limits = [math.inf]
+    limits, alone = [math.inf], [math.inf]
+    if scaled.gap is not None:
+        alone.append(math.sqrt(2 * scaled.gap))
+    if scaled.radius2 is not None:
+        alone.append(math.sqrt(scaled.radius2))
     if "B_0" in scaled.values:
         limits.append(math.sqrt(scaled.values["B_0"]))
     if scaled.dissimilar or scaled.n == 1:
         spread = math.sqrt(scaled.n) * scaled.values["b"] if scaled.n > 1 else 0.0
-        limits.append(math.sqrt(2) + spread)
+        limits.append(min(alone) + spread)
     return min(limits)
 
 
@@ -179,28 +239,29 @@ def _smooth_function() -> Any:
     ||w|| <= ||x - x_p||/s and |omega| <= ||x - x_p||^2/(4 s^2).
     """
     from PEPit import Expression, Point
-    from PEPit.functions import SmoothFunction
+    from PEPit.functions import SmoothStronglyConvexFunction
 
-    class Smooth(SmoothFunction):
+    class Smooth(SmoothStronglyConvexFunction):
         def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
-            super().__init__(**options)
+            with contextlib.redirect_stdout(io.StringIO()):
+                super().__init__(**options)
             self.sizes = sizes
 
-        def answer(self, x: Any) -> tuple[Any, Any, Any]:
-            """The triple (point, gradient, value), a new one where the point is."""
+        def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
+            """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
             nearest = min(self.list_of_points, key=lambda known: _distance(x, known[0]), default=None)
             if nearest is None:
                 nearest = x, self._vector(self.sizes.start), Expression(is_leaf=False, decomposition_dict={1: 0})
                 self.add_point(nearest)
                 return nearest
-            point, gradient, value = nearest
+            point, slope, value = nearest
             s = _distance(x, point)
             if s > 0:
                 far = self.sizes.norm(x - point) / s
-                new = gradient + s * self._vector(far)
+                new = slope + s * self._vector(far) if gradient is None else gradient
                 omega = Expression()
                 self.sizes.numbers[omega] = far**2 / 4
-                nearest = x, new, value + (gradient + new) * (x - point) / 2 + s**2 * omega
+                nearest = x, new, value + (slope + new) * (x - point) / 2 + s**2 * omega
                 self.add_point(nearest)
             return nearest
 
@@ -210,8 +271,10 @@ def _smooth_function() -> Any:
             self.sizes.vectors[unknown] = size
             return unknown
 
-        def set_smoothness_i_j(self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any) -> Any:
-            condition = super().set_smoothness_i_j(xi, gi, fi, xj, gj, fj)
+        def set_smoothness_strong_convexity_constraint_i_j(
+            self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
+        ) -> Any:
+            condition = super().set_smoothness_strong_convexity_constraint_i_j(xi, gi, fi, xj, gj, fj)
             return condition.expression / _distance(xi, xj) ** 2 <= 0
 
     return Smooth
@@ -227,18 +290,24 @@ def inner(a: Any, b: Any) -> Any:
     return a * b
 
 
-def upper_bound(case: DeterministicCase, **settings: float) -> PepBound:
+def upper_bound(case: DeterministicCase, comparison: Comparison | None = None, **settings: float) -> PepBound:
     """The largest left side of the case over all functions and dimensions, or a little more.
 
     ``settings`` go to the solver. Raises `InputError` where PEPit or Clarabel is not installed, where the solver
     returns nothing, and where it has not converged although its answer has to be trusted.
     """
-    formulation = formulate(case)
-    left = case.scaled.left(formulation.run, inner)
+    return solved(case, comparison or case.comparisons[0], **settings)[0]
+
+
+def solved(case: DeterministicCase, comparison: Comparison, **settings: float) -> tuple[PepBound, Formulation]:
+    """The bound, and the problem with the solver's solution in it."""
+    formulation = formulate(case, case.rounds(comparison))
+    unit, scaled = case.left_unit(comparison), case.scaled_comparison(comparison)
+    left = case.scaled.left(formulation.run, inner, comparison=scaled, lowest=formulation.lowest)
     formulation.problem.set_performance_metric(left)
     found, complaint = formulation.solve(**settings)
-    safe = math.isfinite(formulation.sizes.start)
+    safe = all(map(math.isfinite, formulation.sizes.vectors.values()))
     if complaint and not safe:
         raise InputError(f"{_SOLVER} has not converged: {complaint}; {_HINT}")
     value = formulation.safe(left) if safe else found
-    return PepBound(left=value * case.left_unit, solver=found * case.left_unit, safe=safe)
+    return PepBound(left=value * unit, solver=found * unit, safe=safe), formulation

@@ -8,28 +8,112 @@ from typing import Any
 
 from bounds.statement import Given, Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import DeterministicCase
+from ratecheck.falsification.deterministic import Comparison, DeterministicCase
 from ratecheck.falsification.interpolation import Answers, VerifiedInstance, recheck, worst_instance
-from ratecheck.falsification.pep import PepBound, upper_bound
+from ratecheck.falsification.pep import PepBound, solved
+from ratecheck.falsification.realised import realised
 
 # Step sizes at their caps are so up to the rounding of floats.
 _ROUNDING = 1e-9
+# What the solver leaves open where both values are right.
+_ACCURACY = 1e-5
+_DIGITS = 6
 # At how many points the clients may be asked in all; a semidefinite program of twice that size takes many minutes.
 _LARGEST = 40
 
 
 @dataclass(frozen=True)
-class WorstCase:
-    """The largest left side of ``case``: at least ``lower.left``, exactly checked, and at most ``upper.left``.
+class Enclosure:
+    """The largest left side of one comparison: at least ``lower.left``, exactly checked, and at most ``upper.left``.
 
-    ``instance`` reaches the lower value. ``seconds`` is what each of the two took, upper first.
+    ``instance`` reaches the lower value. ``scale`` is what is measured where every quantity is 1 in units in which the
+    smoothness and the start are. ``seconds`` is what each of the two values took, upper first.
     """
 
-    case: DeterministicCase
     upper: PepBound
     lower: VerifiedInstance
     instance: Answers
+    scale: float
     seconds: tuple[float, float]
+
+    @property
+    def comparison(self) -> Comparison:
+        """What is enclosed."""
+        return self.lower.comparison
+
+    @property
+    def size(self) -> float:
+        """How large both sides would be if nothing in them cancelled."""
+        return self.lower.size + self.comparison.size
+
+    @property
+    def violated(self) -> bool:
+        """Whether the checked instance has a larger left side than right side."""
+        return self.lower.left - self.lower.right > _ROUNDING * self.size
+
+    @property
+    def holds(self) -> bool:
+        """Whether no function has a larger left side than right side."""
+        return self.upper.left <= self.lower.right
+
+    @property
+    def close(self) -> bool:
+        """Whether no function has a left side that exceeds the right side by more than the solver leaves open."""
+        return self.upper.left - self.lower.right <= _ACCURACY * (self.size if self.lower.right > 0 else self.scale)
+
+    @property
+    def tight(self) -> bool:
+        """Whether a run reaches the right side, up to what the solver leaves open; 0 is always reached."""
+        room = _ACCURACY * self.size
+        return self.lower.right > 0 and self.close and self.lower.right - self.lower.left <= room
+
+    @property
+    def excess(self) -> float:
+        """What the checked instance has on the left beyond the right side, as a share of the size of both."""
+        return (self.lower.left - self.lower.right) / self.size if self.size else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Both values, their ratios to the right side, and the instance; the seconds say nothing of the statement."""
+        right = self.lower.right
+        return {
+            "round": self.comparison.round,
+            "right": right,
+            "upper": self.upper.left,
+            "upper_safe": self.upper.safe,
+            "lower": self.lower.left,
+            "upper_ratio": self.upper.left / right if right > 0 else None,
+            "lower_ratio": self.lower.ratio if right > 0 else None,
+            "violated": self.violated,
+            "seconds": list(self.seconds),
+        }
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The largest left sides of ``case``, of each round that the claim is about or of the mean over them."""
+
+    case: DeterministicCase
+    enclosures: tuple[Enclosure, ...]
+
+    @property
+    def worst(self) -> Enclosure:
+        """The enclosure that fails by most, or comes closest to failing; of equal ones the last."""
+        return max(self.enclosures, key=lambda each: (round(each.excess, _DIGITS), each.comparison.round or 0))
+
+    @property
+    def upper(self) -> PepBound:
+        """The upper value of the worst."""
+        return self.worst.upper
+
+    @property
+    def lower(self) -> VerifiedInstance:
+        """The lower value of the worst."""
+        return self.worst.lower
+
+    @property
+    def instance(self) -> Answers:
+        """The instance of the worst."""
+        return self.worst.instance
 
     @property
     def gap(self) -> float:
@@ -38,8 +122,19 @@ class WorstCase:
 
     @property
     def violated(self) -> bool:
-        """Whether the checked instance has a larger left side than right side."""
-        return self.lower.left - self.lower.right > _ROUNDING * (abs(self.lower.left) + self.case.size)
+        """Whether a checked instance has a larger left side than right side."""
+        return any(each.violated for each in self.enclosures)
+
+    @property
+    def outcome(self) -> str:
+        """What the two values say at these numbers, in words."""
+        if self.violated:
+            return "VIOLATED"
+        if all(each.holds for each in self.enclosures):
+            return "HOLDS"
+        if all(each.close for each in self.enclosures):
+            return f"HOLDS up to the accuracy of the solver ({_ACCURACY:g})"
+        return "undecided"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -52,25 +147,30 @@ class WorstCase:
         first, *others = (claim.name for claim in self.case.statement.claims)
         if others:
             scope.append(f"the claim {first!r} alone: nothing is said of {', '.join(map(repr, others))}")
+        if moved := self.worst.comparison.moved:
+            scope.append(f"what the right side measures along the run is taken to the left: {', '.join(moved)}")
+        if self.case.narrowed:
+            scope.append(
+                "asked of convex functions, since it speaks of a minimum; convexity is not among its assumptions"
+            )
+        if self.case.normalised:
+            scope.append(f"starts with {self.case.normalised} at most 1; both sides grow alike with it")
         for name, end in self.case.approached.items():
             scope.append(f"{name}={self.case.values[name]!r} is just inside the open end {end!r}")
         return tuple(scope)
 
     def to_json(self) -> dict[str, Any]:
-        """Both values, their ratios to the right side, and the instance; the seconds say nothing of the statement."""
+        """The worst, the rounds where there are several, the numbers, and the instance."""
+        several = [each.to_json() for each in self.enclosures] if len(self.enclosures) > 1 else []
         return {
             "key": self.case.statement.key,
             "values": dict(self.case.values),
-            "right": self.lower.right,
-            "upper": self.upper.left,
-            "upper_safe": self.upper.safe,
-            "lower": self.lower.left,
-            "upper_ratio": self.upper.left / self.lower.right if self.lower.right > 0 else None,
-            "lower_ratio": self.lower.ratio if self.lower.right > 0 else None,
+            **self.worst.to_json(),
             "gap": self.gap,
             "violated": self.violated,
+            "tight": self.worst.tight,
             "notes": list(self.notes),
-            "seconds": list(self.seconds),
+            "rounds": several,
             "instance": self.instance.save(),
         }
 
@@ -80,19 +180,31 @@ def worst_case(
 ) -> WorstCase:
     """Both values at the given numbers, step sizes prescribed or largest admissible where they are not given.
 
-    Raises `InputError` as `DeterministicCase.of`, `upper_bound` and `worst_instance` do, and for runs that are too
-    long.
+    The lower value is the solver's own worst run, made exact; of several clients that need not be convex, and whose
+    mean is not all that counts, it is the best of ``starts`` local searches. Raises `InputError` as
+    `DeterministicCase.of`, `solved` and `realised` do, and for runs that are too long.
     """
     case = DeterministicCase.of(statement, given, ignore_conditions=ignore_conditions)
-    n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
-    if (asked := n * (K * (T - 1) + 1)) > _LARGEST:
+    comparisons = case.comparisons
+    if (asked := max(map(case.asks, comparisons))) > _LARGEST:
+        n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
         raise InputError(
             f'n={n}, K={K}, T={T} break "n*(K*(T - 1) + 1) <= {_LARGEST}": {asked} <= {_LARGEST} is false, and a worst '
             f"case over all functions takes too long. Smaller n, K or T would do, such as n=2, K=4, T=2."
         )
+    return WorstCase(case, tuple(_enclosed(case, each, starts, seed) for each in comparisons))
+
+
+def _enclosed(case: DeterministicCase, comparison: Comparison, starts: int, seed: int) -> Enclosure:
     start = time.perf_counter()
-    upper = upper_bound(case)
+    upper, solution = solved(case, comparison)
     between = time.perf_counter()
-    instance = worst_instance(case, starts=starts, seed=seed)
-    lower = recheck(instance)
-    return WorstCase(case, upper, lower, instance, (between - start, time.perf_counter() - between))
+    if case.n > 1 and case.searchable:
+        # Clients that are each bounded from below, and alike but for linear terms where dissimilarity is bounded.
+        instance = worst_instance(case, starts=starts, seed=seed)
+        lower = recheck(instance, comparison)
+    else:
+        instance, lower = realised(case, comparison, solution)
+    weights = case.scaled_comparison(comparison).weights.values()
+    scale = case.left_unit(comparison) * sum(map(abs, weights))
+    return Enclosure(upper, lower, instance, scale, (between - start, time.perf_counter() - between))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ratecheck.falsification.shrink import Shrunk
     from ratecheck.falsification.terms import Niche
     from ratecheck.falsification.worst_case import WorstCase
+    from ratecheck.falsification.worst_functions import WorstFunctions
     from ratecheck.verification.instance import Instance
 
 # Columns of a sentence.
@@ -39,7 +40,7 @@ def counterexample(found: Falsified) -> WrittenCounterexample | None:
     """The counterexample of a search as a person would write it; None where none was found."""
     verdict = found.verdict if found.shrunk is None else found.shrunk.verdict
     instance = simplest(found)
-    if instance is None or verdict is None or found.outcome is not Outcome.VIOLATED:
+    if instance is None or verdict is None or not found.by_instance:
         return None
     return WrittenCounterexample(instance, verdict)
 
@@ -59,13 +60,36 @@ def falsified_text(found: Falsified) -> str:
     if found.shape is not None:
         lines.append(f"  shape   {found.shape}")
     lines += _terms_text(found)
+    if found.functions is not None:
+        lines += _functions_text(found.functions, violated=found.by_function)
     if found.shrunk is not None and (shown := counterexample(found)) is not None:
         sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
         lines += [f"  shrunk  {_shrunk_text(found.shrunk)}", "", "the counterexample:", sentence, ""]
         lines.append(verdict_text(shown.verdict))
-    elif found.verdict is not None:
+    elif found.verdict is not None and not found.by_function:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def _functions_text(functions: WorstFunctions, *, violated: bool) -> list[str]:
+    """What is known of the worst convex functions: the case that fails, or how close the closest comes."""
+    worst = functions.worst
+    if worst is None:
+        return [f"  convex  functions beyond quadratics were not asked: {functions.reason}"]
+    if violated:
+        again = " ".join(f"{name}={value!r}" for name, value in worst.case.values.items())
+        return ["", "the worst convex function, by its values and gradients:", worst_case_text(worst),
+                f"  again   ratecheck falsify {worst.case.statement.key} --pep {again}"]  # fmt: skip
+    sizes = sorted({tuple((name, int(case.case.values[name])) for name in ("n", "K", "T")) for case in functions.cases})
+    where = "; ".join(" ".join(f"{name}={value}" for name, value in size) for size in sizes)
+    most = "" if functions.tightness is None else f", left / right at most {number(_most(functions))}"
+    return [f"  convex  worst functions of small runs{most}, at {where} (PEPit)"]
+
+
+def _most(functions: WorstFunctions) -> float:
+    """The largest upper value / right side."""
+    return max(each.upper.left / each.lower.right for case in functions.cases for each in case.enclosures
+               if each.lower.right > 0)  # fmt: skip
 
 
 def _terms_text(found: Falsified) -> list[str]:
@@ -131,6 +155,18 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "counterexample": None if shown is None else {"text": shown.text, "latex": shown.latex},
         "shrunk": None if shrunk is None else _shrunk_fields(shrunk, found.instance),
         "terms": [] if found.terms is None else [_niche_fields(niche) for niche in found.terms.niches],
+        "functions": None if found.functions is None else _functions_fields(found.functions),
+    }
+
+
+def _functions_fields(functions: WorstFunctions) -> dict[str, Any]:
+    worst = functions.worst
+    return {
+        "violated": functions.violated,
+        "tightness": functions.tightness,
+        "reason": functions.reason,
+        "cases": len(functions.cases),
+        "worst": None if worst is None else worst.to_json(),
     }
 
 
@@ -160,11 +196,13 @@ def worst_case_text(found: WorstCase) -> str:
     """The largest left side over all smooth functions, from below and from above, beside the right side."""
     values = " ".join(f"{name}={number(value)}" for name, value in found.case.values.items())
     right, lower, upper = found.lower.right, found.lower.left, found.upper.left
-    outcome = "VIOLATED" if found.violated else "HOLDS" if upper <= right else "undecided"
     between = f"; left / right between {lower / right:.6g} and {upper / right:.6g}" if right > 0 else ""
+    tight = "; tight" if found.worst.tight and not found.violated else ""
+    several, worst = len(found.enclosures) > 1, found.worst.comparison
+    where = f", in round {worst.round}, the closest of {len(found.enclosures)}" if several else ""
     lines = [
-        f"{found.case.statement.key}   {found.case.statement.title}   {outcome} at these numbers",
-        f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic",
+        f"{found.case.statement.key}   {found.case.statement.title}   {found.outcome} at these numbers{tight}",
+        f"  left    at least {lower:.8g}, on an instance checked in exact arithmetic{where}",
         f"          at most  {upper:.8g}, by PEPit and Clarabel{'' if found.upper.safe else ', numeric'}",
         f"  right   {right:.8g}{between}",
         f"  with    {values}",

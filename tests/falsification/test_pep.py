@@ -15,6 +15,7 @@ from twins import fedavg_p, scaffold_p
 import bounds
 import ratecheck as rc
 from bounds.symbols import Domain, Role, Vocabulary
+from bounds.theorem import theorem
 from ratecheck.errors import InputError
 from ratecheck.falsification import interpolation, pep
 from ratecheck.falsification.deterministic import DeterministicCase
@@ -406,7 +407,7 @@ def test_every_assumption_is_checked(key, constants, smaller, message):
         ("pfl/theorem-3.11", {**FEDAVG, "K": 1, "T": 1, "sigma_u": 0.1}, 'sigma_u=0.1 breaks "sigma_u == 0"'),
         ("pfl/theorem-3.11", {"n": 2, "L": 1, "F_0": 1, "K": 1, "T": 1}, "give it as B_0=..."),
         ("pfl/parallel-sgd", {"n": 2, "L": 1, "F_0": 1, "T": 1}, "no method with a shared variable"),
-        ("pfl/lemma-3.2", {"n": 2, "L": 1, "K": 1}, "no mean over the rounds"),
+        ("pfl/lemma-3.2", {"n": 2, "L": 1, "K": 1}, "no run records E"),
         ("pfl/scaffold", {"n": 2, "L": 1, "F_0": 1, "K": 1, "T": 1}, "only up to a constant"),
         ("fedsum/theorem-4.1", {"N": 2, "L": 1, "K": 1, "T": 1}, "no worst case here"),
         ("simfbo/theorem-1", {}, "no worst case here"),
@@ -449,9 +450,6 @@ def textbook_case(key):
     [
         ("proximal-point", "asks for minimisers"),
         ("envelopes", "asks for minimisers"),
-        ("gradient-descent-moved", "du2 in its bound is measured along the run"),
-        ("total-descent", "no run records fall"),
-        ("self-bounding", "bounds no mean over the rounds"),
         ("gradient-descent-any", "leaves gamma_u open: give gamma_u="),
     ],
 )
@@ -509,3 +507,226 @@ def test_a_left_side_with_a_factor_is_in_its_own_units():
     )
     assert scaled.upper.left == pytest.approx(plain.upper.left / 2, rel=1e-6)
     assert scaled.lower.left == pytest.approx(plain.lower.left / 2, rel=1e-6)
+
+
+# Claims about single rounds, values, distances and convex functions.
+
+CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
+STRONGLY = ["smoothness", "strong_convexity", "full_participation", "no_personal"]
+SMOOTH = ["smoothness", "full_participation", "no_personal"]
+ONE_STEP = {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}
+START = {"n": 1, "T": 4, "L": 2.0, "gamma_u": 0.4}
+
+
+def own(left, right, assumptions=CONVEX, over="every_round", conditions=("gamma_u <= 2/L",), **more):
+    """A statement about gradient descent."""
+    return theorem(
+        title="Gradient descent", algorithm="fedavg", left=left, right=right, over=over, assumptions=assumptions,
+        conditions=list(conditions), settings=ONE_STEP, vocabulary="textbook", key="mine/own", **more,
+    )  # fmt: skip
+
+
+def enclosed(statement, **given):
+    """The worst case, both values of which are right up to the accuracy of the solver."""
+    found = worst_case(statement, {**START, **given})
+    for each in found.enclosures:
+        assert each.lower.left <= each.upper.left + 1e-12 * each.size
+        assert each.upper.left - each.lower.left <= 1e-5 * max(each.size, each.scale * 1e-2)
+    return found
+
+
+@needs_pepit
+@pytest.mark.parametrize("step", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_values_of_gradient_descent_have_the_worst_case_that_pepit_s_example_has(step, steps):
+    """PEPit's own class of functions and steps, and L R^2/(4 gamma L t + 2), which is known for gamma <= 1/L."""
+    from PEPit.examples.unconstrained_convex_minimization import wc_gradient_descent
+
+    theirs, _ = wc_gradient_descent(L=2.0, gamma=step, n=steps, solver="CLARABEL", verbose=-1)
+    found = enclosed(own("gap", "L*dist2_0"), gamma_u=step, T=steps + 1, dist2_0=3.0)
+    (last,) = [each for each in found.enclosures if each.comparison.round == steps]
+    assert last.upper.safe
+    assert last.upper.left == pytest.approx(3 * theirs, rel=1e-5)
+    if step <= 0.5:
+        assert last.lower.left == pytest.approx(2 * 3 / (4 * step * 2 * steps + 2), rel=1e-5)
+
+
+@needs_pepit
+@pytest.mark.parametrize("step", [0.2, 0.7, 0.9])
+def test_distances_on_strongly_convex_functions_shrink_by_the_known_factor(step):
+    """max(1 - gamma mu, gamma L - 1)^(2t), a quadratic attains it."""
+    found = enclosed(own("dist2", "dist2_0", STRONGLY), gamma_u=step, dist2_0=3.0, mu=0.3, T=3)
+    factor = max(1 - 0.3 * step, 2 * step - 1)
+    for each in found.enclosures:
+        assert each.lower.left == pytest.approx(3 * factor ** (2 * each.comparison.round), rel=1e-5)
+
+
+@needs_pepit
+def test_gradients_on_convex_functions_have_their_known_worst_case():
+    """||grad f(x^t)||^2 <= 2 L F_0/(2t + 1) at gamma = 1/L, where the slope of a Huber function is met all the way."""
+    found = enclosed(own("G_u", "2*L*F_0"), gamma_u=0.5, F_0=0.7)
+    for each in found.enclosures:
+        assert each.lower.left == pytest.approx(2 * 2 * 0.7 / (2 * each.comparison.round + 1), rel=1e-5)
+
+
+@needs_pepit
+def test_two_clients_with_one_step_each_are_no_worse_than_one():
+    """Gradient descent on the mean."""
+    alone, both = (enclosed(own("gap", "L*dist2_0"), n=n, dist2_0=3.0, T=3) for n in (1, 2))
+    for one, two in zip(alone.enclosures, both.enclosures, strict=True):
+        assert two.lower.left == pytest.approx(one.lower.left, rel=1e-5)
+
+
+@needs_pepit
+def test_a_tight_theorem_holds_and_half_of_it_is_violated():
+    """A false convex theorem with half of the tight constant; the mean over the rounds and the round before, too."""
+    tight = "L*dist2_0/(4*gamma_u*L*t + 2)"
+    found = enclosed(own("gap", tight), dist2_0=3.0)
+    assert found.outcome.startswith("HOLDS")
+    assert all(each.tight for each in found.enclosures)
+    wrong = enclosed(own("gap", "L*dist2_0/(8*gamma_u*L*t + 2)"), dist2_0=3.0)
+    assert wrong.outcome == "VIOLATED"
+    assert wrong.worst.comparison.round == 3
+    before = own("gap", "gap_prev - gamma_u/2*G_u_prev", over="every_round_but_first", conditions=["gamma_u <= 1/L"])
+    assert enclosed(before).outcome.startswith("HOLDS")
+    too_much = own("gap", "gap_prev - gamma_u*G_u_prev", over="every_round_but_first", conditions=["gamma_u <= 1/L"])
+    assert enclosed(too_much).violated
+    mean = own("G_u", "2*F_0/(gamma_u*T)", SMOOTH, over="mean_of_rounds", conditions=["gamma_u <= 1/L"])
+    assert not enclosed(mean, F_0=0.7).violated
+
+
+@needs_pepit
+@pytest.mark.parametrize(
+    ("left", "right", "assumptions", "holds"),
+    [
+        ("nearer", "gamma_u**2*G_u - 2*gamma_u*gap", CONVEX, True),
+        ("nearer", "gamma_u**2*G_u - 2*gamma_u*gap", SMOOTH, True),
+        ("nearer", "(gamma_u**2 - 2*gamma_u/L)*G_u - 2*gamma_u*gap", CONVEX, False),
+        ("nearer", "(gamma_u**2 - gamma_u/L)*G_u - 2*gamma_u*gap", CONVEX, True),
+        ("fall", "-gamma_u*(1 - L*gamma_u/2)*G_u", SMOOTH, True),
+        ("fall", "-gamma_u*(1 - L*gamma_u/4)*G_u", SMOOTH, False),
+        ("gap", "L/2*dist2", SMOOTH, True),
+        ("gap", "L/4*dist2", CONVEX, False),
+        ("du2", "gamma_u**2*G_u", SMOOTH, True),
+        ("inner_u", "-gamma_u*G_u", SMOOTH, True),
+        ("descent", "inner_u + L/2*du2", SMOOTH, True),
+        ("descent", "inner_u + L/3*du2", SMOOTH, False),
+    ],
+)
+def test_lemmas_about_one_round(left, right, assumptions, holds):
+    """True ones are not accused, with what the right side measures taken to the left; false ones are."""
+    found = enclosed(own(left, right, assumptions), T=2)
+    assert found.violated is not holds
+    if holds:
+        assert found.outcome.startswith("HOLDS")
+
+
+@needs_pepit
+def test_the_convex_functions_exist():
+    """Gradient descent in plain NumPy on the largest convex L-smooth function with these answers, by its formula.
+
+    It is the convex hull of the parabolas q_j(x) = r_j + L|x - p_j|^2/2 that touch it: p_j = x_j - g_j/L and
+    r_j = h_j - |g_j|^2/(2L). So f(x) = min over weights w of <w, r> + L|x - sum_j w_j p_j|^2/2, with slope L(x - p w).
+    """
+    found = enclosed(own("gap", "L*dist2_0"), dist2_0=3.0, T=3)
+    last, L = found.enclosures[-1], 2.0
+    instance = last.instance
+    at = [np.zeros(instance.dimension)]
+    for g in instance.gradients[0][:-1]:
+        at.append(at[-1] - START["gamma_u"] * g)
+    x = np.array([*at, instance.minimiser.point])
+    g = np.vstack([instance.gradients[0], np.zeros(instance.dimension)])
+    h = np.append(instance.heights[0], instance.minimiser.heights)
+    p, r = x - g / L, h - (g**2).sum(axis=1) / (2 * L)
+    supports = [list(s) for size in range(1, len(r) + 1) for s in combinations(range(len(r)), size)]
+
+    def function(u):
+        best = np.inf, None
+        for s in supports:
+            one = np.ones((len(s), 1))
+            system = np.block([[L * p[s] @ p[s].T, one], [one.T, np.zeros((1, 1))]])
+            w = np.linalg.lstsq(system, np.append(L * p[s] @ u - r[s], 1.0), rcond=1e-12)[0][:-1]
+            if (w > -1e-9).all():
+                away = u - w @ p[s]
+                best = min(best, (r[s] @ w + L / 2 * away @ away, tuple(L * away)), key=lambda each: each[0])
+        return best[0], np.array(best[1])
+
+    u = np.zeros(instance.dimension)
+    for _ in range(2):
+        u = u - START["gamma_u"] * function(u)[1]
+    lowest = function(instance.minimiser.point)[0]
+    assert function(u)[0] - lowest == pytest.approx(last.lower.left, rel=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        a, b = rng.standard_normal((2, instance.dimension))
+        (value, slope), (other, there) = function(a), function(b)
+        assert other >= value + slope @ (b - a) - 1e-9
+        assert np.linalg.norm(there - slope) <= L * np.linalg.norm(b - a) * (1 + 1e-6)
+        assert value >= lowest - 1e-9
+
+
+@needs_pepit
+def test_an_instance_with_a_minimiser_survives_a_file_and_is_checked():
+    """JSON keeps it; what is broken in it is said."""
+    statement = own("gap", "L*dist2_0")
+    found = enclosed(statement, dist2_0=3.0, T=3, n=2).worst
+    saved = json.loads(json.dumps(found.instance.save()))
+    again = Answers.load(saved, statement)
+    assert recheck(again, found.comparison) == found.lower
+    star = again.minimiser
+    for broken, message in (
+        (dataclasses.replace(star, point=1.1 * star.point), r"\|\|u\^0 - x\*\|\|\^2 <= R\^2"),
+        (dataclasses.replace(star, point=0.9 * star.point), "no convex L-smooth function"),
+        (dataclasses.replace(star, heights=star.heights - 1), "no convex L-smooth function"),
+        (dataclasses.replace(star, gradients=star.gradients + 1), "no convex L-smooth function"),
+    ):
+        with pytest.raises(InputError, match=message):
+            recheck(dataclasses.replace(again, minimiser=broken), found.comparison)
+    with pytest.raises(InputError, match="no 'minimiser'"):
+        Answers.load({**saved, "minimiser": {}}, statement)
+    with pytest.raises(InputError, match="minimiser needs"):
+        Answers.load({**saved, "minimiser": {**saved["minimiser"], "heights": [1.0]}}, statement)
+
+
+@needs_pepit
+def test_a_start_that_nothing_limits_is_of_size_one_and_the_answer_says_so():
+    """Both sides of a lemma about one round grow alike."""
+    found = enclosed(own("gap", "L/2*dist2", SMOOTH), T=1)
+    assert found.case.normalised == "||x^0 - x*||^2"
+    assert any("at most 1" in note for note in found.notes)
+    assert not enclosed(own("gap", "L*dist2_0"), dist2_0=3.0, T=2).case.normalised
+
+
+def test_several_clients_are_refused_where_their_mean_decides():
+    """Functions that are not strongly convex one by one, of which the mean is."""
+    with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*strongly convex mean'):
+        DeterministicCase.of(own("gap", "dist2_0*L", STRONGLY), {**START, "n": 2, "dist2_0": 1.0, "mu": 0.1})
+    similar = own("gap", "dist2_0*L + b", [*CONVEX, "dissimilarity"])
+    with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*dissimilarity of several'):
+        DeterministicCase.of(similar, {**START, "n": 2, "dist2_0": 1.0, "b": 0.1})
+
+
+@needs_pepit
+def test_a_minimum_is_asked_for_of_convex_functions_only():
+    """As the search does; what such a statement says of other functions is not asked, and the answer says so."""
+    found = enclosed(own("nearer", "0", SMOOTH), T=1)
+    assert found.case.narrowed
+    assert any("asked of convex functions" in note for note in found.notes)
+    assert not found.violated
+    assert not enclosed(own("nearer", "0", CONVEX), T=1).case.narrowed
+    with pytest.raises(InputError, match="title says that it is about quadratics"):
+        textbook_case("distance-step-quadratic")
+
+
+@needs_pepit
+def test_what_nothing_limits_is_said():
+    """A gap at the start limits no distance to the minimiser."""
+    with pytest.raises(InputError, match=r"finds no largest left side \(status unbounded"):
+        worst_case(own("dist2", "F_0/L"), {**START, "F_0": 0.7, "T": 1})
+
+
+def test_one_round_has_no_round_before():
+    """A claim from the second round on needs two."""
+    later = own("gap", "dist2_0/(2*gamma_u*t)", over="every_round_but_first")
+    with pytest.raises(InputError, match='T=1 breaks "T >= 2"'):
+        _ = DeterministicCase.of(later, {**START, "T": 1, "dist2_0": 1.0}).comparisons

@@ -1,0 +1,28 @@
+"""Which statements are asked of functions that need not be convex."""
+
+from __future__ import annotations
+
+import re
+
+from bounds.statement import Assumption, Statement
+from ratecheck.settings.setting import wanted
+
+# Constants that only functions with a minimiser have.
+_OF_MINIMUM = {"distance2_0", "strong_convexity"}
+_CONVEX = frozenset({Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY})
+
+
+def any_sign(statement: Statement) -> bool:
+    """Whether it is about functions that need not be convex, and about nothing that asks for their minimum.
+
+    Where the title says "convex" that is believed, whatever the assumptions are.
+    """
+    facts = {statement.vocabulary.facts.get(name, "") for name in statement.parameters}
+    of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement)) or facts & _OF_MINIMUM
+    said = re.search(r"(?<!non)(?<!non-)convex", statement.title)
+    return not (of_minimum or said or assumes_convexity(statement))
+
+
+def assumes_convexity(statement: Statement) -> bool:
+    """Whether it says so among its assumptions."""
+    return bool(_CONVEX & {*statement.assumptions})

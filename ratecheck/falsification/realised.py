@@ -1,0 +1,181 @@
+"""The solver's worst case as functions: an instance that `recheck` accepts, a trifle below the bound from above.
+
+A solution of the performance-estimation problem has the vectors and values of a worst run, up to the solver's accuracy,
+so that some conditions are broken in the eighth digit. Beside it stands a run on a quadratic whose curvatures are
+strictly inside of what is allowed, which meets every condition with room. The two together, f(x, y) = (1 - e) f_1(x/r)
++ e f_2(y/s) with r^2 = 1 - e and s^2 = e, are a run whose conditions are the averages of theirs: the room of the second
+pays for what the solver got wrong in the first, and what is compared is an average, too. The smallest share e for which
+the exact check agrees is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.falsification.deterministic import Comparison, DeterministicCase, Snapshot
+from ratecheck.falsification.interpolation import Answers, Minimiser, VerifiedInstance, recheck
+from ratecheck.falsification.pep import Formulation
+
+# Shares of the quadratic, and its curvatures between the least and the largest one.
+_SHARES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+_CURVATURES = np.array([0.2, 0.45, 0.7])
+# Directions in which the solver's vectors are shorter than this share of the longest are left out.
+_FLAT = 1e-8
+# What is kept below the limits at the start, so that rounding breaks none.
+_TRIFLE = 1e-12
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Gradients (J_k, d) and values (J_k,) of every client, in the order of the run, and x* with what is there.
+
+    ``slopes`` (n, d) and ``lows`` (n,) are gradients and values at x*, and ``gap`` is f at the start minus inf f.
+    """
+
+    gradients: tuple[Array, ...]
+    heights: tuple[Array, ...]
+    star: Array
+    slopes: Array
+    lows: Array
+    gap: float
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.star)
+
+
+def realised(case: DeterministicCase, comparison: Comparison, found: Formulation) -> tuple[Answers, VerifiedInstance]:
+    """The instance, and what was checked of it, from a problem with its solution in it.
+
+    Raises `InputError` where no share makes it one, such as where the steps are too small for floats.
+    """
+    worst, inside = _solution(found), _quadratic(case.scaled, found)
+    last: InputError | None = None
+    for share in _SHARES:
+        instance = _answers(case, _beside(worst, inside, share))
+        try:
+            return instance, recheck(instance, comparison)
+        except InputError as error:
+            last = error
+    raise InputError(f"{case.statement.key}: the solver's answer is no instance: {last}")
+
+
+def _solution(found: Formulation) -> _Run:
+    """The run that the solver found, in as few coordinates as it takes."""
+    triples = [function.list_of_points[:] for function in found.functions]
+    stars = [own.pop() for own in triples] if found.lowest.point is not None else []
+    vectors = [slope.eval() for own in triples for _, slope, _ in own] + [slope.eval() for _, slope, _ in stars]
+    star = found.lowest.point.eval() if found.lowest.point is not None else np.zeros_like(vectors[0])
+    every = np.array([*vectors, star])
+    _, sizes, axes = np.linalg.svd(every, full_matrices=False)
+    every = every @ axes[sizes > _FLAT * sizes[0]].T
+    counts = np.cumsum([len(own) for own in triples])
+    gradients = np.split(every[: counts[-1]], counts[:-1])
+    heights = tuple(np.array([_value(height) for *_, height in own]) for own in triples)
+    # Without a minimiser each function is bounded from below by itself.
+    floors = [(h - (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
+    lowest = _value(found.lowest.value) if stars else float(np.mean(floors))
+    return _Run(
+        gradients=tuple(gradients),
+        heights=heights,
+        star=every[-1],
+        slopes=every[counts[-1] : -1],
+        lows=np.array([_value(height) for *_, height in stars]),
+        gap=float(np.mean([own[0] for own in heights])) - lowest,
+    )
+
+
+def _value(expression: object) -> float:
+    return float(expression.eval())  # type: ignore[attr-defined]
+
+
+def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
+    """The run on one function for all clients, ||sqrt(c) (x - 1)||^2/2, whose limits at the start are met."""
+    low = max(scaled.curvature, 0.0)
+    c = low + _CURVATURES * (1 - low)
+    centre = np.ones(len(c)) * math.sqrt(0.5 * min(_limits(scaled, c)))
+    gradients: list[dict[int, Array]] = [{} for _ in found.functions]
+    heights: list[dict[int, float]] = [{} for _ in found.functions]
+    order = iter(found.asked)
+
+    def oracle(_: int, x: Array) -> Array:
+        i, k = next(order)
+        gradients[i][k], heights[i][k] = c * (x - centre), float(c @ (x - centre) ** 2 / 2)
+        return gradients[i][k]
+
+    run: tuple[Snapshot, ...] = scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run))
+    assert len(run) == len(found.run)
+    n = scaled.n
+    return _Run(
+        gradients=tuple(np.array([own[k] for k in sorted(own)]) for own in gradients),
+        heights=tuple(np.array([own[k] for k in sorted(own)]) for own in heights),
+        star=centre,
+        slopes=np.zeros((n, len(c))),
+        lows=np.zeros(n),
+        gap=float(c @ centre**2 / 2),
+    )
+
+
+def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
+    """Squared sizes of the centre's coordinates at which the limits at the start would be reached."""
+    limits = [1.0]
+    if scaled.gap is not None:
+        limits.append(2 * scaled.gap / float(c.sum()))
+    if scaled.radius2 is not None:
+        limits.append(scaled.radius2 / len(c))
+    if "B_0" in scaled.values:
+        limits.append(scaled.values["B_0"] / (scaled.n * float((c**2).sum())))
+    return limits
+
+
+def _beside(worst: _Run, inside: _Run, share: float) -> _Run:
+    """The two runs in separate coordinates, the second with that share."""
+    more, less = math.sqrt(1 - share), math.sqrt(share)
+
+    def vectors(a: Array, b: Array) -> Array:
+        return np.concatenate([more * a, less * b], axis=-1)
+
+    def numbers(a: Array, b: Array) -> Array:
+        return np.asarray((1 - share) * a + share * b)
+
+    return _Run(
+        gradients=tuple(map(vectors, worst.gradients, inside.gradients)),
+        heights=tuple(map(numbers, worst.heights, inside.heights)),
+        star=vectors(worst.star, inside.star),
+        slopes=vectors(worst.slopes, inside.slopes) if len(worst.slopes) else np.zeros((0, 0)),
+        lows=numbers(worst.lows, inside.lows) if len(worst.lows) else np.zeros(0),
+        gap=float((1 - share) * worst.gap + share * inside.gap),
+    )
+
+
+def _answers(case: DeterministicCase, run: _Run) -> Answers:
+    """The answers in the units of the case, scaled down to what the limits at the start allow.
+
+    All vectors times s and all values times s^2 is another instance.
+    """
+    scaled, n = case.scaled, case.n
+    first = sum(float(own[0] @ own[0]) for own in run.gradients)
+    use = [run.gap / scaled.gap] if scaled.gap is not None else []
+    use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
+    use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
+    # A run that hardly moves is left so: grown, it would be what the solver got wrong.
+    shrink = (1 - _TRIFLE) / max(1.0, *use)
+    of_f, of_x2 = case.units
+    slope, height = math.sqrt(shrink * case.square_unit), shrink * of_f
+    minimiser = None
+    if case.needs_minimiser:
+        point = math.sqrt(shrink * of_x2) * run.star
+        minimiser = Minimiser(point, slope * run.slopes[: n - 1].reshape(n - 1, run.dimension), height * run.lows)
+    return Answers(
+        case=case,
+        gradients=tuple(slope * own for own in run.gradients),
+        heights=tuple(height * own for own in run.heights),
+        tilts=np.zeros((n - 1, run.dimension)),
+        minimiser=minimiser,
+    )

@@ -1,0 +1,102 @@
+"""Beyond quadratics: wrong theorems that no quadratic contradicts, and true ones that are left alone."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import pytest
+
+from bounds.theorem import theorem
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.worst_functions import worst_functions
+from ratecheck.outcome import Outcome
+from ratecheck.views.falsify import falsified_fields, falsified_text
+
+CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
+STRONGLY = ["smoothness", "strong_convexity", "full_participation", "no_personal"]
+QUICKLY = Budget(60, by_term=False)
+FAST = ("gamma_u <= 1/L", "gamma_u >= 9/10/L")
+
+
+@pytest.fixture(autouse=True)
+def pepit():
+    """Skips where the extra is not installed."""
+    pytest.importorskip("clarabel", reason="needs the extra pep")
+    with warnings.catch_warnings(action="ignore"):
+        pytest.importorskip("PEPit", reason="needs the extra pep")
+
+
+def descent(right, left="gap", over="every_round_but_first", assumptions=CONVEX, conditions=("gamma_u <= 1/L",)):
+    """A theorem on gradient descent."""
+    return theorem(
+        title="Gradient descent", algorithm="fedavg", left=left, right=right, over=over, assumptions=assumptions,
+        conditions=list(conditions), settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook",
+        key="mine/descent",
+    )  # fmt: skip
+
+
+# Gradient descent is slowest on a slope that ends in a bowl; quadratics need less than half of these.
+WRONG = {
+    "values": descent("dist2_0/(6*gamma_u*t)"),
+    "gradients": descent("2*L*F_0/(3*t + 1)", left="G_u", over="every_round", conditions=FAST),
+}
+TRUE = {
+    "values": descent("dist2_0/(4*gamma_u*t)"),
+    "gradients": descent("2*F_0/(gamma_u*(2*t + 1))", left="G_u", over="every_round"),
+    "values, strongly convex": descent("dist2_0*L/2*(1 - gamma_u*mu)**(2*t)", assumptions=STRONGLY),
+    "distances": descent("0", left="nearer", over="every_round", conditions=("gamma_u <= 2/L",)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_theorem_that_quadratics_do_not_contradict_is_violated(name):
+    """The search alone finds nothing; the answer names the run and how to repeat it, and saves no quadratic."""
+    alone = falsify(WRONG[name], Budget(60, by_term=False, functions=False))
+    assert alone.outcome is Outcome.INCONCLUSIVE
+    found = falsify(WRONG[name], QUICKLY)
+    assert found.outcome is Outcome.VIOLATED
+    assert found.by_function
+    assert not found.by_instance
+    assert found.tightness > 1
+    text = falsified_text(found)
+    assert "the worst convex function, by its values and gradients:" in text
+    assert "--pep n=1" in text
+    assert "the worst instance" not in text
+    fields = json.loads(json.dumps(falsified_fields(found)))
+    assert fields["verdict"] == "VIOLATED"
+    assert fields["counterexample"] is None
+    assert fields["functions"]["worst"]["instance"]["gradients"]
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_a_true_theorem_is_left_alone(name):
+    """With what the worst functions reach, which is all of it or nearly."""
+    found = falsify(TRUE[name], QUICKLY)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.functions.cases
+    assert "worst functions of small runs" in falsified_text(found)
+    assert name == "distances" or 0.3 < found.functions.tightness <= 1 + 1e-9
+
+
+def test_what_is_not_asked_says_why():
+    """Functions that need not be convex, and methods that are not modelled."""
+    plain = descent("2*F_0/(gamma_u*T)", left="G_u", over="mean_of_rounds", assumptions=CONVEX[:1] + CONVEX[2:])
+    assert "need not be convex" in worst_functions(plain).reason
+    proximal = theorem(
+        title="Proximal steps, convex", algorithm="pfedme", left="grad_F2", over="mean_of_rounds", right="F_0*lambda_",
+        assumptions=["convexity", "full_participation", "no_personal"], vocabulary="textbook", key="mine/proximal",
+    )  # fmt: skip
+    found = worst_functions(proximal)
+    assert found.worst is None
+    assert found.reason
+
+
+def test_the_same_seed_gives_the_same_answer():
+    """Solver and search are functions of their input."""
+    first, again = (worst_functions(WRONG["values"]).worst.to_json() for _ in range(2))
+    for each in (first, again):
+        each.pop("seconds")
+        for row in each["rounds"]:
+            row.pop("seconds")
+    assert first == again
