@@ -171,10 +171,11 @@ def _check_repairs(key: str) -> None:
 
 
 def _check(statement: Statement) -> None:
-    """Raise `InputError` for a part of a statement that has no value whatever the numbers."""
+    """Raise `InputError` for a part of a statement that has no value, or that nothing meets, whatever the numbers."""
     import sympy as sp
 
     from bounds import formula
+    from bounds.consistency import faults
     from bounds.statement import OPERATORS
 
     if not statement.claims:
@@ -197,6 +198,8 @@ def _check(statement: Statement) -> None:
             raise InputError(
                 f"{place}: {error}; sums, products, rational powers, Min, Max, log and exp are admissible"
             ) from None
+    for fault in faults(statement):
+        raise InputError(f"{fault.place}: {fault.reason}")
 
 
 def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:

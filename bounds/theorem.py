@@ -15,8 +15,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import sympy as sp
 
+from bounds.consistency import faults
 from bounds.errors import InputError, did_you_mean
-from bounds.numbers import as_float, holds
+from bounds.numbers import as_float
 from bounds.parsing import UnknownSymbolError, comparison, expression
 from bounds.statement import (
     OPERATORS,
@@ -30,7 +31,6 @@ from bounds.statement import (
     Statement,
     StepProduct,
     StepRule,
-    number,
 )
 from bounds.symbols import COMMON, ROUND, Domain, Quantity, Role, Vocabulary
 
@@ -157,7 +157,8 @@ def theorem(
     - ``symbols`` are one's own (`symbol`); ``vocabulary`` is that of a paper by its short name, "textbook" included.
     - ``source`` is text such as "My paper, Theorem 1". A file's name and the statement's name in it are its ``key``.
 
-    Raises `InputError` that names the field and what is admissible there.
+    Raises `InputError` that names the field and what is admissible there, or why nothing meets the statement
+    (`bounds.consistency`).
 
     >>> descent = theorem(
     ...     "Gradient descent", algorithm="fedavg", assumptions=["smoothness", "full_participation", "no_personal"],
@@ -181,7 +182,7 @@ def theorem(
         relation=_relation(relation),
         terms=read.terms(right),
     )
-    return Statement(
+    made = Statement(
         key=key or UNNAMED + (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "theorem"),
         title=title,
         source=_source(source),
@@ -197,6 +198,9 @@ def theorem(
         remark=remark,
         repairs=repairs,
     )
+    for fault in faults(made):
+        raise FieldError(fault.field, fault.place, fault.reason)
+    return made
 
 
 class _Fields:
@@ -281,8 +285,6 @@ class _Fields:
             return given
         left, operator, right = self._comparison(given, "conditions", place)
         found = Condition(name=name or "condition", left=left, operator=operator, right=right)
-        if not found.symbols and not holds(number(left, {}), operator, number(right, {})):
-            raise FieldError("conditions", place, f"{found.text} is false whatever the numbers are: nothing meets it")
         return Condition(name=name or found.text, left=left, operator=operator, right=right)
 
     def _comparison(self, given: Any, field: str, place: str) -> tuple[sp.Expr, str, sp.Expr]:
@@ -307,14 +309,7 @@ class _Fields:
             raise FieldError("settings", "settings", f"{_brief(given)} is no mapping such as {{'K': 1}}")
         for name in given:
             self._known(name, "settings", "settings")
-        found = {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
-        for name, value in found.items():
-            if value.is_number and name in self.vocabulary:
-                try:
-                    self.vocabulary[name].check(as_float(name, value))
-                except InputError as error:
-                    raise FieldError("settings", f"settings[{name!r}]", error) from None
-        return found
+        return {name: self.formula(value, "settings", f"settings[{name!r}]") for name, value in given.items()}
 
     def step_rules(self, given: Mapping[str, Formula] | Iterable[StepRule]) -> tuple[StepRule, ...]:
         """What the statement sets step sizes to."""
@@ -324,24 +319,7 @@ class _Fields:
                 reason = f"{_brief(wrong[0])} is no step rule; it is a mapping such as {{'gamma_u': '1/L'}}"
                 raise FieldError("step_rules", "step_rules", reason)
             return rules
-        found = tuple(self._step_rule(name, value) for name, value in given.items())
-        self._check_circles({rule.symbol.name: rule.value for rule in found if not rule.at_least})
-        return found
-
-    @staticmethod
-    def _check_circles(rules: Mapping[str, sp.Expr]) -> None:
-        """Refuse step sizes that are set by way of themselves."""
-        for start in rules:
-            ways: list[tuple[str, ...]] = [(start,)]
-            while ways:
-                way = ways.pop()
-                for name in sorted(one.name for one in rules[way[-1]].free_symbols if one.name in rules):
-                    if name == start:
-                        through = " -> ".join((*way, start))
-                        reason = f"{start} is set by way of itself, {through}: make it a condition, or solve for it"
-                        raise FieldError("step_rules", f"step_rules[{start!r}]", reason)
-                    if name not in way:
-                        ways.append((*way, name))
+        return tuple(self._step_rule(name, value) for name, value in given.items())
 
     def _step_rule(self, name: str, value: Formula) -> StepRule:
         place = f"step_rules[{name!r}]"

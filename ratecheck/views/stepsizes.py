@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bounds.ledger.refuted import refuted_fields
+from bounds.numbers import inwards
+from bounds.statement import names_in, number
 from ratecheck.stepsizes.interval import Interval, point
 from ratecheck.stepsizes.typable import end_text, shortest, steps_text, value_text
 from ratecheck.views.width import table
@@ -35,7 +37,7 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
     lines = [f"{statement.key}   {statement.title}"]
     if not answer.feasible:
         lines.append("no step sizes are admissible: these conditions conflict")
-        lines += [f"  {name}" for name in answer.conflict]
+        lines += [f"  {name}{_limit(answer, name)}" for name in answer.conflict]
         return "\n".join([*lines, *([] if nearest is None else _nearest_lines(nearest))])
     rules = {rule.symbol.name: rule for rule in statement.step_rules}
     rows = [("step size", "admissible", "prescribed", "minimises the bound")]
@@ -65,6 +67,20 @@ def step_sizes_text(answer: StepSizes, nearest: Nearest | None = None) -> str:
     if answer.missing:
         lines.append(f"to minimise the bound, give also {', '.join(answer.missing)}")
     return "\n".join(lines)
+
+
+def _limit(answer: StepSizes, name: str) -> str:
+    """What a condition of the conflict leaves of one step size at the given numbers: both sides evaluated."""
+    condition = next((each for each in answer.core if each.text == name), None)
+    if condition is None or condition.right.is_number or not condition.left.is_Symbol:
+        return ""
+    known = answer.values | {rule.symbol: rule.value for rule in answer.problem.fixed}
+    names = names_in(condition.right)
+    if not names <= known.keys():
+        return ""
+    limit = inwards(number(condition.right, known), condition.operator)
+    point = ", ".join(f"{each}={known[each]:.6g}" for each in sorted(names))
+    return f", which is {condition.left} {condition.operator} {limit} at {point}"
 
 
 def _exact(value: float) -> str:

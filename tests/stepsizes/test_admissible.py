@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pytest
 import sympy as sp
+from short_theorem import DESCENT
 
 import bounds
 from bounds.symbols import Role
+from bounds.theorem import theorem
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import FeasibleSet
@@ -337,3 +339,12 @@ def test_an_optimum_on_a_cap_can_be_typed():
     assert all(len(text) <= len("1.23456e-05") for text in list(typed.values())[:1])
     values, _ = statement.complete({**constants, **{name: float(text) for name, text in typed.items()}})
     assert all(check.holds is not False for check in statement.check_conditions(values))
+
+
+def test_conditions_that_conflict_are_evaluated():
+    """Both limits at the numbers, by hand: 1/(10*2) and 0.5; what is a number already is left as it is."""
+    fields = DESCENT | {"conditions": ["gamma_u <= 0.1/L", "gamma_u > 0.5"]}
+    text = step_sizes_text(step_sizes(theorem(**fields), {"L": 2.0}))
+    assert "  gamma_u <= 1/(10*L), which is gamma_u <= 0.05 at L=2\n  gamma_u > 1/2" in text
+    below_zero = theorem(**DESCENT | {"conditions": ["gamma_u <= (1 - L)/L"]})
+    assert "which is gamma_u <= -0.5 at L=2" in step_sizes_text(step_sizes(below_zero, {"L": 2.0}))

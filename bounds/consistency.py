@@ -1,0 +1,124 @@
+"""What in a statement nothing can meet, whatever the numbers are: settings, step rules and conditions.
+
+It is the same for a statement that `bounds.theorem.theorem` makes and for one that is written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import sympy as sp
+
+from bounds.errors import InputError
+from bounds.numbers import as_float, holds
+from bounds.roots import shown
+from bounds.statement import OPERATORS, Condition, Statement, number
+
+# The sign of longer formulas is not asked for.
+_LONGEST = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """Why nothing meets the statement: the ``field``, a ``place`` in it such as ``settings['K']``, and the reason."""
+
+    field: str
+    place: str
+    reason: str
+
+
+def faults(statement: Statement) -> Iterator[Fault]:
+    """Settings outside their domain or order, step sizes set by way of themselves, conditions that are always false.
+
+    A condition is false where its sides show it by numbers, or SymPy by the domains of its symbols. Parts that are no
+    formulas are passed over.
+    """
+    fixed = _settings(statement)
+    yield from _outside(statement, fixed)
+    yield from _misordered(statement, fixed)
+    yield from _circles(statement)
+    for k, condition in enumerate(statement.conditions):
+        if isinstance(condition.left, sp.Expr) and isinstance(condition.right, sp.Expr):
+            # What nobody named is called by what it says.
+            named = condition.name != condition.text
+            place = f"conditions[{condition.name!r}]" if named else f"conditions[{k}]"
+            if reason := _false(condition, fixed):
+                yield Fault(field="conditions", place=place, reason=reason)
+
+
+def _settings(statement: Statement) -> dict[str, sp.Expr]:
+    """What the statement fixes, with what it fixes too put in."""
+    fixed = dict(statement.settings)
+    for _ in fixed:
+        fixed = {name: _put(value, statement.settings) for name, value in fixed.items()}
+    return fixed
+
+
+def _put(expr: sp.Expr, values: Mapping[str, sp.Expr]) -> sp.Expr:
+    return expr.xreplace({symbol: values[symbol.name] for symbol in expr.free_symbols if symbol.name in values})
+
+
+def _outside(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Fault]:
+    for name, value in fixed.items():
+        if value.is_number:
+            try:
+                statement.vocabulary[name].check(as_float(name, value))
+            except InputError as error:
+                yield Fault(field="settings", place=f"settings[{name!r}]", reason=str(error))
+
+
+def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Fault]:
+    vocabulary = statement.vocabulary
+    for smaller, larger in vocabulary.ordered:
+        first = next((name for name in (smaller, larger) if name in fixed), None)
+        if first is None:
+            continue
+        left, right = (fixed.get(name, vocabulary[name].symbol) for name in (smaller, larger))
+        if sp.expand(left - right).is_positive:
+            reason = f'"{smaller} <= {larger}" is broken: {shown(left)} <= {shown(right)} is false'
+            yield Fault(field="settings", place=f"settings[{first!r}]", reason=reason)
+
+
+def _circles(statement: Statement) -> Iterator[Fault]:
+    """Step sizes that are set by way of themselves; a rule that is only a default may name what depends on it."""
+    rules = {
+        rule.symbol.name: rule.value
+        for rule in statement.step_rules
+        if not (rule.at_least or rule.free) and isinstance(rule.value, sp.Expr)
+    }
+    for start in rules:
+        ways: list[tuple[str, ...]] = [(start,)]
+        while ways:
+            way = ways.pop()
+            for name in sorted(one.name for one in rules[way[-1]].free_symbols if one.name in rules):
+                if name == start:
+                    through = " -> ".join((*way, start))
+                    reason = f"{start} is set by way of itself, {through}: make it a condition, or solve for it"
+                    yield Fault(field="step_rules", place=f"step_rules[{start!r}]", reason=reason)
+                elif name not in way:
+                    ways.append((*way, name))
+
+
+def _false(condition: Condition, fixed: Mapping[str, sp.Expr]) -> str:
+    """That a condition is false whatever the numbers are; empty where that is not seen."""
+    if condition.operator not in OPERATORS:
+        return ""
+    if not _refuted(condition.left, condition.operator, condition.right):
+        left, right = _put(condition.left, fixed), _put(condition.right, fixed)
+        if (left, right) == (condition.left, condition.right) or not _refuted(left, condition.operator, right):
+            return ""
+        values = ", ".join(f"{name}={shown(fixed[name])}" for name in sorted(condition.symbols & fixed.keys()))
+        return f"{condition.text} is false with the settings {values}: nothing meets it"
+    return f"{condition.text} is false whatever the numbers are: nothing meets it"
+
+
+def _refuted(left: sp.Expr, operator: str, right: sp.Expr) -> bool:
+    if not (left.free_symbols or right.free_symbols):
+        return not holds(number(left, {}), operator, number(right, {}))
+    above = left - right if operator in ("<=", "<", "==") else right - left
+    if sp.count_ops(above) > _LONGEST:
+        return False
+    if operator == "==":
+        return above.is_zero is False
+    return bool(above.is_nonnegative if operator in ("<", ">") else above.is_positive)
