@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ratecheck.api.bound import BoundResult, bound
     from ratecheck.api.catalogue import CatalogueResult, catalogue
     from ratecheck.api.compare import CompareResult, compare
+    from ratecheck.api.diff import DiffResult, diff
     from ratecheck.api.falsify import FalsifyResult, WorstCaseResult, falsify
     from ratecheck.api.implications import ImplicationsResult, implications
     from ratecheck.api.lint import LintResult, lint, statement_schema
@@ -57,6 +58,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "CatalogueResult": ("ratecheck.api.catalogue", "CatalogueResult"),
     "CompareResult": ("ratecheck.api.compare", "CompareResult"),
     "Comparison": ("ratecheck.verification.verdict", "Comparison"),
+    "DiffResult": ("ratecheck.api.diff", "DiffResult"),
     "DrawnResult": ("ratecheck.api.result", "DrawnResult"),
     "Evaluation": ("bounds.statement", "Evaluation"),
     "Expectation": ("ratecheck.engines.moments.exact", "Expectation"),
@@ -94,6 +96,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "bound": ("ratecheck.api.bound", "bound"),
     "catalogue": ("ratecheck.api.catalogue", "catalogue"),
     "compare": ("ratecheck.api.compare", "compare"),
+    "diff": ("ratecheck.api.diff", "diff"),
     "exact": ("ratecheck.engines", "exact_moments"),
     "exact_average": ("ratecheck.engines", "exact_average"),
     "falsify": ("ratecheck.api.falsify", "falsify"),
@@ -155,6 +158,7 @@ __all__ = [
     "CatalogueResult",
     "CompareResult",
     "Comparison",
+    "DiffResult",
     "DrawnResult",
     "Evaluation",
     "Expectation",
@@ -193,6 +197,7 @@ __all__ = [
     "bound",
     "catalogue",
     "compare",
+    "diff",
     "exact",
     "exact_average",
     "falsify",

@@ -26,6 +26,7 @@ COMMANDS = {
     "show": "One statement as text, LaTeX, Markdown or JSON.",
     "new": "Write a theorem to a file, ready to be changed into your own.",
     "lint": "Look for mistakes in a statement before anything is run.",
+    "diff": "What changed between two versions of statements and of their proofs.",
     "bound": "Evaluate a bound and its conditions at given numbers.",
     "stepsize": "Step sizes that a statement admits, prescribes and that minimise its bound.",
     "rounds": "The smallest number of rounds for which a bound is at most eps.",

@@ -266,10 +266,7 @@ def _title(chosen: Mapping[str, Statement], file: str) -> str:
 
 def _has_own_steps(own: OwnLedger, keys: set[str]) -> bool:
     """Whether a file has steps of one of these statements; what is wrong with its ledger is said, not passed over."""
-    file = own.file
-    if getattr(file.module, "STEPS", None) is None and "STEPS" not in file.broken:
-        return False
-    return any(step.of in keys for step in own.steps)
+    return selection.has_steps_of_its_own(own) and any(step.of in keys for step in own.steps)
 
 
 # --- What is found about it ---

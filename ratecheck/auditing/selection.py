@@ -83,6 +83,11 @@ def closure(keys: Iterable[str], premises: Mapping[str, Sequence[str]]) -> set[s
     return wanted
 
 
+def has_steps_of_its_own(own: OwnLedger) -> bool:
+    """Whether a file has a ledger; what is wrong with it is said by what reads it, not passed over."""
+    return getattr(own.file.module, "STEPS", None) is not None or "STEPS" in own.file.broken
+
+
 def _named(own: OwnLedger, audited: Iterable[str]) -> list[str]:
     """The names of the statements that have steps."""
     return [name for name, each in own.statements.items() if each.key in set(audited)]

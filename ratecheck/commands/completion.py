@@ -21,8 +21,8 @@ from ratecheck.commands.exit_codes import DONE, UNUSABLE
 VARIABLE = "_RATECHECK_COMPLETE"
 # Commands that take keys, and what they take beside them.
 _VALUES = frozenset({"bound", "stepsize", "rounds", "compare", "verify", "falsify", "scaling", "plot"})
-_KEYS = _VALUES | {"show", "lint", "audit", "rates", "implications", "selftest"}
-_PAPERS = frozenset({"list", "lint", "audit", "verify", "falsify", "implications", "selftest"})
+_KEYS = _VALUES | {"show", "lint", "diff", "audit", "rates", "implications", "selftest"}
+_PAPERS = frozenset({"list", "lint", "diff", "audit", "verify", "falsify", "implications", "selftest"})
 _SUFFIXES = (".py", ".json")
 
 
