@@ -1,7 +1,8 @@
 """The settings of the experiments that papers print, as data: what is to be compared with the conditions of theorems.
 
 The module ``experiments`` of a paper has its EXPERIMENTS. It has only what the paper prints: a constant such as L that
-it does not print is absent, and so unknown.
+it does not print is absent, and so unknown. ORDERED, where there is such a list, has pairs (smaller, larger) of
+constants that are in this order for every problem that meets the paper's assumptions.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ def exact(**numbers: int | str) -> dict[str, sp.Rational]:
 def encoded(paper: str) -> bool:
     """Whether the experiments of a paper were read; not of a file of one's own."""
     return paper in bounds.PAPERS and papers.has(paper, "experiments")
+
+
+def ordered(paper: str) -> tuple[tuple[str, str], ...]:
+    """The pairs (smaller, larger) of constants whose order follows from the assumptions of a paper."""
+    found: tuple[tuple[str, str], ...] = (
+        getattr(papers.part(paper, "experiments"), "ORDERED", ()) if encoded(paper) else ()
+    )
+    return found
 
 
 def experiments(paper: str) -> tuple[Experiment, ...]:

@@ -318,8 +318,9 @@ def _settings(paper: str) -> int | None:
 def _coverage(section: _Section) -> dict[str, tuple[Coverage, ...]]:
     """The settings of the paper's experiments against each form of a statement that restricts step sizes."""
     forms = (section.statement, *section.repaired)
-    printed = experiment.experiments(section.statement.key.partition("/")[0])
-    return {each.key: coverage(each, printed) for each in forms if printed and restricts_step_sizes(each)}
+    paper = section.statement.key.partition("/")[0]
+    printed, order = experiment.experiments(paper), experiment.ordered(paper)
+    return {each.key: coverage(each, printed, order) for each in forms if printed and restricts_step_sizes(each)}
 
 
 def _searches(scope: _Scope, evaluations: int, seed: int, many: Mapping[str, Any]) -> dict[str, Falsified]:

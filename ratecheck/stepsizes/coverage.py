@@ -3,8 +3,9 @@
 The printed numbers are put into every condition, exactly. A condition without an unknown number is true or false. One
 with a single unknown number x holds on a union of intervals of x, whose ends are the positive roots of the numerators
 and denominators of both sides' difference, with one argument for every maximum and minimum: between two of them its
-truth does not change, so that one point of each interval decides. Where several numbers are unknown, z3 is asked
-whether any values meet all conditions that are quotients of polynomials; else nothing is claimed.
+truth does not change, so that one point of each interval decides. Where several numbers are unknown, a lower limit on
+a printed number fails if it does at its infimum, which is found where the limit is seen to grow with each of them; and
+z3 is asked whether any values meet all conditions that are quotients of polynomials. Else nothing is claimed.
 """
 
 from __future__ import annotations
@@ -126,10 +127,13 @@ def restricts_step_sizes(statement: Statement) -> bool:
     return not statement.order_only and any(statement.vocabulary[name].role is Role.STEP_SIZE for name in names)
 
 
-def coverage(statement: Statement, experiments: Sequence[Experiment]) -> tuple[Coverage, ...]:
+def coverage(
+    statement: Statement, experiments: Sequence[Experiment], ordered: Sequence[tuple[str, str]] = ()
+) -> tuple[Coverage, ...]:
     """The settings that run the statement's method against its conditions; none where it restricts no step size.
 
-    Assumptions on the problem, such as smoothness, are not looked at, only conditions on numbers.
+    ``ordered`` has pairs (smaller, larger) of constants whose order follows from the assumptions. These themselves,
+    such as smoothness, are not looked at, only conditions on numbers.
 
     >>> import bounds
     >>> from bounds.ledger.experiment import experiments
@@ -140,7 +144,7 @@ def coverage(statement: Statement, experiments: Sequence[Experiment]) -> tuple[C
     if not restricts_step_sizes(statement):
         return ()
     return tuple(
-        Coverage(each, tuple(_case(statement, each, values) for values in each.cases()))
+        Coverage(each, tuple(_case(statement, each, values, ordered) for values in each.cases()))
         for each in experiments
         if statement.algorithm in each.algorithms
     )
@@ -149,14 +153,19 @@ def coverage(statement: Statement, experiments: Sequence[Experiment]) -> tuple[C
 # --- One case ---
 
 
-def _case(statement: Statement, experiment: Experiment, printed: Mapping[str, sp.Rational]) -> Case:
-    numbers = ", ".join(f"{name}={value}" for name, value in printed.items() if name in statement.parameters)
+def _case(
+    statement: Statement,
+    experiment: Experiment,
+    printed: Mapping[str, sp.Rational],
+    ordered: Sequence[tuple[str, str]],
+) -> Case:
+    numbers = ", ".join(f"{name}={_number(value)}" for name, value in printed.items() if name in statement.parameters)
     values: Exact = dict(printed)
     outside = _completed(statement, values)
     if outside:
         return Case(numbers, Verdict.OUTSIDE, outside, ())
     found = tuple(_at(each, values, statement) for each in statement.hypotheses)
-    why_not = _excluded(statement, experiment, values, found)
+    why_not = _excluded(statement, experiment, values, found) or _out_of_reach(statement, values, ordered)
     if why_not:
         return Case(numbers, Verdict.NOT_COVERED, why_not, found)
     verdict, reason = _left(found)
@@ -353,6 +362,39 @@ def _roots_of_quotient(expr: sp.Expr, x: sp.Symbol) -> set[sp.Expr] | None:
 
 
 # --- Several unknown numbers ---
+
+
+def _out_of_reach(statement: Statement, values: Exact, ordered: Sequence[tuple[str, str]]) -> str:
+    """A lower limit that a printed number misses whatever the unknown numbers are, in this order; empty without one."""
+    for condition in statement.hypotheses:
+        left, right = _put(condition.left, values), _put(condition.right, values)
+        if condition.operator not in (">=", ">") or not left.is_number or len(right.free_symbols) < 2:
+            continue
+        least = _infimum(right, statement, ordered)
+        if least is not None and bool(left < least):
+            order = ", ".join(f"{low} <= {high}" for low, high in ordered)
+            said = f"{left} is less than {_number(least)}, the infimum of the right side"
+            return f"{condition.text} is false: {said}{f' where {order}' if order else ''}"
+    return ""
+
+
+def _infimum(expr: sp.Expr, statement: Statement, ordered: Sequence[tuple[str, str]]) -> sp.Expr | None:
+    """Of an expression over all values of its symbols in their order; None where it is not seen to grow with each."""
+    for low, high in ordered:
+        smaller, larger = statement.vocabulary[low].symbol, statement.vocabulary[high].symbol
+        expr = expr.xreplace({larger: smaller * (1 + sp.Dummy(high, nonnegative=True))})
+    # The symbols that vanish first may keep others from cancelling.
+    for _ in range(len(expr.free_symbols)):
+        for symbol in sorted(expr.free_symbols, key=str):
+            at_zero = expr.subs(symbol, 0)
+            if symbol.is_nonnegative and at_zero.is_finite is not False and expr.diff(symbol).is_nonnegative:
+                expr = _gathered(at_zero)
+    return expr if expr.is_number and expr.is_real else None
+
+
+def _gathered(expr: sp.Expr) -> sp.Expr:
+    """What is under roots as products, so that powers of the same symbol cancel."""
+    return expr.replace(lambda e: e.is_Pow and not e.exp.is_Integer, lambda e: sp.factor(e.base) ** e.exp)
 
 
 def _contradiction(statement: Statement, values: Exact) -> str:

@@ -23,6 +23,8 @@ def _setting(place: str, algorithm: str, steps: tuple[str, str, str], remark: st
     )
 
 
+# A gradient with Lipschitz constant L_1 cannot grow faster than that, and strong convexity makes it grow with mu_g.
+ORDERED = (("mu_g", "L_1"),)
 EXPERIMENTS = (
     _setting(
         "Appendix A.2, MNIST-MLP", "simfbo", ("0.2", "0.1", "0.05"), "one local step each", n=100, P=10, tau_bar=1

@@ -52,7 +52,7 @@ _PHONE = """
   figure { margin-left: 0; margin-right: 0; }
 }
 """
-# Closed details are shown by ::details-content, which old browsers do not know: a file without scripts cannot open them.
+# What is folded is shown by ::details-content, which old browsers lack; a file without scripts cannot do it otherwise.
 _PAPER = """
 @page { margin: 1.6cm; }
 @media print {
