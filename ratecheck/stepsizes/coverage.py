@@ -11,7 +11,7 @@ z3 is asked whether any values meet all conditions that are quotients of polynom
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -25,6 +25,10 @@ from bounds.symbols import Domain, Role
 from ratecheck.algebra.smt import SOLVER, written
 
 Exact = dict[str, sp.Expr]
+# A condition with numbers put in: left side, operator, right side.
+Relation = tuple[sp.Expr, str, sp.Expr]
+# Where conditions hold: everywhere, nowhere, or None with where.
+Answer = tuple[bool | None, str]
 
 _RELATIONS = {"<=": sp.Le, ">=": sp.Ge, "==": sp.Eq, "<": sp.Lt, ">": sp.Gt}
 _SMT = {"<=": "<=", ">=": ">=", "==": "=", "<": "<", ">": ">"}
@@ -165,14 +169,21 @@ def _case(
     if outside:
         return Case(numbers, Verdict.OUTSIDE, outside, ())
     found = tuple(_at(each, values, statement) for each in statement.hypotheses)
-    why_not = _excluded(statement, experiment, values, found) or _out_of_reach(statement, values, ordered)
+    joint = _joint(statement, values, found)
+    why_not = _excluded(statement, experiment, values, found, joint) or _out_of_reach(statement, values, ordered)
     if why_not:
         return Case(numbers, Verdict.NOT_COVERED, why_not, found)
-    verdict, reason = _left(found)
+    verdict, reason = _left(found, [where for _, where in joint.values()])
     return Case(numbers, verdict, reason, found)
 
 
-def _excluded(statement: Statement, experiment: Experiment, values: Exact, found: Sequence[ConditionAtSetting]) -> str:
+def _excluded(
+    statement: Statement,
+    experiment: Experiment,
+    values: Exact,
+    found: Sequence[ConditionAtSetting],
+    joint: Mapping[str, Answer],
+) -> str:
     """Why a setting is not covered, whatever the unknown numbers are; empty where it may be."""
     changing = [name for name in experiment.varying if name in statement.parameters]
     if changing:
@@ -181,16 +192,34 @@ def _excluded(statement: Statement, experiment: Experiment, values: Exact, found
     failed = [each for each in found if each.holds is False]
     if failed:
         return "; ".join(f"{each.text} is false: {each.here}" for each in failed)
+    for name, (holds, _) in joint.items():
+        if holds is False:
+            texts = "; ".join(each.text for each in found if each.where and each.unknown == (name,))
+            return f"no value of {name} meets all of these at the printed numbers: {texts}"
     undecided = any(each.holds is None for each in found)
     return _contradiction(statement, values) if undecided else ""
 
 
-def _left(found: Sequence[ConditionAtSetting]) -> tuple[Verdict, str]:
-    """The verdict where no condition fails, and what it leaves to the unknown numbers."""
+def _joint(statement: Statement, values: Exact, found: Sequence[ConditionAtSetting]) -> dict[str, Answer]:
+    """By unknown number, where all conditions hold in which it alone is unknown."""
+    groups: dict[str, list[Relation]] = {}
+    for condition, each in zip(statement.hypotheses, found, strict=True):
+        if each.where:
+            relation = (_put(condition.left, values), condition.operator, _put(condition.right, values))
+            groups.setdefault(each.unknown[0], []).append(relation)
+    answers: dict[str, Answer] = {}
+    for name, relations in groups.items():
+        quantity = statement.vocabulary[name]
+        every = "; ".join(each.where for each in found if each.unknown == (name,) and each.where)
+        answers[name] = _region(relations, quantity.symbol, quantity.domain) or (None, every)
+    return answers
+
+
+def _left(found: Sequence[ConditionAtSetting], ranges: Sequence[str]) -> tuple[Verdict, str]:
+    """The verdict where no condition fails, and what is left to the unknown numbers; ``ranges`` are of single ones."""
     left = [each for each in found if each.holds is None]
     if not left:
         return Verdict.COVERED, "every condition holds"
-    ranges = [each.where for each in left if each.where]
     tied = [each for each in left if not each.where]
     if not tied:
         return Verdict.DEPENDS, f"holds exactly where {'; '.join(ranges)}"
@@ -230,7 +259,7 @@ def _at(condition: Condition, values: Exact, statement: Statement) -> ConditionA
         holds = _true(left, condition.operator, right)
     elif len(unknown) == 1:
         quantity = statement.vocabulary[unknown[0]]
-        found = _region(left, condition.operator, right, quantity.symbol, quantity.domain)
+        found = _region([(left, condition.operator, right)], quantity.symbol, quantity.domain)
         holds, where = (None, "") if found is None else found
     here = f"{_side(left)} {condition.operator} {_side(right)}"
     return ConditionAtSetting(condition.name, condition.text, here, holds, where, tuple(unknown))
@@ -260,13 +289,14 @@ def _true(left: sp.Expr, operator: str, right: sp.Expr) -> bool | None:
 # --- One unknown number ---
 
 
-def _region(
-    left: sp.Expr, operator: str, right: sp.Expr, x: sp.Symbol, domain: Domain
-) -> tuple[bool | None, str] | None:
-    """Where a condition holds in the domain of x: everywhere, nowhere, or None with where; None where nobody knows."""
-    roots = _critical(left - right, x)
-    if roots is None or domain is Domain.REAL:
-        return None
+def _region(relations: Sequence[Relation], x: sp.Symbol, domain: Domain) -> Answer | None:
+    """Where conditions in x alone hold together in its domain; None where nobody knows."""
+    roots: set[sp.Expr] = set()
+    for left, _, right in relations:
+        found = _critical(left - right, x)
+        if found is None or domain is Domain.REAL:
+            return None
+        roots |= found
     first = sp.Integer(1) if domain is Domain.POSITIVE_INTEGER else sp.Integer(0)
     ends = [first, *sorted((each for each in roots if each > first), key=float)]
     pieces: list[tuple[sp.Expr, sp.Expr, bool]] = []
@@ -277,12 +307,18 @@ def _region(
     truths = []
     for low, high, point in pieces:
         place = low if point else low + 1 if high == sp.oo else (low + high) / 2
-        truths.append(_true(left.subs(x, place), operator, right.subs(x, place)))
+        truths.append(_all(_true(left.subs(x, place), sign, right.subs(x, place)) for left, sign, right in relations))
     if None in truths:
         return None
     if all(truths) or not any(truths):
         return all(truths), ""
     return None, " or ".join(_ranges(x.name, pieces, truths))
+
+
+def _all(truths: Iterable[bool | None]) -> bool | None:
+    """Whether all are true; None where that is not decided."""
+    found = {*truths}
+    return False if False in found else None if None in found else True
 
 
 def _ranges(name: str, pieces: Sequence[tuple[sp.Expr, sp.Expr, bool]], truths: Sequence[bool | None]) -> Iterator[str]:
@@ -304,7 +340,7 @@ def _ranges(name: str, pieces: Sequence[tuple[sp.Expr, sp.Expr, bool]], truths: 
             yield f"{below}{name}{above}"
 
 
-def _critical(expr: sp.Expr, x: sp.Symbol) -> list[sp.Expr] | None:
+def _critical(expr: sp.Expr, x: sp.Symbol) -> set[sp.Expr] | None:
     """The positive numbers at which the sign of an expression in x may change; None where they are not found."""
     branches = _branches(expr)
     if branches is None:
@@ -315,7 +351,7 @@ def _critical(expr: sp.Expr, x: sp.Symbol) -> list[sp.Expr] | None:
         if roots is None:
             return None
         found |= roots
-    return [*found]
+    return found
 
 
 def _branches(expr: sp.Expr) -> list[sp.Expr] | None:

@@ -173,8 +173,18 @@ def test_where_a_condition_on_one_number_holds(left, operator, right, expected):
     """Quotients, roots, maxima; what is not read is not claimed."""
     x = sp.Symbol("x", positive=True)
     sides = (sp.sympify(each, locals={"x": x}) for each in (left, right))
-    found = region(next(sides), operator, next(sides), x, Domain.POSITIVE)
+    found = region([(next(sides), operator, next(sides))], x, Domain.POSITIVE)
     assert found == expected
+
+
+def test_conditions_on_the_same_number_hold_together_or_nowhere():
+    """Their ranges meet; where they do not, no value does."""
+    x = sp.Symbol("x", positive=True)
+    at_most, at_least, root = (x, "<=", sp.Integer(1)), (x, ">=", sp.Integer(2)), (sp.sqrt(x), "==", sp.Integer(1))
+    assert region([at_most, at_least], x, Domain.POSITIVE) == (False, "")
+    assert region([at_most, root], x, Domain.POSITIVE) == (None, "x = 1")
+    assert region([at_most, (x, ">", sp.Rational(1, 2))], x, Domain.POSITIVE) == (None, "0.5 < x <= 1")
+    assert against("fedsum/theorem-4.1")[1].cases[0].reason.endswith("it needs tau_max = 1")
 
 
 def test_settings_are_numbers_of_the_paper():

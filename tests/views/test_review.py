@@ -257,13 +257,18 @@ def test_the_commands_of_a_review_repeat_it(own):
     commands = [each["command"] for each in (*found["commands"], *entry["commands"])]
     exact = [each for each in commands if "NAME=VALUE" not in each and not each.startswith("ratecheck falsify")]
     assert len(exact) >= 8
-    there = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    # The words of the commands are this Python and this package, wherever they are installed.
+    there = file.parent / "bin"
+    there.mkdir()
+    for name, start in (("python", sys.executable), ("ratecheck", f"{sys.executable} -m ratecheck")):
+        (there / name).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        (there / name).chmod(0o755)
     said = {}
     for command in exact:
         done = subprocess.run(
             ["sh", "-c", command],  # noqa: S607
             cwd=file.parent,
-            env={**os.environ, "PATH": there},
+            env={**os.environ, "PATH": f"{there}{os.pathsep}{os.environ['PATH']}"},
             capture_output=True,
             text=True,
             check=False,
