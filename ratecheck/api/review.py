@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import bounds
+from bounds.ledger import experiment
 from bounds.ledger import implications as claimed
 from bounds.ledger.own import OwnLedger
 from bounds.statement import Statement
@@ -27,6 +28,7 @@ from ratecheck.errors import InputError
 from ratecheck.execution import executor
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.inputs import whole
+from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
 from ratecheck.views.progress import progress
 from ratecheck.views.review import html, markdown, summary
 from ratecheck.views.review.data import Asked, Reviewed, has_finding, review_fields
@@ -136,6 +138,7 @@ def review(
             graphs={key: graphs[key] for key in each.keys if key in graphs},
             searches=tuple(searches[key] for key in each.keys if key in searches),
             constants=tuple(answer for key in each.keys for answer in constants.get(key, ())),
+            coverage={} if own or not each.main else _coverage(each),
         )
         for each in scope.sections
     ]
@@ -147,6 +150,7 @@ def review(
         sharpest=sharpest and not own,
         file=scope.file,
         left_out=() if own or "/" in name else bounds.left_out(name),
+        settings=None if own else _settings(name.partition("/")[0]),
     )
     found = scope.found
     result = ReviewResult(review_fields(asked, reviewed, found.steps, found.conclusions, found.errata))
@@ -301,6 +305,19 @@ def _graphs(scope: _Scope, many: Mapping[str, Any]) -> dict[str, ProofGraph]:
         )
 
     return {key: made(plan) for key, plan in plans.items()}
+
+
+def _settings(paper: str) -> int | None:
+    """How many settings a paper prints for its experiments; None where nobody read them."""
+    return len(experiment.experiments(paper)) if experiment.encoded(paper) else None
+
+
+def _coverage(section: _Section) -> dict[str, tuple[Coverage, ...]]:
+    """The settings of the paper's experiments against each form of a statement that restricts step sizes."""
+    forms = (section.statement, *section.repaired)
+    paper = section.statement.key.partition("/")[0]
+    printed, order = experiment.experiments(paper), experiment.ordered(paper)
+    return {each.key: coverage(each, printed, order) for each in forms if printed and restricts_step_sizes(each)}
 
 
 def _searches(scope: _Scope, evaluations: int, seed: int, many: Mapping[str, Any]) -> dict[str, Falsified]:

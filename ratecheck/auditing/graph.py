@@ -35,6 +35,14 @@ class Grade(Enum):
     FALSE = "FALSE"
 
 
+class Flaw(Enum):
+    """Why a node does not stand; where several reasons are there, the first counts."""
+
+    ITSELF = "FALSE itself"
+    ARGUMENT = "its argument is broken"
+    PREMISE = "a premise of it is FALSE"
+
+
 _ORDER = list(Grade)
 
 
@@ -117,6 +125,17 @@ class ProofGraph:
             return found[node]
 
         visit(self.root, ())
+        return found
+
+    @cached_property
+    def flaws(self) -> dict[str, Flaw]:
+        """Why nodes have the grade FALSE: refuted themselves, by a link that is false, by a premise of that grade."""
+        found: dict[str, Flaw] = {}
+        for each, grade in self.grades.items():
+            if grade is Grade.FALSE:
+                broken = any(link.grade is Grade.FALSE for link in self.above(each))
+                refuted = self.nodes[each].own is Grade.FALSE
+                found[each] = Flaw.ITSELF if refuted else Flaw.ARGUMENT if broken else Flaw.PREMISE
         return found
 
     @property

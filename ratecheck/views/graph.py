@@ -21,7 +21,8 @@ def graph_text(graph: ProofGraph) -> str:
     for depth, node in graph.walk():
         above = graph.above(node.id)
         ways = [f"{each.how} from {len(each.premises)}: {each.grade.value}" for each in above]
-        by = "; ".join(each for each in (*ways, node.tally) if each)
+        flaw = graph.flaws.get(node.id)
+        by = "; ".join(each for each in ("" if flaw is None else flaw.value, *ways, node.tally) if each)
         rows.append(
             ["  " * depth + (node.label if node.is_fact else node.id), graph.grades[node.id].value, node.own.value, by]
         )

@@ -6,6 +6,7 @@ import json
 
 import pytest
 import sympy as sp
+from matplotlib.patches import FancyBboxPatch
 
 import bounds
 import ratecheck as rc
@@ -14,7 +15,7 @@ from bounds.ledger.implication import Fact
 from ratecheck.auditing import graph as proofs
 from ratecheck.auditing import ledger
 from ratecheck.auditing.finding import StepResult, StepVerdict
-from ratecheck.auditing.graph import Grade, Link, Node, ProofGraph
+from ratecheck.auditing.graph import Flaw, Grade, Link, Node, ProofGraph
 from ratecheck.auditing.implications import How, ImplicationVerdict
 from ratecheck.auditing.implied import Implied, implied
 from ratecheck.errors import InputError
@@ -277,8 +278,42 @@ def test_repaired_forms_under_a_printed_statement_are_named():
     )
 
 
+def flawed():
+    """A statement a from b by a broken argument, b from c, c from d, which is false itself; e beside d is proved."""
+    nodes = {name: node(name, Grade.FALSE if name == "d" else Grade.PROVED) for name in "abcde"}
+    links = (
+        Link("a", ("b",), Grade.FALSE, "how", "the implication is false"),
+        Link("b", ("c",), Grade.PROVED, "how"),
+        Link("c", ("d", "e"), Grade.PROVED, "how"),
+    )
+    return ProofGraph("a", nodes, links)
+
+
+def test_false_itself_a_broken_argument_and_a_false_premise_are_three_things():
+    """Each node has the reason that is its own; what stands has none; data tell the same once more."""
+    expected = {"a": Flaw.ARGUMENT, "b": Flaw.PREMISE, "c": Flaw.PREMISE, "d": Flaw.ITSELF}
+    assert flawed().flaws == expected
+    assert ProofGraph.read(flawed().fields()).flaws == expected
+    assert chain(Grade.PROVED, Grade.CHECKED, Grade.OPEN).flaws == {}
+    both = dataclasses.replace(flawed(), nodes={**flawed().nodes, "a": node("a", Grade.FALSE)})
+    assert both.flaws["a"] is Flaw.ITSELF
+    rows = graph_text(flawed()).splitlines()
+    assert [row.count("FALSE itself") for row in rows if row.strip().startswith("d ")] == [1]
+
+
 def test_a_figure_tells_what_is_false_from_what_rests_on_it():
-    """The box of a statement that is false itself has its own words."""
-    words = [text.get_text() for text in graph_figure(chain(Grade.PROVED, Grade.PROVED, Grade.FALSE)).axes[0].texts]
-    assert words.count("rests on what is FALSE") == 2
+    """The three kinds have their own words, grounds and lines, and stand in the legend; others do not."""
+    axes = graph_figure(flawed()).axes[0]
+    words = [text.get_text() for text in axes.texts]
+    assert words.count(Flaw.PREMISE.value) == 2
+    assert words.count(Flaw.ARGUMENT.value) == 1
+    assert words.count("FALSE itself: 1 step") == 1
     assert words.count("1 step") == 1
+    boxes = [patch for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+    looks = {(box.get_facecolor(), box.get_edgecolor(), box.get_linestyle()) for box in boxes}
+    assert (len(boxes), len(looks)) == (5, 4)
+    assert len({face for face, _, _ in looks}) == len({edge for _, edge, _ in looks}) == 4
+    legend = {text.get_text() for text in axes.get_legend().get_texts()}
+    assert {f"box: {flaw.value}" for flaw in Flaw} <= legend
+    sound = graph_figure(chain(Grade.PROVED, Grade.CHECKED)).axes[0].get_legend().get_texts()
+    assert {text.get_text() for text in sound} == {"PROVED", "CHECKED"}

@@ -1,10 +1,15 @@
 """A review says what the audit and the graphs say, in every form, and nothing that is not in its data."""
 
 import copy
+import dataclasses
 import itertools
 import json
+import os
 import re
+import subprocess
+import sys
 import xml.dom.minidom
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,12 +17,16 @@ import pytest
 
 import bounds
 import ratecheck as rc
+from bounds.ledger.experiment import experiments
 from bounds.printing.markup import Display, Formula, MarkupBlocks, Paragraph
 from bounds.printing.page import page
 from ratecheck.auditing.finding import StepVerdict
+from ratecheck.auditing.graph import ProofGraph
+from ratecheck.stepsizes.coverage import coverage
 from ratecheck.views.review import html, markdown, summary
-from ratecheck.views.review.data import HEADLINE, LEVELS
+from ratecheck.views.review.data import HEADLINE, LEVELS, Asked, Reviewed, review_fields
 from ratecheck.views.review.mathml import LatexError, mathml
+from ratecheck.views.review.page_style import STYLE
 
 KEY = "flame/theorem-1"
 OWN = Path(__file__).parents[2] / "docs" / "own.md"
@@ -238,6 +247,154 @@ def test_a_file_of_ones_own(own):
     assert bare.data["counts"]["steps"] == 0
     assert bare.data["statements"][0]["standing"] is None
     assert "no step of a proof was examined" in str(bare)
+
+
+def test_the_commands_of_a_review_repeat_it(own):
+    """As they stand in the data, one after the other in the folder of the file: all end well."""
+    file, *_ = own
+    found = rc.review(str(file)).to_dict()
+    (entry,) = found["statements"]
+    commands = [each["command"] for each in (*found["commands"], *entry["commands"])]
+    exact = [each for each in commands if "NAME=VALUE" not in each and not each.startswith("ratecheck falsify")]
+    assert len(exact) >= 8
+    # The words of the commands are this Python and this package, wherever they are installed.
+    there = file.parent / "bin"
+    there.mkdir()
+    for name, start in (("python", sys.executable), ("ratecheck", f"{sys.executable} -m ratecheck")):
+        (there / name).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        (there / name).chmod(0o755)
+    said = {}
+    for command in exact:
+        done = subprocess.run(
+            ["sh", "-c", command],  # noqa: S607
+            cwd=file.parent,
+            env={**os.environ, "PATH": f"{there}{os.pathsep}{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (command, done.stderr)
+        said[command] = done.stdout
+    assert said["python recheck.py proofs.json"] == f"{found['counts']['certified']} certificates are accepted\n"
+    assert json.loads(Page((file.parent / "review.html").read_text()).data) == found
+    shown = rc.review(str(file)).markdown
+    assert all(f"`{command}`" in shown for command in commands)
+
+
+def rules(text):
+    """The rules of a style sheet by selector, those within @media print in a list of their own."""
+    screen, _, paper = text.partition("@media print {")
+    assert text.count("{") == text.count("}")
+
+    def read(part):
+        pairs = re.findall(r"([^{}]+)\{([^{}]*)\}", part)
+        return {name.strip(): body for names, body in pairs for name in names.split(",")}
+
+    return read(screen), read(paper)
+
+
+def test_wide_things_scroll_in_their_own_box(found):
+    """Every table, displayed formula and figure stands in a box of class wide, which scrolls; inline formulas do."""
+    parser = Nesting(found.html)
+    assert parser.seen["table"] > 3
+    assert parser.seen["svg"] == 2
+    assert parser.seen["math"] > 3
+    assert parser.outside == []
+    screen, _ = rules(STYLE)
+    for box in (".wide", ".formula"):
+        assert "max-width: 100%" in screen[box]
+        assert "overflow-x: auto" in screen[box]
+    assert "height: auto" in screen["figure svg"]
+    assert "max-width: 100%" in screen["figure svg"]
+    # 36rem are 576 pixels, so that a screen of 390 has these rules.
+    assert "@media screen and (max-width: 36rem)" in STYLE
+    assert 'content="width=device-width, initial-scale=1"' in found.html
+
+
+class Nesting(HTMLParser):
+    """How many tables, figures and formulas there are, and those that stand in no box that scrolls."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.seen, self.outside, self._boxes = Counter(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        """What is inside of which box."""
+        classes = {*(dict(attributes).get("class") or "").split()}
+        if tag in ("table", "svg", "math"):
+            self.seen[tag] += 1
+            if not any(self._boxes):
+                self.outside.append(tag)
+        if tag not in VOID:
+            self._boxes.append(bool(classes & {"wide", "formula"}))
+
+    def handle_endtag(self, tag):
+        """The box is left."""
+        self._boxes.pop()
+
+
+def test_paper_shows_everything_on_white(found):
+    """Folds are open, nothing scrolls, the ground is white, statements begin pages, headings stay with what follows."""
+    _, paper = rules(STYLE)
+    assert "content-visibility: visible" in paper["details::details-content"]
+    assert "overflow: visible" in paper[".wide"]
+    assert "--paper: #fff" in paper[":root"]
+    assert "color-scheme: light;" in paper[":root"]
+    assert all("break-after: avoid" in paper[f"h{level}"] for level in range(1, 6))
+    for group in ("main", "others"):
+        assert "break-before: page" in paper[f"#{group}-statements > section"]
+    # A section per statement, right under the group.
+    ids = re.findall(r'<section id="([^"]+)"', found.html)
+    assert "main-statements" in ids
+    assert f"s-{KEY.replace('/', '-')}" in ids
+    # The last rules win: paper after the dark colours of a screen.
+    assert STYLE.index("prefers-color-scheme: dark") < STYLE.index("@media print")
+
+
+SETTINGS = "flame/theorem-2-unbiased"
+
+
+def test_the_settings_of_the_experiments_are_in_every_form(found, plain):
+    """As `coverage` says, and in the summary where none is covered; what restricts no step size says so."""
+    assert plain["counts"]["settings"] == 7
+    assert plain["statements"][0]["coverage"] == []
+    assert "no condition on a step size" in found.markdown
+    forms = [bounds.get(f"{SETTINGS}{end}") for end in ("", "-repaired")]
+    every = {each.key: coverage(each, experiments("flame")) for each in forms}
+    asked = Asked(of=SETTINGS, title="", evaluations=0, seed=0, sharpest=False, settings=7)
+    reviewed = Reviewed(forms[0], SETTINGS, main=True, repaired=(forms[1],), coverage=every)
+    made = json.loads(json.dumps(review_fields(asked, [reviewed], [], {}, [])))
+    (entry,) = made["statements"]
+    assert [each["key"] for each in entry["coverage"]] == [each.key for each in forms]
+    for shown, real in zip(entry["coverage"], every.values(), strict=True):
+        assert [each["verdict"] for each in shown["settings"]] == [each.verdict.value for each in real]
+        assert shown["verdicts"] == {"NOT COVERED": 7}
+    none = "no form of it covers any of the 7 settings of the paper's experiments"
+    assert none in dict(summary.stands(made))[SETTINGS]
+    page, text = html.document(made), markdown.document(made)
+    assert Nesting(page).outside == []
+    for form in (" ".join(Page(page).text), text, summary.text(made)):
+        assert none in form.replace("\\", "").replace("&#x27;", "'")
+    assert "Section 5.2.5, Fig. 7" in page
+    assert "Section 5.2.5, Fig. 7" in text
+    known = set(NUMBER.findall(json.dumps(made)))
+    assert known.issuperset(NUMBER.findall(" ".join(Page(page).text)))
+    entry["coverage"][0]["verdicts"] = {"NOT COVERED": 6, "COVERED": 1}
+    assert f"experiments is covered by {SETTINGS}-repaired" in dict(summary.stands(made))[SETTINGS]
+    bare = json.loads(json.dumps(review_fields(dataclasses.replace(asked, settings=0), [reviewed], [], {}, [])))
+    assert "prints no settings" in markdown.document(bare)
+    unread = review_fields(dataclasses.replace(asked, settings=None), [reviewed], [], {}, [])
+    assert any("none were read" in line for line in unread["not_checked"])
+
+
+def test_a_graph_tells_why_a_node_does_not_stand(found, plain):
+    """In the table and the description of the figure, as `ProofGraph.flaws` says."""
+    graph = ProofGraph.read(plain["statements"][0]["graphs"][0])
+    assert graph.flaws
+    for flaw in graph.flaws.values():
+        assert f"FALSE: {flaw.value}" in found.markdown
+        assert flaw.value in found.html
 
 
 def test_a_search_is_told_with_its_counterexample(own):

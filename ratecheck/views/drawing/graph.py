@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ratecheck.auditing.graph import Grade, Node, ProofGraph
+from ratecheck.auditing.graph import Flaw, Grade, Node, ProofGraph
 from ratecheck.views.drawing import style
 from ratecheck.views.drawing.fitting import set_title
 from ratecheck.views.graph import headline
@@ -22,6 +22,12 @@ _LOOKS: Mapping[Grade, tuple[str, Any]] = {
     Grade.CHECKED: (style.COLOURS[4], "-"),
     Grade.OPEN: ("#777777", "--"),
     Grade.FALSE: (style.COLOURS[1], ":"),
+}
+# Edge and ground of a box that does not stand; the line tells them apart in grey.
+_FLAWED: Mapping[Flaw, tuple[str, Any, str]] = {
+    Flaw.ITSELF: (style.COLOURS[1], "-", "#F6D5C2"),
+    Flaw.ARGUMENT: (style.COLOURS[3], "-.", "#F5E4ED"),
+    Flaw.PREMISE: (style.COLOURS[6], ":", "#E8E8E8"),
 }
 # In inches.
 _COLUMN, _BOX, _ROW, _HEIGHT = 3.5, 2.7, 0.62, 0.46
@@ -47,7 +53,7 @@ def graph_figure(graph: ProofGraph) -> Figure:
         }
         _draw_links(axes, graph, places)
         for node, (x, y) in places.items():
-            _draw_box(axes, graph.nodes[node], graph.grades[node], x, y)
+            _draw_box(axes, graph.nodes[node], graph.flaws.get(node), x, y)
         axes.set_xlim(-0.1, max(width, 6.0) - 0.1)
         axes.set_ylim(-_ROW, rows * _ROW)
         _legend(axes, graph)
@@ -108,10 +114,10 @@ def _draw_links(axes: Axes, graph: ProofGraph, places: Mapping[str, tuple[float,
             )
 
 
-def _draw_box(axes: Axes, node: Node, whole: Grade, x: float, y: float) -> None:
+def _draw_box(axes: Axes, node: Node, flaw: Flaw | None, x: float, y: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    colour, line = _LOOKS[node.own]
+    colour, line, ground = (*_LOOKS[node.own], "white") if flaw is None else _FLAWED[flaw]
     axes.add_patch(
         FancyBboxPatch(
             (x, y - _HEIGHT / 2),
@@ -120,13 +126,13 @@ def _draw_box(axes: Axes, node: Node, whole: Grade, x: float, y: float) -> None:
             boxstyle=f"round,pad=0,rounding_size={0.2 if node.is_fact else 0.04}",
             edgecolor=colour,
             linestyle=line,
-            facecolor="white",
+            facecolor=ground,
             linewidth=1.6,
             zorder=2,
         )
     )
-    inherited = whole is Grade.FALSE and node.own is not Grade.FALSE
-    second = "rests on what is FALSE" if inherited else node.tally or "by what it follows from"
+    said = node.tally or "by what it follows from"
+    second = said if flaw is None else f"{flaw.value}: {node.tally}" if flaw is Flaw.ITSELF else flaw.value
     for text, up, size, weight in ((node.label, 0.08, 8.5, "bold"), (second, -0.1, 7.0, "normal")):
         axes.text(
             x + 0.08,
@@ -142,11 +148,17 @@ def _draw_box(axes: Axes, node: Node, whole: Grade, x: float, y: float) -> None:
 
 def _legend(axes: Axes, graph: ProofGraph) -> None:
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    used = {node.own for node in graph.nodes.values()} | {link.grade for link in graph.links}
-    handles = [
+    flaws = graph.flaws
+    used = {node.own for name, node in graph.nodes.items() if name not in flaws} | {link.grade for link in graph.links}
+    handles: list[Line2D | Patch] = [
         Line2D([], [], color=_LOOKS[grade][0], linestyle=_LOOKS[grade][1], label=grade.value)
         for grade in Grade
         if grade in used
     ]
-    axes.legend(handles=handles, loc="lower left", ncols=len(handles), fontsize=8)
+    for flaw in Flaw:
+        if flaw in flaws.values():
+            edge, line, ground = _FLAWED[flaw]
+            handles.append(Patch(edgecolor=edge, facecolor=ground, linestyle=line, label=f"box: {flaw.value}"))
+    axes.legend(handles=handles, loc="lower left", ncols=min(len(handles), 4), fontsize=8)

@@ -20,6 +20,7 @@ from ratecheck.auditing.graph import Grade, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.outcome import Outcome
+from ratecheck.stepsizes.coverage import Coverage, Verdict
 from ratecheck.views.audit import findings_fields
 from ratecheck.views.falsify import falsified_fields
 from ratecheck.views.implications import implication_fields
@@ -44,7 +45,8 @@ LEVELS = (
 class Reviewed:
     """What there is about one statement: its repaired forms, and what was found about it and them.
 
-    ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of.
+    ``address`` is what commands take for it. ``graphs`` are by the key of the form that they are of, and so is
+    ``coverage``: the settings of the paper's experiments, where it was asked whether they meet the conditions.
     """
 
     statement: Statement
@@ -54,11 +56,15 @@ class Reviewed:
     graphs: Mapping[str, ProofGraph] = field(default_factory=dict)
     searches: tuple[Falsified, ...] = ()
     constants: tuple[CheckedImplication, ...] = ()
+    coverage: Mapping[str, tuple[Coverage, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the review was asked for: ``of`` is the paper, key or file, ``evaluations`` 0 where nothing is searched."""
+    """What the review was asked for: ``of`` is the paper, key or file, ``evaluations`` 0 where nothing is searched.
+
+    ``settings`` is how many settings of experiments the paper prints, None where nobody read them.
+    """
 
     of: str
     title: str
@@ -68,6 +74,7 @@ class Asked:
     file: str = ""
     papers: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    settings: int | None = None
 
 
 def review_fields(
@@ -92,6 +99,7 @@ def review_fields(
             "errata": len(numbered),
             "searched": sum(len(each.searches) for each in ordered),
             "left_out": len(asked.left_out),
+            "settings": asked.settings,
         },
         "standings": _standings([each for each in entries if each["main"]]),
         "levels": [
@@ -174,6 +182,7 @@ def _entry(
         ],
         "searches": searches,
         "constants": [implication_fields(each) for each in reviewed.constants],
+        "coverage": [_coverage(key, found) for key, found in reviewed.coverage.items()],
     }
     return {
         **found,
@@ -228,6 +237,17 @@ def _search(found: Falsified) -> dict[str, Any]:
     kept = ("key", "verdict", "tightness", "shape", "evaluations", "applicable", "stopped", "reasons", "counterexample")
     terms = [{name: each[name] for name in ("term", "tightness", "reason")} for each in fields["terms"]]
     return {**{name: fields[name] for name in kept}, "terms": terms}
+
+
+def _coverage(key: str, found: Sequence[Coverage]) -> dict[str, Any]:
+    """The settings against one form of a statement, and how many have each verdict."""
+    verdicts = Counter(each.verdict for each in found)
+    return {
+        "key": key,
+        "count": len(found),
+        "verdicts": {each.value: verdicts[each] for each in Verdict if verdicts[each]},
+        "settings": [each.fields() for each in found],
+    }
 
 
 # --- Errata ---
@@ -327,8 +347,8 @@ def _never(asked: Asked) -> list[str]:
     found = [
         "That the statements and steps are what is printed, and all of it: people transcribed them.",
         "That the steps of a proof add up to its statement, but for links of a proof graph that are PROVED.",
-        "Whether the settings of the experiments meet the conditions of the statements.",
-        "Experiments, related work, novelty, and whatever else is neither a statement nor a proof.",
+        _experiments_left(asked),
+        "The results of experiments, related work, novelty, and whatever else is neither a statement nor a proof.",
     ]
     if not asked.evaluations:
         found.append("Counterexamples to whole statements and tightness: not searched; --evaluations N does.")
@@ -337,7 +357,24 @@ def _never(asked: Asked) -> list[str]:
     return found
 
 
+def _experiments_left(asked: Asked) -> str:
+    if asked.settings is None:
+        return "Whether the settings of experiments meet the conditions of the statements: none were read."
+    if not asked.settings:
+        return "Whether the settings of the experiments meet the conditions of the statements: the paper prints none."
+    return (
+        "Whether the problems of the experiments meet the assumptions, and their settings the conditions of other "
+        "statements than the main ones."
+    )
+
+
 # --- How to repeat it ---
+
+
+# Where recheck.py is, without importing what it is there to check.
+_WHERE = (
+    'import importlib.util as u, pathlib as p; print(p.Path(u.find_spec("ratecheck").origin).with_name("recheck.py"))'
+)
 
 
 def _commands_of_all(asked: Asked, steps: Sequence[StepResult]) -> list[dict[str, str]]:
@@ -347,10 +384,10 @@ def _commands_of_all(asked: Asked, steps: Sequence[StepResult]) -> list[dict[str
             {"what": "every step of the proofs", "command": f"ratecheck audit {asked.of}"},
             {"what": "the certificates", "command": f"ratecheck audit {asked.of} --certificates proofs.json"},
             {
-                "what": "the same without ratecheck: recheck.py, one file of Python that comes with it, in the folder "
-                "that 'python -c \"import ratecheck; print(ratecheck.__path__[0])\"' prints",
-                "command": "python recheck.py proofs.json",
+                "what": "recheck.py, one file of Python that needs nothing else, to read before it is trusted",
+                "command": f"cp \"$(python -c '{_WHERE}')\" recheck.py",
             },
+            {"what": "the certificates without ratecheck", "command": "python recheck.py proofs.json"},
         ]
     options = f" --evaluations {asked.evaluations} --seed {asked.seed}" if asked.evaluations else ""
     options += " --sharpest" if asked.sharpest else ""

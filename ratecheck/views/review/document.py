@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ratecheck.auditing.graph import ProofGraph
 from ratecheck.views.review import summary
 
 Data = Mapping[str, Any]
@@ -231,6 +232,9 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
     nodes.append(Section(4, ("Proof",), f"{name}-proof", tuple(_proof(entry))))
     if errata:
         nodes.append(Section(4, ("Errata",), f"{name}-errata", tuple(map(_erratum, errata))))
+    if entry["main"] and data["counts"]["settings"] is not None:
+        experiments = tuple(_experiments(entry, data))
+        nodes.append(Section(4, ("The paper's own settings",), f"{name}-settings", experiments))
     if entry["searches"]:
         nodes.append(Section(4, ("Search for a counterexample",), f"{name}-search", tuple(_searched(entry))))
     if entry["constants"]:
@@ -304,17 +308,29 @@ def _graph(graph: Data) -> Iterator[Node]:
     grade = graph["grade"]
     yield Paragraph(("Proof graph of ", Code(graph["root"]), ": ", Strong(grade), f": {summary.grade_meaning(grade)}."))
     title = f"Proof graph of {graph['root']}: {grade}"
-    says = "; ".join(f"{each['label']}: {each['own']}" for each in graph["nodes"])
+    flaws = {key: flaw.value for key, flaw in ProofGraph.read(graph).flaws.items()}
+    says = "; ".join(f"{each['label']}: {flaws.get(each['id'], each['own'])}" for each in graph["nodes"])
     yield Figure(graph, title, says)
     if graph["gaps"]:
         yield Paragraph(("What keeps it from being proved, the nearest first:",))
         yield Listing(tuple((each,) for each in graph["gaps"]))
     rows = tuple(
-        ((each["label"],), (each["own"],), (each["with_premises"],), (each["tally"] or each["why"] or "-",))
+        (
+            (each["label"],),
+            (each["own"],),
+            (_whole(each, flaws),),
+            (each["tally"] or each["why"] or "-",),
+        )
         for each in graph["nodes"]
     )
     head = ("Statement or fact", "Itself", "With all that it rests on", "Its own steps")
     yield Fold("The graph as a table", (Grid(f"What {graph['root']} rests on", head, rows),))
+
+
+def _whole(node: Data, flaws: Mapping[str, str]) -> str:
+    """The grade of a node with all that it rests on, and why it does not stand where that is so."""
+    flaw = flaws.get(node["id"], "")
+    return f"{node['with_premises']}: {flaw}" if flaw else str(node["with_premises"])
 
 
 def _erratum(erratum: Data) -> Node:
@@ -336,6 +352,56 @@ def _erratum(erratum: Data) -> Node:
     said = tuple((label, line) for label, line in rows if line != ("",))
     number = erratum["number"]
     return Section(5, (f"Erratum {number}: {erratum['kind']}",), f"e-{number}", (Terms(said),))
+
+
+def _experiments(entry: Data, data: Data) -> Iterator[Node]:
+    if not data["counts"]["settings"]:
+        yield Paragraph(("The paper prints no settings of experiments.",))
+        return
+    if not entry["coverage"]:
+        yield Paragraph(("It has no condition on a step size, so there is nothing to compare.",))
+        return
+    verdicts: dict[str, None] = {}
+    for form in entry["coverage"]:
+        if not form["count"]:
+            yield Paragraph((Code(form["key"]), ": the paper prints no setting of an experiment with this method."))
+            continue
+        verdicts |= dict.fromkeys(form["verdicts"])
+        yield Paragraph((Code(form["key"]), f": {summary.covered(form)}."))
+        rows = tuple(
+            ((each["place"],), (Code(case["numbers"]),), (Strong(case["verdict"]),), (case["reason"],))
+            for each in form["settings"]
+            for case in each["cases"]
+        )
+        yield Grid(
+            f"Settings of the experiments against {form['key']}", ("Printed in", "Numbers", "Verdict", "Why"), rows
+        )
+        conditions = tuple(
+            (
+                (each["place"],),
+                (condition["name"],),
+                (Code(condition["here"]),),
+                (_held(condition),),
+            )
+            for each in form["settings"]
+            for case in each["cases"]
+            for condition in case["conditions"]
+        )
+        if conditions:
+            head = ("Printed in", "Condition", "With the printed numbers", "Holds")
+            title = f"The conditions of {form['key']} with the printed numbers"
+            yield Fold("Every condition with the printed numbers", (Grid(title, head, conditions),))
+    if verdicts:
+        yield Terms(tuple((each, (summary.verdict_meaning(each),)) for each in verdicts))
+    remarks = {each["place"]: each["remark"] for form in entry["coverage"] for each in form["settings"]}
+    if remarks:
+        yield Terms(tuple((place, (remark,)) for place, remark in remarks.items()))
+
+
+def _held(condition: Data) -> str:
+    if condition["holds"] is not None:
+        return "yes" if condition["holds"] else "no"
+    return condition["where"] or f"not known without {', '.join(condition['unknown'])}"
 
 
 def _searched(entry: Data) -> Iterator[Node]:

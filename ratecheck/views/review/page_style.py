@@ -1,6 +1,10 @@
-"""How a review looks: light and dark, on a phone, on paper."""
+"""How a review looks: light and dark, on a phone, on paper.
 
-STYLE = """
+On a screen whatever is wider than the page scrolls inside of its own box (class ``wide``), never the page. On paper
+everything is shown: folded parts are open, boxes do not scroll, the ground is white, and every statement begins a page.
+"""
+
+_SCREEN = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #555; --paper: #fff; --line: #c8c8c8; --band: #f3f3f3;
   --link: #0b57a4; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --soft: #a8a8a8; --paper: #161616; --line: #444;
@@ -33,18 +37,42 @@ dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .2em 1e
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; }
 figure { background: #fff; padding: .5rem; border: 1px solid var(--line); }
-figure svg { display: block; height: auto; min-width: 34rem; max-width: 100%; }
+figure svg { display: block; width: 100%; height: auto; min-width: 34rem; max-width: 100%; }
 summary { cursor: pointer; color: var(--link); }
 footer { border-top: 1px solid var(--line); margin-top: 2em; color: var(--soft); }
-@media (max-width: 36rem) { dl { display: block; } dd { margin: 0 0 .5em 1rem; } }
-@media print {
-  :root { --ink: #000; --soft: #333; --paper: #fff; --line: #999; --band: #eee; --link: #000; }
-  body { max-width: none; font-size: 9.5pt; }
-  nav, .skip { display: none; }
-  h2, h3, h4, h5 { break-after: avoid; }
-  tr, figure { break-inside: avoid; }
-  .wide, .formula { overflow: visible; }
-  details::details-content { content-visibility: visible; display: block; }
-  figure svg { min-width: 0; }
+"""
+_PHONE = """
+@media screen and (max-width: 36rem) {
+  body { padding: .6rem; }
+  h1, h2, h3 { overflow-wrap: anywhere; }
+  ul { padding-left: 1.1rem; }
+  dl { display: block; }
+  dd { margin: 0 0 .5em 1rem; }
+  th, td { max-width: 16rem; }
+  figure { margin-left: 0; margin-right: 0; }
 }
 """
+# What is folded is shown by ::details-content, which old browsers lack; a file without scripts cannot do it otherwise.
+_PAPER = """
+@page { margin: 1.6cm; }
+@media print {
+  :root { color-scheme: light; --ink: #000; --soft: #333; --paper: #fff; --line: #999; --band: #eee; --link: #000; }
+  body { max-width: none; padding: 0; font-size: 9.5pt; }
+  nav, .skip { display: none; }
+  main > section, #main-statements > section, #others-statements > section { break-before: page; }
+  main > section:first-of-type { break-before: auto; }
+  #main-statements > section:first-of-type, #others-statements > section:first-of-type { break-before: auto; }
+  h1, h2, h3, h4, h5, caption, dt, summary { break-after: avoid; break-inside: avoid; }
+  tr, figure, .wide > math { break-inside: avoid; }
+  thead { display: table-header-group; }
+  p, li, dd { orphans: 3; widows: 3; }
+  .wide, .formula { overflow: visible; }
+  table { width: 100%; font-size: 8pt; }
+  th, td { min-width: 0; max-width: none; overflow-wrap: anywhere; }
+  math { font-size: .95em; }
+  details::details-content { content-visibility: visible; display: block; height: auto; }
+  summary { color: var(--soft); list-style: none; }
+  figure svg { min-width: 0; max-height: 24cm; }
+}
+"""
+STYLE = _SCREEN + _PHONE + _PAPER

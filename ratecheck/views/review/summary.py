@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ratecheck.stepsizes.coverage import Verdict
 from ratecheck.views.review.data import HEADLINE, LEVELS
 
 Data = Mapping[str, Any]
@@ -144,8 +145,33 @@ def standing(entry: Data) -> list[str]:
         form = "as printed" if graph["root"] == entry["key"] else f"repaired ({graph['root']})"
         form += f", resting on {', '.join(graph['mended'])}" if graph["mended"] else ""
         found.append(f"proof graph {form}: {graph['grade']}")
+    if nowhere := uncovered(entry):
+        found.append(nowhere)
     found += [f"search of {s['key']}: VIOLATED" for s in entry["searches"] if s["verdict"] == "VIOLATED"]
     return found
+
+
+def uncovered(entry: Data) -> str:
+    """Which forms of a statement cover no setting of the paper's experiments; empty where there is none."""
+    forms = [each for each in entry["coverage"] if {*each["verdicts"]} - {"OUTSIDE"} == {"NOT COVERED"}]
+    if not forms:
+        return ""
+    many = counted(forms[0]["count"], "setting")
+    if len(forms) == len(entry["coverage"]) > 1:
+        return f"no form of it covers any of the {many} of the paper's experiments"
+    keys = " and ".join(each["key"] for each in forms)
+    return f"none of the {many} of the paper's experiments is covered by {keys}"
+
+
+def covered(form: Data) -> str:
+    """How many settings have each verdict, in a sentence."""
+    said = ", ".join(f"{count} {verdict}" for verdict, count in form["verdicts"].items())
+    return f"{counted(form['count'], 'setting')} of the paper's experiments: {said}"
+
+
+def verdict_meaning(verdict: str) -> str:
+    """What a verdict on a setting says."""
+    return Verdict(verdict).meaning
 
 
 def grade_meaning(grade: str) -> str:
