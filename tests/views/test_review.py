@@ -388,13 +388,17 @@ def test_the_settings_of_the_experiments_are_in_every_form(found, plain):
     assert any("none were read" in line for line in unread["not_checked"])
 
 
-def test_a_graph_tells_why_a_node_does_not_stand(found, plain):
-    """In the table and the description of the figure, as `ProofGraph.flaws` says."""
-    graph = ProofGraph.read(plain["statements"][0]["graphs"][0])
-    assert graph.flaws
-    for flaw in graph.flaws.values():
-        assert f"FALSE: {flaw.value}" in found.markdown
-        assert flaw.value in found.html
+def test_a_graph_tells_why_a_node_does_not_stand(plain):
+    """In the table and the description of the figure, as `ProofGraph.flaws` says; nothing where there is no flaw."""
+    changed = copy.deepcopy(plain)
+    (graph, *_) = changed["statements"][0]["graphs"]
+    assert ProofGraph.read(graph).flaws == {}
+    assert "FALSE itself" not in markdown.document(changed)
+    graph["nodes"][0] |= {"own": "FALSE", "with_premises": "FALSE"}
+    graph["grade"] = "FALSE"
+    assert [flaw.value for flaw in ProofGraph.read(graph).flaws.values()] == ["FALSE itself"]
+    assert "FALSE: FALSE itself" in markdown.document(changed)
+    assert f"{graph['nodes'][0]['label']}: FALSE itself" in html.document(changed)
 
 
 def test_a_search_is_told_with_its_counterexample(own):
