@@ -922,7 +922,9 @@ def test_an_interrupted_audit_ends_at_once_and_leaves_nothing_behind(tmp_path):
             os.killpg(run.pid, signal.SIGKILL)
         run.communicate()
     assert errors.strip().endswith("KeyboardInterrupt")
-    assert errors.count("Traceback") == 1
+    assert errors.count("\nKeyboardInterrupt") == 1
+    # The interrupt may come while the end of a wait is handled.
+    assert errors.count("Traceback") == 1 + errors.count("During handling of the above exception")
     assert "leaked" not in errors
 
 

@@ -48,6 +48,9 @@ PATTERNS = (
     "full", "uniform", "cyclic", "reshuffled", "largest", "sine", "bernoulli:0.5", "bernoulli:", "bernoulli:nan",
     "bernoulli:2", "markov:0.5,0.5", "markov:1", "markov:0,0", "uniform:3", "", ":", "x", "nowhere.csv", "nowhere.npz",
 )  # fmt: skip
+# The code of a command that did not end, and how many times longer than the time of its own it may take.
+_UNENDED = 99
+_PATIENCE = 20
 TINY = ["n=3", "m=2", "K=2", "T=4", "d=3"]
 STUDY = """
 name = "tiny"
@@ -575,7 +578,10 @@ def _damaged(rng: random.Random, data: bytes) -> bytes | None:
 
 
 def attempt(tried: Case, seconds: int = 20) -> Seen:
-    """Run the case in a fork of this process, which has everything imported; an interrupt ends it after a while."""
+    """Run the case in a fork of this process, which has everything imported.
+
+    An interrupt ends it after that many seconds of its own, which do not pass while other processes have the cores.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         work = folder / "work"
@@ -586,13 +592,13 @@ def attempt(tried: Case, seconds: int = 20) -> Seen:
         child = os.fork()
         if child == 0:
             _inside(tried, folder, work, seconds)
-        code = _waited(child, seconds + 30)
+        code = _waited(child, _PATIENCE * seconds + 60)
         out, err = ((folder / each).read_text(errors="replace") for each in ("out", "err"))
     return Seen(code, out, err, time.monotonic() - begun, _wrong(tried, code, out, err))
 
 
 def _inside(tried: Case, folder: Path, work: Path, seconds: int) -> None:
-    code = 99
+    code = _UNENDED
     try:
         os.setsid()
         os.chdir(work)
@@ -607,13 +613,19 @@ def _inside(tried: Case, folder: Path, work: Path, seconds: int) -> None:
         for shown in (RuntimeWarning, UserWarning, SyntaxWarning):
             warnings.simplefilter("default", shown)
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.alarm(seconds)
+        for ends in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(ends, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        # Waiting for another process takes no time of its own.
+        signal.alarm(_PATIENCE * seconds)
         code = _run([word.replace("\0", "") for word in tried.words])
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
     except BaseException as error:  # noqa: BLE001  # whatever comes through is what is looked for
-        with contextlib.suppress(BaseException):
-            sys.stderr.write(f"Traceback: {type(error).__name__}: {error}\n")
+        # An interrupt that comes when the command has ended is nobody's.
+        if code == _UNENDED or not isinstance(error, KeyboardInterrupt):
+            with contextlib.suppress(BaseException):
+                sys.stderr.write(f"Traceback: {type(error).__name__}: {error}\n")
     os._exit(code)
 
 
