@@ -29,7 +29,7 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
-from ratecheck.settings.measured import PREVIOUS, written_out
+from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
@@ -162,6 +162,10 @@ class DeterministicCase:
             raise InputError(
                 f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and a strongly convex mean of functions that may '
                 f"be anything is modelled for one client. With one local step n=1 has the same worst case."
+            )
+        if case.curvature >= (1 - _SAME) * case.values["L"]:
+            raise InputError(
+                f"mu={case.curvature:g} and L={case.values['L']:g} leave no function but a sphere: mu < L is needed"
             )
         if case.n > 1 and case.dissimilar and not case.searchable:
             raise InputError(
@@ -497,14 +501,14 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     """What is not modelled, in words.
 
     What is: methods whose clients ask for gradients of smooth functions, with shared variables, of which the server's
-    is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim that bounds
-    the mean over the rounds of recorded quantities by numbers.
+    is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim that bounds,
+    in single rounds or on average, what a run measures, linearly on both sides.
     """
     yield from foreign(statement)
     if statement.algorithm is None or statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
         yield "it is about no method with a shared variable"
         return
-    algorithm, vocabulary, claim = METHODS[statement.algorithm].algorithm, statement.vocabulary, statement.claims[0]
+    algorithm = METHODS[statement.algorithm].algorithm
     if {algorithm.oracle, algorithm.record_oracle} != {"gradient"}:
         yield f"{statement.algorithm} asks for minimisers of f_i + lambda/2 ||. - w||^2; modelled are gradients"
     if not algorithm.linear:
@@ -515,19 +519,30 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         yield "its title says that it is about quadratics"
     if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:
         yield f"it assumes {'; '.join(others)}"
+    yield from _other_sides(statement)
+    yield from _other_symbols(statement)
+
+
+def _other_sides(statement: Statement) -> Iterator[str]:
+    """What of the first claim is not modelled, in words."""
+    vocabulary, claim = statement.vocabulary, statement.claims[0]
+    recorded = METHODS[statement.algorithm or ""].algorithm.recorded
     if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
         yield "its first claim bounds neither single rounds nor a mean over them"
     sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
     running = sorted(
         {symbol for side in sides for symbol in side.free_symbols if _runs(symbol.name, vocabulary)}, key=str
     )
-    known = {*algorithm.recorded, *_AT_POINT, *_CHANGES}
+    known = {*recorded, *_AT_POINT, *_CHANGES}
     if unknown := [q.name for q in running if vocabulary.facts.get(q.name, "").removesuffix(PREVIOUS) not in known]:
         yield f"no run records {', '.join(unknown)}"
+    if claim.metric.over is not Over.EVERY_ROUND_BUT_FIRST and any(q.name.endswith(PREVIOUS) for q in running):
+        yield "it compares a round with the one before, in the first round, too"
+    if claim.metric.over is Over.MEAN_OF_ROUNDS and counts_rounds(statement):
+        yield "its bound on a mean over the rounds depends on the number of the round"
     slopes = [sp.diff(side, symbol) for side in sides for symbol in running]
     if any(symbol in slope.free_symbols for slope in slopes for symbol in running):
         yield "a side is not linear in what is measured along the run"
-    yield from _other_symbols(statement)
 
 
 def _other_symbols(statement: Statement) -> list[str]:

@@ -718,6 +718,26 @@ def test_a_minimum_is_asked_for_of_convex_functions_only():
         textbook_case("distance-step-quadratic")
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "over", "message"),
+    [
+        ("gap", "gap_prev", "every_round", "in the first round, too"),
+        ("G_u", "G_u_prev", "mean_of_rounds", "in the first round, too"),
+        ("gap", "L*dist2_0/(t + 1)", "mean_of_rounds", "depends on the number of the round"),
+    ],
+)
+def test_rounds_that_are_none_are_not_asked(left, right, over, message):
+    """There is no round before the first, and no number of a mean over the rounds."""
+    with pytest.raises(InputError, match=message):
+        DeterministicCase.of(own(left, right, over=over), {**START, "dist2_0": 1.0})
+
+
+def test_a_sphere_is_refused():
+    """With mu = L there is one function."""
+    with pytest.raises(InputError, match="mu=2 and L=2 leave no function but a sphere"):
+        DeterministicCase.of(own("gap", "L*dist2_0", STRONGLY), {**START, "dist2_0": 1.0, "mu": 2.0})
+
+
 @needs_pepit
 def test_what_nothing_limits_is_said():
     """A gap at the start limits no distance to the minimiser."""
