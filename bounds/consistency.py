@@ -20,7 +20,7 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fault:
+class Contradiction:
     """Why nothing meets the statement: the ``field``, a ``place`` in it such as ``settings['K']``, and the reason."""
 
     field: str
@@ -28,7 +28,7 @@ class Fault:
     reason: str
 
 
-def faults(statement: Statement) -> Iterator[Fault]:
+def faults(statement: Statement) -> Iterator[Contradiction]:
     """Settings outside their domain or order, step sizes set by way of themselves, conditions that are always false.
 
     A condition is false where its sides show it by numbers, or SymPy by the domains of its symbols. Parts that are no
@@ -44,7 +44,7 @@ def faults(statement: Statement) -> Iterator[Fault]:
             named = condition.name != condition.text
             place = f"conditions[{condition.name!r}]" if named else f"conditions[{k}]"
             if reason := _false(condition, fixed):
-                yield Fault(field="conditions", place=place, reason=reason)
+                yield Contradiction(field="conditions", place=place, reason=reason)
 
 
 def _settings(statement: Statement) -> dict[str, sp.Expr]:
@@ -59,16 +59,16 @@ def _put(expr: sp.Expr, values: Mapping[str, sp.Expr]) -> sp.Expr:
     return expr.xreplace({symbol: values[symbol.name] for symbol in expr.free_symbols if symbol.name in values})
 
 
-def _outside(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Fault]:
+def _outside(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
     for name, value in fixed.items():
         if value.is_number:
             try:
                 statement.vocabulary[name].check(as_float(name, value))
             except InputError as error:
-                yield Fault(field="settings", place=f"settings[{name!r}]", reason=str(error))
+                yield Contradiction(field="settings", place=f"settings[{name!r}]", reason=str(error))
 
 
-def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Fault]:
+def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[Contradiction]:
     vocabulary = statement.vocabulary
     for smaller, larger in vocabulary.ordered:
         first = next((name for name in (smaller, larger) if name in fixed), None)
@@ -77,10 +77,10 @@ def _misordered(statement: Statement, fixed: Mapping[str, sp.Expr]) -> Iterator[
         left, right = (fixed.get(name, vocabulary[name].symbol) for name in (smaller, larger))
         if sp.expand(left - right).is_positive:
             reason = f'"{smaller} <= {larger}" is broken: {shown(left)} <= {shown(right)} is false'
-            yield Fault(field="settings", place=f"settings[{first!r}]", reason=reason)
+            yield Contradiction(field="settings", place=f"settings[{first!r}]", reason=reason)
 
 
-def _circles(statement: Statement) -> Iterator[Fault]:
+def _circles(statement: Statement) -> Iterator[Contradiction]:
     """Step sizes that are set by way of themselves; a rule that is only a default may name what depends on it."""
     rules = {
         rule.symbol.name: rule.value
@@ -95,7 +95,7 @@ def _circles(statement: Statement) -> Iterator[Fault]:
                 if name == start:
                     through = " -> ".join((*way, start))
                     reason = f"{start} is set by way of itself, {through}: make it a condition, or solve for it"
-                    yield Fault(field="step_rules", place=f"step_rules[{start!r}]", reason=reason)
+                    yield Contradiction(field="step_rules", place=f"step_rules[{start!r}]", reason=reason)
                 elif name not in way:
                     ways.append((*way, name))
 

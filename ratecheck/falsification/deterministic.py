@@ -4,7 +4,7 @@ Such a run is decided by the answers of the oracle alone. `DeterministicCase.run
 functions on whatever can be added and scaled: points of a performance-estimation problem, coefficients of unknown
 vectors, exact rationals.
 
-A claim about every round is a list of `Comparison`, one for each; what its right side measures along the run, with
+A claim about every round is a list of `ComparedRounds`, one for each; what its right side measures along the run, with
 constant coefficients, is taken to the left, so that on the right there is a number.
 """
 
@@ -116,7 +116,7 @@ class Lowest:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedRounds:
     """What a claim says of one round, or of the mean over all of them where ``round`` is None.
 
     ``weights`` are those of measured quantities, by symbol; their combination is at most ``right``, and ``size`` is how
@@ -265,7 +265,7 @@ class DeterministicCase:
         return frozenset(facts[name] for name in names if name in facts)
 
     @cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[ComparedRounds, ...]:
         """What the first claim says, round by round or of the mean over the rounds."""
         over, T = self.statement.claims[0].metric.over, int(self.values["T"])
         if over is Over.MEAN_OF_ROUNDS:
@@ -275,7 +275,7 @@ class DeterministicCase:
             raise InputError(f'T={T} breaks "T >= {first + 1}": the claim compares a round with the one before')
         return tuple(self._comparison(t) for t in range(first, T))
 
-    def _comparison(self, t: int | None) -> Comparison:
+    def _comparison(self, t: int | None) -> ComparedRounds:
         vocabulary, claim = self.statement.vocabulary, self.statement.claims[0]
         left, right = (written_out(expr, vocabulary) for expr in (claim.metric.expr, claim.bound))
         weights: dict[str, float] = {}
@@ -290,7 +290,7 @@ class DeterministicCase:
         constant = right.xreplace(none) - left.xreplace(none)
         parts = sp.Add.make_args(sp.expand(constant))
         size = float(sum(abs(self._precise(part, t)) for part in parts))
-        return Comparison(t, weights, float(self._precise(constant, t)), size, moved)
+        return ComparedRounds(t, weights, float(self._precise(constant, t)), size, moved)
 
     def _precise(self, expr: sp.Expr, t: int | None = None) -> sp.Expr:
         """The value in as many digits as a difference in it may take, in round ``t``."""
@@ -321,7 +321,7 @@ class DeterministicCase:
         of_f, of_x2 = self.units
         return math.pow(of_f, quantity.f_degree) * math.pow(of_x2, quantity.x_degree / 2)
 
-    def left_unit(self, comparison: Comparison) -> float:
+    def left_unit(self, comparison: ComparedRounds) -> float:
         """The unit of what is compared; raises `InputError` where its terms have different ones."""
         units = {}
         for name, weight in self.scaled_comparison(comparison).weights.items():
@@ -332,7 +332,7 @@ class DeterministicCase:
             raise InputError(f"{self.statement.key} has no worst case here: its sides mix units ({listed})")
         return next(iter(units.values()), 1.0)
 
-    def scaled_comparison(self, comparison: Comparison) -> Comparison:
+    def scaled_comparison(self, comparison: ComparedRounds) -> ComparedRounds:
         """The same comparison in the units of `units`."""
         return next(each for each in self.scaled.comparisons if each.round == comparison.round)
 
@@ -347,14 +347,14 @@ class DeterministicCase:
         """The same in the units of `units`."""
         return DeterministicCase(self.statement, {name: value / self.unit(name) for name, value in self.values.items()})
 
-    def rounds(self, comparison: Comparison) -> int:
+    def rounds(self, comparison: ComparedRounds) -> int:
         """How many recorded points decide what is compared."""
         facts = self.statement.vocabulary.facts
         further = any(facts.get(name.removesuffix(PREVIOUS)) in _CHANGES for name in comparison.weights)
         last = int(self.values["T"]) - 1 if comparison.round is None else comparison.round
         return last + 1 + further
 
-    def asks(self, comparison: Comparison) -> int:
+    def asks(self, comparison: ComparedRounds) -> int:
         """At how many points the clients are asked in such a run, together."""
         rounds = self.rounds(comparison)
         return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + self.needs_minimiser)
@@ -409,14 +409,14 @@ class DeterministicCase:
         inner: Inner,
         convert: Convert = float,
         *,
-        comparison: Comparison | None = None,
+        comparison: ComparedRounds | None = None,
         lowest: Lowest | None = None,
     ) -> Scalar:
         """The combination of measured quantities that a comparison is about, by default the first one."""
         return total(self.parts(run, inner, convert, comparison or self.comparisons[0], lowest))
 
     def parts(
-        self, run: Sequence[Snapshot], inner: Inner, convert: Convert, comparison: Comparison, lowest: Lowest | None
+        self, run: Sequence[Snapshot], inner: Inner, convert: Convert, comparison: ComparedRounds, lowest: Lowest | None
     ) -> list[Scalar]:
         """Its terms, one for each measured quantity."""
         rounds = range(int(self.values["T"])) if comparison.round is None else [comparison.round]
@@ -563,7 +563,7 @@ def _other_symbols(statement: Statement) -> list[str]:
     return found + [
         f"{name} is measured in other units there"
         for name in (*sorted(_RESPECTED), *steps)
-        if name in vocabulary and name in COMMON and _degrees(vocabulary, name) != _degrees(COMMON, name)
+        if name in vocabulary and name in COMMON and degrees(vocabulary, name) != degrees(COMMON, name)
     ]
 
 
@@ -572,7 +572,8 @@ def _runs(name: str, vocabulary: Vocabulary) -> bool:
     return vocabulary[name].role is Role.MEASURED and vocabulary.facts.get(name) != ROUND
 
 
-def _degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
+def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
+    """The powers of the units of f and of x in which a symbol is measured."""
     return vocabulary[name].f_degree, vocabulary[name].x_degree
 
 
@@ -584,7 +585,7 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
         admissible = step_sizes(statement, values).admissible if statement.hypotheses else {}
         limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
-        outer = [name for name in missing if _degrees(statement.vocabulary, name) == (0, 0)]
+        outer = [name for name in missing if degrees(statement.vocabulary, name) == (0, 0)]
         if not limited and not outer:
             raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
         name = (limited or outer)[0]

@@ -42,7 +42,7 @@ from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import (
-    Comparison,
+    ComparedRounds,
     DeterministicCase,
     Lowest,
     Snapshot,
@@ -140,7 +140,7 @@ class VerifiedInstance:
     left: float
     right: float
     size: float
-    comparison: Comparison
+    comparison: ComparedRounds
 
     @property
     def ratio(self) -> float:
@@ -148,7 +148,7 @@ class VerifiedInstance:
         return self.left / self.right if self.right > 0 else math.inf
 
 
-def recheck(instance: Answers, comparison: Comparison | None = None) -> VerifiedInstance:
+def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> VerifiedInstance:
     """Both sides at an instance, once every assumption has been checked in exact rational arithmetic.
 
     Follows the run anew from the stored answers, with the algorithm's functions on rational numbers. Raises

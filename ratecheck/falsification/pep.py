@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import Comparison, DeterministicCase, Lowest, Snapshot, mean, total
+from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase, Lowest, Snapshot, mean, total
 
 # SCS, which is PEPit's choice unless told otherwise, returns values below the true worst case.
 _SOLVER = "CLARABEL"
@@ -290,7 +290,7 @@ def inner(a: Any, b: Any) -> Any:
     return a * b
 
 
-def upper_bound(case: DeterministicCase, comparison: Comparison | None = None, **settings: float) -> PepBound:
+def upper_bound(case: DeterministicCase, comparison: ComparedRounds | None = None, **settings: float) -> PepBound:
     """The largest left side of the case over all functions and dimensions, or a little more.
 
     ``settings`` go to the solver. Raises `InputError` where PEPit or Clarabel is not installed, where the solver
@@ -299,7 +299,7 @@ def upper_bound(case: DeterministicCase, comparison: Comparison | None = None, *
     return solved(case, comparison or case.comparisons[0], **settings)[0]
 
 
-def solved(case: DeterministicCase, comparison: Comparison, **settings: float) -> tuple[PepBound, Formulation]:
+def solved(case: DeterministicCase, comparison: ComparedRounds, **settings: float) -> tuple[PepBound, Formulation]:
     """The bound, and the problem with the solver's solution in it."""
     formulation = formulate(case, case.rounds(comparison))
     unit, scaled = case.left_unit(comparison), case.scaled_comparison(comparison)

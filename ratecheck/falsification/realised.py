@@ -17,7 +17,7 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import Comparison, DeterministicCase, Snapshot
+from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase, Snapshot
 from ratecheck.falsification.interpolation import Answers, Minimiser, VerifiedInstance, recheck
 from ratecheck.falsification.pep import Formulation
 
@@ -50,7 +50,9 @@ class _Run:
         return len(self.star)
 
 
-def realised(case: DeterministicCase, comparison: Comparison, found: Formulation) -> tuple[Answers, VerifiedInstance]:
+def realised(
+    case: DeterministicCase, comparison: ComparedRounds, found: Formulation
+) -> tuple[Answers, VerifiedInstance]:
     """The instance, and what was checked of it, from a problem with its solution in it.
 
     Raises `InputError` where no share makes it one, such as where the steps are too small for floats.

@@ -8,7 +8,7 @@ from typing import Any
 
 from bounds.statement import Given, Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import Comparison, DeterministicCase
+from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
 from ratecheck.falsification.interpolation import Answers, VerifiedInstance, recheck, worst_instance
 from ratecheck.falsification.pep import PepBound, solved
 from ratecheck.falsification.realised import realised
@@ -23,7 +23,7 @@ _LARGEST = 40
 
 
 @dataclass(frozen=True)
-class Enclosure:
+class EnclosedRounds:
     """The largest left side of one comparison: at least ``lower.left``, exactly checked, and at most ``upper.left``.
 
     ``instance`` reaches the lower value. ``scale`` is what is measured where every quantity is 1 in units in which the
@@ -37,7 +37,7 @@ class Enclosure:
     seconds: tuple[float, float]
 
     @property
-    def comparison(self) -> Comparison:
+    def comparison(self) -> ComparedRounds:
         """What is enclosed."""
         return self.lower.comparison
 
@@ -93,10 +93,10 @@ class WorstCase:
     """The largest left sides of ``case``, of each round that the claim is about or of the mean over them."""
 
     case: DeterministicCase
-    enclosures: tuple[Enclosure, ...]
+    enclosures: tuple[EnclosedRounds, ...]
 
     @property
-    def worst(self) -> Enclosure:
+    def worst(self) -> EnclosedRounds:
         """The enclosure that fails by most, or comes closest to failing; of equal ones the last."""
         return max(self.enclosures, key=lambda each: (round(each.excess, _DIGITS), each.comparison.round or 0))
 
@@ -195,7 +195,7 @@ def worst_case(
     return WorstCase(case, tuple(_enclosed(case, each, starts, seed) for each in comparisons))
 
 
-def _enclosed(case: DeterministicCase, comparison: Comparison, starts: int, seed: int) -> Enclosure:
+def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, seed: int) -> EnclosedRounds:
     start = time.perf_counter()
     upper, solution = solved(case, comparison)
     between = time.perf_counter()
@@ -207,4 +207,4 @@ def _enclosed(case: DeterministicCase, comparison: Comparison, starts: int, seed
         instance, lower = realised(case, comparison, solution)
     weights = case.scaled_comparison(comparison).weights.values()
     scale = case.left_unit(comparison) * sum(map(abs, weights))
-    return Enclosure(upper, lower, instance, scale, (between - start, time.perf_counter() - between))
+    return EnclosedRounds(upper, lower, instance, scale, (between - start, time.perf_counter() - between))

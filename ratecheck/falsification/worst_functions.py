@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from bounds.statement import Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.convexity import any_sign
+from ratecheck.falsification.deterministic import degrees
 from ratecheck.falsification.worst_case import WorstCase, worst_case
 from ratecheck.stepsizes.feasible_set import step_names
 
@@ -75,7 +76,7 @@ def _given(statement: Statement) -> Iterator[Mapping[str, float]]:
     facts = statement.vocabulary.facts
     known = {name: _CONSTANTS[fact] for name, fact in facts.items() if fact in _CONSTANTS}
     known = {name: value for name, value in known.items() if name in statement.parameters or name == "L"}
-    steps = {name: _has_unit(statement, name) for name in step_names(statement)}
+    steps = {name: degrees(statement.vocabulary, name) != (0, 0) for name in step_names(statement)}
     seen = []
     for sizes in _SIZES:
         given = {name: float(v) for name, v in {**known, **sizes}.items() if name not in statement.settings}
@@ -83,8 +84,3 @@ def _given(statement: Statement) -> Iterator[Mapping[str, float]]:
             if (together := {**given, **more}) not in seen:
                 seen.append(together)
                 yield together
-
-
-def _has_unit(statement: Statement, name: str) -> bool:
-    quantity = statement.vocabulary[name]
-    return (quantity.f_degree, quantity.x_degree) != (0, 0)
