@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ratecheck.api.plot import PlotResult, RegionResult, plot, plot_region
     from ratecheck.api.proof import ProofResult, proof
     from ratecheck.api.rates import RatesResult, rates
+    from ratecheck.api.report import ReportResult, report
     from ratecheck.api.result import DrawnResult, Result
     from ratecheck.api.results import ResultsResult, results
     from ratecheck.api.review import ReviewResult, review
@@ -74,6 +75,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "ProofResult": ("ratecheck.api.proof", "ProofResult"),
     "RatesResult": ("ratecheck.api.rates", "RatesResult"),
     "RegionResult": ("ratecheck.api.plot", "RegionResult"),
+    "ReportResult": ("ratecheck.api.report", "ReportResult"),
     "Result": ("ratecheck.api.result", "Result"),
     "ResultsResult": ("ratecheck.api.results", "ResultsResult"),
     "ReviewResult": ("ratecheck.api.review", "ReviewResult"),
@@ -110,6 +112,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "problems": ("ratecheck.problems", None),
     "proof": ("ratecheck.api.proof", "proof"),
     "rates": ("ratecheck.api.rates", "rates"),
+    "report": ("ratecheck.api.report", "report"),
     "results": ("ratecheck.api.results", "results"),
     "review": ("ratecheck.api.review", "review"),
     "rounds": ("ratecheck.api.rounds", "rounds"),
@@ -174,6 +177,7 @@ __all__ = [
     "ProofResult",
     "RatesResult",
     "RegionResult",
+    "ReportResult",
     "Result",
     "ResultsResult",
     "ReviewResult",
@@ -211,6 +215,7 @@ __all__ = [
     "problems",
     "proof",
     "rates",
+    "report",
     "results",
     "review",
     "rounds",

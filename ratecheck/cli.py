@@ -43,6 +43,7 @@ COMMANDS = {
     "sharpen": "The smallest constants for which the proof of a theorem still has certificates.",
     "selftest": "Measure whether the checks notice wrong statements and leave right ones alone.",
     "run": "Run a study file and check its claims.",
+    "report": "One document about a study: which claims hold, figures, what was not checked.",
     "results": "Tabulate and export what studies have stored.",
 }
 

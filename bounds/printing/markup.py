@@ -241,7 +241,9 @@ def _listed(keys: Sequence[str]) -> tuple[Inline, ...]:
 
 def markdown_escaped(text: str) -> str:
     """Text with everything that Markdown would interpret escaped."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$^]|^[-+]|^\d+(?=[.)]))", r"\\\1", text)
+    escaped = re.sub(r"[\\`*_{}\[\]<>#|~$^]|^[-+]", r"\\\g<0>", text)
+    # A number that begins a list; a backslash before a digit would be shown.
+    return re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", escaped)
 
 
 def _code(key: str) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,65 +12,46 @@ from bounds.ledger import experiment
 from bounds.ledger import implications as claimed
 from bounds.ledger.own import OwnLedger
 from bounds.statement import Statement
-from ratecheck import files
 from ratecheck.api.audit import AuditResult, audit
+from ratecheck.api.document import DocumentResult, check_out
 from ratecheck.api.falsify import falsify
 from ratecheck.api.implications import implications
-from ratecheck.api.result import Result
 from ratecheck.auditing import graph as proofs
 from ratecheck.auditing import ledger, selection
 from ratecheck.auditing.graph import Plan, ProofGraph
 from ratecheck.auditing.implications import CheckedImplication
 from ratecheck.auditing.implied import implied
-from ratecheck.errors import InputError
 from ratecheck.execution import executor
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.inputs import whole
 from ratecheck.stepsizes.coverage import Coverage, coverage, restricts_step_sizes
+from ratecheck.views.document.nodes import Document
 from ratecheck.views.progress import progress
-from ratecheck.views.review import html, markdown, summary
+from ratecheck.views.review import summary
 from ratecheck.views.review.data import Asked, Reviewed, has_finding, review_fields
+from ratecheck.views.review.document import document
 
-_FORMS = {".html": html.document, ".md": markdown.document}
 # What a paper calls its main results.
 _MAIN = ("theorem", "corollary")
 _NO_AUDIT = AuditResult((), {}, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReviewResult(Result):
+class ReviewResult(DocumentResult):
     """A review of a paper, of a statement or of a file: its ``data``, and these as text, Markdown and HTML.
 
     Every form is made from the data alone, so that they say the same.
     """
 
     data: Mapping[str, Any]
-    file: Path | None = None
-
-    @cached_property
-    def _plain(self) -> dict[str, Any]:
-        return self.to_dict()
 
     @property
     def finding(self) -> bool:
         """Whether a step is false, a search refutes a statement, or the argument of a proof breaks."""
         return has_finding(self.data)
 
-    @property
-    def html(self) -> str:
-        """One file without network and scripts, the data inside."""
-        return html.document(self._plain)
-
-    @property
-    def markdown(self) -> str:
-        """The same in Markdown, formulas between dollar signs."""
-        return markdown.document(self._plain)
-
-    def save(self, path: str | Path) -> ReviewResult:
-        """Write the review, HTML or Markdown by the ending of ``path``; raises `InputError` where that fails."""
-        place = check_out(path)
-        files.save(place, _FORMS[place.suffix](self._plain))
-        return dataclasses.replace(self, file=place)
+    def _made(self) -> Document:
+        return document(self._plain)
 
     def __str__(self) -> str:
         return summary.text(self._plain)
@@ -82,15 +61,6 @@ class ReviewResult(Result):
 
     def _fields(self) -> dict[str, Any]:
         return {**self.data}
-
-
-def check_out(path: str | Path) -> Path:
-    """Where a review goes; raises `InputError` where none can be written: known before minutes of computation."""
-    place = Path(path)
-    if place.suffix not in _FORMS:
-        raise InputError(f"{place} cannot be written: the ending has to be one of {', '.join(_FORMS)}")
-    files.check_target(place)
-    return place
 
 
 def review(

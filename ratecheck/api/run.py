@@ -32,6 +32,8 @@ class RunResult(Result):
     # Whether all figures of the study are wanted, and not some.
     complete: bool
     figures: tuple[Path, ...] = ()
+    # Names of the figures that are not wanted.
+    left_out: tuple[str, ...] = ()
 
     @property
     def claims(self) -> tuple[ClaimResult, ...]:
@@ -108,7 +110,10 @@ def measured(
 ) -> RunResult | ShardResult:
     """The result of `run` before its figures are drawn."""
     mine = None if shard is None else Shard.read(shard)
-    study = _chosen(load(Path(study_file)), (only,) if isinstance(only, str) else tuple(only), replicates, quick)
+    whole = load(Path(study_file))
+    study = _chosen(whole, (only,) if isinstance(only, str) else tuple(only), replicates, quick)
+    wanted = {figure.name for figure in study.figures}
+    left_out = tuple(figure.name for figure in whole.figures if figure.name not in wanted)
     check_labels(study)
     if any(figure.admissible for figure in study.figures):
         with progress(f"admissible step sizes of {study.name}"):
@@ -124,7 +129,7 @@ def measured(
         findings = judge(study, records.records)
     remark = f"{records.computed} cells computed, {records.reused} found in {folder / 'cells'}"
     said = (remark, *_damaged(records.damaged, store))
-    return RunResult(findings, records, folder, complete=not only, remarks=said)
+    return RunResult(findings, records, folder, complete=not only, left_out=left_out, remarks=said)
 
 
 @contextmanager

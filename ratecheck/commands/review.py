@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ratecheck.api.review import check_out, review
+from ratecheck.api.document import check_out
+from ratecheck.api.review import review
 from ratecheck.commands.arguments import json_option, note, print_result, scheduler_option
 from ratecheck.commands.exit_codes import DONE, FINDING
 

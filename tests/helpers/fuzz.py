@@ -473,7 +473,8 @@ def _paper(rng: random.Random) -> Words:
 
 def _study(rng: random.Random) -> Words:
     if rng.random() < 0.3:
-        return ["run", "study.toml", "--quick"], {"study.toml": _damaged(rng, STUDY.encode())}
+        words = rng.choice((["run"], ["report"], ["report", "--out", rng.choice(("a.html", "b.md", "c", "folder"))]))
+        return [*words, "study.toml", "--quick"], {"study.toml": _damaged(rng, STUDY.encode()), "folder": None}
     lines = STUDY.splitlines()
     for _ in range(rng.randrange(1, 4)):
         place = rng.randrange(len(lines))

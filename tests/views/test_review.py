@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from html_page import VOID, Page
 
 import bounds
 import ratecheck as rc
@@ -23,50 +24,16 @@ from bounds.printing.page import page
 from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import ProofGraph
 from ratecheck.stepsizes.coverage import coverage
-from ratecheck.views.review import html, markdown, summary
+from ratecheck.views.document import html, markdown
+from ratecheck.views.document.mathml import LatexError, mathml
+from ratecheck.views.document.style import STYLE
+from ratecheck.views.review import summary
 from ratecheck.views.review.data import HEADLINE, LEVELS, Asked, Reviewed, review_fields
-from ratecheck.views.review.mathml import LatexError, mathml
-from ratecheck.views.review.page_style import STYLE
+from ratecheck.views.review.document import document
 
 KEY = "flame/theorem-1"
 OWN = Path(__file__).parents[2] / "docs" / "own.md"
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-VOID = {"meta", "br", "link"}
-
-
-class Page(HTMLParser):
-    """The text, ids, links and tags of a page; every tag has to be closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.ids, self.links, self.tags, self.text, self.data, self._open = [], [], [], [], "", []
-        self.feed(text)
-        assert not self._open
-
-    def handle_starttag(self, tag, attributes):
-        """Its ids and links, and that it is open."""
-        self.tags.append((tag, dict(attributes)))
-        self.ids += [value for name, value in attributes if name == "id"]
-        self.links += [value for name, value in attributes if name in ("href", "xlink:href", "src")]
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        """Opened and closed at once."""
-        self.handle_starttag(tag, attributes)
-        if tag not in VOID:
-            self._open.pop()
-
-    def handle_endtag(self, tag):
-        """The one that was opened last."""
-        assert self._open.pop() == tag
-
-    def handle_data(self, data):
-        """Text, or the data inside."""
-        if self._open and self._open[-1] == "script":
-            self.data = data
-        elif self._open and self._open[-1] != "style":
-            self.text.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -168,13 +135,13 @@ def test_the_page_is_made_of_its_data_alone(found, plain):
     text = found.html
     shown = Page(text)
     assert json.loads(shown.data) == plain
-    assert text == html.document(json.loads(shown.data)) == rc.review(KEY).html
+    assert text == html.page(document(json.loads(shown.data))) == rc.review(KEY).html
     known = set(NUMBER.findall(json.dumps(plain)))
     assert known.issuperset(NUMBER.findall(" ".join(shown.text)))
     changed = copy.deepcopy(plain)
     changed["counts"]["certified"] = 987654
-    assert "987654" in html.document(changed)
-    assert "987654" in markdown.document(changed)
+    assert "987654" in html.page(document(changed))
+    assert "987654" in markdown.page(document(changed))
     assert "987654" in summary.text(changed)
     assert "987654" not in text
 
@@ -372,7 +339,7 @@ def test_the_settings_of_the_experiments_are_in_every_form(found, plain):
         assert shown["verdicts"] == {"NOT COVERED": 7}
     none = "no form of it covers any of the 7 settings of the paper's experiments"
     assert none in dict(summary.stands(made))[SETTINGS]
-    page, text = html.document(made), markdown.document(made)
+    page, text = html.page(document(made)), markdown.page(document(made))
     assert Nesting(page).outside == []
     for form in (" ".join(Page(page).text), text, summary.text(made)):
         assert none in form.replace("\\", "").replace("&#x27;", "'")
@@ -383,7 +350,7 @@ def test_the_settings_of_the_experiments_are_in_every_form(found, plain):
     entry["coverage"][0]["verdicts"] = {"NOT COVERED": 6, "COVERED": 1}
     assert f"experiments is covered by {SETTINGS}-repaired" in dict(summary.stands(made))[SETTINGS]
     bare = json.loads(json.dumps(review_fields(dataclasses.replace(asked, settings=0), [reviewed], [], {}, [])))
-    assert "prints no settings" in markdown.document(bare)
+    assert "prints no settings" in markdown.page(document(bare))
     unread = review_fields(dataclasses.replace(asked, settings=None), [reviewed], [], {}, [])
     assert any("none were read" in line for line in unread["not_checked"])
 
@@ -393,12 +360,12 @@ def test_a_graph_tells_why_a_node_does_not_stand(plain):
     changed = copy.deepcopy(plain)
     (graph, *_) = changed["statements"][0]["graphs"]
     assert ProofGraph.read(graph).flaws == {}
-    assert "FALSE itself" not in markdown.document(changed)
+    assert "FALSE itself" not in markdown.page(document(changed))
     graph["nodes"][0] |= {"own": "FALSE", "with_premises": "FALSE"}
     graph["grade"] = "FALSE"
     assert [flaw.value for flaw in ProofGraph.read(graph).flaws.values()] == ["FALSE itself"]
-    assert "FALSE: FALSE itself" in markdown.document(changed)
-    assert f"{graph['nodes'][0]['label']}: FALSE itself" in html.document(changed)
+    assert "FALSE: FALSE itself" in markdown.page(document(changed))
+    assert f"{graph['nodes'][0]['label']}: FALSE itself" in html.page(document(changed))
 
 
 def test_a_search_is_told_with_its_counterexample(own):

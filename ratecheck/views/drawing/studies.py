@@ -8,7 +8,7 @@ have one too.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -29,6 +29,7 @@ from ratecheck.views.drawing.style import looks, new_figure, save, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 
 # Rounds are averaged in bins, so that noise does not paint over the curves.
@@ -60,21 +61,28 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
     steady state, a black line marks the window taken for it, at its mean, and dots carry that level on. Raises
     `InputError` where a file cannot be written.
     """
-    study = findings.study
-    sheets: dict[str, list[_Panel]] = {}
-    for figure in study.figures:
-        sheets.setdefault(figure.repeats or figure.name, []).extend(_panels(figure, findings))
-    if together and len(study.figures) > 1:
-        sheets[TOGETHER] = [panel for panels in sheets.values() for panel in panels]
     paths = []
     with styled():
-        for name, panels in sheets.items():
-            columns = (_COLUMNS if len(panels) <= _MANY else 2 * _COLUMNS) if name == TOGETHER else 1
-            sheet = _sheet(panels, columns, findings, outcome)
+        for name, sheet in sheets(findings, outcome, together=together):
             for suffix in _SUFFIXES:
                 paths.append(folder / f"{name}{suffix}")
                 save(sheet, paths[-1])
     return paths
+
+
+def sheets(
+    findings: Findings, outcome: StudyResult, *, together: bool = True
+) -> Iterator[tuple[str, MatplotlibFigure]]:
+    """Every figure with its name, as Matplotlib has it, and last with ``together`` one that has all of them."""
+    panels: dict[str, list[_Panel]] = {}
+    for figure in findings.study.figures:
+        panels.setdefault(figure.repeats or figure.name, []).extend(_panels(figure, findings))
+    if together and len(findings.study.figures) > 1:
+        panels[TOGETHER] = [panel for some in panels.values() for panel in some]
+    with styled():
+        for name, some in panels.items():
+            columns = (_COLUMNS if len(some) <= _MANY else 2 * _COLUMNS) if name == TOGETHER else 1
+            yield name, _sheet(some, columns, findings, outcome)
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ def _drawable(value: float) -> bool:
     return math.isfinite(value) and value > 0
 
 
-def _sheet(panels: Sequence[_Panel], columns: int, findings: Findings, outcome: StudyResult) -> Any:
+def _sheet(panels: Sequence[_Panel], columns: int, findings: Findings, outcome: StudyResult) -> MatplotlibFigure:
     columns = min(len(panels), columns)
     rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     # Below each row of panels one of legends.

@@ -1,13 +1,32 @@
-"""A review as a sequence of nodes, which Markdown and HTML set each in its own way: made from the data alone."""
+"""A review as a document: made from the data alone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 from ratecheck.auditing.graph import ProofGraph
+from ratecheck.views.document.nodes import (
+    Code,
+    Display,
+    Document,
+    Figure,
+    Fold,
+    Grid,
+    Line,
+    Link,
+    Listing,
+    Math,
+    Node,
+    Paragraph,
+    Part,
+    Section,
+    Strong,
+    Terms,
+)
+from ratecheck.views.document.svg import graph_svg
 from ratecheck.views.review import summary
 
 Data = Mapping[str, Any]
@@ -15,113 +34,17 @@ Data = Mapping[str, Any]
 _SHORT = 12
 
 
-@dataclass(frozen=True)
-class Code:
-    """Text as it is typed."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Math:
-    """A formula between words."""
-
-    latex: str
-
-
-@dataclass(frozen=True)
-class Link:
-    """Text that leads to a section of the review."""
-
-    text: str
-    target: str
-
-
-@dataclass(frozen=True)
-class Strong:
-    """What is to be seen first."""
-
-    text: str
-
-
-Part: TypeAlias = str | Code | Math | Link | Strong
-Line: TypeAlias = tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A line of parts."""
-
-    parts: Line
-
-
-@dataclass(frozen=True)
-class Listing:
-    """Lines one below the other."""
-
-    items: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Labels, each with what it says."""
-
-    rows: tuple[tuple[str, Line], ...]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table; the first cell of a row names it."""
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Line, ...], ...]
-
-
-@dataclass(frozen=True)
-class Display:
-    """A formula on lines of its own."""
-
-    latex: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The figure of a proof graph, of its data; ``says`` is the same in words."""
-
-    graph: Data
-    title: str
-    says: str
-
-
-@dataclass(frozen=True)
-class Fold:
-    """What is shown when it is asked for."""
-
-    title: str
-    nodes: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section with its heading; ``name`` is what links lead to."""
-
-    level: int
-    title: Line
-    name: str
-    nodes: tuple[Node, ...]
-
-
-Node: TypeAlias = Paragraph | Listing | Terms | Grid | Display | Figure | Fold | Section
-
-
 def anchor(key: str) -> str:
     """What links to a statement lead to."""
     return "s-" + re.sub(r"[^A-Za-z0-9.-]", "-", key)
 
 
-def document(data: Data) -> tuple[Section, ...]:
-    """The sections of a review in the order in which a reviewer asks."""
+def document(data: Data) -> Document:
+    """The review of these data, in the order in which a reviewer asks."""
+    return Document("Review", data["of"], data["title"], tuple(_sections(data)), data)
+
+
+def _sections(data: Data) -> list[Section]:
     known = {each["key"] for each in data["statements"]}
     main = [each for each in data["statements"] if each["main"]]
     others = [each for each in data["statements"] if not each["main"]]
@@ -134,7 +57,7 @@ def document(data: Data) -> tuple[Section, ...]:
         rows = tuple(((each["what"],), (each["why"],)) for each in data["left_out"])
         grid = Grid("Items of the paper that the catalogue leaves out", ("Item", "Why"), rows)
         found.append(Section(2, ("Left out",), "left-out", (grid,)))
-    return tuple(found)
+    return found
 
 
 def _linked(key: str, known: set[str]) -> Part:
@@ -310,7 +233,10 @@ def _graph(graph: Data) -> Iterator[Node]:
     title = f"Proof graph of {graph['root']}: {grade}"
     flaws = {key: flaw.value for key, flaw in ProofGraph.read(graph).flaws.items()}
     says = "; ".join(f"{each['label']}: {flaws.get(each['id'], each['own'])}" for each in graph["nodes"])
-    yield Figure(graph, title, says)
+    name = "g-" + "".join(sign if sign.isalnum() else "-" for sign in graph["root"])
+    command = f"ratecheck audit {graph['root']} --graph proof.svg"
+    instead: Line = ("The figure is drawn by ", Code(command), ".")
+    yield Figure(name, title, says, partial(graph_svg, graph), instead)
     if graph["gaps"]:
         yield Paragraph(("What keeps it from being proved, the nearest first:",))
         yield Listing(tuple((each,) for each in graph["gaps"]))

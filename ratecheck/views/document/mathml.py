@@ -68,7 +68,7 @@ class LatexError(ValueError):
 def mathml(latex: str, *, display: bool = False) -> str:
     """A formula of LaTeX as a ``<math>`` element, the LaTeX in its ``alttext``; raises `LatexError`.
 
-    >>> from ratecheck.views.review.mathml import mathml
+    >>> from ratecheck.views.document.mathml import mathml
     >>> mathml("x^2").count("<msup>")
     1
     """

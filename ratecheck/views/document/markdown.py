@@ -1,15 +1,15 @@
-"""A review in Markdown, formulas between dollar signs."""
+"""A document in Markdown, formulas between dollar signs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from bounds.printing.markup import markdown_escaped
-from ratecheck.views.review.document import (
+from ratecheck.views.document.nodes import (
     Code,
     Display,
+    Document,
     Figure,
     Fold,
     Grid,
@@ -23,13 +23,12 @@ from ratecheck.views.review.document import (
     Strong,
     Terms,
 )
-from ratecheck.views.review.document import document as nodes_of
 
 
-def document(data: Mapping[str, Any]) -> str:
-    """The review of these data."""
-    parts = [f"# Review of {_line((Code(data['of']),))}", markdown_escaped(data["title"])]
-    for section in nodes_of(data):
+def page(document: Document) -> str:
+    """The document as Markdown."""
+    parts = [f"# {document.kind} of {_line((Code(document.of),))}", markdown_escaped(document.title)]
+    for section in document.sections:
         parts += _node(section)
     return "\n\n".join(parts) + "\n"
 
@@ -92,5 +91,4 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
         for each in node.nodes:
             yield from _node(each)
     elif isinstance(node, Figure):
-        command = f"ratecheck audit {node.graph['root']} --graph proof.svg"
-        yield f"The figure is drawn by {_code(command)}."
+        yield _line(node.instead) if node.instead else markdown_escaped(node.says)

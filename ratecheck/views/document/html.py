@@ -1,15 +1,16 @@
-"""A review as one HTML file: no network, no scripts, the data inside."""
+"""A document as one HTML file: no network, no scripts, the data inside."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any
 
-from ratecheck.views.review.document import (
+from ratecheck.views.document.mathml import mathml
+from ratecheck.views.document.nodes import (
     Code,
     Display,
+    Document,
     Figure,
     Fold,
     Grid,
@@ -24,17 +25,15 @@ from ratecheck.views.review.document import (
     Strong,
     Terms,
 )
-from ratecheck.views.review.document import document as nodes_of
-from ratecheck.views.review.figure import svg
-from ratecheck.views.review.mathml import mathml
-from ratecheck.views.review.page_style import STYLE
+from ratecheck.views.document.style import STYLE
+from ratecheck.views.document.svg import inside
 
 
-def document(data: Mapping[str, Any]) -> str:
-    """The review of these data, which are in it under the id ``review``."""
-    sections = nodes_of(data)
-    kept = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
-    name = escape(data["of"])
+def page(document: Document) -> str:
+    """The document as HTML, its data under an id that is its kind in small letters."""
+    sections = document.sections
+    kept = json.dumps(document.data, ensure_ascii=True).replace("<", "\\u003c")
+    name, kind, word = escape(document.of), escape(document.kind), escape(document.kind.lower())
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -43,18 +42,18 @@ def document(data: Mapping[str, Any]) -> str:
             '<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
-            f"<title>Review of {name}</title>",
+            f"<title>{kind} of {name}</title>",
             f"<style>{STYLE}</style>",
             "</head>",
             "<body>",
-            '<a class="skip" href="#main">Skip to the review</a>',
-            f"<header><h1>Review of <code>{name}</code></h1><p>{escape(data['title'])}</p></header>",
+            f'<a class="skip" href="#main">Skip to the {word}</a>',
+            f"<header><h1>{kind} of <code>{name}</code></h1><p>{escape(document.title)}</p></header>",
             f'<nav aria-label="Contents">{_contents(sections)}</nav>',
             '<main id="main">',
             *(line for section in sections for line in _node(section)),
             "</main>",
             "<footer><p>Made by ratecheck from the data inside of this file.</p></footer>",
-            f'<script type="application/json" id="review">{kept}</script>',
+            f'<script type="application/json" id="{word}">{kept}</script>',
             "</body>",
             "</html>",
             "",
@@ -115,8 +114,7 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
             yield from _node(each)
         yield "</details>"
     elif isinstance(node, Figure):
-        name = "g-" + "".join(sign if sign.isalnum() else "-" for sign in node.graph["root"])
-        drawn = svg(node.graph, name, node.title, node.says)
+        drawn = inside(node.draw(), node.name, node.title, node.says)
         yield f'<figure class="wide" tabindex="0" aria-label="{escape(node.title, quote=True)}">{drawn}</figure>'
 
 

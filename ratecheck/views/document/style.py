@@ -37,7 +37,7 @@ dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .2em 1e
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; }
 figure { background: #fff; padding: .5rem; border: 1px solid var(--line); }
-figure svg { display: block; width: 100%; height: auto; min-width: 34rem; max-width: 100%; }
+figure svg { display: block; height: auto; max-width: 100%; }
 summary { cursor: pointer; color: var(--link); }
 footer { border-top: 1px solid var(--line); margin-top: 2em; color: var(--soft); }
 """
@@ -72,7 +72,7 @@ _PAPER = """
   math { font-size: .95em; }
   details::details-content { content-visibility: visible; display: block; height: auto; }
   summary { color: var(--soft); list-style: none; }
-  figure svg { min-width: 0; max-height: 24cm; }
+  figure svg { min-width: 0 !important; max-height: 24cm; }
 }
 """
 STYLE = _SCREEN + _PHONE + _PAPER

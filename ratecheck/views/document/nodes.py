@@ -1,0 +1,120 @@
+"""What a document is made of: nodes that HTML and Markdown set each in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as it is typed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Math:
+    """A formula between words."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Text that leads to a section of the document."""
+
+    text: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Strong:
+    """What is to be seen first."""
+
+    text: str
+
+
+Part: TypeAlias = str | Code | Math | Link | Strong
+Line: TypeAlias = tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A line of parts."""
+
+    parts: Line
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines one below the other."""
+
+    items: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Labels, each with what it says."""
+
+    rows: tuple[tuple[str, Line], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the first cell of a row names it."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Line, ...], ...]
+
+
+@dataclass(frozen=True)
+class Display:
+    """A formula on lines of its own."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, which ``draw`` makes as SVG; ``says`` is the same in words, ``instead`` what text has in its place."""
+
+    name: str
+    title: str
+    says: str
+    draw: Callable[[], str] = field(repr=False)
+    instead: Line = ()
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is shown when it is asked for."""
+
+    title: str
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section with its heading; ``name`` is what links lead to."""
+
+    level: int
+    title: Line
+    name: str
+    nodes: tuple[Node, ...]
+
+
+Node: TypeAlias = Paragraph | Listing | Terms | Grid | Display | Figure | Fold | Section
+
+
+@dataclass(frozen=True)
+class Document:
+    """A ``kind`` of document, such as Review, ``of`` something; its ``data`` are inside, so that it can be checked."""
+
+    kind: str
+    of: str
+    title: str
+    sections: tuple[Section, ...]
+    data: Mapping[str, Any]
