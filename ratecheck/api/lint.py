@@ -11,7 +11,9 @@ from bounds.statement import Statement
 from ratecheck.api.given import StatementLike, one, warning
 from ratecheck.api.result import Result
 from ratecheck.errors import InputError
+from ratecheck.inputs import whole
 from ratecheck.linting.finding import Level, Report
+from ratecheck.linting.lint import EVALUATIONS
 from ratecheck.linting.lint import lint as linted
 from ratecheck.views.lint import counts, reports_text
 from ratecheck.views.progress import progress
@@ -46,12 +48,13 @@ class LintResult(Result):
         }
 
 
-def lint(*statements: StatementLike) -> LintResult:
+def lint(*statements: StatementLike, evaluations: int = EVALUATIONS) -> LintResult:
     """Look for mistakes in statements before anything is run: units, symbols, conditions, limits, short runs.
 
     A statement is a key, a paper, ``path/to/file.py`` or ``path/to/file.py:name``, a ``.json`` file in the form of
     `statement_schema`, or a `bounds.statement.Statement`. An error is proved or shown by numbers, a warning is a fact
-    that a right statement seldom has, a note is what a reader may not expect; nothing found proves nothing.
+    that a right statement seldom has, a note is what a reader may not expect; nothing found proves nothing. Where short
+    runs refute nothing, so many ``evaluations`` of both sides go into a search for an instance that does, none with 0.
 
     Raises `InputError` for what is none of them, and for a statement that cannot be built.
 
@@ -59,11 +62,12 @@ def lint(*statements: StatementLike) -> LintResult:
     >>> rc.lint("pfl/theorem-3.7").wrong
     False
     """
+    whole("evaluations", evaluations, 0)
     if not statements:
         raise InputError("which statement? give a key, path/to/file.py, or a .json file")
     meant = [pair for each in statements for pair in _meant(each)]
     with progress("looking"):
-        reports = tuple(linted(statement, address) for address, statement in meant)
+        reports = tuple(linted(statement, address, evaluations) for address, statement in meant)
     return LintResult(reports, remarks=tuple(text for _, statement in meant for text in warning(statement)))
 
 

@@ -1,9 +1,13 @@
-"""A bound below what simple instances show: below zero, or below the exact left side of a run of one or two rounds."""
+"""A bound below what simple instances show: below zero, or below the exact left side of a run.
+
+The runs are one and two rounds on the default problem, and, where these show nothing, those of a short search.
+"""
 
 from __future__ import annotations
 
 from bounds.statement import Assumption, Relation, Statement
 from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import Budget, Falsified, falsify
 from ratecheck.linting.draws import Draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome
@@ -12,18 +16,23 @@ from ratecheck.verification.negative_bounds import impossible
 from ratecheck.verification.verdict import Verdict
 from ratecheck.verification.verify import verify
 
-NEGATIVE, RUN = "negative bound", "short run"
+NEGATIVE, RUN, SEARCH = "negative bound", "short run", "short search"
 # Rounds and local steps of the runs.
 _ROUNDS, _STEPS = (1.0, 2.0), 2.0
 
 
-def check(statement: Statement, drawn: Draws) -> Found:
-    """Both of it."""
+def check(statement: Statement, drawn: Draws, evaluations: int) -> Found:
+    """All of it; the search takes so many instances, at most."""
     if statement.order_only:
         yield NotChecked(check=RUN, reason="the right side is known only up to a constant")
         return
     yield from _negative(statement, drawn)
-    yield from _runs(statement)
+    violated = False
+    for each in _runs(statement):
+        violated |= isinstance(each, Finding)
+        yield each
+    if not violated:
+        yield from _search(statement, evaluations)
 
 
 def _negative(statement: Statement, drawn: Draws) -> Found:
@@ -70,19 +79,50 @@ def _runs(statement: Statement) -> Found:
         yield NotChecked(check=RUN, reason=reasons[0] if reasons else "there is no run")
 
 
+def _search(statement: Statement, evaluations: int) -> Found:
+    """What fails on small quadratics without noise being sampled, with the numbers where it does."""
+    if not evaluations:
+        yield NotChecked(check=SEARCH, reason="no instance was to be searched")
+        return
+    found = falsify(statement, Budget(evaluations, by_term=False, functions=False))
+    if found.outcome is Outcome.NOT_APPLICABLE:
+        yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be asked")
+    verdict = found.verdict
+    if found.by_instance and verdict is not None and verdict.engine == "exact" and not verdict.supposes:
+        yield _found(found, verdict)
+
+
+def _found(found: Falsified, verdict: Verdict) -> Finding:
+    names = [name for name in found.statement.parameters if name in verdict.values]
+    where = at(verdict.values, names)
+    return Finding(
+        level=Level.ERROR,
+        check=SEARCH,
+        field="right",
+        text=f"a search of {found.evaluations} instances finds one that violates it, at {where}: {_sides(verdict)}, "
+        "computed exactly",
+        remedy="see a small counterexample with 'ratecheck falsify'",
+    )
+
+
+def _sides(verdict: Verdict) -> str:
+    """The sides of the claim that fails, with their numbers."""
+    worst = verdict.worst
+    if worst is None:
+        return "the left side is larger than the bound"
+    equal = {claim.name for claim in verdict.statement.claims if claim.relation is Relation.EQUAL}
+    less = "not the right side" if worst.claim in equal else "larger than the bound"
+    return f"the left side, {worst.left:.6g}, is {less}, {worst.right:.6g}"
+
+
 def _violated(verdict: Verdict, given: dict[str, float]) -> Finding:
     run = at(given, list(given))
-    worst = verdict.worst
-    equal = {claim.name for claim in verdict.statement.claims if claim.relation is Relation.EQUAL}
-    sides = "the left side is larger than the bound"
-    if worst is not None:
-        less = "not the right side" if worst.claim in equal else "larger than the bound"
-        sides = f"the left side, {worst.left:.6g}, is {less}, {worst.right:.6g}"
     words = "".join(f" {name}={value:g}" for name, value in given.items())
     return Finding(
         level=Level.ERROR,
         check=RUN,
         field="right",
-        text=f"it is violated on the default problem{f' with {run}' if run else ''}: {sides}, computed exactly",
+        text=f"it is violated on the default problem{f' with {run}' if run else ''}: {_sides(verdict)}, "
+        "computed exactly",
         remedy=f"see its terms with 'ratecheck verify'{' and' if words else ''}{words}",
     )

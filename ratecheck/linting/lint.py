@@ -12,23 +12,28 @@ from ratecheck.linting.draws import Draws, draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, Report
 from ratecheck.linting.lines import line_of
 
-# Each family by the name under which it is reported where it fails as a whole.
-CHECKS: dict[str, Callable[[Statement, Draws], Found]] = {
-    units.CHECK: units.check,
-    occurrence.CHECK: lambda statement, _: occurrence.check(statement),
-    conditions.CHECK: conditions.check,
-    behaviour.LIMITS: behaviour.check,
+# Each family by the name under which it is reported where it fails as a whole; the number is that of instances.
+CHECKS: dict[str, Callable[[Statement, Draws, int], Found]] = {
+    units.CHECK: lambda statement, drawn, _: units.check(statement, drawn),
+    occurrence.CHECK: lambda statement, *_: occurrence.check(statement),
+    conditions.CHECK: lambda statement, drawn, _: conditions.check(statement, drawn),
+    behaviour.LIMITS: lambda statement, drawn, _: behaviour.check(statement, drawn),
     instances.RUN: instances.check,
 }
+# Instances of the search by default: a second or two.
+EVALUATIONS = 40
 
 
-def lint(statement: Statement, address: str = "") -> Report:
-    """What the checks find in a statement; ``address`` is ``path/to/file.py:name`` where it has one."""
+def lint(statement: Statement, address: str = "", evaluations: int = EVALUATIONS) -> Report:
+    """What the checks find in a statement; ``address`` is ``path/to/file.py:name`` where it has one.
+
+    Where no run refutes it, so many instances are searched, none with 0.
+    """
     drawn = draws(statement)
     found: list[Finding | NotChecked] = []
     for name, check in CHECKS.items():
         try:
-            found += check(statement, drawn)
+            found += check(statement, drawn, evaluations)
         except InputError as error:
             found.append(NotChecked(check=name, reason=str(error)))
     findings = [each for each in found if isinstance(each, Finding)]

@@ -9,6 +9,7 @@ from bounds.ledger.refuted import refuted
 from bounds.parsing import expression
 from bounds.symbols import COMMON
 from bounds.theorem import symbol, theorem
+from ratecheck.errors import InputError
 from ratecheck.linting import behaviour, conditions, instances, occurrence, units
 from ratecheck.linting.draws import draws
 from ratecheck.linting.finding import Finding, Level
@@ -30,7 +31,7 @@ TUNED = SGD | {
 SAMPLED = SGD | {
     "title": "Sampled, with loose constants",
     "assumptions": ["smoothness", "noise", "dissimilarity", "uniform_sampling", "no_personal"],
-    "right": {"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/m", "sampling": "L*gamma_u*b**2*(n-m)/(n*m)"},
+    "right": {"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/m", "sampling": "2*L*gamma_u*b**2*(n-m)/(n*m)"},
     "settings": {"K": 1, "eta_u": 1},
 }
 THETA = symbol("theta", "any share", role="free")
@@ -129,7 +130,7 @@ WRONG = {
     "sampling stays": (
         "limits",
         "note",
-        SAMPLED | {"right": SAMPLED["right"] | {"sampling": "L*gamma_u*b**2/m"}},
+        SAMPLED | {"right": SAMPLED["right"] | {"sampling": "2*L*gamma_u*b**2*(n-m)/(n*m)"}},
         "right",
         "does not vanish",
     ),
@@ -148,6 +149,20 @@ WRONG = {
         GRADIENT | {"right": "F_0/(gamma_u*T) - L*F_0"},
         "right",
         "never below 0",
+    ),
+    "a noise term that small runs do not need": (
+        "short search",
+        "error",
+        SGD | {"right": SGD["right"] | {"noise": "L*gamma_u*sigma_u**2/(8*n)"}},
+        "right",
+        "a search of",
+    ),
+    "a sample's variance over n": (
+        "short search",
+        "error",
+        SAMPLED | {"right": SAMPLED["right"] | {"sampling": "L*gamma_u*b**2*(n-m)/(n*m)"}},
+        "right",
+        "computed exactly",
     ),
     "a fifth": ("short run", "error", GRADIENT | {"right": "0.4*F_0/(gamma_u*T)"}, "right", "computed exactly"),
 }
@@ -176,7 +191,7 @@ def test_what_is_right_is_left_alone(name):
 def test_numbers_in_a_sentence_are_those_of_the_formula():
     """Both sides of a condition that changes with the units, by hand."""
     [report] = rc.lint(theorem(**GRADIENT | {"conditions": ["gamma_u <= 1/L**2"]})).reports
-    text = report.findings[0].text
+    [text] = [each.text for each in report.findings if each.check == "units"]
     where = dict(pair.split("=") for pair in text.partition(": at ")[2].partition(" the sides")[0].split(", "))
     left, right = text.partition("the sides are ")[2].partition(";")[0].split(" and ")
     assert float(left) == pytest.approx(float(where["gamma_u"]), rel=1e-4)
@@ -232,13 +247,14 @@ def test_settings_meet_the_conditions(name):
         assert all(each.holds for each in statement.check_conditions(values))
 
 
+@pytest.mark.parametrize("evaluations", [0, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize("paper", bounds.PAPERS)
-def test_the_catalogue_has_no_error(paper):
+def test_the_catalogue_has_no_error(paper, evaluations):
     """Nor a warning but about units, which some right statements of two papers do not have.
 
     Statements that the audit refutes may have any.
     """
-    found = rc.lint(paper)
+    found = rc.lint(paper, evaluations=evaluations)
     assert len(found.reports) == len(bounds.statements(paper))
     for report in found.reports:
         if refuted(report.statement) is None:
@@ -255,10 +271,20 @@ def test_refuted_statements_are_caught_by_a_run():
         assert [each.check for each in report.findings if each.level is Level.ERROR] == ["short run"], key
 
 
+def test_a_search_may_be_left_out():
+    """That it was is said."""
+    fields = WRONG["a noise term that small runs do not need"][2]
+    [report] = rc.lint(theorem(**fields), evaluations=0).reports
+    assert not report.wrong
+    assert instances.SEARCH in {each.check for each in report.not_checked}
+    with pytest.raises(InputError, match="evaluations"):
+        rc.lint(theorem(**fields), evaluations=-1)
+
+
 def test_every_check_has_a_wrong_statement():
     """The names of checks in the source are those that the tests above catch."""
     names = {units.CHECK, occurrence.CHECK, conditions.CHECK, conditions.NEEDLESS, conditions.RULES}
-    names |= {behaviour.LIMITS, behaviour.GROWTH, instances.NEGATIVE, instances.RUN}
+    names |= {behaviour.LIMITS, behaviour.GROWTH, instances.NEGATIVE, instances.RUN, instances.SEARCH}
     assert names == {check for check, *_ in WRONG.values()}
 
 
