@@ -20,6 +20,7 @@ import math
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import textwrap
@@ -858,7 +859,32 @@ def caught() -> str:
         for each in missed
     ]
     rows = [(plain(PairKind[kind.upper()].value), str(found[kind]), str(count)) for kind, count in asked.items()]
-    return "\n".join([says, "", *open_ones, "", table(("what is wrong", "refuted", "of"), rows), ""])
+    kinds = table(("what is wrong", "refuted", "of"), rows)
+    return "\n".join([says, "", *open_ones, "", kinds, "", *_counterexample_sizes(wrong), ""])
+
+
+def _counterexample_sizes(wrong: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How large the shrunk counterexamples are."""
+    written = [each["counterexample"] for each in wrong if "counterexample" in each]
+    if not written:
+        return []
+    limits = {"clients": 3, "variables": 2, "digits": 3}
+    names = {"clients": "clients", "variables": "variables", "rounds": "rounds", "digits": "digits of a number"}
+    rows = [
+        (
+            name,
+            f"{statistics.median(each[key] for each in written):g}",
+            str(max(each[key] for each in written)),
+        )
+        for key, name in names.items()
+    ]
+    small = sum(all(each[key] <= most for key, most in limits.items()) for each in written)
+    return [
+        f"Their {len(written)} counterexamples on quadratics, shrunk: {small} have at most 3 clients, 2 variables and 3 "
+        "digits in every numerator and denominator.",
+        "",
+        table(("", "median", "largest"), rows),
+    ]
 
 
 def _instead(each: Mapping[str, Any]) -> str:
