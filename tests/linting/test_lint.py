@@ -31,7 +31,11 @@ TUNED = SGD | {
 SAMPLED = SGD | {
     "title": "Sampled, with loose constants",
     "assumptions": ["smoothness", "noise", "dissimilarity", "uniform_sampling", "no_personal"],
-    "right": {"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/m", "sampling": "2*L*gamma_u*b**2*(n-m)/(n*m)"},
+    "right": {
+        "gap": "2*F_0/(gamma_u*T)",
+        "noise": "L*gamma_u*sigma_u**2/m",
+        "sampling": "2*L*gamma_u*b**2*(n-m)/(n*m)",
+    },
     "settings": {"K": 1, "eta_u": 1},
 }
 THETA = symbol("theta", "any share", role="free")

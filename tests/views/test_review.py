@@ -161,6 +161,19 @@ def test_the_page_stands_alone_and_can_be_read_aloud(found):
     assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", found.html)
 
 
+def test_a_wide_table_keeps_its_roles_and_heads(found):
+    """A phone shows its rows as blocks, which takes the roles of a table away unless they are written out."""
+    shown = Page(found.html)
+    many = [attributes for tag, attributes in shown.tags if tag == "table" and attributes.get("class") == "many"]
+    assert many
+    assert all(attributes["role"] == "table" for attributes in many)
+    roles = Counter(attributes.get("role") for tag, attributes in shown.tags if tag in ("tr", "th", "td"))
+    heads = [attributes for _, attributes in shown.tags if "data-head" in attributes]
+    assert min(roles["row"], roles["cell"], roles["rowheader"], roles["columnheader"]) > 0
+    assert len(heads) == roles["cell"] + roles["rowheader"]
+    assert "table.many [data-head]::before" in STYLE
+
+
 def test_markdown_says_the_same(found, plain):
     """Errata, commands, formulas between dollar signs, what was not checked; and no heading is lost."""
     text = found.markdown

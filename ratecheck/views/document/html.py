@@ -118,12 +118,31 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
         yield f'<figure class="wide" tabindex="0" aria-label="{escape(node.title, quote=True)}">{drawn}</figure>'
 
 
+# Tables of so many columns are too wide for a phone.
+_MANY = 4
+
+
 def _grid(grid: Grid) -> Iterator[str]:
-    yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(grid.caption, quote=True)}"><table>'
+    """A table; where a phone shows its rows as blocks, roles keep it a table for those who listen to it."""
+    kind = ' class="many" role="table"' if len(grid.head) >= _MANY else ""
+    yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(grid.caption, quote=True)}"><table{kind}>'
     yield f"<caption>{escape(grid.caption)}</caption>"
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in grid.head)
-    yield f"<thead><tr>{head}</tr></thead><tbody>"
-    for first, *others in grid.rows:
-        cells = "".join(f"<td>{_line(cell)}</td>" for cell in others)
-        yield f'<tr><th scope="row">{_line(first)}</th>{cells}</tr>'
+    head = "".join(f'<th scope="col"{_role(kind, "columnheader")}>{escape(name)}</th>' for name in grid.head)
+    yield f"<thead><tr{_role(kind, 'row')}>{head}</tr></thead><tbody>"
+    for row in grid.rows:
+        cells = "".join(_cell(kind, name, line) for name, line in zip(grid.head[1:], row[1:], strict=True))
+        first = f'<th scope="row"{_role(kind, "rowheader")}{_head(kind, grid.head[0])}>{_line(row[0])}</th>'
+        yield f"<tr{_role(kind, 'row')}>{first}{cells}</tr>"
     yield "</tbody></table></div>"
+
+
+def _cell(kind: str, name: str, line: Line) -> str:
+    return f"<td{_role(kind, 'cell')}{_head(kind, name)}>{_line(line)}</td>"
+
+
+def _role(kind: str, role: str) -> str:
+    return f' role="{role}"' if kind else ""
+
+
+def _head(kind: str, name: str) -> str:
+    return f' data-head="{escape(name, quote=True)}"' if kind and name else ""

@@ -1,6 +1,7 @@
 """How a review looks: light and dark, on a phone, on paper.
 
-On a screen whatever is wider than the page scrolls inside of its own box (class ``wide``), never the page. On paper
+On a screen whatever is wider than the page scrolls inside of its own box (class ``wide``), never the page; on a phone
+every row of a table of ``many`` columns becomes a block, with the heads before its cells. On paper
 everything is shown: folded parts are open, boxes do not scroll, the ground is white, and every statement begins a page.
 """
 
@@ -49,6 +50,12 @@ _PHONE = """
   dl { display: block; }
   dd { margin: 0 0 .5em 1rem; }
   th, td { max-width: 16rem; }
+  table.many, table.many tbody, table.many tr, table.many th, table.many td { display: block; max-width: none; }
+  table.many thead { display: none; }
+  table.many tr { border: 1px solid var(--line); margin-bottom: .6em; padding: .3em; }
+  table.many th, table.many td { border: 0; padding: .1em .2em; }
+  table.many tbody th { background: var(--band); }
+  table.many [data-head]::before { content: attr(data-head) ": "; color: var(--soft); }
   figure { margin-left: 0; margin-right: 0; }
 }
 """
@@ -64,11 +71,13 @@ _PAPER = """
   #main-statements > section:first-of-type, #others-statements > section:first-of-type { break-before: auto; }
   h1, h2, h3, h4, h5, caption, dt, summary { break-after: avoid; break-inside: avoid; }
   tr, figure, .wide > math { break-inside: avoid; }
+  table:not(:has(tbody tr:nth-child(9))) { break-inside: avoid; }
   thead { display: table-header-group; }
   p, li, dd { orphans: 3; widows: 3; }
   .wide, .formula { overflow: visible; }
   table { width: 100%; font-size: 8pt; }
-  th, td { min-width: 0; max-width: none; overflow-wrap: anywhere; }
+  th, td { min-width: 0; max-width: none; overflow-wrap: break-word; }
+  td code, th code { overflow-wrap: anywhere; }
   math { font-size: .95em; }
   details::details-content { content-visibility: visible; display: block; height: auto; }
   summary { color: var(--soft); list-style: none; }
