@@ -25,6 +25,8 @@ class Assumption(Enum):
     SMOOTHNESS = ("smoothness", "L")
     CONVEXITY = "every client's function is convex"
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
+    POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
+    MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
     NOISE = ("unbiased gradients with bounded variance, independent across clients and steps", "sigma_u", "sigma_v")
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")
     UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"

@@ -104,6 +104,7 @@ def everything(_: Sphinx | None = None) -> None:
         **{f"rates-{paper}": functools.partial(rate_cards, paper) for paper in carded()},
         "rates-planted": planted_rates,
         "caught": caught,
+        "reach": reach,
         "audit": audit_counts,
         "proofs": proof_graphs,
         "audit-mutants": mutants,
@@ -861,6 +862,29 @@ def caught() -> str:
     rows = [(plain(PairKind[kind.upper()].value), str(found[kind]), str(count)) for kind, count in asked.items()]
     kinds = table(("what is wrong", "refuted", "of"), rows)
     return "\n".join([says, "", *open_ones, "", kinds, "", *_counterexample_sizes(wrong), ""])
+
+
+def reach() -> str:
+    """How close to tight theorems the search comes by evaluations, beside worst functions and PEPit, as kept."""
+    kept = HERE.parent / "benchmarks" / "reach.json"
+    listed = json.loads(kept.read_text())
+    budgets = [each["evaluations"] for each in listed[0]["search"]]
+    head = ("theorem", *(f"search, {budget} evaluations" for budget in budgets), "worst functions", "PEPit")
+    rows = []
+    for each in listed:
+        found = [f"{_range(run['least'], run['largest'])}; {run['seconds']:.2g} s" for run in each["search"]]
+        over, other = each["functions"], each.get("pepit")
+        enclosed = f"{_range(over['lower'], over['upper'])}; {over['seconds']:.2g} s, {over['programs']} programs"
+        rows.append(
+            (each["theorem"], *found, enclosed, f"{other['ratio']:.7g}; {other['seconds']:.2g} s" if other else "-")
+        )
+    return table(head, rows) + "\n"
+
+
+def _range(low: float, high: float) -> str:
+    """Two numbers, or one where they agree to seven digits."""
+    one, other = f"{low:.7g}", f"{high:.7g}"
+    return one if one == other else f"{one} to {other}"
 
 
 def _counterexample_sizes(wrong: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -55,6 +55,14 @@ def _strongly_convex(_: CertifiedCase) -> str:
     return "strong_convexity"
 
 
+def _gradient_dominated(_: CertifiedCase) -> str:
+    return "polyak_lojasiewicz"
+
+
+def _heterogeneous(_: CertifiedCase) -> str:
+    return "minimiser_heterogeneity"
+
+
 @dataclass(frozen=True)
 class Certification:
     """How an assumption is certified, in words, and what it asks for.
@@ -93,6 +101,16 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         "the Hessian of f",
         facts={"mu": "strong_convexity"},
         exists=("strong convexity", _strongly_convex),
+    ),
+    Assumption.POLYAK_LOJASIEWICZ: Certification(
+        "the Hessian of f",
+        facts={"mu_PL": "polyak_lojasiewicz"},
+        exists=("the Polyak-Lojasiewicz inequality", _gradient_dominated),
+    ),
+    Assumption.MINIMISER_HETEROGENEITY: Certification(
+        "the clients' gradients at the minimiser of f",
+        facts={"b_star": "minimiser_heterogeneity"},
+        exists=("a bound on the clients' gradients at the minimiser", _heterogeneous),
     ),
     Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),

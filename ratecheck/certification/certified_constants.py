@@ -9,25 +9,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.algebra.linear_algebra import rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
 from ratecheck.certification.local_work import Work
 from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation, delays
-from ratecheck.problems import Certificate, Constant, Moreau, Problem
+from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
 # What the participation decides.
 DELAYS = ("tau_max", "tau_avg")
 # A smaller value of these is as true as the certified one; of all others a larger value is.
-LOWER = work.LOWER | {"mu_g", "inner_convexity", "strong_convexity", "delta", "selection_skew", "joint_minimum"}
+LOWER = work.LOWER | {
+    "mu_g", "inner_convexity", "strong_convexity", "polyak_lojasiewicz", "delta", "selection_skew", "joint_minimum",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -253,6 +257,81 @@ def _strong_convexity(case: CertifiedCase) -> Constant | None:
     return Constant("strong_convexity", least, Certificate.EXACT, "least eigenvalue of the Hessian of f")
 
 
+def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
+    """The least positive eigenvalue of the Hessian of f, a function of shared variables alone.
+
+    Of a quadratic that is bounded below, ||grad f||^2 >= 2 mu (f - inf f) holds up to that eigenvalue.
+    """
+    name, problem = "polyak_lojasiewicz", case.problem.objective
+    if problem is None or problem.d_v:
+        return None
+    values = np.linalg.eigvalsh(problem.mean()[0])
+    largest = float(np.abs(values).max())
+    off = 8 * len(values) * float(np.finfo(float).eps) * largest
+    if float(values[0]) < -off or problem.minimizer() is None:
+        return Constant(name, math.inf, Certificate.ABSENT, "f is unbounded below")
+    positive = values[values > off]
+    if not positive.size:
+        return Constant(name, math.inf, Certificate.ABSENT, "f has no curvature")
+    # Rounded down by what an eigenvalue may be off; where f is a multiple of ||x||^2 it may exceed L all the same.
+    least = min(float(positive[0]) - off, case._of_problem["L"].value)  # noqa: SLF001  # part of this file
+    if least <= 0 or (len(positive) < len(values) and not _no_smaller(problem, least)):
+        why = "float64 cannot tell the least positive curvature of f from 0"
+        return Constant(name, math.inf, Certificate.ABSENT, why)
+    return Constant(name, least, Certificate.EXACT, "least positive eigenvalue of the Hessian of f")
+
+
+# Variables for which a matrix is decided in rational arithmetic while a search waits.
+_RATIONAL = 24
+
+
+def _rows(problem: Quadratic | Population) -> tuple[Quadratic, Array]:
+    """The functions that clients have, and how many clients have each."""
+    if isinstance(problem, Population):
+        return problem.types, np.asarray(problem.counts, dtype=float)
+    return problem, np.ones(problem.n)
+
+
+def _no_smaller(problem: Quadratic | Population, least: float) -> bool:
+    """Whether no eigenvalue of the Hessian of f lies between 0 and ``least``, in rational arithmetic."""
+    if problem.d > _RATIONAL:
+        return False
+    rows, counts = _rows(problem)
+    zero = rationals(np.zeros((problem.d, problem.d)))
+    whole = sum((int(count) * rationals(H) for count, H in zip(counts, rows.H, strict=True)), zero)
+    return semidefinite(whole) and semidefinite(whole.dot(whole) - Fraction(least) * int(counts.sum()) * whole)
+
+
+def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
+    """((1/n) sum_i ||grad f_i(x*)||^2)^(1/2), of functions of shared variables alone."""
+    name, problem = "minimiser_heterogeneity", case.problem.objective
+    if problem is None or problem.d_v:
+        return None
+    curved = _strong_convexity(case)
+    if curved is None or curved.certificate is Certificate.ABSENT:
+        return Constant(name, math.inf, Certificate.ABSENT, "f has no minimiser, or several")
+    found = problem.minimizer()
+    assert found is not None
+    point = found[0]
+    matrix, right = problem.joint()
+    eps = float(np.finfo(float).eps)
+    off = solution_error(matrix, right, problem.joint_point(*found))[0] * eps
+    rows, counts = _rows(problem)
+    H, g = rows.H, rows.g
+    gradients = H @ point - g
+    # What each gradient may be off: where the minimiser is, and the rounding of products and sums.
+    sizes = np.linalg.norm(H, 2, axis=(1, 2))
+    terms = sizes * float(np.linalg.norm(point)) + np.linalg.norm(g, axis=1)
+    errors = sizes * off + 4 * (problem.d + 2) ** 1.5 * eps * terms
+    norms = np.linalg.norm(gradients, axis=1) + errors
+    value = math.sqrt(float(counts @ norms**2) / problem.n) * (1 + 8 * eps)
+    if not math.isfinite(value):
+        return Constant(name, math.inf, Certificate.ABSENT, "float64 cannot tell where the minimiser is")
+    exact = float(errors.max()) <= _ROUNDING * value
+    kind = Certificate.EXACT if exact else Certificate.UPPER_BOUND
+    return Constant(name, value, kind, "gradients at the minimiser, by linear algebra")
+
+
 def _convexity(case: CertifiedCase) -> Constant | None:
     """The least eigenvalue of a client's Hessian anywhere, or a lower bound, where that is not negative."""
     least = case.problem.least_curvature
@@ -278,4 +357,6 @@ _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "convexity": _convexity,
     "distance2_0": _distance_at_start,
     "strong_convexity": _strong_convexity,
+    "polyak_lojasiewicz": _polyak_lojasiewicz,
+    "minimiser_heterogeneity": _minimiser_heterogeneity,
 }

@@ -30,6 +30,8 @@ from ratecheck.problems import Quadratic
 _MOST_DRAWS = 4096
 # An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
 _FIRST, _MOVES = Fraction(1, 2**50), 24
+# Eigenvalues that floating point does not tell from 0, as a share of the largest.
+_FLAT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,10 @@ class Proved:
             }.items()
         }  # fmt: skip
         if not self.problem.d_v:
-            found["strong_convexity"] = float(np.linalg.eigvalsh(self.problem.mean()[0])[0]), self._bounds_curvature
+            values = np.linalg.eigvalsh(self.problem.mean()[0])
+            found["strong_convexity"] = float(values[0]), self._bounds_curvature
+            if (positive := values[values > _FLAT * abs(values).max()]).size:
+                found["polyak_lojasiewicz"] = float(positive[0]), self._bounds_dominance
         if self.lambda_ is not None:
             lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)
             near = float(min(self.weights)) * (float(self.lambda_) + min(lowest, 0.0))
@@ -107,6 +112,16 @@ class Proved:
     def _bounds_curvature(self, value: Fraction) -> bool:
         whole = sum(self._H, _zeros(self.problem.d, self.problem.d))
         return value > 0 and semidefinite(whole - value * self.problem.n * identity(self.problem.d))
+
+    def _bounds_dominance(self, value: Fraction) -> bool:
+        """Whether a minimum exists and no eigenvalue of the Hessian of f lies between 0 and the value."""
+        whole = sum(self._H, _zeros(self.problem.d, self.problem.d))
+        return (
+            value > 0
+            and semidefinite(whole)
+            and minimum(*self._joint) is not None
+            and semidefinite(whole.dot(whole) - value * self.problem.n * whole)
+        )
 
     def _bounds_convexity(self, value: Fraction) -> bool:
         assert self.lambda_ is not None
@@ -156,6 +171,15 @@ class Proved:
         start = np.concatenate([self._points[0, :d_u], self._points[:, d_u:].ravel()])
         away = start - inverse(joint).dot(slope)
         return Fraction(away[:d_u].dot(away[:d_u]) + away[d_u:].dot(away[d_u:]) / Fraction(n))
+
+    def _minimiser_heterogeneity(self) -> Number:
+        joint, slope = self._joint
+        if self.problem.d_v or not definite(joint):
+            raise UndecidedError("gradients at one of several minimisers")
+        point = inverse(joint).dot(slope)
+        gradients = [H.dot(point) - g for H, g in zip(self._H, self._g, strict=True)]
+        square = sum((gradient.dot(gradient) for gradient in gradients), Fraction(0))
+        return Enclosure.of(square / self.problem.n).sqrt()
 
     def _F_0(self) -> Fraction:
         lowest = minimum(*self._joint)
@@ -269,6 +293,7 @@ _KNOWN = frozenset(
     {
         "F_0",
         "distance2_0",
+        "minimiser_heterogeneity",
         "B_0",
         "mean_B_0",
         "b",

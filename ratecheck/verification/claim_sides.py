@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import sympy as sp
 
-from bounds.statement import Claim, Over, Relation, Statement, compiled
+from bounds.statement import Claim, Over, Relation, Statement, compiled, names_in
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algebra.running_error import Rounded, rounded
 from ratecheck.aliases import Array
@@ -39,8 +39,7 @@ def evaluate(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float],
     expr = written_out(expr, vocabulary)
     _check_known(expr, vocabulary, values, records)
     expr = _without_zeros(expr, vocabulary, values)
-    for symbol in expr.free_symbols:
-        name = symbol.name
+    for name in names_in(expr):
         measured = vocabulary[name].role is Role.MEASURED
         if is_round(name, vocabulary):
             arguments[name] = _rounds(records)
@@ -69,8 +68,8 @@ def enclosed(
     _check_known(expr, vocabulary, values, records)
     quantities = {}
     expr = _without_zeros(expr, vocabulary, values)
-    for symbol in expr.free_symbols:
-        name, role = symbol.name, vocabulary[symbol.name].role
+    for name in names_in(expr):
+        role = vocabulary[name].role
         if is_round(name, vocabulary):
             quantities[name] = Rounded.of(_rounds(records))
         elif role is Role.MEASURED:
@@ -84,20 +83,20 @@ def enclosed(
 
 def _without_zeros(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float]) -> sp.Expr:
     """The expression without what is 0 times something: nothing, even where what a run measures overflows."""
-    measured = {symbol for symbol in expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
-    return _without(expr, frozenset(s for s in expr.free_symbols - measured if values[s.name] == 0))
+    given = (name for name in names_in(expr) if vocabulary[name].role is not Role.MEASURED)
+    return _without(expr, frozenset(name for name in given if values[name] == 0))
 
 
 @functools.cache
-def _without(expr: sp.Expr, nothing: frozenset[sp.Symbol]) -> sp.Expr:
+def _without(expr: sp.Expr, nothing: frozenset[str]) -> sp.Expr:
     """The expression where these are 0; as it is where it has no value then."""
-    found = expr.xreplace(dict.fromkeys(nothing, sp.S.Zero)) if nothing else expr
+    zero = {symbol: sp.S.Zero for symbol in expr.free_symbols if symbol.name in nothing}
+    found = expr.xreplace(zero) if zero else expr
     return expr if found.has(sp.nan, sp.zoo, sp.oo) else found
 
 
 def _check_known(expr: sp.Expr, vocabulary: Vocabulary, values: Mapping[str, float], records: Records) -> None:
-    for symbol in expr.free_symbols:
-        name = symbol.name
+    for name in names_in(expr):
         measured = vocabulary[name].role is Role.MEASURED
         if is_round(name, vocabulary):
             continue
@@ -193,7 +192,7 @@ def compared(
     worst = first + int(np.argmax(excess[first:]))
     parts = {label: float(term[worst]) for label, term in terms.items()}
     t, client = result.place(worst)
-    names = {symbol.name for symbol in claim.metric.expr.free_symbols if vocabulary[symbol.name].role is Role.MEASURED}
+    names = {name for name in names_in(claim.metric.expr) if vocabulary[name].role is Role.MEASURED}
     # How large the left side would be if nothing in it cancelled, where that is known.
     known = bool(names) and names <= result.sizes.keys()
     scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0

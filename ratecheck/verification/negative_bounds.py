@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from bounds.statement import Claim, Evaluation, Relation, Statement, number
+from bounds.statement import Claim, Evaluation, Relation, Statement, names_in, number
 from bounds.symbols import Domain, Role, Vocabulary
 
 _DIGITS = 50
@@ -57,7 +57,7 @@ def of_evaluation(statement: Statement, evaluation: Evaluation) -> tuple[Negativ
 
 def not_random(claim: Claim, vocabulary: Vocabulary) -> bool:
     """Whether the right side is a number and not measured."""
-    return not any(vocabulary[s.name].role is Role.MEASURED for s in claim.bound.free_symbols)
+    return not any(vocabulary[name].role is Role.MEASURED for name in names_in(claim.bound))
 
 
 def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> bool:
@@ -67,8 +67,8 @@ def nonnegative(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float
 
 
 def _of_claim(claim: Claim, vocabulary: Vocabulary, values: Mapping[str, float]) -> NegativeBound | None:
-    names = {symbol.name for symbol in claim.bound.free_symbols}
-    weights = {symbol.name for weight in claim.metric.weights.values() for symbol in weight.free_symbols}
+    names = names_in(claim.bound)
+    weights = {name for weight in claim.metric.weights.values() for name in names_in(weight)}
     if claim.relation is Relation.ORDER or not names | weights <= values.keys():
         return None
     if not not_random(claim, vocabulary) or not nonnegative(claim, vocabulary, values):
@@ -87,6 +87,8 @@ def _robustly_negative(expr: sp.Expr, values: Mapping[str, float]) -> float | No
         numbers = [mpmath.mpf(values[name]) for name in names]
         try:
             middle = function(*numbers)
+            if middle >= 0:
+                return None
             spread = mpmath.mpf(0)
             for place, number in enumerate(numbers):
                 moved = (

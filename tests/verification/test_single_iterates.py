@@ -106,6 +106,89 @@ def test_strong_convexity():
     assert fact(drawn(1, shared=2), "strong_convexity") is None
 
 
+def proved_of(problem):
+    """Its constants in rationals."""
+    return Proved(problem, None, None, {}, None, [], {})
+
+
+def test_the_polyak_lojasiewicz_constant():
+    """The least positive eigenvalue of the mean, also where f is flat in a direction; by its definition, too."""
+    H = np.array([np.diag([3.0, 0.0, -1.0]), np.diag([1.0, 0.0, 2.0])])
+    problem = Quadratic(H, np.array([[1.0, 0.0, 2.0], [0.5, 0.0, 0.0]]), shared=3)
+    found = fact(problem, "polyak_lojasiewicz")
+    assert found.value == pytest.approx(0.5, rel=1e-12)
+    assert proved_of(problem).admits("polyak_lojasiewicz", Fraction(found.value))
+    assert not proved_of(problem).admits("polyak_lojasiewicz", Fraction(found.value) * Fraction(1001, 1000))
+    M, g = problem.mean()
+    lowest = -0.5 * g @ np.linalg.pinv(M) @ g
+    for x in np.random.default_rng(0).standard_normal((200, 3)) * 10:
+        gap = 0.5 * x @ M @ x - g @ x - lowest
+        assert np.sum((M @ x - g) ** 2) >= 2 * found.value * gap * (1 - 1e-12)
+    population = Population(problem, [2, 2])
+    assert fact(population, "polyak_lojasiewicz").value == pytest.approx(found.value, rel=1e-12)
+    # Nearly flat is not flat: a curvature of 1e-17 is the constant, or nothing is said.
+    for flat in (1e-17, 1e-300, 5e-324):
+        thin = Quadratic(np.array([np.diag([1.0, flat])]), np.zeros((1, 2)), shared=2)
+        found = fact(thin, "polyak_lojasiewicz")
+        assert found.certificate is Certificate.ABSENT or found.value <= flat
+    # Sloping along a flat direction, or bent down, f has no minimum.
+    for H, g in (([1.0, 0.0], [1.0, 1.0]), ([1.0, -0.5], [0.0, 0.0]), ([0.0, 0.0], [0.0, 0.0])):
+        nothing = Quadratic(np.array([np.diag(H)]), np.array([g]), shared=2)
+        assert fact(nothing, "polyak_lojasiewicz").certificate is Certificate.ABSENT
+    assert fact(drawn(1, shared=2), "polyak_lojasiewicz") is None
+
+
+def test_heterogeneity_at_the_minimiser():
+    """By a minimiser that another method finds, by type or one by one, and rounded up."""
+    for seed in range(5):
+        problem = drawn(seed, n=3, d=4, shared=4)
+        M, g = problem.mean()
+        x = np.linalg.solve(M, g)
+        value = np.sqrt(np.mean(np.sum((problem.H @ x - problem.g) ** 2, axis=1)))
+        found = fact(problem, "minimiser_heterogeneity")
+        assert found.value == pytest.approx(value, rel=1e-9)
+        assert proved_of(problem).admits("minimiser_heterogeneity", Fraction(found.value))
+        counts = [2, 1, 4]
+        population = Population(problem, counts)
+        alone = Quadratic(np.repeat(problem.H, counts, axis=0), np.repeat(problem.g, counts, axis=0), shared=4)
+        given = [fact(each, "minimiser_heterogeneity").value for each in (population, alone)]
+        np.testing.assert_allclose(*given, rtol=1e-9)
+    flat = Quadratic(np.array([np.diag([3.0, 0.0])]), np.zeros((1, 2)), shared=2)
+    assert fact(flat, "minimiser_heterogeneity").certificate is Certificate.ABSENT
+
+
+DOMINATED = {
+    "algorithm": "fedavg", "vocabulary": "textbook", "over": "every_round", "conditions": ["gamma_u <= 1/L"],
+    "settings": {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+    "assumptions": ["smoothness", "polyak_lojasiewicz", "full_participation", "no_personal"], "left": "gap",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("power", "outcome"), [("t", Outcome.HOLDS), ("(3*t)", Outcome.VIOLATED)])
+def test_gradient_descent_under_the_inequality(power, outcome):
+    """A linear rate without strong convexity, and a faster one."""
+    found = theorem("PL", right=f"(1 - gamma_u*mu_PL)**{power}*F_0", **DOMINATED)
+    assert rc.verify(found, n=3, T=20).outcome is outcome
+    searched = rc.falsify(found, evaluations=60).searches[0].outcome
+    assert searched is (Outcome.VIOLATED if outcome is Outcome.VIOLATED else Outcome.INCONCLUSIVE)
+
+
+def test_sgd_without_dissimilarity():
+    """Noise of sampling clients, by their gradients at the minimiser: m of n clients, one step each."""
+    fields = {
+        **DOMINATED,
+        "assumptions": ["smoothness", "convexity", "strong_convexity", "minimiser_heterogeneity", "uniform_sampling",
+                        "no_personal"],
+        "left": "dist2", "conditions": ["gamma_u <= 1/(4*L)"],
+        "settings": {"K": 1, "eta_u": 1, "sigma_u": 0},
+    }  # fmt: skip
+    right = "(1 - gamma_u*mu)**t*dist2_0 + {}*gamma_u*b_star**2/mu"
+    true, false = (theorem("sampled", right=right.format(factor), **fields) for factor in ("2", "0.02"))
+    assert rc.verify(true, n=4, m=1, T=200).outcome is Outcome.HOLDS
+    assert rc.falsify(true, evaluations=60).searches[0].outcome is Outcome.INCONCLUSIVE
+    assert rc.falsify(false, evaluations=200).searches[0].outcome is Outcome.VIOLATED
+
+
 @pytest.mark.parametrize("form", [SUBLINEAR, LINEAR], ids=["sublinear", "linear"])
 @pytest.mark.parametrize("given", [{}, {"gamma_u": 0.1}], ids=["largest step", "small step"])
 def test_iterates_of_gradient_descent(form, given):

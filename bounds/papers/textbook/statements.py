@@ -53,6 +53,16 @@ VOCABULARY.facts["dist2_0"] = "distance2_0"
 mu = VOCABULARY.define("mu", r"\mu", "strong convexity of f", Domain.POSITIVE, Role.CONSTANT, 1, -2)
 VOCABULARY.facts["mu"] = "strong_convexity"
 VOCABULARY.order_pair("mu", "L")
+mu_PL = VOCABULARY.define(
+    "mu_PL", r"\mu_{\mathrm{PL}}", "constant of the Polyak-Lojasiewicz inequality, ||grad f||^2 >= 2 mu_PL (f - inf f)",
+    Domain.POSITIVE, Role.CONSTANT, 1, -2,
+)  # fmt: skip
+VOCABULARY.facts["mu_PL"] = "polyak_lojasiewicz"
+VOCABULARY.order_pair("mu_PL", "L")
+b_star = VOCABULARY.define(
+    "b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1
+)
+VOCABULARY.facts["b_star"] = "minimiser_heterogeneity"
 fall = _measured("fall", r"f(x^{t+1})-f(x^t)", "E f(x^{t+1}) - E f(x^t)", (1, 0), "change:gap", real=True)
 nearer = _measured(
     "nearer", r"\|x^{t+1}-x^*\|^2-\|x^t-x^*\|^2", "what a round adds to dist2", (0, 2), "change:distance2", real=True

@@ -77,6 +77,9 @@ class Moment:
         ``sizes`` bounds the terms that were added up to the rows.
         """
         sizes = np.abs(rows) if sizes is None else sizes
+        used = columns(sizes)
+        if 2 * len(used) < rows.shape[1]:
+            return self.part(used).lengths(rows[:, used], sizes[:, used])
         mean = rows @ self.mean
         square, off, rounding = (
             float(np.sum((rows @ matrix) * rows)) for matrix in (self.covariance, self.off, self.rounding)
@@ -94,9 +97,12 @@ class Moment:
 
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
-        value = float((left @ self.mean) @ (right @ self.mean) + np.sum((left @ self.covariance) * right))
-        (a, da, ra), (b, db, rb) = (self.lengths(*side) for side in zip((left, right), sizes, strict=True))
-        return value, product_error((a, da, ra), (b, db, rb))
+        one, other = columns(left), columns(right)
+        between = left[:, one] @ self.covariance[np.ix_(one, other)]
+        value = float((left @ self.mean) @ (right @ self.mean) + np.sum(between * right[:, other]))
+        lengths = self.lengths(left, sizes[0])
+        same = left is right and sizes[0] is sizes[1]
+        return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
 
     def square(self, rows: Array, sizes: Array | None = None) -> Number:
         """E||rows z||^2 and its rounding error."""
@@ -108,6 +114,19 @@ def product_error(left: tuple[float, float, float], right: tuple[float, float, f
     (a, da, ra), (b, db, rb) = left, right
     error = a * db + b * da + da * db + float(np.sqrt(ra) * np.sqrt(rb)) + 16 * EPS * a * b
     return error + TINY if error > 0 else 0.0
+
+
+def columns(rows: Array) -> NDArray[np.intp]:
+    """The entries of the state that rows speak of: mostly one client's, where the state is that of all."""
+    return np.flatnonzero(rows.any(axis=0))
+
+
+def sandwich(rows: Array, matrix: Array) -> Array:
+    """``rows matrix rows'``, of the entries that the rows speak of."""
+    used = columns(rows)
+    if 2 * len(used) < rows.shape[1]:
+        rows, matrix = rows[:, used], matrix[np.ix_(used, used)]
+    return np.asarray(rows @ matrix @ rows.T)
 
 
 def majorant(roots: Array) -> Array:

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
-from ratecheck.engines.moments.moment import Moment, Number, product_error
+from ratecheck.engines.moments.moment import Moment, Number, columns, product_error, sandwich
 from ratecheck.engines.moments.roundmap import RoundMap, kept
 
 
@@ -27,20 +28,34 @@ class Transition:
     def _spread(self) -> tuple[Array, Array, Array]:
         return self.round_map.spread(self.moment)
 
+    @cached_property
+    def _still(self) -> NDArray[np.bool_]:
+        return kept(self.round_map.mean)
+
+    @cached_property
+    def _sizes(self) -> Array:
+        return np.abs(self.round_map.mean)
+
+    @cached_property
+    def _loose(self) -> Array:
+        """What the entries of z' may be off since the map is."""
+        return np.asarray(self.round_map.error @ self.moment.roots)
+
     def of(self, before: Array, after: Array | None = None, size: Array | None = None) -> Moment:
         """The moment of ``before z + after z'``, rows of any number; ``size`` bounds the terms of ``before``."""
         moment, round_map = self.moment, self.round_map
         matrix = before if after is None else before + after @ round_map.mean
-        matrices = [matrix @ part @ matrix.T for part in (moment.covariance, moment.off, moment.rounding)]
+        matrices = [sandwich(matrix, part) for part in (moment.covariance, moment.off, moment.rounding)]
         size, unit = np.abs(before) if size is None else size, len(moment.mean) + 8
         loose = np.abs(matrix) @ moment.loose
         if after is not None:
-            matrices = [part + after @ added @ after.T for part, added in zip(matrices, self._spread, strict=True)]
+            matrices = [part + sandwich(after, added) for part, added in zip(matrices, self._spread, strict=True)]
             # What a round leaves as it is cancels exactly.
-            still = kept(round_map.mean)
+            still = self._still
             size = np.where(still, np.minimum(size, np.abs(before + after)), size)
-            size = size + np.abs(after[:, ~still]) @ np.abs(round_map.mean[~still])
-            loose = loose + np.abs(after) @ (round_map.error @ moment.roots)
+            moves = columns(after * ~still)
+            size = size + np.abs(after[:, moves]) @ self._sizes[moves]
+            loose = loose + np.abs(after) @ self._loose
         covariance, off, rounding = matrices
         terms = size @ moment.spreads
         rough = np.hypot(np.abs(matrix) @ moment.rough, np.sqrt(2 * unit) * (terms + self._rough(covariance)))
@@ -66,7 +81,9 @@ class Transition:
         """E<left z, before z + after z'>; ``size`` bounds the terms of ``left``, ``more`` those of the other."""
         first, second = self.of(left, size=size), self.of(before, after, more)
         matrix = before if after is None else before + after @ self.round_map.mean
-        value = float(first.mean @ second.mean + np.sum((left @ self.moment.covariance) * matrix))
+        one, other = columns(left), columns(matrix)
+        between = left[:, one] @ self.moment.covariance[np.ix_(one, other)]
+        value = float(first.mean @ second.mean + np.sum(between * matrix[:, other]))
         each = np.eye(len(left))
         return value, product_error(first.lengths(each), second.lengths(each))
 
