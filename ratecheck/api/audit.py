@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from ratecheck.auditing import conclusions as following
 from ratecheck.auditing import ledger, selection
 from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.conclusions import Conclusion
+from ratecheck.auditing.coq import coq_text
 from ratecheck.auditing.errata import Erratum, errata
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.mutation import analysis
@@ -102,6 +104,7 @@ def audit(
     step: str | None = None,
     mutate: Literal[False] = False,
     certificates: str | Path | None = None,
+    coq: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> AuditResult: ...
@@ -112,6 +115,7 @@ def audit(
     step: str | None = None,
     mutate: Literal[True],
     certificates: str | Path | None = None,
+    coq: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> MutationResult: ...
@@ -122,6 +126,7 @@ def audit(
     step: str | None = None,
     mutate: bool,
     certificates: str | Path | None = None,
+    coq: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> AuditResult | MutationResult: ...
@@ -131,6 +136,7 @@ def audit(
     step: str | None = None,
     mutate: bool = False,
     certificates: str | Path | None = None,
+    coq: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
 ) -> AuditResult | MutationResult:
@@ -139,7 +145,8 @@ def audit(
     ``paper`` may be the key of a statement: its steps are examined then, with those of the statements that it follows
     from. It may be a Python file with a tuple ``STEPS`` of `bounds.ledger.Step` beside statements of one's own,
     ``path/to/file.py`` or ``path/to/file.py:name``; what they follow from in the catalogue is examined too, but for
-    ``mutate``. ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed
+    ``mutate``. ``certificates`` is a file for `recheck.py`, ``coq`` one of lemmas for Coq (``.v``), of the same proofs.
+    ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed
     constant, exponent and direction is changed, one at a time, and the result says whether that is noticed. Takes
     minutes; answers are kept, but for steps of a file that are functions. ``workers`` is the number of processes, one
     per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
@@ -151,22 +158,22 @@ def audit(
     >>> found = rc.audit("flame")  # doctest: +SKIP
     >>> found.conclusions["flame/theorem-1"].standing  # doctest: +SKIP
     """
+    targets = _Targets.of(mutate, certificates, coq)
     if paper is not None and bounds.own.is_own(paper):
-        return _of_file(paper, step, mutate, certificates, workers, scheduler)
+        return _of_file(paper, step, mutate, targets, workers, scheduler)
     papers = _papers(paper, step)
     modules = [ledger.module_of(name) for name in papers]
     statements = [statement for name in papers for statement in bounds.statements(name)]
-    target = _target(mutate, certificates)
     ids = _ids(paper, step, modules)
     if mutate:
         return _mutated(modules, ids, workers, scheduler)
     with executor(scheduler, workers) as where, progress("auditing") as report:
         steps = ledger.audit(modules, ids, report, where)
     proofs: list[dict[str, Any]] = []
-    if target is not None or step is not None:
+    if targets.wanted or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
             proofs = ledger.certificates(modules, ids, report, where)
-    file = _saved(target, proofs)
+    file = targets.save(proofs)
     if step is not None:
         return _one(steps[0], modules[0], proofs, file)
     return _all(steps, statements, proofs, file)
@@ -176,12 +183,11 @@ def _of_file(
     address: str,
     step: str | None,
     mutate: bool,
-    certificates: str | Path | None,
+    targets: _Targets,
     workers: int | None,
     scheduler: str | None,
 ) -> AuditResult | MutationResult:
     """The same for a user's own ledger, and the parts of the catalogue that its statements follow from."""
-    target = _target(mutate, certificates)
     chosen = selection.of_file(address)
     ids = chosen.ids
     if step is not None:
@@ -198,34 +204,52 @@ def _of_file(
         for part, its in parts:
             steps += ledger.audit([part], its, report, where)
     proofs: list[dict[str, Any]] = []
-    if target is not None or step is not None:
+    if targets.wanted or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
             for part, its in parts:
                 # The others have none, and those with functions of the file's would be examined once more.
                 proved = {each.id for each in steps if each.verdict is StepVerdict.PROVED}
                 proofs += ledger.certificates([part], proved & {*its}, report, where)
-    file = _saved(target, proofs)
+    file = targets.save(proofs)
     if step is not None:
         return _one(steps[0], chosen.ledger, proofs, file, chosen.address(steps[0].of))
     return _all(steps, chosen.statements, proofs, file)
 
 
-def _target(mutate: bool, certificates: str | Path | None) -> Path | None:
-    """Where certificates are to be written; raises `InputError` where they cannot be, before anything is examined."""
-    if mutate and certificates is not None:
-        raise InputError("mutate and certificates: changed numbers have no certificates; ask for one of the two")
-    target = None if certificates is None else Path(certificates)
-    if target is not None:
-        files.check_target(target)
-    return target
+@dataclass(frozen=True)
+class _Targets:
+    """Where proofs are to be written: for recheck.py, and as lemmas of Coq."""
 
+    certificates: Path | None
+    coq: Path | None
 
-def _saved(target: Path | None, proofs: list[dict[str, Any]]) -> str:
-    """Write the certificates that are asked for; the name of the file, "" without one."""
-    if target is None:
-        return ""
-    files.save(target, json.dumps(file_data(proofs), indent=1) + "\n")
-    return str(target)
+    @classmethod
+    def of(cls, mutate: bool, certificates: str | Path | None, coq: str | Path | None) -> _Targets:
+        """Raises `InputError` where they cannot be written, before anything is examined."""
+        for name, given in (("certificates", certificates), ("coq", coq)):
+            if mutate and given is not None:
+                raise InputError(f"mutate and {name}: changed numbers have no certificates; ask for one of the two")
+        found = cls(*(None if given is None else Path(given) for given in (certificates, coq)))
+        if found.coq is not None and not re.fullmatch(r"[A-Za-z]\w*\.v", found.coq.name, re.ASCII):
+            # The name of a file is that of a module of Coq.
+            raise InputError(f"{found.coq}: Coq reads files such as proofs.v: letters, digits and _, ending in .v")
+        for path in found.wanted:
+            files.check_target(path)
+        return found
+
+    @property
+    def wanted(self) -> list[Path]:
+        """Those that are."""
+        return [path for path in (self.certificates, self.coq) if path is not None]
+
+    def save(self, proofs: list[dict[str, Any]]) -> str:
+        """Write the files that are asked for; their names, "" without one."""
+        data = file_data(proofs)
+        if self.certificates is not None:
+            files.save(self.certificates, json.dumps(data, indent=1) + "\n")
+        if self.coq is not None:
+            files.save(self.coq, coq_text(data))
+        return " and ".join(map(str, self.wanted))
 
 
 def _all(

@@ -112,9 +112,9 @@ class _Claim:
         found["proofs"] = [
             self._proof((signs, known, *goal), operator) for goal, operator in goals if goal[0] or goal[1]
         ]
-        used = set(_used(found["proofs"]))
+        mentioned = set(used(found["proofs"]))
         found["hypotheses"] = {
-            name: each for name, each in self.hypotheses.items() if name in used or f"-{name}" in used
+            name: each for name, each in self.hypotheses.items() if name in mentioned or f"-{name}" in mentioned
         }
         return found
 
@@ -222,17 +222,17 @@ def _sign(symbol: sp.Symbol) -> str:
     return "positive" if symbol.is_positive else "nonnegative" if symbol.is_nonnegative else "real"
 
 
-def _used(node: Any) -> Iterator[str]:
+def used(node: Any) -> Iterator[str]:
     """The names of the hypotheses that a proof mentions."""
     if isinstance(node, list):
         for each in node:
-            yield from _used(each)
+            yield from used(each)
     elif isinstance(node, dict):
         for key, value in node.items():
             if key in ("hypothesis", "hypotheses"):
                 yield from [value] if isinstance(value, str) else value
             elif key in ("terms", "proof", "then", "cases"):
-                yield from _used(value)
+                yield from used(value)
 
 
 # --- Proofs ---

@@ -18,6 +18,7 @@ from ratecheck.errors import InputError
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
 @click.option("--mutate", is_flag=True, help="Change every printed constant, exponent and direction, one at a time.")
 @click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
+@click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
 @click.option("--graph", metavar="FILE", help="What KEY follows from, drawn (.svg, .pdf, .png), and what is missing.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 @scheduler_option
@@ -27,6 +28,7 @@ def command(
     step: str | None,
     mutate: bool,
     certificates: str | None,
+    coq: str | None,
     graph: str | None,
     workers: int | None,
     scheduler: str | None,
@@ -44,14 +46,16 @@ def command(
         if paper is not None and ".py" in paper:
             # A file has lines of proofs only, none of the implications between them that are drawn.
             raise InputError("graphs are drawn for statements of the catalogue only: leave out --graph")
-        if paper is None or "/" not in paper or step is not None or mutate or certificates is not None:
+        if paper is None or "/" not in paper or step is not None or mutate or certificates or coq:
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"
             )
         drawn = proof(paper, file=graph, workers=workers, scheduler=scheduler)
         print_result(drawn, as_json=as_json)
         return int(drawn.graph.grade is Grade.FALSE)
-    found = audit(paper, step=step, mutate=mutate, certificates=certificates, workers=workers, scheduler=scheduler)
+    found = audit(
+        paper, step=step, mutate=mutate, certificates=certificates, coq=coq, workers=workers, scheduler=scheduler
+    )
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.
     if not isinstance(found, AuditResult):
