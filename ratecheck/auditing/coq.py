@@ -24,8 +24,8 @@ PREAMBLE = Path(__file__).with_name("lemmas.v")
 _TAKEN = frozenset({
     "R", "S", "O", "N", "D", "Y", "Z", "whole", "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for",
     "forall", "fun", "if", "in", "let", "match", "mod", "return", "Set", "Prop", "Type", "then", "using", "where",
-    "with", "by", "IF", "INR", "scaled", "scaled_strict", "unscaled", "unscaled_strict", "positive", "not_zero", "by_value",
-    "void", "void_strict", "least", "least_strict", "least_relative", "least_relative_strict", "most", "most_strict",
+    "with", "by", "IF", "INR", "scaled", "scaled_strict", "unscaled", "unscaled_strict", "positive", "not_zero",
+    "by_value", "void", "void_strict", "least", "least_strict", "least_relative", "least_relative_strict", "most", "most_strict",
     "most_relative", "most_relative_strict", "nonnegative_cases", "real_cases", "whole_cases", "whole_least",
 })  # fmt: skip
 _RELATIONS = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "==": "eq"}
