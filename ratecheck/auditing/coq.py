@@ -25,8 +25,9 @@ _TAKEN = frozenset({
     "R", "S", "O", "N", "D", "Y", "Z", "whole", "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for",
     "forall", "fun", "if", "in", "let", "match", "mod", "return", "Set", "Prop", "Type", "then", "using", "where",
     "with", "by", "IF", "INR", "scaled", "scaled_strict", "unscaled", "unscaled_strict", "positive", "not_zero",
-    "by_value", "void", "void_strict", "least", "least_strict", "least_relative", "least_relative_strict", "most", "most_strict",
-    "most_relative", "most_relative_strict", "nonnegative_cases", "real_cases", "whole_cases", "whole_least",
+    "by_value", "void", "void_strict", "least", "least_strict", "least_relative", "least_relative_strict", "most",
+    "most_strict", "most_relative", "most_relative_strict", "nonnegative_cases", "real_cases", "whole_cases",
+    "whole_least",
 })  # fmt: skip
 _RELATIONS = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "==": "eq"}
 
@@ -154,8 +155,7 @@ class _Lemma:
         variables = self._variables()
         yield f"(* {_comment(data['id'])}: {_comment(data['claim'])} *)"
         scope = _Scope((signs, {}, {}, False), variables, {})
-        about = {x: self._new(f"s_{variables[x].name}") for x in signs if signs[x] not in ("real", "vector")}
-        premises = [(name, _sign(variables[x].name, signs[x])) for x, name in about.items()]
+        premises, wholes = self._signs(variables)
         sides = [*data["hypotheses"].values(), data]
         premises += [(self._new("d"), f"{each} <> 0") for each in dict.fromkeys(self._divisors(sides, scope))]
         names = {}
@@ -171,14 +171,13 @@ class _Lemma:
         yield "Proof."
         yield f"  intros {' '.join([every, *(name for name, _ in premises)])}."
         known, called = {}, {}
-        for x, sign in signs.items():
-            if sign == "whole":
-                own, at = about[x], variables[x].name
-                yield f"  assert (p_{own} : 0 < {at}) by (pose proof (whole_least {at} {own}); lra)."
-                called[x] = self._new("k")
-                known[x] = ({((x, Fraction(1)),): Fraction(1), (): Fraction(-1)}, False)
-                least = scope.poly(known[x][0])
-                yield f"  assert ({called[x]} : 0 <= {least}) by (pose proof (whole_least {at} {own}); lra)."
+        for x, given in wholes.items():
+            variable, called[x] = variables[x], self._new("k")
+            known[x] = ({((x, Fraction(1)),): Fraction(1), (): Fraction(-1)}, False)
+            least = f"by (pose proof (whole_least ({variable.text}) {given}); lra)"
+            if variable.power == 1:
+                yield f"  assert (p_{given} : 0 < {variable.name}) {least}."
+            yield f"  assert ({called[x]} : 0 <= {scope.poly(known[x][0])}) {least}."
         for name, hypothesis in data["hypotheses"].items():
             goals = recheck.goals(hypothesis, signs)
             for key, turned, (poly, strict) in zip((name, f"-{name}"), (False, True), goals, strict=False):
@@ -186,6 +185,20 @@ class _Lemma:
                 yield from self._cleared(called[key], hypothesis, names[name], (poly, strict), scope, turned=turned)
         yield from self._goals(scope, known, called)
         yield "Qed."
+
+    def _signs(self, variables: Mapping[str, _Variable]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        """Premises by name, and those that say that a variable is a whole number, by variable."""
+        premises, wholes = [], {}
+        for x, sign in self.data["variables"].items():
+            variable = variables[x]
+            if sign == "nonnegative":
+                premises.append((self._new(f"s_{variable.name}"), f"0 <= {variable.name}"))
+            elif sign == "positive" or (sign == "whole" and variable.power > 1):
+                premises.append((self._new(f"s_{variable.name}"), f"0 < {variable.name}"))
+            if sign == "whole":
+                wholes[x] = self._new(f"w_{variable.name}")
+                premises.append((wholes[x], f"whole {_argument(variable.text)}"))
+        return premises, wholes
 
     def _variables(self) -> dict[str, _Variable]:
         """The names of variables; one under a root is the power of a variable."""
@@ -329,14 +342,15 @@ class _Lemma:
 
     def _cases(self, node: Mapping[str, Any], scope: _Scope) -> Iterator[str]:
         x, pad, sign = node["variable"], scope.indent, scope.state[0][node["variable"]]
-        at = scope.variables[x].name
+        variable = scope.variables[x]
+        at = _argument(variable.text if sign == "whole" else variable.name)
         first, second = recheck.cases(scope.state, x)
         equation, other, turned = self._new("e"), self._new("s"), self._new("e")
         if sign != "real":
             given = f"whole {at}" if sign == "whole" else f"0 <= {at}"
             yield f"{pad}assert ({equation}_given : {given}) by seen."
         yield f"{pad}destruct ({sign}_cases {at}{f' {equation}_given' * (sign != 'real')}) as [{equation} | {other}]."
-        new = _Variable(self._new(at))
+        new = _Variable(self._new(variable.name))
         value = {"nonnegative": "0", "whole": "1", "real": f"(- {new.name})"}[sign]
         yield f"{pad}{{"
         inner = scope.inner()
@@ -344,8 +358,7 @@ class _Lemma:
             yield f"{inner.indent}remember (- {at}) as {new.name} eqn:{equation}_name."
             yield f"{inner.indent}assert ({turned} : {at} * 1 = {value}) by (subst; ring)."
         else:
-            text = scope.variables[x].text
-            yield f"{inner.indent}assert ({turned} : {text} * 1 = {value}) by (rewrite {equation}; ring)."
+            yield f"{inner.indent}assert ({turned} : {variable.text} * 1 = {value}) by (rewrite {equation}; ring)."
         yield from self._replaced(node["cases"][0], inner, x, first, new, _Value(value, "1", turned))
         yield f"{pad}}}"
         called = dict(scope.known)
@@ -427,8 +440,8 @@ def _powers(poly: Any, x: str) -> tuple[Fraction, Fraction]:
     return min([Fraction(0), *powers]), max([Fraction(0), *powers])
 
 
-def _sign(x: str, sign: str) -> str:
-    return {"positive": f"0 < {x}", "nonnegative": f"0 <= {x}", "whole": f"whole {x}"}[sign]
+def _argument(text: str) -> str:
+    return text if text.isidentifier() else f"({text})"
 
 
 def _exponents(x: str, data: Any) -> Iterator[Fraction]:
