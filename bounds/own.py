@@ -195,11 +195,16 @@ def _check(statement: Statement) -> None:
         try:
             formula.function(expr, names)
         except (TypeError, ArithmeticError) as error:
-            raise InputError(
-                f"{place}: {error}; sums, products, rational powers, Min, Max, log and exp are admissible"
-            ) from None
+            raise InputError(f"{place}: {_complaint(error)}") from None
     for fault in faults(statement):
         raise InputError(f"{fault.place}: {fault.reason}")
+
+
+def _complaint(error: TypeError | ArithmeticError) -> str:
+    """Why a formula is none."""
+    if isinstance(error, OverflowError):
+        return "a number in it is beyond float64, whose range ends at 1.8e308"
+    return f"{error}; sums, products, rational powers, Min, Max, log and exp are admissible"
 
 
 def _expressions(statement: Statement) -> Iterator[tuple[str, object]]:

@@ -518,5 +518,6 @@ class Statement:
             return
         fixed = number(expr, values)
         if values.setdefault(name, fixed) != fixed:
-            formula = f"{name} = {expr}" + ("" if expr.is_number else f" = {fixed:g}")
-            raise InputError(f"{name}={values[name]:g} contradicts {self.key}, which takes {formula}")
+            given, taken = apart(values[name], fixed)
+            formula = f"{name} = {expr}" + ("" if expr.is_number else f" = {taken}")
+            raise InputError(f"{name}={given} contradicts {self.key}, which takes {formula}")

@@ -17,6 +17,7 @@ from ratecheck.errors import InputError
 from ratecheck.execution import executor, share
 from ratecheck.falsification.falsify import Budget, Falsified
 from ratecheck.falsification.falsify import falsify as search
+from ratecheck.falsification.pep import UndecidedCaseError
 from ratecheck.falsification.shrink import shrunk
 from ratecheck.falsification.worst_case import WorstCase, worst_case
 from ratecheck.inputs import whole
@@ -118,7 +119,7 @@ class WorstCaseResult(Result):
 
     def _fields(self) -> dict[str, Any]:
         fields = [case.to_json() for case in self.cases]
-        return {"worst_cases": fields} if self.several else fields[0]
+        return fields[0] if len(fields) == 1 and not self.several else {"worst_cases": fields}
 
 
 @overload
@@ -310,7 +311,7 @@ def _enclosed(
             with progress(f"enclosing {statement.key}"):
                 found.append(worst_case(statement, given, seed=seed))
         except InputError as error:
-            if len(statements) == 1:
+            if len(statements) == 1 and not isinstance(error, UndecidedCaseError):
                 raise
             remarks.append(f"{statement.key}: {error}")
     remarks += [text for statement in statements for text in warning(statement)]

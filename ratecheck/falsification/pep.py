@@ -62,6 +62,10 @@ class PepBound:
     safe: bool
 
 
+class UndecidedCaseError(InputError):
+    """Nothing is wrong with the numbers, but the worst case is not enclosed at them."""
+
+
 @dataclass
 class UnknownLimits:
     """Limits on the unknowns of every instance of the statement, in the units of the scaled case.
@@ -105,7 +109,7 @@ class Formulation:
                 warnings.simplefilter("ignore")
                 dual = self.problem.solve(verbose=0, solver=_SOLVER, **settings)
         except SolverError:
-            raise InputError(f"{_SOLVER} has failed; {_HINT}") from None
+            raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has failed; {_HINT}") from None
         status = self.problem.wrapper.prob.status
         if dual is None:
             raise InputError(
@@ -308,6 +312,6 @@ def solved(case: DeterministicCase, comparison: ComparedRounds, **settings: floa
     found, complaint = formulation.solve(**settings)
     safe = all(map(math.isfinite, formulation.sizes.vectors.values()))
     if complaint and not safe:
-        raise InputError(f"{_SOLVER} has not converged: {complaint}; {_HINT}")
+        raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has not converged: {complaint}; {_HINT}")
     value = formulation.safe(left) if safe else found
     return PepBound(left=value * unit, solver=found * unit, safe=safe), formulation

@@ -10,8 +10,8 @@ from bounds.statement import Given, Statement
 from ratecheck.errors import InputError
 from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
 from ratecheck.falsification.interpolation import Answers, VerifiedInstance, recheck, worst_instance
-from ratecheck.falsification.pep import PepBound, solved
-from ratecheck.falsification.realised import realised
+from ratecheck.falsification.pep import PepBound, UndecidedCaseError, solved
+from ratecheck.falsification.realised import NoInstanceError, realised
 
 # Step sizes at their caps are so up to the rounding of floats.
 _ROUNDING = 1e-9
@@ -182,7 +182,8 @@ def worst_case(
 
     The lower value is the solver's own worst run, made exact; of several clients that need not be convex, and whose
     mean is not all that counts, it is the best of ``starts`` local searches. Raises `InputError` as
-    `DeterministicCase.of`, `solved` and `realised` do, and for runs that are too long.
+    `DeterministicCase.of` and `solved` do, and for runs that are too long; `UndecidedCaseError` where the solver's run
+    cannot be made exact.
     """
     case = DeterministicCase.of(statement, given, ignore_conditions=ignore_conditions)
     comparisons = case.comparisons
@@ -204,7 +205,14 @@ def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, 
         instance = worst_instance(case, starts=starts, seed=seed)
         lower = recheck(instance, comparison)
     else:
-        instance, lower = realised(case, comparison, solution)
+        try:
+            instance, lower = realised(case, comparison, solution)
+        except NoInstanceError:
+            raise UndecidedCaseError(
+                f"undecided at these numbers: the left side is at most {upper.left:.6g}, says "
+                "the solver, but its worst run is not found exactly enough to be checked. Other numbers may be "
+                "decided, such as a smaller T, or mu and L further apart."
+            ) from None
     weights = case.scaled_comparison(comparison).weights.values()
     scale = case.left_unit(comparison) * sum(map(abs, weights))
     return EnclosedRounds(upper, lower, instance, scale, (between - start, time.perf_counter() - between))

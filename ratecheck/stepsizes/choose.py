@@ -12,16 +12,17 @@ from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
 _SAFE = 1 / 8
-GIVEN, LARGEST, BEST, FREE, TWICE, PINNED = (
+GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, PINNED = (
     "given",
     "largest admissible",
+    "just below the end of the admissible values, which is none",
     "minimises the bound",
     "unrestricted",
     "twice the smallest admissible",
     "smallest admissible with the others",
 )
 # Where a step size comes from that no rule of the statement computes from the others.
-INDEPENDENT = (GIVEN, LARGEST, BEST, TWICE, FREE, PINNED)
+INDEPENDENT = (GIVEN, LARGEST, NEAR, BEST, TWICE, FREE, PINNED)
 
 
 def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
@@ -73,7 +74,8 @@ def _choose_product(statement: Statement, product: str, values: dict[str, float]
     region = step_sizes(statement, values)
     high = region.admissible[product].high
     if region.feasible and math.isfinite(high):
-        values[product], chosen[product] = region.admissible[product].box[1], LARGEST
+        interval = region.admissible[product]
+        values[product], chosen[product] = interval.box[1], NEAR if interval.strict[1] else LARGEST
         return
     parts = [each for each in statement.step_products if each.product.name == product]
     for each in parts:
@@ -99,7 +101,7 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
         # A local step size at its largest leaves an outer one only the end from which its condition bounds it.
         outer = (quantity.f_degree, quantity.x_degree) == (0, 0)
         pinned = outer and interval.low > 0 and math.isclose(interval.low, interval.high, rel_tol=1e-9)
-        values[name], chosen[name] = interval.box[1], PINNED if pinned else LARGEST
+        values[name], chosen[name] = interval.box[1], PINNED if pinned else NEAR if interval.strict[1] else LARGEST
     elif best is not None:
         values[name], chosen[name] = best, BEST
     elif (quantity.f_degree, quantity.x_degree) == (0, 0):

@@ -62,6 +62,10 @@ class Request:
         return self.on.setting
 
 
+# What takes the minimum of f.
+OF_MINIMUM = frozenset({"gap", "distance2", "change:distance2"})
+
+
 @dataclass(frozen=True)
 class Judged:
     """A verdict, and by symbol the constants that the run measured, of which those of no run are missing."""
@@ -113,7 +117,9 @@ def compare(request: Request) -> Judged:
 
 
 def _outside(setting: Setting, ready: setup.Setup) -> str | None:
-    """Why the start is not in the ball on which the server projects."""
+    """Why the minimum is not known of which the statement speaks, or why the start is not in the server's ball."""
+    if unknown := sorted(setting.recorded & OF_MINIMUM if setting.problem.objective is None else ()):
+        return f"{', '.join(unknown)} is measured on quadratic problems only, of which the minimum is known"
     if Assumption.BALL not in setting.statement.assumptions:
         return None
     block = ready.projected[1]

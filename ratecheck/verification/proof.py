@@ -84,7 +84,9 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
     parts.append((difference.xreplace(dict.fromkeys(symbols, sp.S.Zero)), one))
     for rate, form in parts:
         if form is None or rate.free_symbols & {*symbols}:
-            raise UndecidedError("the claim is not linear in what is measured before a round")
+            raise UndecidedError(
+                "the claim is not linear in what is measured before a round, or has the round's number in it"
+            )
         factor = enclose(rate, values)
         if not factor.exact:
             raise UndecidedError("a number of the claim is irrational")

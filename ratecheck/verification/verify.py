@@ -32,6 +32,9 @@ from ratecheck.verification.judgement import Request, compare, no_verdict, point
 from ratecheck.verification.negative_bounds import impossible
 from ratecheck.verification.verdict import Verdict
 
+# Eigenvalues that count as 0 beside the largest, as for the minimiser itself.
+_FLAT = 1e-12
+
 
 def verify(
     statement: Statement,
@@ -82,7 +85,7 @@ def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     verdicts = []
     for trace in traces:
         found = _on(on_trace(setting, trace), reporting, len(traces))
-        verdicts.append(_refuted(rechecked(found, setting, trace)))
+        verdicts.append(_of_one_minimiser(_refuted(rechecked(found, setting, trace)), setting))
     return verdicts[0] if len(verdicts) == 1 else _together(verdicts)
 
 
@@ -118,6 +121,25 @@ def _refuted(verdict: Verdict) -> Verdict:
         return verdict
     found = impossible(verdict.statement, verdict.values)
     return replace(verdict, outcome=Outcome.VIOLATED, impossible=found, supposes=()) if found else verdict
+
+
+def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:
+    """The verdict with a note where f has several minimisers and distances are those to one; it accuses nobody then.
+
+    A statement may mean the nearest one, which is another one in every round.
+    """
+    objective = setting.problem.objective
+    if objective is None or not setting.recorded & {"distance2", "change:distance2"} or not verdict.comparisons:
+        return verdict
+    values = np.linalg.eigvalsh(objective.joint()[0])
+    if values[0] > _FLAT * abs(values).max():
+        return verdict
+    note = (
+        "f has several minimisers: distances are those to the one of least norm, and the statement may mean the nearest"
+    )
+    if verdict.outcome is not Outcome.VIOLATED or verdict.impossible:
+        return replace(verdict, notes=(*verdict.notes, note))
+    return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(note,), supposes=())
 
 
 def _together(verdicts: list[Verdict]) -> Verdict:

@@ -20,6 +20,7 @@ from ratecheck.errors import InputError
 from ratecheck.falsification import interpolation, pep
 from ratecheck.falsification.deterministic import DeterministicCase
 from ratecheck.falsification.interpolation import Answers, recheck, worst_instance
+from ratecheck.falsification.pep import UndecidedCaseError
 from ratecheck.falsification.worst_case import worst_case
 
 FEDAVG = {"n": 2, "L": 2.0, "F_0": 0.7, "B_0": 11.2}
@@ -750,3 +751,21 @@ def test_one_round_has_no_round_before():
     later = own("gap", "dist2_0/(2*gamma_u*t)", over="every_round_but_first")
     with pytest.raises(InputError, match='T=1 breaks "T >= 2"'):
         _ = DeterministicCase.of(later, {**START, "T": 1, "dist2_0": 1.0}).comparisons
+
+
+@needs_pepit
+def test_a_run_that_cannot_be_made_exact_leaves_the_case_undecided():
+    """Nothing is wrong with the numbers, so that this is no input error."""
+    found = theorem(
+        title="contraction", algorithm="fedavg", vocabulary="textbook", over="every_round_but_first", left="dist2",
+        right="max((1 - gamma_u*mu)**2, (1 - gamma_u*L)**2)*dist2_prev", conditions=["gamma_u <= 2/L"],
+        assumptions=["smoothness", "strong_convexity", "full_participation", "no_personal"],
+        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}, key="own/contraction",
+    )  # fmt: skip
+    near = {"n": 1, "T": 3, "L": 1, "mu": 0.999999, "gamma_u": 0.5, "dist2_0": 1}
+    with pytest.raises(UndecidedCaseError, match="undecided at these numbers"):
+        worst_case(found, near)
+    answer = rc.falsify(found, pep=True, parameters=near)
+    assert answer.cases == ()
+    assert "undecided" in answer.remarks[0]
+    assert not worst_case(found, {**near, "mu": 0.1}).violated

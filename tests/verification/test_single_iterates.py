@@ -275,3 +275,41 @@ def test_constants_are_rounded_to_the_weak_side():
         proved = Proved(problem, None, None, {}, None, [], {})
         assert proved.admits("strong_convexity", Fraction(fact(problem, "strong_convexity").value))
         assert proved.admits("distance2_0", Fraction(fact(problem, "distance2_0").value))
+
+
+GROWTH = {
+    "algorithm": "fedavg", "vocabulary": "textbook", "over": "every_round", "left": "dist2",
+    "assumptions": ["smoothness", "noise", "polyak_lojasiewicz", "full_participation", "no_personal"],
+    "settings": {"K": 1, "m": "n", "eta_u": 1},
+}  # fmt: skip
+
+
+def test_a_statement_about_the_nearest_minimiser_is_not_accused():
+    """Quadratic growth is about the distance to all minimisers; where there is one, a false constant is refuted."""
+    flat = Quadratic(np.array([np.diag([1.0, 0.0])] * 2), np.array([[1.0, 0.0], [0.5, 0.0]]), shared=2)
+    steep = Quadratic(np.array([np.diag([1.0, 1.0])] * 2), np.array([[1.0, 0.0], [0.5, 0.0]]), shared=2)
+    true, false = (theorem("growth", right=f"{factor}*gap/mu_PL", **GROWTH) for factor in ("2", "1.9"))
+    undecided = rc.verify(true, problem=flat, T=10, sigma_u=0.3)
+    assert undecided.outcome is Outcome.INCONCLUSIVE
+    assert "several minimisers" in str(undecided)
+    assert rc.verify(true, problem=steep, T=10, sigma_u=0.3).outcome is Outcome.HOLDS
+    assert rc.verify(false, problem=steep, T=10, sigma_u=0.3).outcome is Outcome.VIOLATED
+    assert rc.falsify(true, evaluations=150).searches[0].outcome is Outcome.INCONCLUSIVE
+    assert rc.falsify(false, evaluations=150).searches[0].outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("left", ["gap", "dist2", "nearer"])
+def test_what_takes_the_minimum_is_not_applicable_where_it_is_unknown(left):
+    """Of logistic problems nobody knows where it is: no input error, alone as among others."""
+    found = theorem("logistic", **{**GROWTH, "left": left, "assumptions": ["smoothness", "full_participation",
+                    "no_personal"], "right": "F_0/L" if left != "gap" else "F_0"})  # fmt: skip
+    verdict = rc.verify(found, problem="logistic", n=3, T=4, d=4, sigma_u=0)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+
+
+def test_an_open_end_is_not_called_admissible():
+    """2/L itself breaks gamma_u < 2/L: what is taken is said to be just below."""
+    found = theorem("open", right="F_0", left="gap", over="every_round", algorithm="fedavg", vocabulary="textbook",
+                    conditions=["gamma_u < 2/L"], assumptions=["smoothness", "full_participation", "no_personal"],
+                    settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0})  # fmt: skip
+    assert "(just below the end of the admissible values, which is none)" in str(rc.verify(found, n=3, T=4))
