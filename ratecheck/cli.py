@@ -223,9 +223,9 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _say("interrupted", INTERRUPTED)
+        return _say("interrupted", INTERRUPTED) if ending.first_word() else INTERRUPTED
     except ending.Terminated:
-        return _say("terminated", TERMINATED)
+        return _say("terminated", TERMINATED) if ending.first_word() else TERMINATED
     except click.exceptions.NoArgsIsHelpError as help_text:
         click.echo(help_text.format_message(), err=True)
         return UNUSABLE

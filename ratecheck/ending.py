@@ -21,6 +21,8 @@ _GRACE = 1.5
 _MEANT = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 _granted = threading.Semaphore(0)
+_watched, _told = threading.Event(), threading.Event()
+_spoken = threading.Lock()
 _children: set[subprocess.Popen[str]] = set()
 
 
@@ -39,6 +41,8 @@ def prompt() -> Iterator[None]:
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _unraisable
+    threading.excepthook = _in_thread
+    _watched.set()
     threading.Thread(target=_watch, args=(readable,), name="ending", daemon=True).start()
     yield
 
@@ -46,6 +50,11 @@ def prompt() -> Iterator[None]:
 def grant() -> None:
     """The interrupt has arrived, and what is done from here on, such as saving, is to be waited for."""
     _granted.release()
+
+
+def first_word() -> bool:
+    """Whether the caller is the first who says how the run ends, and so the one who does."""
+    return not _watched.is_set() or _spoken.acquire(blocking=False)
 
 
 def adopt(process: subprocess.Popen[str]) -> None:
@@ -68,9 +77,17 @@ def _unraisable(about: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(about)
 
 
+def _in_thread(about: threading.ExceptHookArgs) -> None:
+    """What a pool's own threads meet while its processes are ended is nobody's concern."""
+    if not _told.is_set():
+        threading.__excepthook__(about)
+
+
 def _watch(readable: int) -> None:
     while True:
         for number in os.read(readable, 64):
+            if number in _MEANT:
+                _told.set()
             if number in _MEANT and not _granted.acquire(timeout=_GRACE):
                 _end(signal.Signals(number))
 
@@ -81,7 +98,8 @@ def _end(number: signal.Signals) -> None:
         if sys.stderr.isatty():
             # The cursor, which a progress bar hides.
             os.write(2, b"\r\x1b[K\x1b[?25h")
-        os.write(2, f"ratecheck: {_MEANT[number]}\n".encode())
+        if first_word():
+            os.write(2, f"ratecheck: {_MEANT[number]}\n".encode())
     for process in list(_children):
         with contextlib.suppress(OSError):
             process.kill()

@@ -297,7 +297,8 @@ def _searches(scope: _Scope, evaluations: int, seed: int, many: Mapping[str, Any
     given = {key: address for section in scope.sections for key, address in section.given.items()}
     spread = {"workers": many["workers"] or 1, "scheduler": many["scheduler"]}
     found = falsify(*given.values(), evaluations=evaluations, seed=seed, **spread)
-    if found.missing:
+    # A page of half of the searches would be read as one of all.
+    if found.missing or any(each.interrupted for each in found.searches):
         raise KeyboardInterrupt
     return dict(zip(given, found.searches, strict=True))
 

@@ -15,7 +15,7 @@ from ratecheck.api.result import Result
 from ratecheck.auditing import sharpen as proofs
 from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.sharpen import SharperTheorem
-from ratecheck.falsification.falsify import Budget, Falsified, falsify
+from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_end
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.views.progress import progress
@@ -100,7 +100,7 @@ def sharpen(
     search = None
     if evaluations:
         with progress("searching"):
-            search = falsify(found.theorem.sharper, Budget(evaluations), seed=seed)
+            search = falsify_to_the_end(found.theorem.sharper, Budget(evaluations), seed=seed)
     if place is not None:
         with progress("certificates") as report:
             found = proofs.certified(found, report)

@@ -76,9 +76,11 @@ def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
 
 def _number(assignment: str, text: str) -> float:
     try:
-        value = float(text)
+        value = float(text) if text.isascii() else None
     except ValueError:
-        raise InputError(f"{assignment}: {text!r} is not a number") from None
+        value = None
+    if value is None:
+        raise InputError(f"{assignment}: {text!r} is not a number")
     if not math.isfinite(value):
         raise InputError(f"{assignment}: it has to be a finite number")
     return value

@@ -318,6 +318,14 @@ def falsify(
     return found
 
 
+def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -> Falsified:
+    """The same as a part of something larger, which an interrupt ends: nothing rests on half of a search."""
+    found = falsify(statement, budget, seed=seed)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
 def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
     """With the worst convex functions of small runs."""
     search.report(1.0, "over convex functions")

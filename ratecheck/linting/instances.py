@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bounds.statement import Assumption, Relation, Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import Budget, Falsified, falsify
+from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_end
 from ratecheck.linting.draws import Draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome
@@ -84,7 +84,7 @@ def _search(statement: Statement, evaluations: int) -> Found:
     if not evaluations:
         yield NotChecked(check=SEARCH, reason="no instance was to be searched")
         return
-    found = falsify(statement, Budget(evaluations, by_term=False, functions=False))
+    found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:
         yield NotChecked(check=SEARCH, reason=found.reasons[0] if found.reasons else "nothing could be asked")
     verdict = found.verdict

@@ -40,7 +40,7 @@ def largest_norm(blocks: Array) -> float:
 
 
 def pseudo_inverse(matrix: Array, cut: float) -> Array | None:
-    """Pseudo-inverse of a positive semidefinite matrix; None where it has an eigenvalue below -cut.
+    """Pseudo-inverse of a positive semidefinite matrix; None where it has an eigenvalue below -cut, or is beyond floats.
 
     Eigenvalues of size up to ``cut`` are the zeros that they are without rounding.
     """
@@ -49,10 +49,10 @@ def pseudo_inverse(matrix: Array, cut: float) -> Array | None:
     values, vectors = np.linalg.eigh(matrix)
     if values[0] < -cut:
         return None
-    # The inverse of a subnormal number overflows; so does the minimum then, and F_0 does not exist as a float.
+    # The inverse of a subnormal number overflows.
     with np.errstate(over="ignore"):
         inverted = np.where(values > cut, 1.0 / np.where(values > cut, values, 1.0), 0.0)
-    return (vectors * inverted) @ vectors.T
+    return (vectors * inverted) @ vectors.T if np.isfinite(inverted).all() else None
 
 
 def in_range(matrix: Array, cut: float, columns: Array, sizes: Array) -> bool:

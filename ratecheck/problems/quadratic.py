@@ -201,6 +201,8 @@ class Quadratic(SingleLevel):
         outer = condition_number(curvature, share * size)
         lowest -= slope @ inverse @ slope / 2
         lost = 8 * self.d * _EPS * (inner * outer if H_uv.any() else max(inner, outer))
+        if not math.isfinite(lowest):
+            return -math.inf
         if lost <= _ZERO:
             return float(lowest)
         return float(lowest * (1 + lost)) if lost < 1 else -math.inf
@@ -248,7 +250,7 @@ class Quadratic(SingleLevel):
 
     def _gap(self, u: Array, v: Array) -> Constant:
         gap = self.value(u, v) - self.infimum()
-        if math.isinf(gap):
+        if not math.isfinite(gap):
             return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
         return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import INTERRUPTED, SEARCHED, Budget, falsify
+from ratecheck.falsification.falsify import SEARCHED, Budget, falsify_to_the_end
 from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.factors import EvaluatedInstances, tightest
@@ -101,9 +101,7 @@ def survey(key: str, statement: Statement, instances: int, budget: Budget, seed:
         if verdict.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, instance, verdict))
         pool.append(EvaluatedInstances.of(instance, verdict))
-    found = falsify(statement, budget, seed=seed_of(seed, key, "search"))
-    if found.stopped == INTERRUPTED:  # of all, not of this search
-        raise KeyboardInterrupt
+    found = falsify_to_the_end(statement, budget, seed=seed_of(seed, key, "search"))
     if found.instance is not None and found.verdict is not None:
         if found.outcome is Outcome.VIOLATED:
             alarms.append(_alarm(key, found.instance, found.verdict))

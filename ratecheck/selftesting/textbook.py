@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.falsify import Budget, falsify_to_the_end
 from ratecheck.falsification.worst_case import worst_case
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.seeds import seed_of
@@ -38,7 +38,7 @@ class OverFunctions:
 
 def twin(statement: Statement, budget: Budget, seed: int) -> Twin:
     """Search for an instance that violates it."""
-    found = falsify(statement, budget, seed=seed_of(seed, statement.key, "twin"))
+    found = falsify_to_the_end(statement, budget, seed=seed_of(seed, statement.key, "twin"))
     return Twin(statement.key, found.outcome is Outcome.VIOLATED, found.evaluations)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import INTERRUPTED, SEARCHED, Budget, falsify
+from ratecheck.falsification.falsify import SEARCHED, Budget, falsify_to_the_end
 from ratecheck.outcome import Outcome
 from ratecheck.selftesting.audit import Audited, AuditStatus, audited
 from ratecheck.selftesting.factors import from_numbers, largest, verdict_factor
@@ -79,9 +79,7 @@ def tried(mutant: Mutant, survey: Survey, budget: Budget, seed: int) -> Trial:
     statement = mutant.statement
     audit = audited(mutant, _SECONDS)
     try:
-        found = falsify(statement, budget, seed=seed_of(seed, statement.key, "mutant"))
-        if found.stopped == INTERRUPTED:  # of all, not of this search
-            raise KeyboardInterrupt
+        found = falsify_to_the_end(statement, budget, seed=seed_of(seed, statement.key, "mutant"))
         searched, tight, reasons = found.outcome, found.tightness, found.reasons
         spent, applicable, found_factor = found.evaluations, found.applicable, verdict_factor(found.verdict)
         clocked = found.clocked

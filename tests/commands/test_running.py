@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import click
@@ -18,12 +19,15 @@ import sympy as sp
 from extras import needs_data
 from terminal import busy, group, on_terminal, processor_seconds, started, wait_for
 
+import bounds
+import ratecheck as rc
 import ratecheck.cli
 from ratecheck import caching, ending, execution, files
 from ratecheck.algebra.smt import Solver
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import ledger, sources
 from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import INTERRUPTED, Falsified
 from ratecheck.views import progress as bars
 
 SMALL = ("n=4", "m=3", "K=3", "T=20", "d=4")
@@ -521,6 +525,9 @@ ENDLESS = {
     "plot": ("plot", "pfl/theorem-3.7", "--engine", "step", "T=20000", "--replicates", "64"),
     "search": ("selftest", "pfl/theorem-3.7", "--workers", "1", "--mutants", "40", "--instances", "400"),
     "audit": ("audit", "fedsum", "--mutate"),
+    "lint": ("lint", "simfbo"),
+    "twins": ("selftest", "textbook", "--workers", "1"),
+    "review": ("review", "pfl/lemma-3.5", "--evaluations", "100000"),
     "card": ("rates", "fedsum/theorem-e.1", "--workers", "2"),
 }  # fmt: skip
 QUICK = ("step engine", "workers")
@@ -553,6 +560,54 @@ def test_a_signal_ends_any_command(name, number, tmp_path):
     # The thread that ends the process waits for 1.5 s; what is above is a loaded machine's.
     assert taken < 2 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     assert out == ""
+
+
+def cut_off(statement, *_, **__):
+    """A search that an interrupt ended: alone it keeps its best, as a part of something it ends the whole."""
+    return Falsified(statement, None, None, None, 3, 3, 0.1, stopped=INTERRUPTED)
+
+
+@pytest.mark.parametrize("part", ["lint", "twin", "sharpen", "review"])
+def test_an_interrupted_search_ends_what_it_is_a_part_of(part, monkeypatch):
+    """No page, share or finding rests on half of a search."""
+    from ratecheck.api import review
+    from ratecheck.falsification import falsify as module
+    from ratecheck.linting.lint import lint
+    from ratecheck.selftesting.textbook import twin
+
+    monkeypatch.setattr(module, "falsify", cut_off)
+    statement = bounds.get("pfl/lemma-3.5")
+    answered = types.SimpleNamespace(missing=(), searches=[cut_off(statement)])
+    monkeypatch.setattr(review, "falsify", lambda *_, **__: answered)
+    parts = {
+        "lint": lambda: lint(statement, evaluations=3),
+        "twin": lambda: twin(statement, module.Budget(3), 0),
+        "sharpen": lambda: rc.sharpen("pfl/lemma-3.6-recursion", evaluations=3),
+        "review": lambda: rc.review("pfl/lemma-3.5", evaluations=3, workers=1),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        parts[part]()
+
+
+def test_how_a_run_ends_is_said_once(monkeypatch):
+    """By the main thread or by the one that ends the process, whichever comes first; elsewhere always."""
+    assert ending.first_word()
+    assert ending.first_word()
+    monkeypatch.setattr(ending, "_spoken", threading.Lock())
+    monkeypatch.setattr(ending, "_watched", threading.Event())
+    ending._watched.set()
+    assert [ending.first_word(), ending.first_word()] == [True, False]
+
+
+def test_threads_of_pools_say_nothing_once_the_run_is_to_end(monkeypatch, capsys):
+    """Before that whatever goes wrong in a thread is shown."""
+    monkeypatch.setattr(ending, "_told", threading.Event())
+    about = threading.ExceptHookArgs((OSError, OSError("closed"), None, threading.current_thread()))
+    ending._in_thread(about)
+    assert "OSError: closed" in capsys.readouterr().err
+    ending._told.set()
+    ending._in_thread(about)
+    assert capsys.readouterr().err == ""
 
 
 def test_workers_end_with_a_parent_that_is_killed(tmp_path):

@@ -1,6 +1,7 @@
 """Verdicts: right statements hold, wrong ones are caught, and nothing unproven counts as a pass."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -360,3 +361,14 @@ def test_one_run_decides_where_nothing_is_random():
     ratio = exact.worst.left / exact.worst.right
     tight = altered(statement.key, 0.999 * ratio)
     assert verify(tight, problem, given, Options(engine="step")).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("curvature", [1e-320, 5e-324, 1e-310])
+@pytest.mark.parametrize("shared", [0, 1, 2])
+def test_a_minimum_beyond_float64_is_no_certificate(curvature, shared):
+    """The inverse of a subnormal curvature overflows: not applicable, and no error of the program's own."""
+    problem = Quadratic(np.stack([np.eye(2) * curvature] * 2), np.ones((2, 2)), shared=shared)
+    assert problem.infimum() == -math.inf
+    assert problem.minimizer() is None
+    verdict = verify(bounds.get("pfl/theorem-3.7"), problem, {"m": 1.0, "K": 2.0, "T": 4.0}, EXACT)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE

@@ -34,6 +34,8 @@ _ROW = 4.2
 _GUIDE = 0.25
 # A logarithmic axis with both signs is linear up to this quantile of the sizes.
 _LINEAR = 0.1
+# It is drawn where the largest number is so many times the median: on a linear axis the others would lie on each other.
+_OUTLYING = 20
 _TITLE, _LEGEND = 11.0, 8.5
 # Rounding of a logarithm, and an axis on which numbers of three digits look alike, in decades.
 _MORE, _NARROW, _APART = 1 + 1e-9, 0.3, 1.2
@@ -314,7 +316,9 @@ def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, wide
         )
         if np.any(error > 0):
             low = np.maximum(side - error, side * 1e-2) if logarithmic else side - error
-            axes.fill_between(course.x, low, side + error, color=look["color"], alpha=0.25, linewidth=0)
+            # Of what is computed exactly it is the rounding.
+            band = f"{1 - LEVEL:.0%} band of the {label}" if found.verdict.replicates else None
+            axes.fill_between(course.x, low, side + error, color=look["color"], alpha=0.25, linewidth=0, label=band)
     axes.set(xlabel=_ALONG.get(course.along, "rounds $t$"), ylabel=left)
     if logarithmic:
         axes.set_yscale("log")
@@ -322,7 +326,7 @@ def _draw_course(axes: Axes, course: Course, left: str, found: SweepSurvey, wide
         names = {"right side": (course.x, course.right, bound), "left side": (course.x, course.left, mean)}
         _limit(axes, seen, names)
         _ticks(axes, along_x=False)
-    elif len(values) and np.max(np.abs(values)) > 100 * max(float(np.median(np.abs(values))), 1e-300):
+    elif len(values) and np.max(np.abs(values)) > _OUTLYING * max(float(np.median(np.abs(values))), 1e-300):
         size = float(np.quantile(np.abs(values[values != 0]), _LINEAR))
         # A power of ten, so that no mark falls between it and zero.
         axes.set_yscale("symlog", linthresh=10.0 ** math.ceil(math.log10(size)))
