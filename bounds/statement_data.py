@@ -122,7 +122,9 @@ def read(path: str) -> dict[str, Statement]:
         data = json.loads(Path(path).read_bytes())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InputError(f"{path} cannot be read: lists in lists, hundreds deep; a statement has three") from None
+    except ValueError as error:
         raise InputError(f"{path} is no JSON: {error}") from None
     several = data if isinstance(data, list) else [data]
     if not several:

@@ -40,7 +40,7 @@ def largest_norm(blocks: Array) -> float:
 
 
 def pseudo_inverse(matrix: Array, cut: float) -> Array | None:
-    """Pseudo-inverse of a positive semidefinite matrix; None where it has an eigenvalue below -cut, or is beyond floats.
+    """Pseudo-inverse of a positive semidefinite matrix; None with an eigenvalue below -cut, or beyond floats.
 
     Eigenvalues of size up to ``cut`` are the zeros that they are without rounding.
     """

@@ -89,7 +89,9 @@ def load(path: Path, statement: Statement | None = None) -> Instance:
         raise InputError(
             f"{path} cannot be read as JSON: lists in lists, hundreds deep; an instance has three"
         ) from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
         raise InputError(f"{path} cannot be read as JSON: {str(error).splitlines()[0]}") from None
     return read(data, str(path), statement)
 
