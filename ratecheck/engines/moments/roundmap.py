@@ -159,7 +159,8 @@ class RoundMap:
             return Moment(mean, moment.covariance, off, moment.rounding, nothing, nothing)
         new = self.linear(np.stack([moment.covariance, moment.off, moment.rounding]))
         # Rounding makes moments asymmetric, and what is not symmetric may grow on its own.
-        new = (new + new.transpose(0, 2, 1)) / 2
+        new = new + new.transpose(0, 2, 1)
+        new /= 2
         pushed, size = self.from_mean(moment.mean)
         covariance = new[0] + pushed + self.noise.covariance
         off = self._followed(moment.off, new[1], fresh)
@@ -218,6 +219,10 @@ class SampledRound(RoundMap):
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
         own = self._rows[:, servers:]
         self._mine = own.ravel()
+        first, last = int(self._mine[0]), int(self._mine[-1]) + 1
+        # Where clients stand in a row, a view does for a copy: what is slow here is memory.
+        together = np.array_equal(self._mine, np.arange(first, last))
+        self._at: slice | NDArray[np.intp] = slice(first, last) if together else self._mine
         self._server_rows, self._last = Bbar[:servers], Bbar[self._mine, -1:]
         self._from_server = np.ascontiguousarray(Bbar[self._mine, :servers])
         self._own = np.ascontiguousarray(Bbar[own[:, :, None], own[:, None, :]])
@@ -227,22 +232,28 @@ class SampledRound(RoundMap):
         """Bbar X for a stack of matrices X."""
         cut, (n, size, _), width, many = self._cut, self._own.shape, X.shape[-1], len(X)
         result = np.zeros_like(X)
-        result[:, :cut] = self._server_rows @ X
-        mine = np.matmul(self._own, X[:, self._mine].reshape(many, n, size, width)).reshape(many, n * size, width)
-        result[:, self._mine] = mine + self._from_server @ X[:, :cut] + self._last * X[:, -1:]
+        np.matmul(self._server_rows, X, out=result[:, :cut])
+        mine = np.matmul(self._own, X[:, self._at].reshape(many, n, size, width)).reshape(many, n * size, width)
+        mine += self._from_server @ X[:, :cut]
+        mine += self._last * X[:, -1:]
+        result[:, self._at] = mine
         return result
 
     def linear(self, matrices: Array) -> Array:
         """What a stack of second moments goes to, noise aside."""
         one, two = self._inclusion
         cut = self._cut
-        new = matrices.copy()
-        new[:, :cut] = self._keep @ new[:, :cut]
-        new[:, :, :cut] = new[:, :, :cut] @ self._keep.T
         half = self._product(matrices)
-        new += two * self._product(np.ascontiguousarray(half.transpose(0, 2, 1)))
+        new = self._product(np.ascontiguousarray(half.transpose(0, 2, 1)))
+        new *= two
+        other = matrices.copy()
+        other[:, :cut] = self._keep @ other[:, :cut]
+        other[:, :, :cut] = other[:, :, :cut] @ self._keep.T
+        new += other
         half[:, :, :cut] = half[:, :, :cut] @ self._keep.T
-        new += one * (half + half.transpose(0, 2, 1))
+        np.add(half, half.transpose(0, 2, 1), out=other)
+        other *= one
+        new += other
         if one == two:
             return new
         inner = matrices[:, self._columns[:, :, None], self._columns[:, None, :]]
