@@ -219,8 +219,9 @@ class SampledRound(RoundMap):
         self._rows, self._columns = (np.stack(part) for part in zip(*((p.rows, p.columns) for p in parts), strict=True))
         own = self._rows[:, servers:]
         self._mine = own.ravel()
-        first, last = int(self._mine[0]), int(self._mine[-1]) + 1
-        # Where clients stand in a row, a view does for a copy: what is slow here is memory.
+        # Where clients stand one after another, a view does for a copy: what is slow here is memory.
+        first = int(self._mine[0]) if self._mine.size else 0
+        last = first + self._mine.size
         together = np.array_equal(self._mine, np.arange(first, last))
         self._at: slice | NDArray[np.intp] = slice(first, last) if together else self._mine
         self._server_rows, self._last = Bbar[:servers], Bbar[self._mine, -1:]
