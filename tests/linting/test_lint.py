@@ -134,7 +134,7 @@ WRONG = {
     "sampling stays": (
         "limits",
         "note",
-        SAMPLED | {"right": SAMPLED["right"] | {"sampling": "2*L*gamma_u*b**2*(n-m)/(n*m)"}},
+        SAMPLED | {"right": SAMPLED["right"] | {"sampling": "2*L*gamma_u*b**2/m"}},
         "right",
         "does not vanish",
     ),
