@@ -92,20 +92,16 @@ class _Scope:
 
     def poly(self, poly: Any) -> str:
         """A polynomial of the checker as a term."""
-        return _poly(poly, self.variables)
+        terms = []
+        for monomial, c in poly.items():
+            parts = [_power(self.variables[n], e) for n, e in monomial]
+            if c != 1 or not parts:
+                parts.insert(0, _number(c))
+            terms.append(" * ".join(parts))
+        return _joined(terms, " + ") or "0"
 
     def inner(self) -> _Scope:
         return replace(self, indent=self.indent + "  ")
-
-
-def _poly(poly: Any, variables: Mapping[str, _Variable]) -> str:
-    terms = []
-    for monomial, c in poly.items():
-        parts = [_power(variables[n], e) for n, e in monomial]
-        if c != 1 or not parts:
-            parts.insert(0, _number(c))
-        terms.append(" * ".join(parts))
-    return _joined(terms, " + ") or "0"
 
 
 def _joined(parts: Sequence[str], sign: str) -> str:
