@@ -44,6 +44,8 @@ _NEAR = (32, 32)
 _NEAR_OF_MANY = (8, 8)
 _BY_ENTRY = (1e6, 64)
 _ROUND_BY_ROUND = (1e6, 200)
+# Methods that are not linear are followed local step by local step, in Python.
+_STEP_BY_STEP = (8, 200)
 # Where every point of a run is looked at.
 _VISITED = (32, 64)
 # Numbers of clients that are tried where nothing runs, and in two groups of equal clients.
@@ -380,6 +382,8 @@ class InstanceFamily:
         slow = method is not None and not recordable(wanted(statement))
         if slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
             return _NEAR_OF_MANY if self.shape.groups else _NEAR
+        if method is not None and not method.algorithm.linear:
+            return _NEAR_OF_MANY if self.shape.groups else _STEP_BY_STEP
         if not means:
             return _BY_ENTRY
         # Expected delays of a random pattern are found by following it.

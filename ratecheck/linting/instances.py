@@ -11,6 +11,7 @@ from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_en
 from ratecheck.linting.draws import Draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome
+from ratecheck.settings.applicability import method_of
 from ratecheck.settings.defaults import completed
 from ratecheck.verification.negative_bounds import impossible
 from ratecheck.verification.verdict import Verdict
@@ -83,6 +84,10 @@ def _search(statement: Statement, evaluations: int) -> Found:
     """What fails on small quadratics without noise being sampled, with the numbers where it does."""
     if not evaluations:
         yield NotChecked(check=SEARCH, reason="no instance was to be searched")
+        return
+    method = method_of(statement)
+    if method is not None and not method.algorithm.linear:
+        yield NotChecked(check=SEARCH, reason=f"{statement.algorithm} is not linear, so that nothing is computed exactly")
         return
     found = falsify_to_the_end(statement, Budget(evaluations, by_term=False, functions=False))
     if found.outcome is Outcome.NOT_APPLICABLE:

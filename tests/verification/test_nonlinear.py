@@ -8,6 +8,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.cli import group
 from ratecheck.engines import setup
 from ratecheck.engines.monte_carlo import own_rounds
+from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.outcome import Outcome
 
 SOURCE = """
@@ -149,7 +150,7 @@ def test_commands_refuse_in_one_line(own, words, message):
     [
         (["verify", "FILE:full", "n=4", "T=5", "--problem", "logistic"], "HOLDS"),
         (["stepsize", "FILE:full", "L=2", "F_0=3", "T=100"], "(0, 0.5]"),
-        (["lint", "FILE"], "0 errors"),
+        (["lint", "FILE"], "turned is not linear, so that nothing is computed exactly"),
         (["plot", "FILE:full", "n=2", "T=4", "--out", "OUT/p.svg"], "HOLDS"),
         (["falsify", "FILE:full", "--evaluations", "5", "--out", "OUT/f.json"], "step engine"),
     ],
@@ -160,3 +161,18 @@ def test_commands_work(own, tmp_path, words, said):
     path = own()
     found = invoke(*(each.replace("FILE", path).replace("OUT", str(tmp_path)) for each in words))
     assert said in found.output
+
+
+@pytest.mark.parametrize("name", ["full", "noisy"])
+def test_a_search_keeps_to_short_runs(own, name):
+    """Each local step of each client is a call of Python: a million rounds of it are hours for one instance."""
+    statement = rc.get(f"{own()}:{name}")
+    for shape in shapes(statement):
+        steps, rounds = InstanceFamily(statement, shape).reach
+        assert shape.n * steps * rounds <= 10_000
+
+
+def test_a_search_refutes(own):
+    """One whose bound is far too small, within the smallest budgets."""
+    found = rc.falsify(f"{own('np.sign(g)', '1/1000')}:noisy", evaluations=60)
+    assert found.outcome is Outcome.VIOLATED
