@@ -15,10 +15,10 @@ from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation.probe import Probe
-from ratecheck.auditing.sanity import Hygiene, examine, satisfied
+from ratecheck.auditing.sanity import SECONDS, Hygiene, examine, satisfied
 
+# Several times what the hardest step of the four papers takes.
 STEP_SECONDS = 60.0
-HYGIENE_SECONDS = 1.0
 
 
 class StepVerdict(Enum):
@@ -38,8 +38,9 @@ class StepResult:
 
     ``basis`` is "certificate" or "solver" for what is proved, "instances" for what is checked. ``vacuous`` says that
     the hypotheses cannot hold, or that no instance was checked. ``repaired`` is the verdict on the repaired form,
-    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``fault`` is what a reader makes of a refuted step. ``file``
-    is the file of a user's own ledger, and "" for a ledger of a paper.
+    PROVED, CHECKED, FALSE or UNKNOWN, and "" without one. ``asked`` says that every hypothesis and constant of what
+    holds was asked about for ``unused`` and ``loose``. ``fault`` is what a reader makes of a refuted step. ``file`` is
+    the file of a user's own ledger, and "" for a ledger of a paper.
     """
 
     id: str
@@ -57,6 +58,7 @@ class StepResult:
     witness: str
     unused: tuple[str, ...]
     loose: tuple[str, ...]
+    asked: bool
     remark: str
     seconds: float
     fault: Fault | None = None
@@ -129,6 +131,7 @@ def examine_step(step: Step) -> StepResult:
         witness=hygiene.witness,
         unused=hygiene.unused,
         loose=tuple(each.text for each in hygiene.loose),
+        asked=hygiene.complete,
         remark=step.remark,
         seconds=round(time.process_time() - started, 3),
     )
@@ -144,7 +147,7 @@ def _mended(check: Check) -> Decision:
 
 def _guarded_satisfied(check: Check) -> bool | None:
     try:
-        with limit(HYGIENE_SECONDS):
+        with limit(SECONDS):
             return satisfied(check)[0]
     except OutOfTime:
         return None
@@ -166,7 +169,7 @@ def _guarded(work: Any) -> Decision:
 
 def _examined(probe: Probe) -> Hygiene:
     try:
-        return examine(probe, HYGIENE_SECONDS)
+        return examine(probe)
     except Exception:  # noqa: BLE001  # the verdict stands without remarks
         return _NOTHING
 

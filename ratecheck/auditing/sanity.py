@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,12 +16,20 @@ from ratecheck.algebra.one_dimensional import bisect
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import QUICK, Decision
+from ratecheck.auditing.decision import QUICK, Answer, Decision
 from ratecheck.auditing.inequality import prove
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
 from ratecheck.auditing.mutation.probe import Probe
 
+# How many questions are asked about a step, each a changed claim to decide. They are counted, so that what is found
+# does not depend on how fast the machine is. One that takes so many seconds of computing all the same, more than twice
+# what any proof takes in the four papers, is the last, or is left to the search for a counterexample.
+QUESTIONS = 24
+SECONDS = 3.0
+# Work, not time: nothing but `SECONDS` ends it early.
+_EFFORT = dataclasses.replace(QUICK, seconds=10 * SECONDS)
+_UNANSWERED = Decision(answer=Answer.UNKNOWN, evidence="not asked")
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 _BISECTIONS = 6
 
@@ -44,7 +51,10 @@ class Loose:
 
 @dataclass(frozen=True)
 class Hygiene:
-    """Findings about a step that holds; ``satisfiable`` is None where neither witness nor contradiction was found."""
+    """Findings about a step that holds; ``satisfiable`` is None where neither witness nor contradiction was found.
+
+    ``complete`` says that all its hypotheses and constants were asked about.
+    """
 
     satisfiable: bool | None
     witness: str
@@ -53,25 +63,39 @@ class Hygiene:
     complete: bool
 
 
-def examine(probe: Probe, seconds: float) -> Hygiene:
-    """All of it about the claim of a probe, as far as the time goes."""
+class _Questions:
+    """As many as may be asked."""
+
+    def __init__(self, most: int) -> None:
+        self._left, self.complete = most, True
+
+    def ask(self, decide: Callable[[], Decision]) -> Decision:
+        """The answer, which is unknown where nothing more is asked."""
+        if not self._left:
+            self.complete = False
+            return _UNANSWERED
+        self._left -= 1
+        try:
+            with limit(SECONDS):
+                return decide()
+        except OutOfTime:
+            # The others are about the same step, and as hard.
+            self._left, self.complete = 0, False
+            return _UNANSWERED
+
+
+def examine(probe: Probe, questions: int = QUESTIONS) -> Hygiene:
+    """All of it about the claim of a probe, as far as the questions go."""
     check = probe.check
-    end = time.process_time() + seconds
+    asked = _Questions(questions)
     satisfiable, witness = satisfied(check)
-    unused: list[str] = []
-    loose: list[Loose] = []
-    complete = True
-    try:
-        with limit(seconds):
-            for constant in _judged(check):
-                found = slack(probe, constant, end)
-                loose += [] if found is None else [found]
-            for label, other in without_hypothesis(check):
-                if decide(other, QUICK).true:
-                    unused.append(label)
-    except OutOfTime:
-        complete = False
-    return Hygiene(satisfiable, witness, tuple(unused), tuple(loose), complete)
+    loose = [found for constant in _judged(check) if (found := slack(probe, constant, asked)) is not None]
+    unused = [
+        label
+        for label, other in without_hypothesis(check)
+        if asked.ask(lambda other=other: decide(other, _EFFORT)).true  # type: ignore[misc]
+    ]
+    return Hygiene(satisfiable, witness, tuple(unused), tuple(loose), asked.complete)
 
 
 def _judged(check: Check) -> list[PrintedConstant]:
@@ -109,7 +133,7 @@ def without_hypothesis(check: Check) -> list[tuple[str, Check]]:
     return found
 
 
-def slack(probe: Probe, constant: PrintedConstant, end: float) -> Loose | None:
+def slack(probe: Probe, constant: PrintedConstant, asked: _Questions) -> Loose | None:
     """How far a constant can be moved so that the claim still holds; None where the least change is too much."""
     check = probe.check
     if constant.exponent or isinstance(check, Identity) or getattr(check, "operator", "==") == "==":
@@ -119,15 +143,15 @@ def slack(probe: Probe, constant: PrintedConstant, end: float) -> Loose | None:
         return None
 
     def at(share: sp.Rational) -> Decision:
-        return probe.decide(mutants.strengthened(check, constant, share, sign))
+        return asked.ask(lambda: probe.decide(mutants.strengthened(check, constant, share, sign), _EFFORT))
 
     least = _least(constant.value)
     if not at(least).true:
         return None
-    proved, refuted = _bracket(at, least, end)
+    proved, refuted = _bracket(at, least)
     if refuted is None:
         return Loose(constant.text, _value(constant, proved, sign), "")
-    proved, refuted = _bisected(at, proved, refuted, end)
+    proved, refuted = _bisected(at, proved, refuted)
     return Loose(constant.text, _value(constant, proved, sign), _value(constant, refuted, sign))
 
 
@@ -136,13 +160,9 @@ def _least(value: sp.Rational) -> sp.Rational:
     return min(TWO_PERCENT, 1 / (2 * abs(value))) if value.is_integer else TWO_PERCENT
 
 
-def _bracket(
-    at: Callable[[sp.Rational], Decision], proved: sp.Rational, end: float
-) -> tuple[sp.Rational, sp.Rational | None]:
+def _bracket(at: Callable[[sp.Rational], Decision], proved: sp.Rational) -> tuple[sp.Rational, sp.Rational | None]:
     """A share at which the claim is proved, and a larger one at which it is refuted, if one is found."""
     for share in (each for each in _SHARES if each > proved):
-        if time.process_time() > end:
-            break
         found = at(share)
         if not found.true:
             return proved, share if found.false else None
@@ -151,11 +171,11 @@ def _bracket(
 
 
 def _bisected(
-    at: Callable[[sp.Rational], Decision], proved: sp.Rational, refuted: sp.Rational, end: float
+    at: Callable[[sp.Rational], Decision], proved: sp.Rational, refuted: sp.Rational
 ) -> tuple[sp.Rational, sp.Rational]:
     def holds(share: sp.Rational) -> bool | None:
-        found = at(share) if time.process_time() < end else None
-        return None if found is None or not (found.true or found.false) else found.true
+        found = at(share)
+        return found.true if found.true or found.false else None
 
     return bisect(holds, proved, refuted, steps=_BISECTIONS)
 

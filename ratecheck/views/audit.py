@@ -36,6 +36,7 @@ def findings_fields(findings: Sequence[StepResult], conclusions: Mapping[str, Co
             "vacuous": f.vacuous,
             "unused": list(f.unused),
             "loose": list(f.loose),
+            "asked": f.asked,
             "conclusion": conclusions[f.of].text,
         }
         for f in findings
@@ -111,6 +112,7 @@ def step_text(finding: StepResult, conclusion: Conclusion, changed: MutationSumm
         ["witness", f"the hypotheses hold at {finding.witness}" if finding.witness else ""],
         *(["unused", name] for name in finding.unused),
         *(["room", each] for each in finding.loose),
+        ["asked", "" if finding.asked else "not about every hypothesis and constant: more may be unused, or have room"],
         ["repair", f"{finding.repair} ({finding.repaired}: {finding.repaired_evidence})" if finding.repaired else ""],
         *([["fault", f"{finding.fault.kind.text}: {finding.fault.wrong}"]] if finding.fault else []),
         *([["meant", finding.fault.meant]] if finding.fault else []),
@@ -142,8 +144,10 @@ def counts_text(findings: Sequence[StepResult]) -> str:
         bases = ", ".join(
             f"{sum(f.basis == b for f in own)} {name}" for b, name in _BASIS.items() if any(f.basis == b for f in own)
         )
-        loose = sum(bool(f.loose) for f in own)
-        lines.append(f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}; {loose} with room")
+        room = f"{sum(bool(f.loose) for f in own)} with room"
+        if part := sum(not f.asked for f in own):
+            room += f", {part} asked about in part"
+        lines.append(f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}; {room}")
     return "\n".join(lines)
 
 

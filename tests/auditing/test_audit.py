@@ -54,6 +54,7 @@ from ratecheck.auditing import sanity as hygiene
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import FULL, Answer, Decision
 from ratecheck.auditing.mutation import analysis, probe
+from ratecheck.views import audit as audit_view
 
 x, y, z, q, gamma, L, A, B = sp.symbols("x y z q gamma L A B", positive=True)
 K, n, m = sp.symbols("K n m", integer=True, positive=True)
@@ -485,31 +486,78 @@ def test_witness_satisfies_the_hypotheses():
 def test_droppable_hypotheses_and_room_are_found():
     """The claim x + y <= 3 needs neither z >= 1 nor the constant 3."""
     claim = scalar(x + y, "<=", 3, below(x, 1, "first"), below(y, 1, "second"), above(z, 1, "third"))
-    found = hygiene.examine(probe.Probe(claim), 20)
+    found = hygiene.examine(probe.Probe(claim))
     assert found.unused == ("third",)
     [room] = found.loose
     assert Fraction(room.refuted.split(" ")[0]) < 2 <= Fraction(room.proved.split(" ")[0])
     assert Fraction(room.proved.split(" ")[0]) - Fraction(room.refuted.split(" ")[0]) < Fraction(1, 10)
 
 
+def test_remarks_are_counted_not_timed(monkeypatch):
+    """However slow the machine is, the same questions are asked; where some are not, it is said."""
+    claim = scalar(x + y, "<=", 3, below(x, 1, "first"), below(y, 1, "second"), above(z, 1, "third"))
+    whole = hygiene.examine(probe.Probe(claim))
+    asked = []
+    slow = probe.Probe(claim)
+    decide = slow.decide
+
+    def later(*words):
+        asked.append(words)
+        now[0] += 1e3
+        return decide(*words)
+
+    now = [0.0]
+    real = time.process_time
+    monkeypatch.setattr(time, "process_time", lambda: real() + now[0])
+    monkeypatch.setattr(slow, "decide", later)
+    assert hygiene.examine(slow) == whole
+    assert whole.complete
+    assert asked
+    few = hygiene.examine(probe.Probe(claim), 2)
+    assert not few.complete
+    monkeypatch.setattr(hygiene, "QUESTIONS", 2)
+    monkeypatch.setattr(hygiene.examine, "__defaults__", (2,))
+    found = finding.examine_step(step("toy/many-1", claim))
+    assert not found.asked
+    assert found.verdict is finding.StepVerdict.PROVED
+    assert "1 asked about in part" in audit_view.counts_text([found])
+
+
+def test_a_question_that_takes_too_long_is_the_last(monkeypatch):
+    """Nothing is found without it, and it is said that not all was asked."""
+    monkeypatch.setattr(hygiene, "SECONDS", 0.01)
+    claim = scalar(x + y, "<=", 3, below(x, 1, "first"), below(y, 1, "second"), above(z, 1, "third"))
+    asked = []
+    slow = probe.Probe(claim)
+
+    def forever(*words):
+        asked.append(words)
+        while True:
+            sum(range(1000))
+
+    monkeypatch.setattr(slow, "decide", forever)
+    found = hygiene.examine(slow)
+    assert (len(asked), found.loose, found.unused, found.complete) == (1, (), (), False)
+
+
 def test_tight_constants_are_not_called_loose():
     """Nothing has room in the claims whose constants are sharp."""
     for name in ("AM-GM", "Young", "a step size", "absorbed"):
-        assert not hygiene.examine(probe.Probe(TRUE[name]), 20).loose, name
-    assert not hygiene.examine(probe.Probe(VECTORS_TRUE["Young with 1/4"]), 20).loose
-    assert hygiene.examine(probe.Probe(VECTORS_TRUE["Jensen"]), 20).loose == ()
+        assert not hygiene.examine(probe.Probe(TRUE[name])).loose, name
+    assert not hygiene.examine(probe.Probe(VECTORS_TRUE["Young with 1/4"])).loose
+    assert hygiene.examine(probe.Probe(VECTORS_TRUE["Jensen"])).loose == ()
 
 
 def test_a_negative_constant_is_made_stronger_too():
     """-1/2 before a positive number on the right gets stronger downwards: to -1, where the hypothesis says so."""
     y, z = sp.Symbol("y", real=True), sp.Symbol("z", nonnegative=True)
     hypothesis = below(x, y - z)
-    [room] = hygiene.examine(probe.Probe(scalar(x, "<=", y - z / 2, hypothesis)), 20).loose
+    [room] = hygiene.examine(probe.Probe(scalar(x, "<=", y - z / 2, hypothesis))).loose
     assert (room.constant, room.proved) == ("-1/2 on the right", "-1")
     assert -Fraction(11, 10) < Fraction(room.refuted) < -1
     # Sharp constants: nothing smaller or larger does, on either side.
     for sharp in (scalar(x, "<=", y - z / 2, below(x, y - z / 2)), scalar(-z / 2 - y, "<=", -x, below(x, y + z / 2))):
-        assert hygiene.examine(probe.Probe(sharp), 20).loose == ()
+        assert hygiene.examine(probe.Probe(sharp)).loose == ()
         tested = analysis.test_step(step("toy/negative-1", sharp))
         assert {m.fate for m in tested.mutants} == {analysis.MutantStatus.REFUTED}
 
@@ -619,7 +667,7 @@ def test_a_faulty_step_is_reported_and_hides_nothing():
 def made(id_, verdict, of, kind="scalar", repaired=""):
     """A finding with nothing but what conclusions read."""
     fields = dict.fromkeys(("location", "claim", "basis", "evidence", "repair", "repaired_evidence"), "text")
-    rest = {"vacuous": False, "witness": "", "unused": (), "loose": (), "remark": "", "seconds": 0.0}
+    rest = {"vacuous": False, "witness": "", "unused": (), "loose": (), "asked": True, "remark": "", "seconds": 0.0}
     return finding.StepResult(id=id_, kind=kind, of=of, verdict=verdict, repaired=repaired, **fields, **rest)
 
 

@@ -43,6 +43,7 @@ def step(name, verdict, *, kind="scalar", basis="certificate", repaired=""):
         witness="",
         unused=(),
         loose=(),
+        asked=True,
         remark="",
         seconds=0.0,
     )

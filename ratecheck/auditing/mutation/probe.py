@@ -19,7 +19,7 @@ from ratecheck.algebra.evaluate import Point, Undefined
 from ratecheck.aliases import Array
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import QUICK, Decision
+from ratecheck.auditing.decision import QUICK, Decision, Effort
 from ratecheck.auditing.enumerated import EnumeratedInstances
 from ratecheck.auditing.inequality import refuted
 from ratecheck.auditing.mutation import mutants
@@ -50,7 +50,7 @@ class Probe:
         """Whether the claim itself holds."""
         return decide(self.check) if self._family is None else self.decide(self.check)
 
-    def decide(self, mutant: Check) -> Decision:
+    def decide(self, mutant: Check, effort: Effort = QUICK) -> Decision:
         """Whether a mutant holds."""
         if isinstance(mutant, Enumerated):
             assert self._family is not None
@@ -58,7 +58,7 @@ class Probe:
         found = self._points.counterexample(mutant)
         if found is not None:
             return refuted(self._points.written(mutant), found)
-        return decide(mutant, QUICK)
+        return decide(mutant, effort)
 
     def direction(self, constant: PrintedConstant) -> int:
         """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""
