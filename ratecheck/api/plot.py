@@ -168,7 +168,9 @@ def plot(
     check_valued(found)
     given = numbers(parameters, named, found.vocabulary)
     found = found.at(given)
-    instance, values, name = prepare(found, problem, {**rounds_of(found, given), **given})
+    instance, values, name = prepare(found, problem, given)
+    if fewer := rounds_of(found, instance, given):
+        instance, values, name = prepare(found, problem, {**fewer, **given})
     runs = replicates or affordable(found)
     options = Options(engine=engine, seed=seed, replicates=runs, threads=threads, traces=drawn(found))
     chosen = None if vary == "all" else names(vary)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import bounds
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Role
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Algorithm
 from ratecheck.aliases import Array, Progress
 from ratecheck.errors import InputError
 from ratecheck.exponents import parameters as varied
@@ -44,6 +44,8 @@ DEFAULTS = Options(replicates=16)
 # Replicates where each is a participation that the exact engine follows, or a run of a bilevel method.
 COSTLY = 8
 _FEWER_ROUNDS = 100.0
+# Coordinates of a run, over the server and all clients, beyond which its second moments cost much.
+_LARGE_STATE = 200
 # Participations of a statement about a whole run; of one about every round one is drawn.
 _WHOLE_RUNS = 3
 # Rounds at which curves over T are evaluated, at most.
@@ -126,14 +128,24 @@ def affordable(statement: Statement) -> int:
     return COSTLY if bilevel or Assumption.DRAWN_STEP_SIZES in statement.assumptions else DEFAULTS.replicates
 
 
-def rounds_of(statement: Statement, given: Mapping[str, object]) -> dict[str, float]:
+def rounds_of(statement: Statement, problem: Problem, given: Mapping[str, object]) -> dict[str, float]:
     """Rounds of a figure where nobody says how many: fewer than of a check where they cost much; empty elsewhere."""
     symbol = statement.vocabulary.run.get(varied.ROUNDS, "")
     method = METHODS.get(statement.algorithm or "")
-    costly = method is not None and (not _measurable(statement) or affordable(statement) < DEFAULTS.replicates)
-    if not costly or symbol not in statement.vocabulary or symbol in statement.settings or symbol in given:
+    if method is None or symbol not in statement.vocabulary or symbol in statement.settings or symbol in given:
         return {}
-    return {symbol: _FEWER_ROUNDS}
+    many = not _measurable(statement) or affordable(statement) < DEFAULTS.replicates
+    return {symbol: _FEWER_ROUNDS} if many or _large(statement, method.algorithm, problem) else {}
+
+
+def _large(statement: Statement, algorithm: Algorithm, problem: Problem) -> bool:
+    """Whether second moments of a large state are followed; which clients a score selects only samples tell."""
+    if not (algorithm.linear and problem.affine) or Assumption.SKEWED_SELECTION in statement.assumptions:
+        return False
+    server, client = (
+        sum(problem.layout[block] for block in group.values()) for group in (algorithm.server, algorithm.client)
+    )
+    return server + problem.n * client > _LARGE_STATE
 
 
 def drawn(statement: Statement) -> int:

@@ -15,7 +15,7 @@ _SAFE = 1 / 8
 GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, PINNED = (
     "given",
     "largest admissible",
-    "just below the end of the admissible values, which is none",
+    "just below the open end of the admissible values",
     "minimises the bound",
     "unrestricted",
     "twice the smallest admissible",

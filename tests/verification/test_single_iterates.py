@@ -312,4 +312,4 @@ def test_an_open_end_is_not_called_admissible():
     found = theorem("open", right="F_0", left="gap", over="every_round", algorithm="fedavg", vocabulary="textbook",
                     conditions=["gamma_u < 2/L"], assumptions=["smoothness", "full_participation", "no_personal"],
                     settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0})  # fmt: skip
-    assert "(just below the end of the admissible values, which is none)" in str(rc.verify(found, n=3, T=4))
+    assert "(just below the open end of the admissible values)" in str(rc.verify(found, n=3, T=4))

@@ -54,7 +54,8 @@ def surveyed(key, **given):
     statement = bounds.get(key)
     known = {name: value for name, value in given.items() if name in statement.vocabulary}
     known = {name: value for name, value in known.items() if name not in statement.settings}
-    problem, values, name = prepare(statement, None, {**rounds_of(statement, known), **known})
+    problem, _, _ = prepare(statement, None, known)
+    problem, values, name = prepare(statement, None, {**rounds_of(statement, problem, known), **known})
     runs = 4 if given else affordable(statement)
     options = Options(replicates=runs, traces=drawn(statement))
     return survey(statement, problem, values, options, vary=VARIED.get(key) if given else None, name=name)
@@ -290,3 +291,25 @@ def test_every_statement_is_drawn_by_default(key, tmp_path, monkeypatch, capsys)
     assert "Warning" not in capsys.readouterr().err
     check_figure(figures[0])
     assert _measurable(bounds.get(key)) or figures[0].axes
+
+
+# --- How many rounds ---
+
+
+@pytest.mark.parametrize(
+    ("key", "rounds"),
+    [
+        ("pfl/theorem-3.7", {}),
+        ("fedsum/theorem-d.1", {}),
+        ("fedsum/theorem-e.1", {"T": 100.0}),
+        ("flame/theorem-2-unbiased-repaired", {"T": 100.0}),
+        ("flame/theorem-2-biased", {}),
+        ("simfbo/theorem-1", {"T": 100.0}),
+    ],
+)
+def test_a_figure_has_fewer_rounds_where_they_cost_much(key, rounds):
+    """Second moments of a large state, bilevel methods; what nobody follows exactly keeps its rounds."""
+    statement = bounds.get(key)
+    problem, _, _ = prepare(statement, None, {})
+    assert rounds_of(statement, problem, {}) == rounds
+    assert rounds_of(statement, problem, {"T": 7.0}) == {}
