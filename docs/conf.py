@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+import click
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
@@ -18,24 +19,26 @@ author = "the ratecheck developers"
 copyright = author
 version = release = installed_version("ratecheck")
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
-exclude_patterns = ["_build", "_generated"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_click", "formulas"]
+exclude_patterns = ["_build", "_generated", "_extra"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 
-# Formulas are set in the reader's browser by MathJax. To read the pages without a network, build with
-# -D mathjax_path=URL of a copy of tex-mml-chtml.js.
-
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"ratecheck {version}"
 html_static_path = ["_static"]
+generate.EXTRA.mkdir(exist_ok=True)
+html_extra_path = [generate.EXTRA.name]
 html_css_files = ["ratecheck.css"]
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
 
 default_role = "py:obj"
+# Options begin with two hyphens, also in prose.
+smartquotes_action = "qe"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
@@ -43,8 +46,14 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 
+def _typed(_: Sphinx, __: click.Context, lines: list[str]) -> None:
+    """`plot KEY` is a command of a group whose name nobody types."""
+    lines[:] = [line.replace("ratecheck plot sides", "ratecheck plot") for line in lines]
+
+
 def setup(app: Sphinx) -> None:
     """Connect the generators."""
+    app.connect("sphinx-click-process-usage", _typed)
     # A change of the sources outdates every page that shows an output.
     app.add_config_value("sources_digest", generate.sources_digest(), "env")
     app.add_directive("output", generate.Output)

@@ -31,10 +31,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import nbformat
 import numpy as np
+import statement_pages
 import sympy as sp
 from docutils import nodes
 from docutils.parsers.rst import directives
+from markdown_parts import code, link, linked, plain, table
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
@@ -46,9 +49,8 @@ from bounds.ledger.fault import FaultKind
 from bounds.ledger.implications import PAPERS as IMPLYING
 from bounds.ledger.implications import audited
 from bounds.ledger.rate_table import Row, tables
+from bounds.ledger.refuted import of_paper
 from bounds.papers.textbook.pairs import PairKind
-from bounds.printing.markup import Markdown, MarkupBlocks
-from bounds.printing.page import page
 from bounds.roots import shown
 from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
@@ -75,6 +77,8 @@ QUICK = "RATECHECK_DOCS_QUICK"
 
 HERE = Path(__file__).parent
 GENERATED = HERE / "_generated"
+# Files that are put beside the built pages as they are.
+EXTRA = HERE / "_extra"
 
 _log = logging.getLogger(__name__)
 
@@ -84,8 +88,8 @@ def everything(_: Sphinx | None = None) -> None:
     GENERATED.mkdir(exist_ok=True)
     tables: dict[str, Callable[[], str]] = {
         "notation": notation,
-        "catalogue": catalogue,
         "counts": counts,
+        "found": found_in_papers,
         "left-out": left_out,
         "implications": implied,
         "selftest": self_test,
@@ -110,10 +114,25 @@ def everything(_: Sphinx | None = None) -> None:
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
     }
-    for name, table in tables.items():
-        _write(GENERATED / f"{name}.md", table())
+    for name, made in tables.items():
+        _write(GENERATED / f"{name}.md", made())
+    reviewed = [paper for paper in bounds.PAPERS if _reviewed(paper)]
+    statement_pages.write(_standings, reviewed, _write)
+    _write(EXTRA / "ratecheck.ipynb", notebook(HERE / "python.md"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(run_page, sorted(HERE.glob("*.md"))))
+
+
+def _reviewed(paper: str) -> bool:
+    """Write the review of a paper beside the pages; whether there is one, which a quick build leaves out."""
+    if QUICK in os.environ or not has_ledger(paper):
+        return False
+    file, made_of = EXTRA / f"review-{paper}.html", GENERATED / f"review-{paper}.digest"
+    if not (file.exists() and made_of.exists() and made_of.read_text() == sources_digest()):
+        _log.info("reviewing %s", paper)
+        ratecheck.review(paper, out=file)
+        made_of.write_text(sources_digest())
+    return True
 
 
 def _write(path: Path, text: str) -> None:
@@ -204,6 +223,23 @@ def run_page(page: Path) -> None:
     (folder / "done").touch()
 
 
+def notebook(page: Path) -> str:
+    """A page with Python examples as a Jupyter notebook, whose outputs a reader makes."""
+    parts = re.split(r"^```(\S+)\n(.*?)^```\n", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    words, kinds, codes = parts[::3], parts[1::3], parts[2::3]
+    cells = []
+    for k, text in enumerate(words):
+        # Other pages do not lie beside a notebook.
+        if shown := re.sub(r"\[([^\]]+)\]\([^)]*\.md[^)]*\)", r"\1", text).strip():
+            cells.append(nbformat.v4.new_markdown_cell(shown, id=f"words-{k}"))
+        if k < len(kinds) and kinds[k] == "python":
+            cells.append(nbformat.v4.new_code_cell(codes[k].rstrip(), id=f"code-{k}"))
+        elif k < len(kinds) and kinds[k] != "{output}":
+            cells.append(nbformat.v4.new_markdown_cell(f"```{kinds[k]}\n{codes[k]}```", id=f"block-{k}"))
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+    return str(nbformat.writes(made)) + "\n"
+
+
 class Output(SphinxDirective):
     """What the example above printed, or the figure that it drew (``:figure: FILE``)."""
 
@@ -240,27 +276,6 @@ def wrap(line: str) -> str:
 _COLUMNS = 98
 
 
-# Tables. A cell is Markdown; `plain` makes any text safe for one.
-
-
-def plain(text: str) -> str:
-    """Text with everything that Markdown would interpret escaped."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$^+.!-])", r"\\\1", text)
-
-
-def code(text: str) -> str:
-    """Text as inline code."""
-    return f"`{text}`"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells may contain anything but line breaks."""
-    lines = ["```{list-table}", ":header-rows: 1", ":class: colwidths-auto", ""]
-    for row in (header, *rows):
-        lines += [f"{'*' if k == 0 else ' '} - {cell}".rstrip() for k, cell in enumerate(row)]
-    return "\n".join([*lines, "```", ""])
-
-
 def notation() -> str:
     """Every symbol of every paper, by who supplies its value; what papers share is listed with the first of them."""
     parts: list[str] = []
@@ -291,20 +306,6 @@ _PLURAL = {
 }
 
 
-def anchor(key: str) -> str:
-    """Label of a statement in the catalogue."""
-    return "statement-" + re.sub(r"[^a-z0-9]+", "-", key)
-
-
-def catalogue() -> str:
-    """Every statement of every paper."""
-    parts = []
-    for paper in bounds.PAPERS:
-        parts += [f"## {bounds.title(paper)}", ""]
-        parts += ["\n".join(_entry(statement)) for statement in bounds.statements(paper)]
-    return "\n".join(parts)
-
-
 def counts() -> str:
     """How many statements of each paper there are, as ``ratecheck list --summary`` counts them."""
     found = {paper: count(paper) for paper in bounds.PAPERS}
@@ -312,11 +313,34 @@ def counts() -> str:
     return table(("paper", "prefix", *next(iter(found.values()))), rows)
 
 
+def found_in_papers() -> str:
+    """Of each paper, how many statements are printed, and which of them the audit refutes."""
+    rows = []
+    for paper in filter(has_ledger, bounds.PAPERS):
+        printed = [each.key for each in bounds.statements(paper) if not each.key.endswith("-repaired")]
+        against = {each.key: each.what for each in of_paper(paper) if each.key in printed}
+        kinds = Counter(against.values())
+        said = "; ".join(f"{count} {plain(_EACH[what])}" for what, count in kinds.items())
+        listed = ", ".join(map(link, against))
+        title = f"[{plain(bounds.title(paper))}](/statements/{paper}/index.md)"
+        rows.append((title, str(len(printed)), said or "none refuted", listed or "-"))
+    return table(("paper", "statements", "by the audit", "which"), rows)
+
+
+# What is said of one statement, of several.
+_EACH = {
+    "is false as printed": "false as printed",
+    "needs an assumption that is not printed": "lacking an assumption",
+    "is false as printed in an edge case": "false in an edge case",
+    "has a misprint": "misprinted",
+}
+
+
 def left_out() -> str:
     """What of each paper is not in the catalogue, and why."""
     parts = []
     for paper in bounds.PAPERS:
-        rows = [(plain(numbered), _linked(reason)) for numbered, reason in bounds.left_out(paper)]
+        rows = [(plain(numbered), linked(reason)) for numbered, reason in bounds.left_out(paper)]
         parts += [f"## {bounds.title(paper)}", "", table(("in the paper", "why not"), rows) if rows else "Nothing.", ""]
     return "\n".join(parts)
 
@@ -487,25 +511,6 @@ def _false_by(share: Mapping[str, Any]) -> str:
     return f"| {share['factor']:g} | {of} | {share['mutants']} | {share['caught']}{percent} | {share['falsify']} |"
 
 
-def _entry(statement: Statement) -> list[str]:
-    blocks = MarkupBlocks(page(statement))
-    head, body = Markdown(words=plain), Markdown(key=link, words=_linked)
-    parts = [f"({anchor(statement.key)})=", *map(head.block, blocks.head), *map(body.block, blocks.body)]
-    return [*parts, ""]
-
-
-def _linked(text: str) -> str:
-    """Text with the keys of statements in it as links."""
-    keys = sorted(bounds.keys(), key=len, reverse=True)
-    pieces = re.split(f"({'|'.join(map(re.escape, keys))})", text)
-    return "".join(link(piece) if piece in keys else plain(piece) for piece in pieces)
-
-
-def link(key: str) -> str:
-    """A link to a statement in the catalogue; the name alone of what is not there."""
-    return code(key) if key not in set(bounds.keys()) else f"[{code(key)}](#{anchor(key)})"
-
-
 # Audit.
 
 _LEFT_OUT = "This quick build of the pages leaves out what takes minutes: the command above prints it.\n"
@@ -518,6 +523,12 @@ def _findings(paper: str) -> tuple[StepResult, ...]:
         return ()
     _log.info("auditing %s", paper)
     return tuple(audit([module_of(paper)]))
+
+
+def _standings(paper: str) -> Mapping[str, Conclusion] | None:
+    """What became of the proof of each statement of a paper; None where it is not audited."""
+    found = _findings(paper)
+    return conclude(found, bounds.statements(paper)) if found else None
 
 
 def audit_counts() -> str:
@@ -619,10 +630,18 @@ def _erratum(number: int, erratum: Erratum) -> list[str]:
         ("repair", f"{plain(first.repair or 'see the repaired form')} ({first.repaired})" if first.repaired else ""),
         ("charitable reading", plain(fault.meant) if fault else ""),
         ("steps", ", ".join(code(each.id) for each in erratum.findings)),
+        ("repeat it", code(f"ratecheck audit --step {first.id}")),
         ("consequence", plain(erratum.consequence)),
     ]
-    head = f"**{number}. {plain(first.location)}** ({erratum.kind})"
-    return [head, "", *(f"- *{label}*: {text}" for label, text in rows if text), ""]
+    body = [f"- *{label}*: {text}" for label, text in rows if text]
+    return [
+        f"```{{admonition}} {number}. {plain(first.location)}: {erratum.kind}",
+        ":class: erratum",
+        "",
+        *body,
+        "```",
+        "",
+    ]
 
 
 def _step(f: StepResult) -> tuple[str, ...]:
@@ -781,7 +800,7 @@ def _rate_table(report: TableReport) -> str:
     for label, finding in findings:
         lines.append(
             f"- **{plain(label)}** {code(finding.outcome.value)}{''.join(f' {limit}' for limit in finding.limits)} "
-            f"{_linked(finding.says)}: {plain(finding.evidence)}"
+            f"{linked(finding.says)}: {plain(finding.evidence)}"
         )
     return "\n".join([*lines, ""])
 

@@ -10,13 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import bounds
 from bounds.ledger import steps
 from bounds.ledger.rate_table import tables
+from bounds.ledger.refuted import of_paper, refuted
 from ratecheck.algorithms import METHODS
 from ratecheck.auditing.finding import examine_step
+from ratecheck.cli import group
 from ratecheck.complexity.tables import check_table
 from ratecheck.verification import instance
 
@@ -24,10 +27,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 for extra, module in (("docs", "sphinx"), ("docs", "myst_parser"), ("docs", "numpydoc"), ("data", "sklearn")):
     pytest.importorskip(module, reason=f"needs the extra {extra}")
+nbformat = pytest.importorskip("nbformat", reason="needs the extra docs")
 
 
 def load_generate():
     """The generators, which are scripts beside the pages and no package."""
+    sys.path.insert(0, str(DOCS))
     spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["generate"] = module
@@ -42,7 +47,9 @@ generate = load_generate()
 def pages(tmp_path_factory):
     """The built pages as HTML by name; a warning fails the build. A copy, so that everything is generated anew."""
     docs = tmp_path_factory.mktemp("copy") / "docs"
-    shutil.copytree(DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "__pycache__"))
+    shutil.copytree(
+        DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "_extra", "statements", "__pycache__")
+    )
     shutil.copytree(DOCS.parent / "benchmarks", docs.parent / "benchmarks", ignore=shutil.ignore_patterns("*.py"))
     build = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
@@ -52,7 +59,8 @@ def pages(tmp_path_factory):
         check=False,
     )
     assert build.returncode == 0, build.stdout + build.stderr
-    return {page.stem: page.read_text() for page in (docs / "_build").glob("*.html")}
+    built = docs / "_build"
+    return {str(page.relative_to(built).with_suffix("")): page.read_text() for page in built.rglob("*.html")}
 
 
 def text(page):
@@ -127,11 +135,76 @@ def test_notation_lists_every_quantity(pages):
             assert typeset(part) in shown, quantity.name
 
 
-def test_catalogue_lists_every_statement(pages):
-    """Key and anchor of every statement."""
+def test_every_statement_has_a_page(pages):
+    """Its paper lists it; what it claims, and what the checks say, its repaired form where the audit refutes it."""
+    assert {name for name in pages if name.startswith("statements/")} == {
+        *(f"statements/{key}" for key in bounds.keys()),
+        *(f"statements/{paper}/index" for paper in bounds.PAPERS),
+    }
     for key in bounds.keys():
-        assert f'id="{generate.anchor(key)}"' in pages["catalogue"], key
-        assert f'<span class="pre">{key}</span>' in pages["catalogue"], key
+        page, listed = pages[f"statements/{key}"], pages[f"statements/{key.partition('/')[0]}/index"]
+        assert f'<span class="pre">{key}</span>' in listed, key
+        assert 'class="math"' in page, key
+        assert "What has been checked" in text(page), key
+        against = refuted(bounds.get(key))
+        if against is not None:
+            assert against.what in text(page), key
+            assert against.what in text(listed), key
+            assert against.repaired is None or f"{against.repaired.partition('/')[2]}.html" in page, key
+
+
+def test_a_page_of_a_statement_says_what_is_kept_of_its_checks(pages):
+    """Tightness, rate card, self-test, implications and the graph of one theorem, from the files that are kept."""
+    shown = text(pages["statements/pfl/theorem-3.7"])
+    kept = {name: json.loads((DOCS / f"{name}.json").read_text()) for name in ("tightness", "rates", "selftest")}
+    tight = next(each for each in kept["tightness"]["searches"] if each["key"] == "pfl/theorem-3.7")
+    row = next(each for each in kept["selftest"]["statements"] if each["key"] == "pfl/theorem-3.7")
+    assert f"{tight['tightness']:.3g} is the largest" in shown
+    assert kept["rates"]["pfl"]["pfl/theorem-3.7"]["card"] in shown
+    assert f"{row['any']} of {row['mutants']} changed forms caught" in shown
+    assert "follows from others" in shown
+    assert "proof-pfl-theorem-3.7" in pages["statements/pfl/theorem-3.7"]
+
+
+def test_the_notebook_has_the_examples_of_its_page():
+    """Every Python example is a cell, in order; no output is pasted, and no link leads to a page that is not there."""
+    made = nbformat.reads(generate.notebook(DOCS / "python.md"), as_version=4)
+    nbformat.validate(made)
+    codes = [cell.source for cell in made.cells if cell.cell_type == "code"]
+    assert codes == [each.code.rstrip() for each in generate.examples(DOCS / "python.md") if each.language == "python"]
+    words = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+    assert "{output}" not in words
+    assert ".md)" not in words
+    assert not any(cell.get("outputs") for cell in made.cells)
+
+
+def test_the_first_page_says_what_the_audit_refutes(pages):
+    """Every statement that is refuted as printed is linked there."""
+    for paper in bounds.PAPERS:
+        for each in of_paper(paper):
+            if not each.key.endswith("-repaired"):
+                assert f"statements/{each.key}.html" in pages["index"], each.key
+
+
+def test_the_commands_are_listed_with_their_options(pages):
+    """Every command and every option that its help has; what is typed, without the name of the part of a group."""
+    shown = text(pages["commands"])
+    assert "ratecheck plot sides" not in shown
+    context = click.Context(group, info_name="ratecheck")
+    for name in group.list_commands(context):
+        assert f"ratecheck {name}" in shown
+        command = group.get_command(context, name)
+        for option in (each for each in command.params if isinstance(each, click.Option)):
+            assert option.opts[-1] in shown, (name, option.opts)
+
+
+def test_formulas_need_no_network(pages):
+    """Every formula is set when the pages are built, with its LaTeX beside it."""
+    for name, page in pages.items():
+        assert "mathjax" not in page.lower(), name
+        assert not re.search(r"<script[^>]+src=.https?:", page), name
+    page = pages["statements/pfl/theorem-3.7"]
+    assert page.count("<math") == page.count("alttext=") > 5
 
 
 def test_what_is_left_out_is_listed_with_its_reason(pages):

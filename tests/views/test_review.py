@@ -82,6 +82,10 @@ def test_every_formula_of_the_catalogue_becomes_mathml(part, least):
         (r"\max_i a", "<munder><mi>max</mi><mi>i</mi></munder>"),
         (r"\mathcal{L}", "<mi>\N{SCRIPT CAPITAL L}</mi>"),
         (r"\text{a < b}", "<mtext>a &lt; b</mtext>"),
+        (r"\prod_i a", '<munder><mo movablelimits="true">∏</mo><mi>i</mi></munder>'),
+        (r"\lceil n/S\rceil", '<mo stretchy="false">⌈</mo>'),
+        (r"g^\top x", "<msup><mi>g</mi><mo>\N{DOWN TACK}</mo></msup>"),
+        (r"\dfrac12", '<mstyle displaystyle="true"><mfrac><mn>1</mn><mn>2</mn></mfrac></mstyle>'),
         (r"\delta'", "<msup><mi>\N{GREEK SMALL LETTER DELTA}</mi><mo>\N{PRIME}</mo></msup>"),
     ],
 )

@@ -40,10 +40,28 @@ _OPERATORS: Mapping[str, str] = {
     "ldots": "…",
     "to": "→",
     "pm": "±",
+    "lesssim": "≲",
+    "top": "\N{DOWN TACK}",
+    "partial": "∂",
+    "bmod": "mod",
 }
+_LARGE: Mapping[str, str] = {"sum": "∑", "prod": "∏"}
+# Their limits stand below and above them.
+_LIMITS = (*(f"\\{name}" for name in _LARGE), r"\underbrace", r"\max", r"\min", r"\inf", r"\sup", r"\lim")
 _SIGNS: Mapping[str, str] = {"-": "\N{MINUS SIGN}", "*": "\N{ASTERISK OPERATOR}"}
-_FENCES: Mapping[str, str] = {r"\|": "‖", r"\{": "{", r"\}": "}", r"\langle": "⟨", r"\rangle": "⟩", ".": ""}
-_NAMES = ("max", "min", "log", "exp", "inf", "sup", "lim", "ln")
+_FENCES: Mapping[str, str] = {
+    r"\|": "‖",
+    r"\{": "{",
+    r"\}": "}",
+    r"\langle": "⟨",
+    r"\rangle": "⟩",
+    r"\lceil": "⌈",
+    r"\rceil": "⌉",
+    r"\lfloor": "⌊",
+    r"\rfloor": "⌋",
+    ".": "",
+}
+_NAMES = ("max", "min", "log", "exp", "inf", "sup", "lim", "ln", "sin")
 _ACCENTS: Mapping[str, str] = {"bar": "¯", "overline": "¯", "hat": "^", "widehat": "^", "widetilde": "~", "tilde": "~"}
 _VARIANTS = ("mathcal", "mathbb", "mathbf")
 _SPACES = (r"\,", r"\;", r"\!", r"\ ", r"\quad", r"\qquad", "~", r"\displaystyle")
@@ -118,7 +136,7 @@ class _Reader:
 
     def _scripted(self) -> str:
         """An element with what is below and above it."""
-        below = self._skip() in (r"\underbrace", r"\max", r"\min", r"\inf", r"\sup", r"\lim", r"\sum")
+        below = self._skip() in _LIMITS
         base = self._element()
         scripts: dict[str, str] = {}
         while (sign := self._skip()) and sign in "_^'":
@@ -172,10 +190,11 @@ class _Reader:
             return f"<mo>{_OPERATORS[name]}</mo>"
         if name in _NAMES:
             return f"<mi>{name}</mi>"
-        if name == "sum":
-            return '<mo movablelimits="true">∑</mo>'
-        if name == "frac":
-            return f"<mfrac>{self._group()}{self._group()}</mfrac>"
+        if name in _LARGE:
+            return f'<mo movablelimits="true">{_LARGE[name]}</mo>'
+        if name in ("frac", "dfrac"):
+            fraction = f"<mfrac>{self._group()}{self._group()}</mfrac>"
+            return _large(fraction) if name == "dfrac" else fraction
         if name == "sqrt":
             return f"<msqrt>{self._group()}</msqrt>"
         if name in ("text", "mathrm", "operatorname", "texttt"):
@@ -191,7 +210,7 @@ class _Reader:
             opening = self._fence_after()
             inside = self.until(r"\right")
             return _row([opening, *inside, self._fence_after()])
-        if name in ("bigl", "bigr"):
+        if name in ("big", "bigl", "bigr"):
             return self._fence_after()
         if name == "begin":
             return self._environment()

@@ -1,0 +1,198 @@
+"""A page for every statement of the catalogue, and one per paper that lists them.
+
+`write` makes them before Sphinx reads, in ``docs/statements``: the statement, then what every check has said of it,
+each with a link to the page that has the evidence.
+"""
+
+# ruff: noqa: INP001  # a script beside the pages
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from markdown_parts import code, link, linked, plain, statement_label, table
+
+import bounds
+from bounds.ledger.refuted import refuted
+from bounds.printing.markup import Markdown, MarkupBlocks
+from bounds.printing.page import page, place
+from bounds.statement import Statement
+from ratecheck.auditing.conclusions import Conclusion
+from ratecheck.auditing.ledger import has_ledger
+from ratecheck.settings.applicability import foreign
+
+HERE = Path(__file__).parent
+PAGES = HERE / "statements"
+# Of a paper, what became of each statement's proof; None where it was not audited.
+Standings = Callable[[str], Mapping[str, Conclusion] | None]
+
+_NOT_AUDITED = "not audited in this quick build of the pages"
+_NO_STEPS = "no step of its proof is examined here"
+
+
+def write(standings: Standings, reviewed: Sequence[str], put: Callable[[Path, str], None]) -> None:
+    """Write all pages by ``put``, and remove those of statements that are no more; some papers have a review."""
+    made: dict[Path, str] = {}
+    for paper in bounds.PAPERS:
+        found = standings(paper)
+        made[PAGES / paper / "index.md"] = _listed(paper, found or {}, reviewed=paper in reviewed)
+        for statement in bounds.statements(paper):
+            unread = _NOT_AUDITED if found is None and has_ledger(paper) else _NO_STEPS
+            made[PAGES / f"{statement.key}.md"] = _page(statement, (found or {}).get(statement.key), unread)
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        put(path, text)
+    for path in set(PAGES.rglob("*.md")) - made.keys():
+        path.unlink()
+
+
+def _listed(paper: str, standings: Mapping[str, Conclusion], *, reviewed: bool) -> str:
+    """The statements of a paper, each with its standing, and where all that is known of them is in one document."""
+    own = bounds.statements(paper)
+    rows = [(link(s.key), plain(s.title), plain(place(s)), _badge(s, standings.get(s.key))) for s in own]
+    tree = "\n".join(s.key.partition("/")[2] for s in own)
+    return "\n".join(
+        [
+            f"# {plain(bounds.title(paper))}",
+            "",
+            *_documents(paper, reviewed=reviewed),
+            table(("statement", "about", "in the paper", "its proof"), rows),
+            "",
+            f"```{{toctree}}\n:hidden:\n\n{tree}\n```",
+            "",
+        ]
+    )
+
+
+def _documents(paper: str, *, reviewed: bool) -> Sequence[str]:
+    """Links to what is known of a paper as a whole."""
+    if not has_ledger(paper):
+        return ()
+    links = [f"[every step and the errata](/audit-{paper}.md)", f"[the rate cards](/rates-{paper}.md)"]
+    if reviewed:
+        links.insert(0, f'<a href="../../review-{paper}.html">the review in one document</a>')
+    else:
+        links.append(
+            f"the review, which this quick build leaves out: {code(f'ratecheck review {paper} --out review.html')}"
+        )
+    return (f"As a whole: {', '.join(links)}.", "")
+
+
+def _page(statement: Statement, conclusion: Conclusion | None, unread: str) -> str:
+    blocks = MarkupBlocks(page(statement))
+    head, body = Markdown(words=plain), Markdown(key=link, words=linked)
+    title, *about = map(head.block, blocks.head)
+    checked = [row for make in _CHECKS if (row := make(statement)) is not None]
+    graph = _graph(statement)
+    return "\n".join(
+        [
+            f"({statement_label(statement.key)})=",
+            title.replace("###", "#", 1),
+            *about,
+            *([f"**{_sentence(badge)}**", ""] if (badge := _badge(statement, conclusion)) else []),
+            *(part.replace("###", "##", 1) for part in map(body.block, blocks.body)),
+            "## What has been checked",
+            "",
+            table(
+                ("check", "what it says"),
+                [
+                    (f"[proof, step by step]({_ledger_page(statement)})", _proof(statement, conclusion, unread)),
+                    *checked,
+                ],
+            ),
+            "",
+            *graph,
+            f"On the command line: {code(f'ratecheck show {statement.key}')}"
+            + (
+                f", {code(f'ratecheck verify {statement.key}')}"
+                if not (statement.order_only or foreign(statement))
+                else ""
+            )
+            + ".",
+            "",
+        ]
+    )
+
+
+# --- What each check says ---
+
+
+def _badge(statement: Statement, conclusion: Conclusion | None) -> str:
+    """The standing of the proof in a few words, from the audit or, without one, from what is kept of it."""
+    if (against := refuted(statement)) is not None:
+        return against.what
+    return "" if conclusion is None else conclusion.standing.value
+
+
+def _sentence(badge: str) -> str:
+    """What the audit says, on the page of the statement itself."""
+    return f"By the audit of its proof: {badge}."
+
+
+def _proof(statement: Statement, conclusion: Conclusion | None, unread: str) -> str:
+    parts = []
+    if (against := refuted(statement)) is not None:
+        parts.append(f"{plain(against.what)}: step {code(against.step)}")
+        parts += [f"repaired: {link(against.repaired)}"] if against.repaired else []
+    if conclusion is not None:
+        steps = f" ({len(conclusion.steps)} steps decide)" if len(conclusion.steps) > 1 else ""
+        parts.append(f"**{conclusion.standing.value}**{steps}" + "".join(f"; {linked(r)}" for r in conclusion.reasons))
+    return "; ".join(parts) or unread
+
+
+def _ledger_page(statement: Statement) -> str:
+    paper = statement.key.partition("/")[0]
+    return f"/audit-{paper}.md" if has_ledger(paper) else "/audit.md"
+
+
+def _implied(statement: Statement) -> tuple[str, str] | None:
+    mine = [each for each in _kept("implications.json") if each["conclusion"] == statement.key]
+    if not mine:
+        return None
+    said = [f"from {', '.join(map(link, e['premises'])) or 'nothing else'}: {e['verdict']}" for e in mine]
+    return "[follows from others](/implications.md)", "; ".join(said)
+
+
+def _tightness(statement: Statement) -> tuple[str, str] | None:
+    found = next((e for e in _kept("tightness.json")["searches"] if e["key"] == statement.key), None)
+    if found is None or found["tightness"] is None:
+        return None
+    said = f"{found['tightness']:.3g} is the largest left side over right side of {found['evaluations']} instances"
+    return "[tightness](/tightness.md)", said
+
+
+def _card(statement: Statement) -> tuple[str, str] | None:
+    paper = statement.key.partition("/")[0]
+    card = _kept("rates.json").get(paper, {}).get(statement.key)
+    return None if card is None else (f"[rates](/rates-{paper}.md)", f"cells of the rate card: {plain(card['card'])}")
+
+
+def _selftest(statement: Statement) -> tuple[str, str] | None:
+    row = next((e for e in _kept("selftest.json")["statements"] if e["key"] == statement.key), None)
+    if row is None:
+        return None
+    valid = sum(row["instances"].values())
+    return (
+        "[self-test](/selftest.md)",
+        f"{row['any']} of {row['mutants']} changed forms caught; {row['alarms']} of {valid} valid instances accused",
+    )
+
+
+_CHECKS = (_implied, _tightness, _card, _selftest)
+
+
+def _graph(statement: Statement) -> Sequence[str]:
+    """The graph of the proof where one is kept."""
+    if statement.key not in _kept("proofs.json"):
+        return ()
+    file = f"proof-{statement.key.replace('/', '-')}.svg"
+    return (f"![What {statement.key} follows from](/_static/{file})", "")
+
+
+@functools.cache
+def _kept(name: str) -> Any:
+    return json.loads((HERE / name).read_text())
