@@ -93,7 +93,7 @@ def _page(statement: Statement, conclusion: Conclusion | None, unread: str) -> s
             f"({statement_label(statement.key)})=",
             title.replace("###", "#", 1),
             *about,
-            *([f"**{_sentence(badge)}**", ""] if (badge := _badge(statement, conclusion)) else []),
+            *([f"**{_sentence(statement, badge)}**", ""] if (badge := _badge(statement, conclusion)) else []),
             *(part.replace("###", "##", 1) for part in map(body.block, blocks.body)),
             "## What has been checked",
             "",
@@ -128,9 +128,9 @@ def _badge(statement: Statement, conclusion: Conclusion | None) -> str:
     return "" if conclusion is None else conclusion.standing.value
 
 
-def _sentence(badge: str) -> str:
+def _sentence(statement: Statement, badge: str) -> str:
     """What the audit says, on the page of the statement itself."""
-    return f"By the audit of its proof: {badge}."
+    return f"By the audit of its proof{' it' if refuted(statement) else ':'} {badge}."
 
 
 def _proof(statement: Statement, conclusion: Conclusion | None, unread: str) -> str:
