@@ -319,21 +319,11 @@ def found_in_papers() -> str:
     for paper in filter(has_ledger, bounds.PAPERS):
         printed = [each.key for each in bounds.statements(paper) if not each.key.endswith("-repaired")]
         against = {each.key: each.what for each in of_paper(paper) if each.key in printed}
-        kinds = Counter(against.values())
-        said = "; ".join(f"{count} {plain(_EACH[what])}" for what, count in kinds.items())
+        said = "; ".join(f"{plain(what)}: {count}" for what, count in Counter(against.values()).items())
         listed = ", ".join(map(link, against))
         title = f"[{plain(bounds.title(paper))}](/statements/{paper}/index.md)"
         rows.append((title, str(len(printed)), said or "none refuted", listed or "-"))
     return table(("paper", "statements", "by the audit", "which"), rows)
-
-
-# What is said of one statement, of several.
-_EACH = {
-    "is false as printed": "false as printed",
-    "needs an assumption that is not printed": "lacking an assumption",
-    "is false as printed in an edge case": "false in an edge case",
-    "has a misprint": "misprinted",
-}
 
 
 def left_out() -> str:

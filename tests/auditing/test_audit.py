@@ -515,7 +515,6 @@ def test_remarks_are_counted_not_timed(monkeypatch):
     assert asked
     few = hygiene.examine(probe.Probe(claim), 2)
     assert not few.complete
-    monkeypatch.setattr(hygiene, "QUESTIONS", 2)
     monkeypatch.setattr(hygiene.examine, "__defaults__", (2,))
     found = finding.examine_step(step("toy/many-1", claim))
     assert not found.asked
