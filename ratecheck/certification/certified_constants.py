@@ -214,11 +214,21 @@ def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
     return envelope.lagrangian_gap(x, _total_weights(case))
 
 
+def _of_minimum(name: str, find: Callable[[CertifiedCase], Constant | None]) -> Callable[[CertifiedCase], Constant | None]:
+    """A constant of the minimum: by linear algebra on quadratics, else what the problem itself certifies."""
+
+    def found(case: CertifiedCase) -> Constant | None:
+        if case.problem.objective is None:
+            return case._of_problem.get(name)  # noqa: SLF001  # part of this file
+        return find(case)
+
+    return found
+
+
 def _distance_at_start(case: CertifiedCase) -> Constant | None:
     """||u^0 - u*||^2 + (1/n) sum_i ||v_i^0 - v_i*||^2, to the minimiser of least norm, as ``distance2`` records it."""
     problem = case.problem.objective
-    if problem is None:
-        return None
+    assert problem is not None
     found = problem.minimizer()
     if found is None:
         return Constant("distance2_0", math.inf, Certificate.ABSENT, "f is unbounded below")
@@ -355,8 +365,8 @@ _FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
     "joint_minimum": _joint_minimum,
     "lagrangian_gap": _lagrangian_gap,
     "convexity": _convexity,
-    "distance2_0": _distance_at_start,
-    "strong_convexity": _strong_convexity,
-    "polyak_lojasiewicz": _polyak_lojasiewicz,
-    "minimiser_heterogeneity": _minimiser_heterogeneity,
+    "distance2_0": _of_minimum("distance2_0", _distance_at_start),
+    "strong_convexity": _of_minimum("strong_convexity", _strong_convexity),
+    "polyak_lojasiewicz": _of_minimum("polyak_lojasiewicz", _polyak_lojasiewicz),
+    "minimiser_heterogeneity": _of_minimum("minimiser_heterogeneity", _minimiser_heterogeneity),
 }

@@ -18,7 +18,7 @@ from ratecheck.algorithms.algorithm import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Population, Quadratic
+from ratecheck.problems import Bilevel, Piecewise, Population, Quadratic
 
 _EPS = float(np.finfo(float).eps)
 
@@ -119,9 +119,12 @@ def _padded(term: TermMap) -> TermMap:
 
 
 def _anchor(setup: Setup) -> tuple[Array, Array]:
-    problem = setup.problem.objective
+    problem, nothing = setup.problem.objective, np.zeros((setup.problem.distinct, setup.problem.d))
+    if "distance2" in setup.records and isinstance(setup.problem, Piecewise):
+        if setup.problem.minimiser is None:
+            raise InputError("there is no distance to a minimiser: f has none, or several")
+        return nothing + np.array([float(x) for x in setup.problem.minimiser]), nothing
     if "distance2" not in setup.records or problem is None:
-        nothing = np.zeros((setup.problem.distinct, setup.problem.d))
         return nothing, nothing
     found = problem.minimizer()
     if found is None:
@@ -163,7 +166,11 @@ def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
             found |= _of_bilevel(bilevel, mark, weights)
         return found
     objective = problem.objective
-    if objective is None or setup.algorithm.record_oracle != "gradient":
+    if setup.algorithm.record_oracle != "gradient":
+        return {}
+    if isinstance(problem, Piecewise):
+        return {"gap": lambda: _known_gap(setup, problem), "distance2": lambda: _distance(setup)}
+    if objective is None:
         return {}
     return {"gap": lambda: _function_gap(setup, objective), "distance2": lambda: _distance(setup)}
 
@@ -247,6 +254,15 @@ def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
     curvature = float(np.linalg.norm(joint)) if len(joint) else 0.0
     doubt = _EPS * (64 * (problem.d + problem.distinct) * (steep * (length + away) + curvature * length**2)) / problem.n
     return Record("gap", none, np.zeros(0), ((term,) * problem.distinct,), -infimum, doubt=doubt)
+
+
+def _known_gap(setup: Setup, problem: Piecewise) -> Record:
+    """The gap f - inf f of functions whose infimum is known in rationals."""
+    if problem.lowest is None:
+        raise InputError("there is no gap: f is unbounded below")
+    slots = setup.maps.server.slots + setup.maps.client.slots + 2
+    term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
+    return Record("gap", np.zeros((0, problem.d)), np.zeros(0), ((term,) * problem.n,), -float(problem.lowest))
 
 
 def _distance(setup: Setup) -> Record:

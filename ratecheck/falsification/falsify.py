@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bounds.statement import Relation, Statement
+from bounds.statement import Over, Relation, Statement
 from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
@@ -31,7 +31,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verdict import Comparison, Verdict
 
 if TYPE_CHECKING:
     from ratecheck.falsification.shrink import Shrunk
@@ -46,6 +46,8 @@ _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
 # Why a search ended.
 INTERRUPTED = "interrupted"
+# Sides that agree to this are equal up to rounding.
+_TIE = 1e-9
 # Room of an instance that the statement says nothing about.
 _NOTHING = 2.0
 
@@ -181,6 +183,9 @@ class _Search:
             self._note(str(error))
             return _NOTHING
         worst = verdict.worst
+        if worst is not None and verdict.outcome is not Outcome.VIOLATED and _tied_at_start(worst):
+            verdict = self._later(instance, verdict)
+            worst = verdict.worst
         if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
             self._note("; ".join(verdict.reasons))
             return _NOTHING
@@ -205,6 +210,18 @@ class _Search:
         if self.spent % 16 == 0:
             self.report(self.spent / self.budget.evaluations, _best_text(self.best[0]))
         return room
+
+    def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
+        """The verdict of the rounds from the second on; as it was where the statement is not about single rounds.
+
+        A bound that is reached at the start, as F_0 is by f - inf f, would end the search there.
+        """
+        later = from_second_round(self.statement)
+        if later is None:
+            return verdict
+        found = replace(instance, statement=later).verdict(self.options)
+        note = "both sides are equal in round 0: what is shown is the tightest of the later rounds"
+        return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
 
     def _verdict(self, instance: Instance) -> Verdict:
         """What is said of an instance; raises `InputError` for an accusation that does not stand without rounding."""
@@ -365,6 +382,23 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     return other if (other.tightness or 0.0) > (found.tightness or 0.0) else found
 
 
+def from_second_round(statement: Statement) -> Statement | None:
+    """The statement without round 0 of claims about every round; None where it has no such claim."""
+    claims = [
+        replace(claim, metric=replace(claim.metric, over=Over.EVERY_ROUND_BUT_FIRST))
+        if claim.metric.over is Over.EVERY_ROUND
+        else claim
+        for claim in statement.claims
+    ]
+    changed = any(claim.metric.over is Over.EVERY_ROUND for claim in statement.claims)
+    return replace(statement, claims=tuple(claims)) if changed else None
+
+
+def _tied_at_start(worst: Comparison) -> bool:
+    """Whether the least slack is none, before the first round."""
+    return worst.round == 0 and abs(worst.right - worst.left) <= _TIE * (abs(worst.left) + abs(worst.right))
+
+
 def _best_text(room: float) -> str:
     """Left side / right side at a room."""
     return "violated" if room <= 0 else f"tightness {(1 - room) / (1 + room):.4g}"
@@ -374,7 +408,7 @@ def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]
     """Corners of the cube, and points whose coordinates are at an end one time in three, in turn."""
     kinds = [coordinate.partition(" ")[0] for coordinate in family.coordinates]
     # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
-    high = np.array([kind in {"step", "curvature", "slope", "coupling", "probability", "parameter"} for kind in kinds])
+    high = np.array([kind in {"step", "curvature", "piece", "slope", "coupling", "probability", "parameter"} for kind in kinds])
     lengths = iter((0.3, 0.6, 1.0, 0.0))
     while True:
         if (length := next(lengths, None)) is not None:

@@ -23,11 +23,12 @@ from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.engines.rigorous.piecewise_runs import CHANGES
 from ratecheck.errors import InputError
-from ratecheck.falsification.convexity import any_sign
+from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import assumed
-from ratecheck.problems import Bilevel, Certificate, Problem, Quadratic
+from ratecheck.problems import Bilevel, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import every_participation, method_of
 from ratecheck.settings.measured import measured
@@ -48,6 +49,10 @@ _ROUND_BY_ROUND = (1e6, 200)
 _STEP_BY_STEP = (8, 200)
 # Where every point of a run is looked at.
 _VISITED = (32, 64)
+# On functions with kinks runs are followed local step by local step.
+_PIECE_BY_PIECE = (16, 500)
+# Kinks of such a function, and the least curvature of one that is strongly convex.
+_KINKS, _LEAST = 2, 0.02
 # Numbers of clients that are tried where nothing runs, and in two groups of equal clients.
 _MANY = (10, 40)
 _GROUPED = 10
@@ -63,7 +68,8 @@ class InstanceShape:
 
     ``groups`` kinds of clients have even shares of them; 0 where every client is of its own kind.
     ``continued``: curvatures are negative, and unequal although the statement bounds the clients' dissimilarity, of
-    functions that continue otherwise beyond what the run sees. Everybody takes part in that, and there is no noise.
+    functions that continue otherwise beyond what the run sees. ``kinks``: clients' functions are quadratic between so
+    many points of each coordinate. Everybody takes part in both, and there is no noise.
     """
 
     n: int
@@ -73,12 +79,19 @@ class InstanceShape:
     trace: str = ""
     groups: int = 0
     continued: bool = False
+    kinks: int = 0
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is random."""
+        return self.continued or self.kinks > 0
 
     def __str__(self) -> str:
         kinds = (
             self.trace,
             f"{self.groups} groups" if self.groups else "",
             "curvatures of any sign" if self.continued else "",
+            f"{self.kinks} kinks" if self.kinks else "",
         )
         return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
 
@@ -139,6 +152,8 @@ def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
         ]
         if any_sign(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
+        if blocks[0][0] and _has_pieces(statement):
+            found += [InstanceShape(n, blocks[0][0], 0, n, kinks=_KINKS) for n in (1, 2, 3)]
     else:
         # Without a run many clients cost little, and delays grow with their number.
         found += [
@@ -147,6 +162,19 @@ def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
             for size in sorted({*_participants(statement, n)} & {1, n // 2, n})
         ]
     return found
+
+
+def _has_pieces(statement: Statement) -> bool:
+    """Whether runs on functions that are quadratic piece by piece are followed exactly, for what it measures."""
+    method = method_of(statement)
+    return (
+        method is not None
+        and {method.algorithm.oracle, method.algorithm.record_oracle} == {"gradient"}
+        and method.algorithm.projects is None
+        and method.algorithm.linear
+        and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}
+        and not {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*statement.assumptions}
+    )
 
 
 def is_bilevel(statement: Statement) -> bool:
@@ -181,8 +209,10 @@ class InstanceFamily:
             yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
         else:
             for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u + shape.d_v)):
+                yield from (f"kink {i} {c} {j}" for j in range(shape.kinks))
+                yield from (f"piece {i} {c} {j}" for j in range(shape.kinks and shape.kinks + 1))
                 # Shared coordinates have one curvature for all clients, without which no dissimilarity bound exists.
-                if i == 0 or c >= shape.d_u or not self._common:
+                if not shape.kinks and (i == 0 or c >= shape.d_u or not self._common):
                     yield f"curvature {i} {c}"
                 yield f"slope {i} {c}"
         yield from (f"coupling {i}" for i in range(self._coupled))
@@ -191,7 +221,7 @@ class InstanceFamily:
         yield from (f"parameter {name}" for name in self._parameters)
         yield from (f"step {name}" for name in self._free_steps)
         yield from (f"claim {name}" for name in self._claimable)
-        if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.continued:
+        if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.quiet:
             yield "probability"
 
     @cached_property
@@ -212,7 +242,7 @@ class InstanceFamily:
     @cached_property
     def _noises(self) -> tuple[str, ...]:
         """Noise of the variables that there are, where the statement does not say how large it is."""
-        if self._bilevel or self.shape.continued:
+        if self._bilevel or self.shape.quiet:
             return ()
         absent = {name for name, d in (("sigma_u", self.shape.d_u), ("sigma_v", self.shape.d_v)) if not d}
         facts = self.statement.vocabulary.facts.items()
@@ -300,7 +330,29 @@ class InstanceFamily:
         return Instance(statement, problem, pattern, given)
 
     def _problem(self, coordinate: Mapping[str, float]) -> Problem:
+        if self.shape.kinks:
+            return self._pieces(coordinate)
         return self._two_levels(coordinate) if self._bilevel else self._one_level(coordinate)
+
+    def _pieces(self, coordinate: Mapping[str, float]) -> Piecewise:
+        """Functions of curvature up to 1; where dissimilarity is bounded clients agree far away."""
+        shape, assumed = self.shape, {*self.statement.assumptions}
+        any_bend = any_sign(self.statement) or (
+            Assumption.POLYAK_LOJASIEWICZ in assumed and not assumes_convexity(self.statement)
+        )
+        n, d, J = shape.n, shape.d_u, shape.kinks
+        kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
+        for i, c in itertools.product(range(n), range(d)):
+            kinks[i, c] = np.sort([_reach(coordinate[f"kink {i} {c} {j}"]) for j in range(J)])
+            for j in range(J + 1):
+                own = 0 if self._common and j in (0, J) else i
+                # Far away f has to have a minimum, as far as one is assumed.
+                bent = _any_curvature if any_bend and 0 < j < J else _curvature
+                curvature[i, c, j] = bent(coordinate[f"piece {own} {c} {j}"])
+            slope[i, c] = 2 * coordinate[f"slope {i} {c}"] - 1
+        mean, spread = slope.mean(axis=0), _factor(coordinate["spread"])
+        least = _LEAST if Assumption.STRONG_CONVEXITY in assumed else 0.0
+        return Piecewise(kinks, np.maximum(curvature, least) if least else curvature, mean + spread * (slope - mean))
 
     def _two_levels(self, coordinate: Mapping[str, float]) -> Bilevel:
         """One upper and one lower variable; A, B and Q are common, without which no beta_gh exists."""
@@ -364,8 +416,9 @@ class InstanceFamily:
 
     @property
     def _fewest_rounds(self) -> float:
-        """2 where a round is compared with the one before."""
-        return 1.0 + any(claim.metric.over is Over.EVERY_ROUND_BUT_FIRST for claim in self.statement.claims)
+        """2 where rounds are spoken of one by one: the first says little, and two have it as well."""
+        one_by_one = {Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST}
+        return 1.0 + any(claim.metric.over in one_by_one for claim in self.statement.claims)
 
     @cached_property
     def reach(self) -> tuple[float, float]:
@@ -373,6 +426,8 @@ class InstanceFamily:
         statement = self.statement
         if self.shape.continued:
             return _VISITED
+        if self.shape.kinks:
+            return _PIECE_BY_PIECE
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
         fixed_law = not self.shape.trace and not every_participation(statement)
         method = method_of(statement)
@@ -398,7 +453,7 @@ class InstanceFamily:
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
-            p = 1.0 if shape.continued else coordinate["probability"]
+            p = 1.0 if shape.quiet else coordinate["probability"]
             return assumed(
                 Assumption.INDEPENDENT_PARTICIPATION, shape.n, shape.size, 1.0 if p > _EDGE else max(p / _EDGE, 0.05)
             )
@@ -483,6 +538,12 @@ def _any_curvature(x: float) -> float:
     if x < 0.3:
         return -(_WIDE ** (-x / 0.3))
     return 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.3))
+
+
+def _reach(x: float) -> float:
+    """Both signs, logarithmic from 1e-2 to 10 away from 0."""
+    size = 10 ** (3 * abs(2 * x - 1) - 2)
+    return math.copysign(size, 2 * x - 1)
 
 
 def _coupling(x: float) -> float:

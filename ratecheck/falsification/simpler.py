@@ -16,7 +16,7 @@ from bounds.symbols import Quantity, Role
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Piecewise, Quadratic
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
 from ratecheck.stepsizes.choose import INDEPENDENT
@@ -29,6 +29,8 @@ _CHOSEN = 20
 _FEW = 12
 # A run of so many rounds or local steps takes time.
 _LONG = 100
+# Those that a kink counts as, beside its own.
+_BEND = 8
 # Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
 _UNNAMED, _LONGEST_TRACE = 10**6, 400
 # Arrays of a problem that are no free numbers: clients' weights add up to 1.
@@ -96,6 +98,7 @@ class Numbers:
         sizes = [self.size("rounds"), self.size("local_steps")]
         run = [int(np.max(given[name])) if name in given else 0 for name in sizes]
         total = sum(bits(x) for array in arrays(instance).values() for x in np.ravel(array))
+        total += _BEND * int(np.count_nonzero(np.diff(problem.curvatures))) if isinstance(problem, Piecewise) else 0
         total += sum(bits(x) for array in instance.start.values() for x in np.ravel(np.asarray(array, dtype=float)))
         for name, value in given.items():
             if name not in sizes:
@@ -281,6 +284,10 @@ def _without_client(instance: Instance, i: int) -> Instance:
 def _without_variable(instance: Instance, c: int) -> Instance:
     """Without coordinate c of a quadratic; a block that is empty has no noise."""
     problem = instance.problem
+    if isinstance(problem, Piecewise) and problem.d > 1:
+        changed = {name: np.delete(array, c, axis=1) for name, array in arrays(instance).items()}
+        start = {k: np.delete(np.asarray(v), c) if k == "x0" else v for k, v in instance.start.items()}
+        return replace(with_arrays(instance, changed), start=start)
     if not isinstance(problem, Quadratic) or problem.d == 1:
         raise InputError("no variable to leave out")
     H, g = (np.delete(array, c, axis=1) for array in (problem.H, problem.g))
@@ -293,6 +300,34 @@ def _without_variable(instance: Instance, c: int) -> Instance:
     block, own = ("x0", c) if c < problem.d_u else ("v0", c - problem.d_u)
     start = {k: np.delete(np.asarray(v), own, axis=-1) if k == block else v for k, v in instance.start.items()}
     return replace(instance, problem=smaller, given=given, start=start)
+
+
+def straight(state: ShrinkingState) -> None:
+    """Fewer kinks: one of all clients less, then pieces bent as their neighbours are."""
+    if not isinstance(state.instance.problem, Piecewise):
+        return
+    _drop(state, lambda instance: range(_kinks(instance)), _without_kink)
+    problem = state.instance.problem
+    for i, c, j in np.ndindex(*problem.curvatures.shape):
+        for neighbour in (j - 1, j + 1):
+            if 0 <= neighbour < problem.curvatures.shape[2]:
+                state.offer(partial(_bent_as, place=(i, c, j), other=(i, c, neighbour)))
+
+
+def _kinks(instance: Instance) -> int:
+    assert isinstance(instance.problem, Piecewise)
+    return int(instance.problem.kinks.shape[2])
+
+
+def _without_kink(instance: Instance, j: int) -> Instance:
+    found = arrays(instance)
+    return with_arrays(instance, {name: np.delete(found[name], j, axis=2) for name in ("kinks", "curvatures")})
+
+
+def _bent_as(instance: Instance, place: tuple[int, ...], other: tuple[int, ...]) -> Instance:
+    curvatures = arrays(instance)["curvatures"]
+    curvatures[place] = curvatures[other]
+    return with_arrays(instance, {"curvatures": curvatures})
 
 
 def units(state: ShrinkingState) -> None:
@@ -330,10 +365,16 @@ def problem_numbers(state: ShrinkingState) -> None:
         for value in sorted({*np.ravel(array).tolist()}, key=lambda x: (-bits(x), x)):
             _simplify(state, value, partial(_replaced, name=name, old=value))
         for place in np.ndindex(*array.shape):
-            if len(place) == 3 and array.shape[1] == array.shape[2] and place[1] > place[2]:
+            if _of_matrices(state.instance, array) and place[1] > place[2]:
                 continue
             value = float(arrays(state.instance)[name][place])
             _simplify(state, value, partial(_placed, name=name, place=place))
+
+
+def _of_matrices(instance: Instance, array: Array) -> bool:
+    """Whether it holds a symmetric matrix for every client."""
+    square = array.ndim == 3 and array.shape[1] == array.shape[2]
+    return square and not isinstance(instance.problem, Piecewise)
 
 
 def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance:
@@ -344,7 +385,7 @@ def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance
 def _placed(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
     array = arrays(instance)[name]
     array[place] = new
-    if len(place) == 3 and array.shape[1] == array.shape[2]:
+    if _of_matrices(instance, array):
         array[place[0], place[2], place[1]] = new
     return with_arrays(instance, {name: array})
 
@@ -423,7 +464,7 @@ def _present(instance: Instance, place: Sequence[int]) -> Instance:
 
 
 PASSES: tuple[Callable[[ShrinkingState], None], ...] = (
-    release, fewer, named, presence, units, problem_numbers, other_numbers, step_sizes,
+    release, fewer, named, presence, straight, units, problem_numbers, other_numbers, step_sizes,
 )  # fmt: skip
 
 

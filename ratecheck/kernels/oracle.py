@@ -16,6 +16,7 @@ from ratecheck.kernels.vectors import add_normals, add_part, add_product, affine
 AFFINE = 0
 LOGISTIC = 1
 PROXIMAL = 2
+PIECEWISE = 3
 
 # Samples whose weights are computed at a time: they stay in the cache.
 SAMPLES = 32
@@ -26,8 +27,9 @@ class Oracle(NamedTuple):
 
     ``kind`` AFFINE: M_i x - c_i, with M (n, d, d) and c (n, d). LOGISTIC: the gradient of a logistic client with rows
     c_l*(a_l, b_l) in A (n, N, d), over ``batch`` samples (0: all), regularised by ``rho`` on the first ``d_u``
-    coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. ``noise`` (d,)
-    is the standard deviation of additive Gaussian noise.
+    coordinates and on the others. PROXIMAL: the proximal map of that client with parameter ``lambda_``. PIECEWISE: in
+    every coordinate the gradient -c_i at 0 and, in A (n, d, 2 J + 1), J kinks and then the J + 1 curvatures between
+    them. ``noise`` (d,) is the standard deviation of additive Gaussian noise.
     """
 
     kind: Any
@@ -71,10 +73,56 @@ def logistic_gradient(A, rho, d_u, x, out, lanes):
 
 
 @kernel
+def within(pieces, j, x):
+    """x moved into piece j of a row of J kinks (then J + 1 curvatures)."""
+    last = (len(pieces) - 1) // 2
+    if j > 0:
+        x = max(x, pieces[j - 1])
+    return min(x, pieces[j]) if j < last else x
+
+
+@kernel
+def piecewise_gradient(A, c, x, out, lanes):
+    """Gradient of a separable client: -c (d,) at 0, and what its curvatures in A (d, 2 J + 1) add up to from there.
+
+    Every piece adds its curvature times the part of the way from 0 to x that lies in it, so that nothing cancels far
+    away from the kinks.
+    """
+    count = (A.shape[1] + 1) // 2
+    for row in range(x.shape[0]):
+        for lane in range(lanes):
+            total = -c[row]
+            for j in range(count):
+                way = within(A[row], j, x[row, lane]) - within(A[row], j, 0.0)
+                total += A[row, count - 1 + j] * way
+            out[row, lane] = total
+
+
+@kernel
+def piecewise_values(A, c, x, out, lanes):
+    """Add the values of a separable client, 0 at 0, to out (B,).
+
+    With y and z the points of a piece next to 0 and to x, its curvature counts (z - y)^2/2 + (z - y) (x - z) times.
+    """
+    count = (A.shape[1] + 1) // 2
+    for row in range(x.shape[0]):
+        for lane in range(lanes):
+            point = x[row, lane]
+            total = -c[row] * point
+            for j in range(count):
+                start, end = within(A[row], j, 0.0), within(A[row], j, point)
+                way = end - start
+                total += A[row, count - 1 + j] * way * (0.5 * way + (point - end))
+            out[lane] += total
+
+
+@kernel
 def exact_gradient(source, i, x, out, lanes):
     """What client i answers without noise, over all samples."""
     if source.kind == AFFINE:
         affine(source.M[i], source.c[i], x, out, lanes)
+    elif source.kind == PIECEWISE:
+        piecewise_gradient(source.A[i], source.c[i], x, out, lanes)
     elif source.kind == PROXIMAL:
         logistic_prox(source.A[i], source.rho, source.lambda_, x, out, lanes)
     else:
@@ -121,6 +169,9 @@ def values(source, i, x, gradient, out, scratch, lanes):
                 out[lane] += 0.5 * x[row, lane] * (gradient[row, lane] - source.c[i, row])
         return
     A = source.A[i]
+    if source.kind == PIECEWISE:
+        piecewise_values(A, source.c[i], x, out, lanes)
+        return
     N, d = A.shape
     for sample in range(N):
         scratch[:lanes] = 0.0

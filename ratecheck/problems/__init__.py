@@ -4,6 +4,7 @@ from ratecheck.problems.bilevel import Bilevel
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.moreau import Moreau
+from ratecheck.problems.piecewise import Piecewise
 from ratecheck.problems.population import Population
 from ratecheck.problems.problem import Problem, SingleLevel
 from ratecheck.problems.quadratic import Quadratic
@@ -15,6 +16,7 @@ __all__ = [
     "Constants",
     "Logistic",
     "Moreau",
+    "Piecewise",
     "Population",
     "Problem",
     "Quadratic",

@@ -130,6 +130,11 @@ class Problem(ABC):
         return self.quadratic
 
     @property
+    def minimum_known(self) -> bool:
+        """Whether inf f and the minimiser are known, so that gaps and distances are measured."""
+        return self.objective is not None
+
+    @property
     def multiplicities(self) -> NDArray[np.int64] | None:
         """How many clients each row of `operator` and `starts` stands for; None where each stands for one."""
         return None

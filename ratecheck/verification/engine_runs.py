@@ -9,20 +9,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bounds.statement import Assumption, Over, number
+from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.engines import setup
 from ratecheck.engines.moments import exact, lemmas, long_runs, populations, quantities
-from ratecheck.engines.monte_carlo import bilevel_rounds, step
+from ratecheck.engines.monte_carlo import bilevel_rounds, piecewise_rounds, step
+from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
-from ratecheck.problems import Constant
+from ratecheck.problems import Constant, Piecewise
 from ratecheck.settings.measured import counts_rounds
 from ratecheck.settings.setting import Setting, recordable
 from ratecheck.verification.entries import Observe
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
+# Gradients on functions with kinks beyond which a run in floating point is much faster than an exact one.
+_EXACT_GRADIENTS = 200
 # Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
 _EARLY = 20_000
 # Rounds that are followed one by one; a mean over rounds may be about more.
@@ -75,6 +79,8 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
     wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
     if inside and wished == "exact":
         raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
+    if wished in ("auto", "exact") and isinstance(ready.problem, Piecewise):
+        return _of_piecewise(ready, wished)
     if ready.problem.multiplicities is not None:
         if wished == "step":
             setup.check_clients(ready)
@@ -95,6 +101,18 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
     return "exact"
 
 
+def _of_piecewise(ready: setup.Setup, wished: str) -> str:
+    """The same on functions that are quadratic piece by piece: one exact run, where nothing in it is random."""
+    try:
+        if piecewise_runs.followed(ready).gradients > _EXACT_GRADIENTS and wished == "auto":
+            return "step"
+    except UndecidedError as error:
+        if wished == "exact":
+            raise InputError(f"{error}: use engine=step") from None
+        return "step"
+    return "exact"
+
+
 def expected(
     setting: Setting, ready: setup.Setup, progress: Progress | None, *, by_round: bool
 ) -> tuple[exact.Expectation, int | None]:
@@ -103,6 +121,11 @@ def expected(
     ``by_round`` wants them in every round although the statement is about means over rounds.
     """
     recorded = setting.recorded
+    if isinstance(ready.problem, Piecewise):
+        try:
+            return piecewise_runs.expect(ready, recorded), None
+        except UndecidedError as error:
+            raise InputError(str(error)) from None
     if any(quantities.known(name) for name in recorded):
         return quantities.expect(_followed(setting, ready), {*recorded}, progress=progress), None
     if not recordable(recorded):
@@ -137,6 +160,15 @@ def simulate(setting: Setting, ready: setup.Setup, progress: Progress | None, wa
         ready, seed=options.seed, first_replicate=wanted.start, replicates=len(wanted), threads=options.threads,
         progress=report,
     )  # fmt: skip
+
+
+def one_run(
+    setting: Setting, ready: setup.Setup, progress: Progress | None
+) -> tuple[step.Run, dict[str, Array]]:
+    """A run in which nothing is random, and what is known of its rounding beside `step_rounding`."""
+    if piecewise_rounds.covered(ready):
+        return piecewise_rounds.simulate(_followed(setting, ready), progress or (lambda _: None))
+    return simulate(setting, ready, progress, range(1)), {}
 
 
 def _followed(setting: Setting, ready: setup.Setup) -> setup.Setup:

@@ -19,7 +19,7 @@ from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Constant
+from ratecheck.problems import Constant, Piecewise
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -34,6 +34,7 @@ from ratecheck.verification.engine_runs import (
     expected,
     inside_rounds,
     measured,
+    one_run,
     set_up,
     simulate,
 )
@@ -118,14 +119,28 @@ def compare(request: Request) -> Judged:
 
 def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     """Why the minimum is not known of which the statement speaks, or why the start is not in the server's ball."""
-    if unknown := sorted(setting.recorded & OF_MINIMUM if setting.problem.objective is None else ()):
-        return f"{', '.join(unknown)} is measured on quadratic problems only, of which the minimum is known"
+    if isinstance(ready.problem, Piecewise) and (reason := _no_minimum(ready.problem, setting, ready)):
+        return reason
+    if unknown := sorted(() if setting.problem.minimum_known else setting.recorded & OF_MINIMUM):
+        return f"{', '.join(unknown)} is measured where the minimum is known: on quadratic and piecewise problems"
     if Assumption.BALL not in setting.statement.assumptions:
         return None
     block = ready.projected[1]
     norm = float(np.linalg.norm(ready.point[0, ready.block_of == block]))
     r = float(ready.step_sizes["r"])
     return None if norm <= r else f"the start has a norm of {norm:.6g}, outside the ball of radius r={r:.6g}"
+
+
+def _no_minimum(problem: Piecewise, setting: Setting, ready: setup.Setup) -> str | None:
+    """Why the gap or the distance to the minimiser is not measured on functions with kinks."""
+    gaps, distances = (setting.recorded & {name, f"change:{name}"} for name in ("gap", "distance2"))
+    if gaps and problem.lowest is None:
+        return "there is no gap: f is unbounded below"
+    if distances and problem.minimiser is None:
+        return "there is no distance to the minimiser: f has none, or several"
+    if gaps and setup.is_random(ready):
+        return "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
+    return None
 
 
 # --- Without a run ---
@@ -282,8 +297,9 @@ def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
 def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     """Where nothing is random one run says all, up to its rounding."""
     setting = request.setting
-    run = simulate(setting, ready, request.reporting.progress, range(1))
+    run, more = one_run(setting, ready, request.reporting.progress)
     errors = step_rounding(run.records, setting.statement.vocabulary)
+    errors = {name: array + more.get(name, 0.0) for name, array in errors.items()}
     note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
     if own_rounds.rounding_matters(ready):
         moved = own_rounds.rounding(ready)

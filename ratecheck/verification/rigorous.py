@@ -22,11 +22,13 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import semidefinite
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.exact_constants import Proved, participations
+from ratecheck.certification.exact_piecewise import ProvedPiecewise
 from ratecheck.certification.uncertified import unmet
 from ratecheck.engines.rigorous.moments import RigorousRun, vectors
+from ratecheck.engines.rigorous.piecewise_runs import PiecewiseRun
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.problems import Piecewise, Problem, Quadratic
 from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
 from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.setting import Options, Setting, resolve
@@ -50,7 +52,7 @@ _SINGLE = "participant:"
 def prove(instance: Instance, options: Options = _EXACTLY, *, exactly: bool = False) -> Proof:
     """Decide an instance rigorously, ``exactly`` in rationals if they tell; raises `InputError` for unusable input."""
     statement = instance.statement.at(instance.given)
-    if instance.problem.quadratic is None:
+    if followed(instance.problem) is None:
         return not_followed(instance.problem)
     if reasons := foreign(statement):
         return Proof(None, "; ".join(reasons))
@@ -62,11 +64,12 @@ def exact_numbers(instance: Instance) -> Numbers:
 
     Those of the first participation, where the statement is about every one of them. Raises `InputError` as `prove`.
     """
-    if instance.problem.quadratic is None or foreign(instance.statement.at(instance.given)):
+    problem = followed(instance.problem)
+    if problem is None or foreign(instance.statement.at(instance.given)):
         return {}
     setting = _setting(instance, _EXACTLY)
     try:
-        return _Exactly(setting, instance.problem.quadratic).numbers(setting.traces()[0])
+        return _Exactly(setting, problem).numbers(setting.traces()[0])
     except (ForeignError, UndecidedError, ArithmeticError):
         return {}
 
@@ -76,13 +79,18 @@ def _setting(instance: Instance, options: Options) -> Setting:
     return resolve(statement, instance.problem, instance.participation, instance.given, options, instance.start)
 
 
+def followed(problem: Problem) -> Quadratic | Piecewise | None:
+    """The problem in the form in which runs on it are followed rigorously; None where it has none."""
+    return problem if isinstance(problem, Piecewise) else problem.quadratic
+
+
 def not_followed(problem: Problem) -> Proof:
     """Nothing, since the interval engine does not follow runs on such a problem."""
     return Proof(None, f"a {problem.kind} problem is not followed rigorously")
 
 
 def decided(setting: Setting, *, brief: bool = False, exactly: bool = False) -> Proof:
-    """What is proved of a setting on a quadratic problem; ``brief``: without following a run."""
+    """What is proved of a setting on a problem that is `followed`; ``brief``: without following a run."""
     try:
         return _decide(setting, brief=brief, exactly=exactly)
     except ForeignError as error:
@@ -97,13 +105,13 @@ def decided(setting: Setting, *, brief: bool = False, exactly: bool = False) -> 
 
 def _decide(setting: Setting, *, brief: bool, exactly: bool) -> Proof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
-    quadratic = problem.quadratic
-    assert quadratic is not None
+    exact = followed(problem)
+    assert exact is not None
     if reason := unlike(statement, pattern, int(setting.sizes.get("participants", 0))):
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
         raise ForeignError(reason)
-    subject = _Exactly(setting, quadratic, exactly)
+    subject = _Exactly(setting, exact, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         if brief:
             raise UndecidedError("it would take too long")
@@ -122,7 +130,7 @@ class _Exactly:
     """
 
     setting: Setting
-    problem: Quadratic
+    problem: Quadratic | Piecewise
     rational: bool = False
 
     @property
@@ -197,6 +205,8 @@ class _Exactly:
         """Claims about vectors, or about the participation alone."""
         values, notes = self._values(self.setting.statement, pattern)
         if all(claim.metric.over is Over.NO_RUN for claim in self.setting.statement.claims):
+            if not isinstance(self.problem, Quadratic):
+                raise UndecidedError("vectors of functions that are not quadratic")
             martingale = Assumption.MARTINGALE in self.setting.statement.assumptions
             found = vectors(self.problem, int(self.setting.sizes.get("participants", 0)), martingale=martingale)
             records: dict[str, Number] = {symbol: found[name] for symbol, name in self._measured().items()}
@@ -236,7 +246,7 @@ class _Exactly:
         facts = self.setting.statement.vocabulary.facts
         return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
 
-    def _run(self, values: Numbers, trace: Participation) -> RigorousRun:
+    def _run(self, values: Numbers, trace: Participation) -> RigorousRun | PiecewiseRun:
         method = self.setting.method
         assert method is not None
         proved = self._proved(trace)
@@ -251,10 +261,13 @@ class _Exactly:
         }
         silent = [name for name in method.step_sizes if name not in sizes and name not in method.algorithm.optional]
         sizes |= {name: self._silent(name, proved) for name in silent}
-        return RigorousRun.of(
-            method, self.problem, trace, K=int(self.setting.sizes.get("local_steps", 1)), T=self.rounds, noise=noise,
-            step_sizes=sizes, start=self.setting.start,
-        )  # fmt: skip
+        K = int(self.setting.sizes.get("local_steps", 1))
+        rest: dict[str, Any] = {
+            "K": K, "T": self.rounds, "noise": noise, "step_sizes": sizes, "start": self.setting.start,
+        }  # fmt: skip
+        if isinstance(self.problem, Piecewise):
+            return PiecewiseRun.of(method, self.problem, trace, **rest)
+        return RigorousRun.of(method, self.problem, trace, **rest)
 
     def _silent(self, name: str, proved: Proved) -> Fraction:
         """A step size of which the statement says nothing: what is given, else what `verify` takes."""
@@ -274,15 +287,17 @@ class _Exactly:
 
     def _proved(self, trace: Participation | None) -> Proved:
         lambda_ = self.setting.parameters.get("lambda_")
-        return Proved(
-            problem=self.problem,
-            trace=trace,
-            T=int(self.setting.sizes["rounds"]) if "rounds" in self.setting.sizes else None,
-            noise={name: Fraction(float(value)) for name, value in self.setting.noise.items()},
-            lambda_=None if lambda_ is None else _number(lambda_),
-            weights=self._weights(),
-            start=self.setting.start,
-        )
+        rest: dict[str, Any] = {
+            "trace": trace,
+            "T": int(self.setting.sizes["rounds"]) if "rounds" in self.setting.sizes else None,
+            "noise": {name: Fraction(float(value)) for name, value in self.setting.noise.items()},
+            "lambda_": None if lambda_ is None else _number(lambda_),
+            "weights": self._weights(),
+            "start": self.setting.start,
+        }
+        if isinstance(self.problem, Piecewise):
+            return ProvedPiecewise(problem=self.problem, **rest)
+        return Proved(problem=self.problem, **rest)
 
     def _weights(self) -> list[Fraction]:
         """The clients' weights alpha_i; the default 1/n is exact."""

@@ -27,6 +27,8 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
+from ratecheck.problems import Piecewise
+from ratecheck.problems.piecewise import Curve
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
@@ -60,7 +62,9 @@ class _Style:
         return rf"{sign}\frac{{{top}}}{{{value.denominator}}}" if self.tex else f"{sign}{top}/{value.denominator}"
 
     def term(self, factor: Fraction, body: str) -> str:
-        """A positive factor times a body, such as ``3x^2/8``."""
+        """A positive factor times a body, such as ``3x^2/8``; the factor itself without one."""
+        if not body:
+            return self.fraction(factor)
         top, bottom = factor.numerator, factor.denominator
         front = "" if top == 1 else str(top)
         if bottom == 1:
@@ -302,6 +306,10 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
         weighted = [f"p = ({', '.join(weights)})"] if len({*weights}) > 1 else []
         of = _arguments(names, [*upper, *lower])
         return [*_together("f", of, upper, style), *_together("g", of, lower, style), *weighted]
+    if isinstance(problem, Piecewise):
+        names = _named("x", problem.d, style)
+        written = [_separable(curves, names, style) for curves in problem.curves]
+        return _together("f", _arguments(names, written), written, style)
     if problem.quadratic is None:
         return [
             style.words(f"a {problem.kind} problem with {problem.sizes}").rstrip()
@@ -357,6 +365,39 @@ def _quadratic(H: Array, g: Array, names: Sequence[str], style: _Style) -> str:
         if H[a, b]:
             terms.append((Fraction(float(H[a, b])), f"{names[a]} {names[b]}"))
     return style.sum(terms)
+
+
+def _separable(curves: Sequence[Curve], names: Sequence[str], style: _Style) -> str:
+    """A sum of functions of one variable each, up to a constant."""
+    parts = [_pieces(curve, name, style) for curve, name in zip(curves, names, strict=True)]
+    parts = [part for part in parts if part != "0"]
+    if len(parts) == 1 or style.tex:
+        return " + ".join(parts) or "0"
+    return " + ".join(f"({part})" for part in parts) or "0"
+
+
+def _pieces(curve: Curve, name: str, style: _Style) -> str:
+    """A function of one variable, 0 at 0, piece by piece."""
+    written = []
+    for j, h in enumerate(curve.curvatures):
+        at = curve.kinks[j - 1] if j else curve.kinks[0] if curve.kinks else Fraction(0)
+        slope = curve.gradient(at) - h * at
+        constant = curve.value(at) - slope * at - h * at**2 / 2
+        terms = [(h / 2, f"{name}^2"), (slope, name), (constant, "")]
+        written.append(style.sum([(factor, body) for factor, body in terms if factor]))
+    if len(written) == 1:
+        return written[0]
+    ends = [style.fraction(kink) for kink in curve.kinks]
+    below, above = (r"\le", r"\ge") if style.tex else ("<=", ">=")
+    where = [
+        f"{name} {below} {ends[0]}",
+        *(f"{low} {below} {name} {below} {high}" for low, high in itertools.pairwise(ends)),
+        f"{name} {above} {ends[-1]}",
+    ]
+    if style.tex:
+        rows = r" \\ ".join(rf"{part} & {span}" for part, span in zip(written, where, strict=True))
+        return rf"\begin{{cases}} {rows} \end{{cases}}"
+    return ", ".join(f"{part} for {span}" for part, span in zip(written, where, strict=True))
 
 
 # --- Who takes part ---

@@ -95,17 +95,9 @@ class RigorousRun:
             for name, size in (("sigma_u", d_u), ("sigma_v", d_v))
             for _ in range(size)
         ]
-        # Defaults are functions of n, exact on an exact n.
-        given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
-        sizes = {**given, **method.fixed, **step_sizes}
-        common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
-        parameters = []
-        for i in range(n):
-            own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
-            parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
         return RigorousRun(
             method, rationals(quadratic.H), rationals(quadratic.g), d_u, rationals(points), variances, K, T, trace,
-            tuple(parameters),
+            exact_parameters(method, n, K, step_sizes),
         )  # fmt: skip
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
@@ -161,6 +153,21 @@ class RigorousRun:
                     groups.remove(two)
                     one |= two
         return [sorted(group) for group in groups]
+
+
+def exact_parameters(
+    method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]]
+) -> tuple[Mapping[str, Number], ...]:
+    """What an algorithm's functions receive as ``p``, client by client, without m and delay."""
+    # Defaults are functions of n, exact on an exact n.
+    given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
+    sizes = {**given, **method.fixed, **step_sizes}
+    common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
+    parameters = []
+    for i in range(n):
+        own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
+        parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
+    return tuple(parameters)
 
 
 @dataclass(frozen=True)

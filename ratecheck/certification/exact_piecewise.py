@@ -1,0 +1,74 @@
+"""Constants of a piecewise quadratic problem, proved in rationals: what `exact_constants` has of quadratics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.certification.certified_constants import LOWER
+from ratecheck.certification.exact_constants import Proved
+from ratecheck.problems import Piecewise
+
+# Constants of the problem, by what `Piecewise.exact` calls them.
+_OWN = {
+    "L": "L",
+    "L_u": "L",
+    "F_0": "F_0",
+    "B_0": "B_0",
+    "mean_B_0": "B_0",
+    "b": "b2",
+    "distance2_0": "distance2_0",
+    "strong_convexity": "strong_convexity",
+    "polyak_lojasiewicz": "polyak_lojasiewicz",
+    "minimiser_heterogeneity": "minimiser_heterogeneity2",
+}
+# Of those the ones that are roots.
+_ROOTS = frozenset({"b", "minimiser_heterogeneity"})
+_NONE = frozenset({"L_v", "L_uv", "L_vu"})
+# What concerns neither the functions nor inner problems.
+_OTHERS = frozenset({"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max", "tau_avg"})
+
+
+@dataclass(frozen=True)
+class ProvedPiecewise(Proved):
+    """The same of functions whose curvature is constant between kinks; see `Proved`."""
+
+    problem: Piecewise  # type: ignore[assignment]  # in place of a quadratic
+
+    def fact(self, name: str) -> Number | None:
+        """See `Proved.fact`."""
+        if name in _NONE:
+            return Fraction(0)
+        if name not in _OWN:
+            return super().fact(name) if name in _OTHERS else None
+        found = self.problem.exact(_OWN[name], self._start)
+        if found is None:
+            raise UndecidedError(f"{name} does not exist, in exact arithmetic")
+        if name == "F_0" and found <= 0:
+            raise UndecidedError("the start is a minimiser")
+        if name == "mean_B_0":
+            found = found / self.problem.n
+        return Enclosure.of(found).sqrt().plain if name in _ROOTS else found
+
+    def admits(self, name: str, value: Fraction) -> bool:
+        """See `Proved.admits`."""
+        found = self.fact(name)
+        assert found is not None
+        enclosed = Enclosure.of(found)
+        return value <= enclosed.low if name in LOWER else value >= enclosed.high
+
+    @cached_property
+    def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:
+        """None: every constant is computed."""
+        return {}
+
+    @property
+    def _start(self) -> list[Fraction]:
+        x0 = self.start.get("x0")
+        point = np.zeros(self.problem.d) if x0 is None else np.asarray(x0, dtype=float)
+        return [Fraction(float(x)) for x in point]

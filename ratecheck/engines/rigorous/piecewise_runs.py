@@ -1,0 +1,322 @@
+"""Deterministic runs on piecewise quadratic functions in exact numbers, by calling the algorithm's own functions.
+
+Coordinates are apart, and a gradient is a piecewise linear function of one of them. Numbers are rationals or, where a
+step size is irrational, enclosures that are rounded outwards after every step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ratecheck.algebra.ball import EXACT
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.linear_algebra import Entries
+from ratecheck.algorithms import Method
+from ratecheck.algorithms.algorithm import LinearMaps, TermOver, U, V, Variables
+from ratecheck.algorithms.asking import MethodError, exactly
+from ratecheck.engines.moments.exact import Expectation
+from ratecheck.engines.rigorous.moments import exact_parameters
+from ratecheck.engines.setup import Setup
+from ratecheck.participation import Participation
+from ratecheck.problems import Piecewise
+from ratecheck.problems.piecewise import Curve
+
+# Gradients of one coordinate that are evaluated in some seconds.
+_MOST_GRADIENTS = 50_000
+# What a round changes, beside what a method records, ``gap`` and ``distance2``.
+CHANGES = frozenset({"change:gap", "change:distance2", "descent", "inner_u", "du2"})
+_EPS = float(np.finfo(float).eps)
+# Digits to which runs are followed where nothing is to be proved: far more than those of float64.
+_BITS = 192
+
+
+@dataclass(frozen=True)
+class PiecewiseRun:
+    """A run in exact numbers, with what `ratecheck.engines.rigorous.moments.RigorousRun` tells of one.
+
+    ``start`` (d,) is that of all clients, ``parameters`` what the algorithm's functions receive as ``p``, per client,
+    without m and delay.
+    """
+
+    method: Method
+    problem: Piecewise
+    start: Sequence[Fraction]
+    K: int
+    T: int
+    trace: Participation
+    parameters: tuple[Mapping[str, Number], ...]
+
+    @staticmethod
+    def of(
+        method: Method,
+        problem: Piecewise,
+        trace: Participation,
+        *,
+        K: int,
+        T: int,
+        noise: Mapping[str, Number],
+        step_sizes: Mapping[str, Number | Sequence[Number]],
+        start: Mapping[str, Any],
+    ) -> PiecewiseRun:
+        """See `RigorousRun.of`; raises `UndecidedError` for what is random, asks for something else, or is long."""
+        algorithm = method.algorithm
+        if any(level != 0 for level in noise.values()) or trace.fixed(T) is None:
+            raise UndecidedError("a random run on functions that are not quadratic is not followed rigorously")
+        if {algorithm.oracle, algorithm.record_oracle} != {"gradient"} or algorithm.projects:
+            raise UndecidedError(f"{method.name} on functions that are not quadratic is not followed rigorously")
+        if problem.n * K * T * problem.d > _MOST_GRADIENTS:
+            raise UndecidedError(f"more than {_MOST_GRADIENTS} gradients are not followed rigorously")
+        x0 = start.get("x0")
+        point = np.zeros(problem.d) if x0 is None else np.asarray(x0, dtype=float)
+        parameters = exact_parameters(method, problem.n, K, step_sizes)
+        return PiecewiseRun(method, problem, [Fraction(float(x)) for x in point], K, T, trace, parameters)
+
+    @property
+    def gradients(self) -> int:
+        """How many derivatives of functions of one variable the run asks for."""
+        return self.problem.n * self.problem.d * self.K * self.T
+
+    def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
+        """Means over the rounds of recorded quantities."""
+        found = self.rounds(names, bits)
+        return {name: sum(values, Enclosure.of(0)) / self.T for name, values in found.items()}
+
+    def rounds(self, names: Sequence[str], bits: int) -> dict[str, list[Enclosure]]:
+        """Recorded quantities before every round, or what changes in it; see `CHANGES`."""
+        found: dict[str, list[Enclosure]] = {name: [] for name in names}
+        before: _Snapshot | None = None
+        for server, clients in self._states(bits, further=bool(CHANGES & {*names})):
+            here = self._snapshot(server, clients)
+            for name in names:
+                if name not in CHANGES and len(found[name]) < self.T:
+                    found[name].append(self._recorded(name, here))
+                elif name in CHANGES and before is not None:
+                    found[name].append(self._changed(name, before, here))
+            before = here
+        return found
+
+    def _states(self, bits: int, *, further: bool) -> Iterator[tuple[Variables, list[Variables]]]:
+        """Server and clients before every round, and after the last one where they are wanted ``further``."""
+        algorithm, n, last = self.method.algorithm, self.problem.n, [-1] * self.problem.n
+        present = self.trace.fixed(self.T)
+        assert present is not None
+        at_start = {U: _column(self.start), V: _column([])}
+        clients = [
+            self._ask(algorithm.start_client, at_start, self._gradient(i, at_start[U]), self._p(i)) for i in range(n)
+        ]
+        average = {name: sum(each[name] for each in clients) / Fraction(n) for name in algorithm.client}
+        server = self._ask(algorithm.start_server, at_start, average, self._p(0))
+        first = next(name for name, block in algorithm.local.items() if block == U)
+        for t in range(self.T):
+            yield server, clients
+            if t == self.T - 1 and not further:
+                return
+            members = [int(i) for i in np.flatnonzero(present[t])]
+            messages = []
+            for i in members:
+                p = self._p(i, delay=t - last[i] if algorithm.uses_delay else 1)
+                last[i] = t
+                local = self._ask(algorithm.begin, server, clients[i], p)
+                for _ in range(self.K):
+                    local = _rounded(self._ask(algorithm.step, local, self._gradient(i, local[first]), p), bits)
+                state, message = self._ask(algorithm.finish, server, clients[i], local, p)
+                clients = [*clients[:i], _rounded(state, bits), *clients[i + 1 :]]
+                messages.append(message)
+            if members or not algorithm.averages:
+                zero = {name: self._zero(block) for name, block in algorithm.message.items()}
+                total = {name: sum((each[name] for each in messages), zero[name]) for name in algorithm.message}
+                server = _rounded(self._ask(algorithm.aggregate, server, total, self._p(0, len(members))), bits)
+        yield server, clients
+
+    def forms(self, names: Sequence[str]) -> dict[str, Entries]:
+        """Raises `UndecidedError`: nothing is a quadratic form in the state."""
+        raise UndecidedError("gradients that are not linear give no quadratic forms")
+
+    participants = forms
+
+    def _zero(self, block: str) -> Entries:
+        return _column([Fraction(0)] * (self.problem.d if block == U else 0))
+
+    def _p(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
+        return {**self.parameters[i], "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
+
+    @staticmethod
+    def _ask(function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return exactly(function, *arguments)
+        except MethodError as error:
+            raise UndecidedError(str(error)) from None
+
+    def _gradient(self, i: int, point: Entries) -> Variables:
+        curves = self.problem.curves[i]
+        found = [_range(curve, x) for curve, x in zip(curves, point, strict=True)]
+        return {U: _column(found), V: _column([])}
+
+    def _snapshot(self, server: Variables, clients: Sequence[Variables]) -> _Snapshot:
+        points = [self._point(server, client) for client in clients]
+        gradients = [self._gradient(i, point) for i, point in enumerate(points)]
+        terms = [
+            self._ask(self.method.algorithm.records, server, client, gradients[i], self._p(i))
+            for i, client in enumerate(clients)
+        ]
+        return _Snapshot(points, [each[U] for each in gradients], terms)
+
+    def _recorded(self, name: str, here: _Snapshot) -> Enclosure:
+        """A quantity before a round."""
+        if name in here.terms[0]:
+            columns = zip(*(each[name] for each in here.terms), strict=True)
+            return sum((self._term(column, here.points) for column in columns), Enclosure.of(0))
+        if name == "gap" and self.problem.lowest is not None:
+            return self._height(here) - self.problem.lowest
+        if name == "distance2" and self.problem.minimiser is not None:
+            return _square(here.points[0] - _column(self.problem.minimiser))
+        raise UndecidedError(f"{name} is not recorded rigorously")
+
+    def _height(self, here: _Snapshot) -> Enclosure:
+        """F at the server's point."""
+        return sum(map(self._value, range(self.problem.n), here.points), Enclosure.of(0)) / self.problem.n
+
+    def _changed(self, name: str, here: _Snapshot, after: _Snapshot) -> Enclosure:
+        """What a round changes."""
+        step = after.points[0] - here.points[0]
+        if name in ("change:gap", "descent"):
+            return self._height(after) - self._height(here)
+        if name == "inner_u":
+            return _inner(sum(here.gradients) / Fraction(self.problem.n), step)
+        if name == "du2":
+            return _square(step)
+        if self.problem.minimiser is None:
+            raise UndecidedError(f"{name} without a single minimiser")
+        # Not as a difference of squares.
+        return _inner(step, step + (here.points[0] - _column(self.problem.minimiser)) * Fraction(2))
+
+    def _term(self, column: Sequence[Any], points: Sequence[Entries]) -> Enclosure:
+        """A summand of a recorded quantity, given client by client."""
+        n, factors = self.problem.n, [Enclosure.of(term.factor) for term in column]
+        if column[0].over is TermOver.VALUES:
+            values = map(self._value, range(n), points)
+            return sum((factor * value for factor, value in zip(factors, values, strict=True)), Enclosure.of(0)) / n
+        if column[0].over is TermOver.MEANS:
+            left, right = (sum(side) / Fraction(n) for side in zip(*((t.left, t.right) for t in column), strict=True))
+            same = all(term.left is term.right for term in column)
+            return factors[0] * (_square(left) if same else _inner(left, right))
+        products = (
+            factor * (_square(term.left) if term.left is term.right else _inner(term.left, term.right))
+            for factor, term in zip(factors, column, strict=True)
+        )
+        return sum(products, Enclosure.of(0)) / n
+
+    def _value(self, i: int, point: Entries) -> Enclosure:
+        """f_i at a point, by the derivative where the point is enclosed: |f_i(x) - f_i(y)| <= |x - y| max |f_i'|."""
+        total = Enclosure.of(0)
+        for curve, x in zip(self.problem.curves[i], point, strict=True):
+            enclosed = Enclosure.of(x)
+            middle = curve.value(enclosed.middle)
+            steep = Enclosure.of(_range(curve, enclosed))
+            reach = max(abs(steep.low), abs(steep.high)) * enclosed.width / 2
+            total = total + Enclosure(middle - reach, middle + reach)
+        return total
+
+    def _point(self, server: Variables, client: Variables) -> Entries:
+        """The shared variables at which quantities are recorded."""
+        algorithm = self.method.algorithm
+        group, slot = LinearMaps(algorithm).point()[algorithm.blocks.index(U)]
+        names = algorithm.server if group == "server" else algorithm.client
+        name = [name for name, block in names.items() if block == U][slot]
+        return np.asarray((server if group == "server" else client)[name], dtype=object)
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """Before a round, client by client: recorded points, gradients there, and the terms of what is recorded."""
+
+    points: Sequence[Entries]
+    gradients: Sequence[Entries]
+    terms: Sequence[Mapping[str, Sequence[Any]]]
+
+
+def _column(values: Sequence[Any]) -> Entries:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _inner(left: Any, right: Any) -> Enclosure:
+    """The inner product."""
+    return sum((Enclosure.of(a) * b for a, b in zip(np.ravel(left), np.ravel(right), strict=True)), Enclosure.of(0))
+
+
+def _square(vector: Any) -> Enclosure:
+    """The squared norm, no negative number whatever the vector's entries are known to."""
+    return sum((Enclosure.of(x).power(Fraction(2)) for x in np.ravel(vector)), Enclosure.of(0))
+
+
+def _range(curve: Curve, x: Number) -> Number:
+    """The derivatives at a point, or in an interval: monotone between kinks, so that ends and kinks tell."""
+    enclosed = Enclosure.of(x)
+    if enclosed.exact:
+        return curve.gradient(enclosed.low)
+    inside = (kink for kink in curve.kinks if enclosed.low < kink < enclosed.high)
+    values = [curve.gradient(at) for at in (enclosed.low, enclosed.high, *inside)]
+    return Enclosure(min(values), max(values))
+
+
+def _rounded(variables: Variables, bits: int) -> Variables:
+    """With enclosures on a grid of 2^-bits, rounded outwards; rationals stay exact where no bits are given."""
+    if bits == EXACT:
+        if any(isinstance(x, Enclosure) and not x.exact for array in variables.values() for x in np.ravel(array)):
+            raise UndecidedError("a number of the run is irrational")
+        return variables
+    return {name: _column([_on_grid(x, bits) for x in np.ravel(array)]) for name, array in variables.items()}
+
+
+def _on_grid(x: Number, bits: int) -> Number:
+    enclosed = Enclosure.of(x)
+    low = (enclosed.low.numerator << bits) // enclosed.low.denominator
+    high = -((-enclosed.high.numerator << bits) // enclosed.high.denominator)
+    return Enclosure(Fraction(low, 1 << bits), Fraction(high, 1 << bits)).plain
+
+
+def followed(setup: Setup) -> PiecewiseRun:
+    """The run of a setup, whose floats are the binary fractions that they are; raises `UndecidedError` as `of`."""
+    problem, K = setup.problem, int(setup.local_steps[0])
+    assert isinstance(problem, Piecewise)
+    if (setup.local_steps != K).any() or (setup.weights != 1.0).any():
+        raise UndecidedError("local steps that differ by client are not followed rigorously")
+    sizes: dict[str, Any] = {
+        name: [Fraction(float(x)) for x in value] if isinstance(value, np.ndarray) else Fraction(value)
+        for name, value in setup.step_sizes.items()
+        if np.isfinite(value).all()
+    }
+    return PiecewiseRun.of(
+        setup.method, problem, setup.trace, K=K, T=setup.T, noise={"sigma_u": Fraction(float(setup.noise.max()))},
+        step_sizes=sizes, start={"x0": setup.point[0, : problem.d]},
+    )  # fmt: skip
+
+
+def expect(setup: Setup, names: Iterable[str]) -> Expectation:
+    """What is recorded in a deterministic run, round by round; raises `UndecidedError` as `followed`.
+
+    Nothing is lost in the run; numbers are rounded to floats in the end.
+    """
+    wanted = sorted({*names, *setup.records})
+    found = followed(setup).rounds(wanted, _BITS)
+    with np.errstate(over="ignore"):
+        records = {name: np.array([_nearest(x.middle) for x in values]) for name, values in found.items()}
+        widths = {name: np.array([_nearest(x.width) for x in values]) for name, values in found.items()}
+    errors = {name: widths[name] + _EPS * np.abs(records[name]) for name in wanted}
+    weights = setup.algorithm.metric(setup.trace.rate, setup.problem.n)
+    return Expectation(records, errors, weights, setup.trace.rate)
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,389 @@
+"""Separable functions with piecewise constant curvature: Huber's, hinges that are smoothed, ramps, non-convex ones.
+
+Every smooth function of one variable is a limit of such functions, and each of them is followed in rationals as a
+quadratic is. What is true of quadratics alone is told from what is true of smooth functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.inputs import floats, nonnegative
+from ratecheck.problems.constants import Certificate, Constant, Constants
+from ratecheck.problems.problem import SingleLevel
+
+if TYPE_CHECKING:
+    from ratecheck.kernels.oracle import Oracle
+
+# Numbers of the arrays: constants are computed in rationals, kink by kink.
+_LARGEST_SIZE = 20_000
+_LARGEST = 1e60
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A function phi of one variable with phi(0) = 0: ``slope`` is phi'(0), ``curvatures`` (J + 1) are those between
+    the ``kinks`` (J), which ascend. Everything is rational and exact.
+    """
+
+    kinks: tuple[Fraction, ...]
+    curvatures: tuple[Fraction, ...]
+    slope: Fraction
+
+    @staticmethod
+    def of(kinks: Sequence[Fraction], curvatures: Sequence[Fraction], slope: Fraction) -> Curve:
+        """The curve without pieces of no width, and without kinks where the curvature stays the same."""
+        kept: list[tuple[Fraction, Fraction]] = []
+        for kink, h in zip(kinks, curvatures[1:], strict=True):
+            if kept and kept[-1][0] == kink:
+                kept.pop()
+            bent = kept[-1][1] if kept else curvatures[0]
+            if h != bent:
+                kept.append((kink, h))
+        return Curve(tuple(k for k, _ in kept), (curvatures[0], *(h for _, h in kept)), slope)
+
+    def _within(self, j: int, x: Fraction) -> Fraction:
+        if j > 0:
+            x = max(x, self.kinks[j - 1])
+        return min(x, self.kinks[j]) if j < len(self.kinks) else x
+
+    def gradient(self, x: Fraction) -> Fraction:
+        """phi'(x)."""
+        ways = (self._within(j, x) - self._within(j, Fraction(0)) for j in range(len(self.curvatures)))
+        return self.slope + sum((h * way for h, way in zip(self.curvatures, ways, strict=True)), Fraction(0))
+
+    def value(self, x: Fraction) -> Fraction:
+        """phi(x)."""
+        total = self.slope * x
+        for j, h in enumerate(self.curvatures):
+            end = self._within(j, x)
+            way = end - self._within(j, Fraction(0))
+            total += h * way * (way / 2 + (x - end))
+        return total
+
+    @staticmethod
+    def mean(curves: list[Curve]) -> Curve:
+        """The mean of some curves."""
+        kinks = sorted({kink for each in curves for kink in each.kinks})
+        # A point inside of every piece tells its curvature.
+        middle = [(a + b) / 2 for a, b in itertools.pairwise(kinks)]
+        inside = [kinks[0] - 1, *middle, kinks[-1] + 1] if kinks else [Fraction(0)]
+        count = len(curves)
+        bent = [sum((each.curvature(x) for each in curves), Fraction(0)) / count for x in inside]
+        return Curve.of(kinks, bent, sum((each.slope for each in curves), Fraction(0)) / count)
+
+    def curvature(self, x: Fraction) -> Fraction:
+        """phi''(x), where x is no kink."""
+        return self.curvatures[sum(kink < x for kink in self.kinks)]
+
+    @cached_property
+    def _stationary(self) -> list[Fraction]:
+        """Points with phi' = 0: one of each piece where it is curved, both ends of a flat one."""
+        found = []
+        for j, h in enumerate(self.curvatures):
+            low = self.kinks[j - 1] if j else None
+            high = self.kinks[j] if j < len(self.kinks) else None
+            at = low if low is not None else high if high is not None else Fraction(0)
+            gradient = self.gradient(at)
+            if h:
+                point = at - gradient / h
+                if (low is None or point >= low) and (high is None or point <= high):
+                    found.append(point)
+            elif not gradient:
+                found += [end for end in (low, high) if end is not None] or [Fraction(0)]
+        return sorted({*found})
+
+    @cached_property
+    def infimum(self) -> Fraction | None:
+        """Inf phi; None where phi is unbounded below."""
+        first, last = self.curvatures[0], self.curvatures[-1]
+        ends = (self.kinks[0], self.kinks[-1]) if self.kinks else (Fraction(0), Fraction(0))
+        down = self.gradient(ends[0]) > 0 if not first else first < 0
+        up = self.gradient(ends[1]) < 0 if not last else last < 0
+        if down or up:
+            return None
+        # Bounded below and flat or growing at both ends, phi has a minimum, at a stationary point.
+        return min(self.value(x) for x in self._stationary)
+
+    @cached_property
+    def lowest_point(self) -> Fraction:
+        """A minimiser, of a function that is bounded below."""
+        return min(self._stationary, key=self.value)
+
+    @cached_property
+    def minimiser(self) -> Fraction | None:
+        """The only minimiser; None where there is none, or several."""
+        lowest = self.infimum
+        points = [] if lowest is None else [x for x in self._stationary if self.value(x) == lowest]
+        if len(points) != 1:
+            return None
+        x = points[0]
+        # A piece without end, or a whole line, that is flat at the minimum.
+        sides = {sum(kink < x for kink in self.kinks), sum(kink <= x for kink in self.kinks)}
+        return None if any(not self.curvatures[j] for j in sides if not self._bounded(j)) else x
+
+    def _bounded(self, j: int) -> bool:
+        return 0 < j < len(self.kinks)
+
+    @cached_property
+    def dominance(self) -> Fraction | None:
+        """The largest mu with phi'(x)^2 >= 2 mu (phi(x) - inf phi) for all x; None where there is none above 0.
+
+        On a piece phi'^2/(phi - inf phi) is monotone on either side of the point with phi' = 0, so that it is least at
+        a kink, far away, or at such a point.
+        """
+        lowest = self.infimum
+        if lowest is None or any(self.value(x) != lowest for x in self._stationary):
+            return None
+        found = []
+        for j, h in enumerate(self.curvatures):
+            ends = [self.kinks[k] for k in (j - 1, j) if 0 <= k < len(self.kinks)]
+            found += [self.gradient(x) ** 2 / (2 * gap) for x in ends if (gap := self.value(x) - lowest)]
+            if not self._bounded(j):
+                flat = not h and not self.gradient(ends[0] if ends else Fraction(0))
+                found += [] if flat else [h]
+            if h and any(self._touches(j, x) for x in self._stationary):
+                found.append(h)
+        least = min(found, default=Fraction(0))
+        return least if least > 0 else None
+
+    def _touches(self, j: int, x: Fraction) -> bool:
+        return (j == 0 or self.kinks[j - 1] <= x) and (j == len(self.kinks) or x <= self.kinks[j])
+
+
+class Piecewise(SingleLevel):
+    """n clients with f_i(x) = sum_c phi_ic(x_c), each phi_ic'' constant between its kinks; all variables are shared.
+
+    ``kinks`` (n, d, J) ascend along the last axis, ``curvatures`` (n, d, J + 1) are the second derivatives left of the
+    first kink, between them and right of the last one, and ``slopes`` (n, d) are the derivatives at 0. Of constants
+    everything is exact, since f is followed in rationals: smoothness, the infimum, dissimilarity on all of R^d (which
+    exists where the clients' outer curvatures agree), strong convexity, the Polyak-Lojasiewicz inequality.
+
+    Raises `InputError` for shapes that do not fit, kinks that do not ascend, numbers that are not finite or larger than
+    1e60, and for more than 20,000 numbers.
+
+    Huber's function, x^2/2 up to 1 and |x| - 1/2 beyond, from 3 on:
+
+    >>> import ratecheck as rc
+    >>> huber = rc.problems.Piecewise([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.0]])
+    >>> huber.value([3.0], [[]]), huber.constants([3.0])["F_0"].value, huber.constants()["L"].value
+    (2.5, 2.5, 1.0)
+    """
+
+    kind: ClassVar[str] = "piecewise"
+
+    def __init__(self, kinks: ArrayLike, curvatures: ArrayLike, slopes: ArrayLike) -> None:
+        self.curvatures, self.slopes = floats("curvatures", curvatures), floats("slopes", slopes)
+        kinks = floats("kinks", kinks)
+        if self.curvatures.ndim != 3 or 0 in self.curvatures.shape:
+            raise InputError(f"curvatures: shape {self.curvatures.shape}; needed (n, d, J + 1), each at least 1")
+        n, d, pieces = self.curvatures.shape
+        # Without a kink a list of lists says nothing of the last axis.
+        self.kinks = kinks.reshape(n, d, 0) if kinks.size == 0 and pieces == 1 else kinks
+        for name, array, shape in (("kinks", self.kinks, (n, d, pieces - 1)), ("slopes", self.slopes, (n, d))):
+            if array.shape != shape:
+                raise InputError(f"{name}: shape {array.shape}; needed {shape}, to fit curvatures {(n, d, pieces)}")
+        for name, array in (("kinks", self.kinks), ("curvatures", self.curvatures), ("slopes", self.slopes)):
+            if (wrong := np.argwhere(~(np.abs(array) <= _LARGEST))).size:
+                at = tuple(int(k) for k in wrong[0])
+                raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}")
+        if (wrong := np.argwhere(np.diff(self.kinks, axis=2) < 0)).size:
+            i, c, j = (int(k) for k in wrong[0])
+            here, after = self.kinks[i, c, j], self.kinks[i, c, j + 1]
+            raise InputError(f"kinks[{i}, {c}]: {here:g} is followed by {after:g}; needed ascending kinks")
+        if self.curvatures.size > _LARGEST_SIZE:
+            raise InputError(f"{self.curvatures.size} curvatures are more than {_LARGEST_SIZE}")
+        self.n, self.d, self.d_u, self.d_v = n, d, d, 0
+
+    # --- Exactly ---
+
+    @cached_property
+    def curves(self) -> list[list[Curve]]:
+        """phi_ic by client and coordinate."""
+        return [
+            [
+                Curve.of(
+                    [*map(Fraction, self.kinks[i, c].tolist())],
+                    [*map(Fraction, self.curvatures[i, c].tolist())],
+                    Fraction(float(self.slopes[i, c])),
+                )
+                for c in range(self.d)
+            ]
+            for i in range(self.n)
+        ]
+
+    @cached_property
+    def means(self) -> list[Curve]:
+        """(1/n) sum_i phi_ic by coordinate."""
+        return [Curve.mean([own[c] for own in self.curves]) for c in range(self.d)]
+
+    @cached_property
+    def lowest(self) -> Fraction | None:
+        """Inf f; None where f is unbounded below."""
+        each = [curve.infimum for curve in self.means]
+        return None if None in each else sum(each, Fraction(0))  # type: ignore[arg-type]
+
+    @cached_property
+    def minimiser(self) -> list[Fraction] | None:
+        """The only minimiser (d,); None where there is none, or several."""
+        points = [curve.minimiser for curve in self.means]
+        return None if None in points else points  # type: ignore[return-value]
+
+    def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
+        """The constant of that name in rationals, the square of one that is a root; None where it does not exist.
+
+        Names: L, F_0, B_0, b2 (b^2), convexity, strong_convexity, polyak_lojasiewicz, distance2_0 and
+        minimiser_heterogeneity2.
+        """
+        bent = [h for own in self.curves for curve in own for h in curve.curvatures]
+        if name == "L":
+            return max(map(abs, bent))
+        if name == "F_0":
+            values = (curve.value(x) for curve, x in zip(self.means, start, strict=True))
+            return None if self.lowest is None else sum(values, Fraction(0)) - self.lowest
+        if name == "B_0":
+            return self._squares(start)
+        if name == "b2":
+            return self._dissimilarity2()
+        if name == "convexity":
+            return min(bent)
+        if name == "strong_convexity":
+            least = min(h for curve in self.means for h in curve.curvatures)
+            return least if least > 0 else None
+        if name == "polyak_lojasiewicz":
+            each = [curve.dominance for curve in self.means]
+            return None if None in each else min(each)  # type: ignore[type-var]
+        if self.minimiser is None:
+            return None
+        if name == "distance2_0":
+            return sum(((x - y) ** 2 for x, y in zip(start, self.minimiser, strict=True)), Fraction(0))
+        assert name == "minimiser_heterogeneity2"
+        return self._squares(self.minimiser) / self.n
+
+    def _squares(self, point: list[Fraction]) -> Fraction:
+        """sum_i ||grad f_i||^2."""
+        return sum((curve.gradient(x) ** 2 for own in self.curves for curve, x in zip(own, point, strict=True)), Fraction(0))
+
+    def _dissimilarity2(self) -> Fraction | None:
+        """The largest (1/n) sum_i ||grad f_i - grad f||^2: convex on every piece, so that it is reached at a kink."""
+        total = Fraction(0)
+        for c, mean in enumerate(self.means):
+            own = [each[c] for each in self.curves]
+            if len({curve.curvatures[0] for curve in own}) > 1 or len({curve.curvatures[-1] for curve in own}) > 1:
+                return None
+            spreads = (
+                sum(((curve.gradient(x) - mean.gradient(x)) ** 2 for curve in own), Fraction(0)) / self.n
+                for x in mean.kinks or (Fraction(0),)
+            )
+            total += max(spreads)
+        return total
+
+    # --- The interface ---
+
+    def value(self, u: ArrayLike, v: ArrayLike) -> float:
+        """f(u), 0 at 0; ``v`` is empty."""
+        points = [Fraction(float(x)) for x in np.ravel(u)]
+        return float(sum((curve.value(x) for curve, x in zip(self.means, points, strict=True)), Fraction(0)))
+
+    def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
+        """Gradients of every f_i at u (d,): arrays (n, d) and (n, 0)."""
+        points = [Fraction(float(x)) for x in np.ravel(u)]
+        found = [[float(curve.gradient(x)) for curve, x in zip(own, points, strict=True)] for own in self.curves]
+        return np.array(found), np.zeros((self.n, 0))
+
+    def constants(
+        self, u0: ArrayLike | None = None, v0: ArrayLike | None = None, sigma_u: float = 0.0, sigma_v: float = 0.0
+    ) -> Constants:
+        """See `SingleLevel.constants`; with those of the minimum, where there is one.
+
+        Numbers that are no floats are rounded to the side on which they are as true.
+        """
+        point = np.zeros(self.d) if u0 is None else floats("u0", u0)
+        if point.shape != (self.d,) or not np.isfinite(point).all():
+            raise InputError(f"u0 has the shape {point.shape}, the problem needs {self.d} finite numbers")
+        sigma_u, _ = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
+        start = [Fraction(float(x)) for x in point]
+        smooth, nothing = "largest curvature", "no personal variables"
+        no_minimiser = "f has no minimiser, or several"
+        return Constants(
+            *(self._constant(name, "L", start, smooth) for name in ("L_u", "L")),
+            *(Constant(name, 0.0, Certificate.EXACT, nothing) for name in ("L_v", "L_uv", "L_vu")),
+            self._constant("F_0", "F_0", start, "minimum, piece by piece", "f is unbounded below"),
+            self._constant("B_0", "B_0", start, "gradients at the start"),
+            self._constant("b", "b2", start, "largest at a kink", "different outer curvatures make the dissimilarity unbounded"),
+            Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
+            Constant("sigma_v", 0.0, Certificate.EXACT, nothing),
+            self._constant("strong_convexity", "strong_convexity", start, "least curvature of f", "f is not strongly convex"),
+            self._constant(
+                "polyak_lojasiewicz", "polyak_lojasiewicz", start, "least ratio, at a kink or far away",
+                "||grad f||^2 / (f - inf f) comes as near to 0 as one likes",
+            ),
+            self._constant("distance2_0", "distance2_0", start, "distance to the minimiser", no_minimiser),
+            self._constant(
+                "minimiser_heterogeneity", "minimiser_heterogeneity2", start, "gradients at the minimiser", no_minimiser
+            ),
+        )  # fmt: skip
+
+    def _constant(self, name: str, of: str, start: list[Fraction], reason: str, absent: str = "") -> Constant:
+        exact = self.exact(of, start)
+        if exact is None:
+            return Constant(name, math.inf, Certificate.ABSENT, absent)
+        down = name in ("strong_convexity", "polyak_lojasiewicz")
+        value = _root(exact) if of.endswith("2") else _rounded(exact, down=down)
+        return Constant(name, value, Certificate.EXACT, reason)
+
+    @property
+    def minimum_known(self) -> bool:
+        """It is: see `lowest` and `minimiser`."""
+        return True
+
+    @property
+    def least_curvature(self) -> float:
+        """The least curvature of a client anywhere."""
+        return float(self.curvatures.min())
+
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
+        """See `Problem.oracle`; there is no proximal map."""
+        from ratecheck.kernels.oracle import PIECEWISE, Oracle
+
+        if name != "gradient":
+            raise InputError(f"a {self.kind} problem has no {name} oracle: use a method that asks for gradients")
+        pieces = np.ascontiguousarray(np.concatenate([self.kinks, self.curvatures], axis=2))
+        return Oracle(PIECEWISE, np.zeros((1, 1, 1)), np.ascontiguousarray(-self.slopes), pieces, 0.0, 0, 0, 0.0, noise)
+
+    def fields(self) -> dict[str, Any]:
+        """See `Problem.fields`."""
+        return {"kinks": self.kinks.tolist(), "curvatures": self.curvatures.tolist(), "slopes": self.slopes.tolist()}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Problem.read`."""
+        return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _rounded(value: Fraction, *, down: bool = False) -> float:
+    """The float next to a rational, on the side on which a constant is as true."""
+    nearest = float(value)
+    exact = Fraction(nearest)
+    if down:
+        return math.nextafter(nearest, -math.inf) if exact > value else nearest
+    return math.nextafter(nearest, math.inf) if exact < value else nearest
+
+
+def _root(square: Fraction) -> float:
+    """The least float whose square is no smaller, or one next to it."""
+    root = math.sqrt(float(square))
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
