@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +25,8 @@ from ratecheck.aliases import Array
 
 # One operation, with slack for functions that are not rounded correctly; a result that underflows.
 _EPS, _LEAST = 4 * float(np.finfo(float).eps), 16 * math.ulp(0.0)
-_UNITS = (-1.0, 0.0, 1.0)
+# Whole numbers below are floats, and so are their sums and products.
+_WHOLE = 2.0**53
 # Errors are themselves computed in floating point.
 _OWN = 1 + 1e-6
 
@@ -99,7 +101,14 @@ def _sum(parts: Sequence[Rounded]) -> Rounded:
     total, error, size = parts[0].value, parts[0].error, np.abs(parts[0].value)
     for part in parts[1:]:
         total, error, size = total + part.value, error + part.error, size + np.abs(part.value)
-    return _checked(total, error + len(parts) * _EPS * size)
+    own = np.where(_counted(parts) & (size < _WHOLE), 0.0, len(parts) * _EPS * size)
+    return _checked(total, error + own)
+
+
+def _counted(parts: Sequence[Rounded]) -> NDArray[np.bool_]:
+    """Where all of them are whole numbers that are known, such as those of rounds: their sums are not rounded."""
+    known = [(part.error == 0) & (part.value == np.trunc(part.value)) for part in parts]
+    return np.asarray(functools.reduce(operator.and_, known))
 
 
 def _product(one: Rounded, two: Rounded) -> Rounded:
@@ -109,7 +118,8 @@ def _product(one: Rounded, two: Rounded) -> Rounded:
     exact = [
         (np.abs(each.value) <= 1) & (each.value == np.trunc(each.value)) & (each.error == 0) for each in (one, two)
     ]
-    return _checked(value, error + _own(value, exact[0] | exact[1]))
+    counted = _counted((one, two)) & (np.abs(value) < _WHOLE)
+    return _checked(value, error + _own(value, exact[0] | exact[1] | counted))
 
 
 def _power(base: Rounded, exponent: Rounded) -> Rounded:
@@ -125,6 +135,7 @@ def _power(base: Rounded, exponent: Rounded) -> Rounded:
     known = np.isin(x, (0.0, 1.0)) & (e == 0)
     if p.is_integer():
         value = x**p
+        known = known | (_counted((base,)) & (np.abs(value) < _WHOLE))
         # |x^p - y^p| <= p max(|x|, |y|)^(p-1) |x - y|
         return _checked(value, p * (np.abs(x) + e) ** (p - 1) * e + _own(value, known))
     # Roots are not steep away from 0, where the value itself bounds them; what stands for a number that is not negative

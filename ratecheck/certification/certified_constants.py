@@ -23,6 +23,8 @@ from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
 from ratecheck.participation import Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
+from ratecheck.problems.constants import CANNOT_TELL
+from ratecheck.problems.matrices import is_diagonal
 
 # Noise is set by the caller and certified by the problem, which may add noise of its own.
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
@@ -214,7 +216,11 @@ def _lagrangian_gap(case: CertifiedCase) -> Constant | None:
     return envelope.lagrangian_gap(x, _total_weights(case))
 
 
-def _of_minimum(name: str, find: Callable[[CertifiedCase], Constant | None]) -> Callable[[CertifiedCase], Constant | None]:
+# How a fact is found.
+Fact = Callable[[CertifiedCase], Constant | None]
+
+
+def _of_minimum(name: str, find: Fact) -> Fact:
     """A constant of the minimum: by linear algebra on quadratics, else what the problem itself certifies."""
 
     def found(case: CertifiedCase) -> Constant | None:
@@ -231,7 +237,7 @@ def _distance_at_start(case: CertifiedCase) -> Constant | None:
     assert problem is not None
     found = problem.minimizer()
     if found is None:
-        return Constant("distance2_0", math.inf, Certificate.ABSENT, "f is unbounded below")
+        return Constant("distance2_0", math.inf, Certificate.ABSENT, problem.no_minimum)
     starts = (case.start.get(name, np.zeros(shape)) for name, shape in problem.starts.items())
     away = [np.asarray(start, dtype=float) - point for start, point in zip(starts, found, strict=True)]
     square = float(np.sum(away[0] ** 2))
@@ -246,7 +252,7 @@ def _distance_at_start(case: CertifiedCase) -> Constant | None:
     if off <= _ROUNDING * math.sqrt(square):
         return Constant("distance2_0", bound, Certificate.EXACT, "distance to the minimiser by linear algebra")
     if not math.isfinite(off):
-        return Constant("distance2_0", math.inf, Certificate.ABSENT, "float64 cannot tell where the minimiser is")
+        return Constant("distance2_0", math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
     why = "distance to the minimiser, with what the solution of the linear system may be off"
     return Constant("distance2_0", bound, Certificate.UPPER_BOUND, why)
 
@@ -256,15 +262,44 @@ def _strong_convexity(case: CertifiedCase) -> Constant | None:
     problem = case.problem.objective
     if problem is None or problem.d_v:
         return None
-    values = np.linalg.eigvalsh(problem.mean()[0])
-    largest = float(np.abs(values).max())
-    if float(values[0]) <= _ROUNDING * largest:
+    values, off = _spectrum(problem)
+    if float(values[0]) <= off[0]:
         reason = f"the Hessian of f has the eigenvalue {values[0]:.6g}"
+        if abs(values[0]) > 0 and abs(values[0]) <= off[0]:
+            reason = _cannot_tell(values, 0)
         return Constant("strong_convexity", math.inf, Certificate.ABSENT, reason)
-    # Rounded down by what an eigenvalue may be off; where f is a multiple of ||x||^2 it may exceed L all the same.
-    least = float(values[0]) - 8 * len(values) * float(np.finfo(float).eps) * largest
-    least = min(least, case._of_problem["L"].value)  # noqa: SLF001  # part of this file
-    return Constant("strong_convexity", least, Certificate.EXACT, "least eigenvalue of the Hessian of f")
+    return _below(case, "strong_convexity", float(values[0]), float(off[0]), "least eigenvalue of the Hessian of f")
+
+
+def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
+    """The eigenvalues of the Hessian of f from the least one on, and what each of them may be off.
+
+    Those of a diagonal matrix are its entries, each known to a share of itself.
+    """
+    rows, counts = _rows(problem)
+    eps, matrix = float(np.finfo(float).eps), problem.mean()[0]
+    if is_diagonal(rows.H):
+        entries = np.diagonal(matrix)
+        off = 0.0 if problem.n == 1 else (len(counts) + 4) * eps
+        order = np.argsort(entries)
+        sizes = np.tensordot(counts, np.abs(rows.H), axes=1).diagonal() / problem.n
+        return np.asarray(entries[order], dtype=float), np.asarray(off * sizes[order], dtype=float)
+    values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
+    return values, np.full(len(values), 8 * len(values) * eps * float(np.abs(values).max()))
+
+
+def _cannot_tell(values: Array, place: int) -> str:
+    largest = float(np.abs(values).max())
+    return f"{CANNOT_TELL} the eigenvalue {values[place]:.3g} of the Hessian of f from 0 beside {largest:.3g}"
+
+
+def _below(case: CertifiedCase, name: str, value: float, off: float, what: str) -> Constant:
+    """An eigenvalue, rounded down by what it may be off."""
+    # Where f is a multiple of ||x||^2 it may exceed L all the same.
+    least = min(value - off, case._of_problem["L"].value)  # noqa: SLF001  # part of this file
+    if off <= _ROUNDING * value:
+        return Constant(name, least, Certificate.EXACT, what)
+    return Constant(name, least, Certificate.LOWER_BOUND, f"{what}, rounded down by what it may be off")
 
 
 def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
@@ -275,20 +310,21 @@ def _polyak_lojasiewicz(case: CertifiedCase) -> Constant | None:
     name, problem = "polyak_lojasiewicz", case.problem.objective
     if problem is None or problem.d_v:
         return None
-    values = np.linalg.eigvalsh(problem.mean()[0])
-    largest = float(np.abs(values).max())
-    off = 8 * len(values) * float(np.finfo(float).eps) * largest
-    if float(values[0]) < -off or problem.minimizer() is None:
-        return Constant(name, math.inf, Certificate.ABSENT, "f is unbounded below")
-    positive = values[values > off]
-    if not positive.size:
+    values, off = _spectrum(problem)
+    if (values < -off).any() or problem.minimizer() is None:
+        return Constant(name, math.inf, Certificate.ABSENT, problem.no_minimum)
+    kept = np.flatnonzero(values > off)
+    if not kept.size:
         return Constant(name, math.inf, Certificate.ABSENT, "f has no curvature")
-    # Rounded down by what an eigenvalue may be off; where f is a multiple of ||x||^2 it may exceed L all the same.
-    least = min(float(positive[0]) - off, case._of_problem["L"].value)  # noqa: SLF001  # part of this file
-    if least <= 0 or (len(positive) < len(values) and not _no_smaller(problem, least)):
-        why = "float64 cannot tell the least positive curvature of f from 0"
+    found = _below(
+        case, name, float(values[kept[0]]), float(off[kept[0]]), "least positive eigenvalue of the Hessian of f"
+    )
+    # What is stored as 0 in a diagonal matrix is 0.
+    sure = not values[: kept[0]].any() and not off[: kept[0]].any()
+    if found.value <= 0 or not (sure or _no_smaller(problem, found.value)):
+        why = f"{CANNOT_TELL} the least positive curvature of f from 0"
         return Constant(name, math.inf, Certificate.ABSENT, why)
-    return Constant(name, least, Certificate.EXACT, "least positive eigenvalue of the Hessian of f")
+    return found
 
 
 # Variables for which a matrix is decided in rational arithmetic while a search waits.
@@ -336,7 +372,7 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
     norms = np.linalg.norm(gradients, axis=1) + errors
     value = math.sqrt(float(counts @ norms**2) / problem.n) * (1 + 8 * eps)
     if not math.isfinite(value):
-        return Constant(name, math.inf, Certificate.ABSENT, "float64 cannot tell where the minimiser is")
+        return Constant(name, math.inf, Certificate.ABSENT, f"{CANNOT_TELL} where the minimiser is")
     exact = float(errors.max()) <= _ROUNDING * value
     kind = Certificate.EXACT if exact else Certificate.UPPER_BOUND
     return Constant(name, value, kind, "gradients at the minimiser, by linear algebra")
@@ -352,7 +388,7 @@ def _convexity(case: CertifiedCase) -> Constant | None:
     return Constant("convexity", least, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
 
 
-_FACTS: dict[str, Callable[[CertifiedCase], Constant | None]] = {
+_FACTS: dict[str, Fact] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
     "L_f": _steepest,

@@ -25,11 +25,12 @@ from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.law import Subsets, Weighted
 from ratecheck.problems import Quadratic
+from ratecheck.problems.matrices import is_diagonal
 
 # Participations that are enumerated.
 _MOST_DRAWS = 4096
 # An eigenvalue computed in floating point is moved by 2^-50 of it, then by twice as much, and so on.
-_FIRST, _MOVES = Fraction(1, 2**50), 24
+_FIRST, _MOVES = Fraction(1, 2**50), 48
 # Eigenvalues that floating point does not tell from 0, as a share of the largest.
 _FLAT = 1e-14
 
@@ -91,7 +92,9 @@ class Proved:
         if not self.problem.d_v:
             values = np.linalg.eigvalsh(self.problem.mean()[0])
             found["strong_convexity"] = float(values[0]), self._bounds_curvature
-            if (positive := values[values > _FLAT * abs(values).max()]).size:
+            # Those of a diagonal matrix are its entries.
+            flat = 0.0 if is_diagonal(self.problem.H) else _FLAT * abs(values).max()
+            if (positive := values[values > flat]).size:
                 found["polyak_lojasiewicz"] = float(positive[0]), self._bounds_dominance
         if self.lambda_ is not None:
             lowest = min(float(np.linalg.eigvalsh(H)[0]) for H in self.problem.H)

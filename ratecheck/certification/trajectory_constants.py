@@ -21,6 +21,7 @@ from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import Certificate, Constant
+from ratecheck.problems.quadratic import UNBOUNDED
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ def _gap(trail: Trajectory) -> Constant:
     """F_0 of a function that has a minimum beyond what the run sees."""
     continued = trail.continued
     if continued is None or not math.isfinite(continued.gap):
-        return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
+        problem = trail.setup.problem.objective
+        why = UNBOUNDED if problem is None else problem.no_minimum
+        return Constant("F_0", math.inf, Certificate.ABSENT, why)
     return Constant("F_0", continued.gap, Certificate.UPPER_BOUND, BEYOND)
 
 

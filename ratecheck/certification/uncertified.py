@@ -68,5 +68,5 @@ def lacking(statement: Statement, case: CertifiedCase) -> tuple[str, ...]:
         if constant is None:
             found.append(f"{name} is not certified: problems of this kind know no such constant")
         elif constant.certificate is Certificate.ABSENT or math.isinf(constant.value):
-            found.append(f"{name} does not exist: {constant.reason}")
+            found.append(f"{name} {constant.standing}: {constant.reason}")
     return tuple(found)

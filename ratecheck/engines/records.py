@@ -19,6 +19,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import Bilevel, Piecewise, Population, Quadratic
+from ratecheck.problems.matrices import flat_share, is_diagonal, least_solution
 
 _EPS = float(np.finfo(float).eps)
 
@@ -128,7 +129,7 @@ def _anchor(setup: Setup) -> tuple[Array, Array]:
         return nothing, nothing
     found = problem.minimizer()
     if found is None:
-        raise InputError("there is no distance to a minimiser: f is unbounded below")
+        raise InputError(f"there is no distance to a minimiser: {problem.no_minimum}")
     u, v = found
     anchor = np.concatenate([np.broadcast_to(u, (problem.distinct, problem.d_u)), v], axis=1)
     joint, slope = problem.joint()
@@ -143,15 +144,22 @@ def solution_error(matrix: Array, right: Array, point: Array) -> tuple[float, fl
     """
     if not len(matrix):
         return 0.0, 0.0
+    if is_diagonal(matrix):
+        # Every coordinate is an equation of its own, and its curvature is as it is stored.
+        entries = np.diagonal(matrix)
+        kept = np.where(entries > 0, entries, math.inf)
+        off = np.abs(matrix @ point - right) / _EPS + 4 * (np.abs(entries * point) + np.abs(right))
+        return float(np.linalg.norm(off / kept)), float(np.linalg.norm(off / np.sqrt(kept)))
     values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
     top, terms = float(values[-1]), len(values) + 4
-    # As in `Quadratic.minimizer`, smaller ones count as the zeros that they are without rounding.
-    least = float(values[values > 1e-12 * top].min(initial=top)) - terms * _EPS * top
+    # As in `least_solution`, smaller ones count as the zeros that they are without rounding.
+    cut = flat_share(len(values)) * top
+    least = float(values[values > cut].min(initial=top)) - terms * _EPS * top
     if not least > 0:
         return (math.inf, math.inf) if top > 0 else (0.0, 0.0)
     left_over = np.abs(matrix @ point - right)
     rest = float(np.linalg.norm(left_over + terms * _EPS * (np.abs(matrix) @ np.abs(point) + np.abs(right)))) / _EPS
-    flat = bool((values <= 1e-12 * top).any())
+    flat = bool((values <= cut).any())
     tilted = terms * top / least * float(np.linalg.norm(point)) if flat else 0.0
     return rest / least + tilted, rest / math.sqrt(least) + tilted * math.sqrt(_EPS * top)
 
@@ -205,7 +213,7 @@ def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callab
         P, r = problem.hypergradient_map(weights)
         if math.isinf(problem.infimum(weights)):
             raise InputError("there is no gap: Phi is unbounded below")
-        root, point = _root(P / 2), _solved(P, r)
+        root, point = _root(P / 2), least_solution(P, r)
         # P and r are rounded themselves: that is another rest of the system.
         _, away = solution_error(P, r, point)
         values = np.linalg.eigvalsh(P)
@@ -238,17 +246,17 @@ def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
     """The gap f - inf f."""
     infimum = problem.infimum()
     if math.isinf(infimum):
-        raise InputError("there is no gap: f is unbounded below")
+        raise InputError(f"there is no gap: {problem.no_minimum}")
     if problem.d_v == 0 and setup.algorithm.point is None:
         H, g = problem.mean()
-        root, point = _root(H / 2), _solved(H, g)
+        root, point = _root(H / 2), least_solution(H, g)
         return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, solution_error(H, g, point)[1]))
     slots = setup.maps.server.slots + setup.maps.client.slots + 2
     term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
     none = np.zeros((0, problem.d))
     # The infimum is made of a solution x of Hx = g and products with it: -g'x/2.
     joint, slope = problem.joint()
-    point = _solved(joint, slope) if len(joint) else slope
+    point = least_solution(joint, slope) if len(joint) else slope
     away, _ = solution_error(joint, slope, point)
     length, steep = float(np.linalg.norm(point)), float(np.linalg.norm(slope))
     curvature = float(np.linalg.norm(joint)) if len(joint) else 0.0
@@ -272,11 +280,6 @@ def _distance(setup: Setup) -> Record:
     terms = [TermMap(TermOver.CLIENTS, 1.0, block, away, away) for block in range(len(setup.algorithm.blocks))]
     none = np.zeros((0, setup.problem.d))
     return Record("distance2", none, np.zeros(0), tuple((term,) * setup.problem.distinct for term in terms))
-
-
-def _solved(matrix: Array, right: Array) -> Array:
-    """The solution of least norm."""
-    return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0], dtype=np.float64)
 
 
 def _root_sizes(root: Array, point: Array, error: float) -> Array:

@@ -175,7 +175,7 @@ class _Search:
         self.spent += 1
         try:
             instance = family.decode(np.clip(point, 0.0, 1.0))
-            verdict = self._verdict(instance)
+            verdict = self._later(instance, self._verdict(instance))
         except MethodError:
             # No other instance mends the method.
             raise
@@ -183,9 +183,6 @@ class _Search:
             self._note(str(error))
             return _NOTHING
         worst = verdict.worst
-        if worst is not None and verdict.outcome is not Outcome.VIOLATED and _tied_at_start(worst):
-            verdict = self._later(instance, verdict)
-            worst = verdict.worst
         if worst is None or not math.isfinite(worst.left) or not math.isfinite(worst.right):
             self._note("; ".join(verdict.reasons))
             return _NOTHING
@@ -212,12 +209,13 @@ class _Search:
         return room
 
     def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
-        """The verdict of the rounds from the second on; as it was where the statement is not about single rounds.
+        """The verdict of the rounds from the second on, where the least slack is none before the first.
 
         A bound that is reached at the start, as F_0 is by f - inf f, would end the search there.
         """
         later = from_second_round(self.statement)
-        if later is None:
+        tied = verdict.worst is not None and verdict.outcome is not Outcome.VIOLATED and _tied_at_start(verdict.worst)
+        if later is None or not tied:
             return verdict
         found = replace(instance, statement=later).verdict(self.options)
         note = "both sides are equal in round 0: what is shown is the tightest of the later rounds"
@@ -404,11 +402,14 @@ def _best_text(room: float) -> str:
     return "violated" if room <= 0 else f"tightness {(1 - room) / (1 + room):.4g}"
 
 
+# Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
+_HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "probability", "parameter"})
+
+
 def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]:
     """Corners of the cube, and points whose coordinates are at an end one time in three, in turn."""
     kinds = [coordinate.partition(" ")[0] for coordinate in family.coordinates]
-    # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
-    high = np.array([kind in {"step", "curvature", "piece", "slope", "coupling", "probability", "parameter"} for kind in kinds])
+    high = np.array([kind in _HIGH for kind in kinds])
     lengths = iter((0.3, 0.6, 1.0, 0.0))
     while True:
         if (length := next(lengths, None)) is not None:

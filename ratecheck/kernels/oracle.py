@@ -74,7 +74,7 @@ def logistic_gradient(A, rho, d_u, x, out, lanes):
 
 @kernel
 def within(pieces, j, x):
-    """x moved into piece j of a row of J kinks (then J + 1 curvatures)."""
+    """The point x moved into piece j of a row of J kinks (then J + 1 curvatures)."""
     last = (len(pieces) - 1) // 2
     if j > 0:
         x = max(x, pieces[j - 1])

@@ -7,12 +7,16 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+# How a reason begins where nothing is known.
+CANNOT_TELL = "float64 cannot tell"
+
 
 class Certificate(enum.Enum):
     """How a constant is known. The values are what a verdict prints."""
 
     EXACT = "exact"
     UPPER_BOUND = "upper bound"
+    LOWER_BOUND = "lower bound"
     TRAJECTORY = "along the trajectory"
     ABSENT = "does not exist"
 
@@ -29,6 +33,17 @@ class Constant:
     value: float
     certificate: Certificate
     reason: str
+
+    @property
+    def standing(self) -> str:
+        """The certificate in words; what float64 cannot tell may well exist."""
+        unknown = self.certificate is Certificate.ABSENT and self.reason.startswith(CANNOT_TELL)
+        return "is not certified" if unknown else self.certificate.value
+
+    @property
+    def missing(self) -> str:
+        """Why there is no such constant, in a sentence."""
+        return f"{self.name} {self.standing}: {self.reason}"
 
     def __post_init__(self) -> None:
         finite = math.isfinite(self.value)

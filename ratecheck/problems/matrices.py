@@ -39,6 +39,28 @@ def largest_norm(blocks: Array) -> float:
     return float(np.linalg.norm(blocks, 2, axis=(1, 2)).max()) if blocks.size else 0.0
 
 
+def is_diagonal(matrix: Array) -> bool:
+    """Whether all entries off the diagonal are 0, so that the eigenvalues are entries; of a stack, of all."""
+    return not (matrix * (1 - np.eye(matrix.shape[-1]))).any()
+
+
+def flat_share(size: int) -> float:
+    """The share of the largest eigenvalue that the rounding of a symmetric matrix makes of an eigenvalue 0."""
+    return 4 * min(size, 8) * float(np.finfo(float).eps)
+
+
+def least_solution(matrix: Array, right: Array) -> Array:
+    """The solution of least norm of a symmetric system; eigenvalues that are `flat_share` of the largest count as 0.
+
+    A diagonal matrix has the eigenvalues that it shows, however different they are.
+    """
+    if len(matrix) and is_diagonal(matrix):
+        values = np.diagonal(matrix)
+        with np.errstate(over="ignore"):
+            return np.where(values != 0, right / np.where(values != 0, values, 1.0), 0.0)
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=flat_share(len(matrix)))[0], dtype=np.float64)
+
+
 def pseudo_inverse(matrix: Array, cut: float) -> Array | None:
     """Pseudo-inverse of a positive semidefinite matrix; None with an eigenvalue below -cut, or beyond floats.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -33,8 +33,9 @@ _LARGEST = 1e60
 
 @dataclass(frozen=True)
 class Curve:
-    """A function phi of one variable with phi(0) = 0: ``slope`` is phi'(0), ``curvatures`` (J + 1) are those between
-    the ``kinks`` (J), which ascend. Everything is rational and exact.
+    """A function phi of one variable with phi(0) = 0, in rationals.
+
+    ``slope`` is phi'(0), ``curvatures`` (J + 1) are those between the ``kinks`` (J), which ascend.
     """
 
     kinks: tuple[Fraction, ...]
@@ -197,7 +198,9 @@ class Piecewise(SingleLevel):
         for name, array in (("kinks", self.kinks), ("curvatures", self.curvatures), ("slopes", self.slopes)):
             if (wrong := np.argwhere(~(np.abs(array) <= _LARGEST))).size:
                 at = tuple(int(k) for k in wrong[0])
-                raise InputError(f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}")
+                raise InputError(
+                    f"{name}{list(at)} is {array[at]:g}; needed finite values of size at most {_LARGEST:g}"
+                )
         if (wrong := np.argwhere(np.diff(self.kinks, axis=2) < 0)).size:
             i, c, j = (int(k) for k in wrong[0])
             here, after = self.kinks[i, c, j], self.kinks[i, c, j + 1]
@@ -231,14 +234,13 @@ class Piecewise(SingleLevel):
     @cached_property
     def lowest(self) -> Fraction | None:
         """Inf f; None where f is unbounded below."""
-        each = [curve.infimum for curve in self.means]
-        return None if None in each else sum(each, Fraction(0))  # type: ignore[arg-type]
+        return _sum(curve.infimum for curve in self.means)
 
     @cached_property
     def minimiser(self) -> list[Fraction] | None:
         """The only minimiser (d,); None where there is none, or several."""
-        points = [curve.minimiser for curve in self.means]
-        return None if None in points else points  # type: ignore[return-value]
+        points = [point for curve in self.means if (point := curve.minimiser) is not None]
+        return points if len(points) == self.d else None
 
     def exact(self, name: str, start: list[Fraction]) -> Fraction | None:
         """The constant of that name in rationals, the square of one that is a root; None where it does not exist.
@@ -246,48 +248,57 @@ class Piecewise(SingleLevel):
         Names: L, F_0, B_0, b2 (b^2), convexity, strong_convexity, polyak_lojasiewicz, distance2_0 and
         minimiser_heterogeneity2.
         """
-        bent = [h for own in self.curves for curve in own for h in curve.curvatures]
-        if name == "L":
-            return max(map(abs, bent))
-        if name == "F_0":
-            values = (curve.value(x) for curve, x in zip(self.means, start, strict=True))
-            return None if self.lowest is None else sum(values, Fraction(0)) - self.lowest
-        if name == "B_0":
-            return self._squares(start)
-        if name == "b2":
-            return self._dissimilarity2()
-        if name == "convexity":
-            return min(bent)
-        if name == "strong_convexity":
-            least = min(h for curve in self.means for h in curve.curvatures)
-            return least if least > 0 else None
-        if name == "polyak_lojasiewicz":
-            each = [curve.dominance for curve in self.means]
-            return None if None in each else min(each)  # type: ignore[type-var]
-        if self.minimiser is None:
-            return None
-        if name == "distance2_0":
-            return sum(((x - y) ** 2 for x, y in zip(start, self.minimiser, strict=True)), Fraction(0))
-        assert name == "minimiser_heterogeneity2"
-        return self._squares(self.minimiser) / self.n
+        find: dict[str, Callable[[], Fraction | None]] = {
+            "L": lambda: max(map(abs, self._bent)),
+            "F_0": lambda: self._gap(start),
+            "B_0": lambda: self._squares(start),
+            "b2": lambda: _sum(map(self._spread2, range(self.d))),
+            "convexity": lambda: min(self._bent),
+            "strong_convexity": self._strong_convexity,
+            "polyak_lojasiewicz": self._dominance,
+            "distance2_0": lambda: self._distance2(start),
+            "minimiser_heterogeneity2": self._heterogeneity2,
+        }
+        return find[name]()
+
+    @property
+    def _bent(self) -> list[Fraction]:
+        return [h for own in self.curves for curve in own for h in curve.curvatures]
+
+    def _gap(self, start: list[Fraction]) -> Fraction | None:
+        values = (curve.value(x) for curve, x in zip(self.means, start, strict=True))
+        return None if self.lowest is None else sum(values, Fraction(0)) - self.lowest
+
+    def _strong_convexity(self) -> Fraction | None:
+        least = min(h for curve in self.means for h in curve.curvatures)
+        return least if least > 0 else None
+
+    def _dominance(self) -> Fraction | None:
+        each = [mu for curve in self.means if (mu := curve.dominance) is not None]
+        return min(each) if len(each) == self.d else None
+
+    def _distance2(self, start: list[Fraction]) -> Fraction | None:
+        point = self.minimiser
+        return None if point is None else _sum((x - y) ** 2 for x, y in zip(start, point, strict=True))
+
+    def _heterogeneity2(self) -> Fraction | None:
+        return None if self.minimiser is None else self._squares(self.minimiser) / self.n
 
     def _squares(self, point: list[Fraction]) -> Fraction:
         """sum_i ||grad f_i||^2."""
-        return sum((curve.gradient(x) ** 2 for own in self.curves for curve, x in zip(own, point, strict=True)), Fraction(0))
+        pairs = ((curve, x) for own in self.curves for curve, x in zip(own, point, strict=True))
+        return sum((curve.gradient(x) ** 2 for curve, x in pairs), Fraction(0))
 
-    def _dissimilarity2(self) -> Fraction | None:
-        """The largest (1/n) sum_i ||grad f_i - grad f||^2: convex on every piece, so that it is reached at a kink."""
-        total = Fraction(0)
-        for c, mean in enumerate(self.means):
-            own = [each[c] for each in self.curves]
-            if len({curve.curvatures[0] for curve in own}) > 1 or len({curve.curvatures[-1] for curve in own}) > 1:
-                return None
-            spreads = (
-                sum(((curve.gradient(x) - mean.gradient(x)) ** 2 for curve in own), Fraction(0)) / self.n
-                for x in mean.kinks or (Fraction(0),)
-            )
-            total += max(spreads)
-        return total
+    def _spread2(self, c: int) -> Fraction | None:
+        """The largest (1/n) sum_i (d_c f_i - d_c f)^2: convex on every piece, so that it is reached at a kink."""
+        mean, own = self.means[c], [each[c] for each in self.curves]
+        if len({curve.curvatures[0] for curve in own}) > 1 or len({curve.curvatures[-1] for curve in own}) > 1:
+            return None
+        # A kink of one client may cancel in the mean.
+        kinks = {kink for curve in own for kink in curve.kinks} or {Fraction(0)}
+        return max(
+            sum(((curve.gradient(x) - mean.gradient(x)) ** 2 for curve in own), Fraction(0)) / self.n for x in kinks
+        )
 
     # --- The interface ---
 
@@ -314,28 +325,27 @@ class Piecewise(SingleLevel):
             raise InputError(f"u0 has the shape {point.shape}, the problem needs {self.d} finite numbers")
         sigma_u, _ = nonnegative("sigma_u", sigma_u), nonnegative("sigma_v", sigma_v)
         start = [Fraction(float(x)) for x in point]
-        smooth, nothing = "largest curvature", "no personal variables"
-        no_minimiser = "f has no minimiser, or several"
+        nothing, no_minimiser = "no personal variables", "f has no minimiser, or several"
+        apart = "different outer curvatures make the dissimilarity unbounded"
+        flat = "||grad f||^2 / (f - inf f) comes as near to 0 as one likes"
+        found = (
+            ("L_u", "L", "largest curvature", ""),
+            ("L", "L", "largest curvature", ""),
+            ("F_0", "F_0", "minimum, piece by piece", "f is unbounded below"),
+            ("B_0", "B_0", "gradients at the start", ""),
+            ("b", "b2", "largest at a kink", apart),
+            ("strong_convexity", "strong_convexity", "least curvature of f", "f is not strongly convex"),
+            ("polyak_lojasiewicz", "polyak_lojasiewicz", "least ratio, at a kink or far away", flat),
+            ("distance2_0", "distance2_0", "distance to the minimiser", no_minimiser),
+            ("minimiser_heterogeneity", "minimiser_heterogeneity2", "gradients at the minimiser", no_minimiser),
+        )
         return Constants(
-            *(self._constant(name, "L", start, smooth) for name in ("L_u", "L")),
-            *(Constant(name, 0.0, Certificate.EXACT, nothing) for name in ("L_v", "L_uv", "L_vu")),
-            self._constant("F_0", "F_0", start, "minimum, piece by piece", "f is unbounded below"),
-            self._constant("B_0", "B_0", start, "gradients at the start"),
-            self._constant("b", "b2", start, "largest at a kink", "different outer curvatures make the dissimilarity unbounded"),
+            *(self._constant(name, of, start, reason, absent) for name, of, reason, absent in found),
+            *(Constant(name, 0.0, Certificate.EXACT, nothing) for name in ("L_v", "L_uv", "L_vu", "sigma_v")),
             Constant("sigma_u", sigma_u, Certificate.EXACT, "additive Gaussian noise"),
-            Constant("sigma_v", 0.0, Certificate.EXACT, nothing),
-            self._constant("strong_convexity", "strong_convexity", start, "least curvature of f", "f is not strongly convex"),
-            self._constant(
-                "polyak_lojasiewicz", "polyak_lojasiewicz", start, "least ratio, at a kink or far away",
-                "||grad f||^2 / (f - inf f) comes as near to 0 as one likes",
-            ),
-            self._constant("distance2_0", "distance2_0", start, "distance to the minimiser", no_minimiser),
-            self._constant(
-                "minimiser_heterogeneity", "minimiser_heterogeneity2", start, "gradients at the minimiser", no_minimiser
-            ),
-        )  # fmt: skip
+        )
 
-    def _constant(self, name: str, of: str, start: list[Fraction], reason: str, absent: str = "") -> Constant:
+    def _constant(self, name: str, of: str, start: list[Fraction], reason: str, absent: str) -> Constant:
         exact = self.exact(of, start)
         if exact is None:
             return Constant(name, math.inf, Certificate.ABSENT, absent)
@@ -370,6 +380,16 @@ class Piecewise(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _sum(values: Iterable[Fraction | None]) -> Fraction | None:
+    """The sum; None where one of them is."""
+    total = Fraction(0)
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
 
 
 def _rounded(value: Fraction, *, down: bool = False) -> float:

@@ -179,6 +179,11 @@ class Population(SingleLevel):
         """Inf f, or -inf where f is unbounded below."""
         return self._reduced.infimum() * self.distinct / self.n
 
+    @property
+    def no_minimum(self) -> str:
+        """See `Quadratic.no_minimum`."""
+        return self._reduced.no_minimum
+
     def value(self, u: Array, v: Array) -> float:
         """f(u, v) for u (d_u,) and v (G, d_v), all clients of a type at the same v."""
         w = np.concatenate([np.broadcast_to(u, (self.distinct, self.d_u)), v], axis=1)
@@ -216,10 +221,7 @@ class Population(SingleLevel):
         return self.types.least_curvature
 
     def _gap(self, u: Array, v: Array) -> Constant:
-        gap = self.value(u, v) - self.infimum()
-        if math.isinf(gap):
-            return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
-        return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
+        return self._reduced.gap_from(self.value(u, v), self.distinct / self.n)
 
     def _dissimilarity(self) -> Constant:
         H_uu, H_uv, _ = self.types.blocks()

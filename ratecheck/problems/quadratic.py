@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.algebra.linear_algebra import minimum, rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
-from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.matrices import condition_number, in_range, largest_norm, pseudo_inverse, spd, spread, unit
+from ratecheck.problems.constants import CANNOT_TELL, Certificate, Constant, Constants
+from ratecheck.problems.matrices import (
+    condition_number,
+    in_range,
+    is_diagonal,
+    largest_norm,
+    least_solution,
+    pseudo_inverse,
+    spd,
+    spread,
+    unit,
+)
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 
 if TYPE_CHECKING:
@@ -26,6 +37,11 @@ _ZERO = 1e-12
 _EPS = float(np.finfo(float).eps)
 # Beyond it squares of gradients, which the constants contain, could leave the range of a float.
 _LARGEST_START = 1e100
+# Variables of a Hessian up to which it is looked at in rationals.
+_RATIONAL = 24
+# What is off by no more than this share is called exact.
+_CALLED_EXACT = 1e-10
+UNBOUNDED = "f is unbounded below"
 
 
 class Quadratic(SingleLevel):
@@ -133,7 +149,7 @@ class Quadratic(SingleLevel):
         if math.isinf(self.infimum()):
             return None
         joint, slope = self.joint()
-        point = np.asarray(np.linalg.lstsq(joint, slope, rcond=_ZERO)[0], dtype=np.float64)
+        point = least_solution(joint, slope)
         return point[: self.d_u], point[self.d_u :].reshape(self.n, self.d_v)
 
     def mean(self) -> tuple[Array, Array]:
@@ -175,8 +191,48 @@ class Quadratic(SingleLevel):
         """Inf f, or -inf where f is unbounded below; by eliminating every v_i and then u.
 
         Where H is so badly conditioned that fewer than 12 digits are right, the infimum is rounded down by what it may
-        be off, so that no gap is too small. Minus infinity, too, where nothing is left of it.
+        be off, so that no gap is too small. Minus infinity, too, where nothing is left of it. Where no coordinates are
+        coupled, each has the curvature that is stored, however different they are.
         """
+        if is_diagonal(self.H):
+            return self._infimum_by_coordinate()
+        return self._infimum_by_elimination()[0]
+
+    def _infimum_by_coordinate(self) -> float:
+        joint, slope = self.joint()
+        values = np.diagonal(joint)
+        # Clients' entries of both signs cancel up to rounding; those of one sign do not.
+        size = np.abs(self.H).sum(axis=0).diagonal()[: self.d_u]
+        cut = np.concatenate([np.where(values[: self.d_u] == size, 0.0, self.n * _EPS * size), 0 * values[self.d_u :]])
+        flat = np.abs(values) <= cut
+        steep = _ZERO * float(np.abs(self.g).max(initial=0.0)) * self.n
+        if (values < -cut).any() or (np.abs(slope[flat]) > steep).any():
+            return -math.inf
+        with np.errstate(all="ignore"):
+            parts = np.where(flat, 0.0, slope * (slope / np.where(flat, 1.0, values))) / 2
+        return -math.fsum(parts) / self.n if np.isfinite(parts).all() else -math.inf
+
+    @property
+    def no_minimum(self) -> str:
+        """Why there is no infimum: f is unbounded below, or float64 cannot tell."""
+        joint, slope = self.joint()
+        values = np.linalg.eigvalsh(joint)
+        largest = float(np.abs(values).max(initial=0.0))
+        below = bool(len(values)) and values[0] < -8 * len(values) * _EPS * largest
+        if below or is_diagonal(self.H) or self._is_singular(joint, slope):
+            return UNBOUNDED
+        return f"{CANNOT_TELL} whether f is bounded below: {values[0]:.3g} beside {largest:.3g} may be 0"
+
+    @staticmethod
+    def _is_singular(joint: Array, slope: Array) -> bool:
+        """Whether the Hessian has the eigenvalue 0 in rationals and f a slope along it."""
+        if len(joint) > _RATIONAL:
+            return False
+        exact = rationals(joint)
+        return semidefinite(exact) and minimum(exact, rationals(slope)) is None
+
+    def _infimum_by_elimination(self) -> tuple[float, bool]:
+        """Inf f by eliminating every v_i and then u, and whether ten digits of it are right."""
         H_uu, H_uv, H_vv = self.blocks()
         curvature, slope = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0)
         lowest: Any = 0.0
@@ -188,7 +244,7 @@ class Quadratic(SingleLevel):
             inverse = pseudo_inverse(H_vv[i], cut)
             columns = np.column_stack([g_v, H_uv[i].T])
             if inverse is None or not in_range(H_vv[i], cut, columns, np.abs(columns).max(axis=0, initial=0.0)):
-                return -math.inf
+                return -math.inf, False
             curvature = curvature - H_uv[i] @ inverse @ H_uv[i].T / self.n
             slope = slope - H_uv[i] @ inverse @ g_v / self.n
             lowest -= g_v @ inverse @ g_v / (2 * self.n)
@@ -197,15 +253,15 @@ class Quadratic(SingleLevel):
         share = max(_ZERO, 4 * self.d * _EPS * inner) if H_uv.any() else 4 * self.d * _EPS
         inverse = pseudo_inverse(curvature, share * size)
         if inverse is None or not in_range(curvature, share * size, slope[:, None], np.array([slope_size])):
-            return -math.inf
+            return -math.inf, False
         outer = condition_number(curvature, share * size)
         lowest -= slope @ inverse @ slope / 2
         lost = 8 * self.d * _EPS * (inner * outer if H_uv.any() else max(inner, outer))
         if not math.isfinite(lowest):
-            return -math.inf
+            return -math.inf, False
         if lost <= _ZERO:
-            return float(lowest)
-        return float(lowest * (1 + lost)) if lost < 1 else -math.inf
+            return float(lowest), True
+        return (float(lowest * (1 + lost)) if lost < 1 else -math.inf), lost <= _CALLED_EXACT
 
     def constants(
         self,
@@ -249,10 +305,17 @@ class Quadratic(SingleLevel):
         return u, v
 
     def _gap(self, u: Array, v: Array) -> Constant:
-        gap = self.value(u, v) - self.infimum()
+        return self.gap_from(self.value(u, v), 1.0)
+
+    def gap_from(self, value: float, share: float) -> Constant:
+        """F_0 = value - share * inf f."""
+        gap = value - share * self.infimum()
         if not math.isfinite(gap):
-            return Constant("F_0", math.inf, Certificate.ABSENT, "f is unbounded below")
-        return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
+            return Constant("F_0", math.inf, Certificate.ABSENT, self.no_minimum)
+        if is_diagonal(self.H) or self._infimum_by_elimination()[1]:
+            return Constant("F_0", max(gap, 0.0), Certificate.EXACT, "minimum by linear algebra")
+        why = "minimum by linear algebra, rounded down by what it may be off"
+        return Constant("F_0", max(gap, 0.0), Certificate.UPPER_BOUND, why)
 
     @property
     def least_curvature(self) -> float:

@@ -93,7 +93,7 @@ def placed(curve: Curve, statement: Statement, step_sizes: Mapping[str, float]) 
     if reason:
         return (reason,)
     on = on_trace(setting, setting.traces()[0])
-    missing = tuple(f"{c.name} does not exist: {c.reason}" for c in on.absent.values())
+    missing = tuple(c.missing for c in on.absent.values())
     return (*missing, *lacking(statement, on.case), *on.contradicted) or on
 
 

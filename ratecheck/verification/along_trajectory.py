@@ -55,7 +55,7 @@ def along_trajectory(request: Request) -> Verdict:
 def _beyond(verdict: Verdict, measured: Mapping[str, Constant], short: Mapping[str, float]) -> Verdict | None:
     """The verdict where a constant that the statement takes for granted is not there; it does not speak of this run."""
     if absent := {s: measured[s] for s in short if s in measured and math.isinf(short[s])}:
-        reasons = (f"{s} does not exist: {constant.reason}" for s, constant in absent.items())
+        reasons = (f"{s} {constant.standing}: {constant.reason}" for s, constant in absent.items())
         return replace(_none(verdict, *reasons), constants={**verdict.constants, **absent})
     if verdict.outcome is Outcome.DIVERGED or any(math.isinf(_MARGIN * value) for value in short.values()):
         listed = " and ".join(short) or "constant"

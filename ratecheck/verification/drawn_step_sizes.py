@@ -70,7 +70,7 @@ def over_draws(setting: Setting, reporting: Reporting) -> Verdict:
     if rules is None:
         return no_verdict(setting, pattern, reporting, ("nothing that it follows from says which step sizes",))
     on = on_trace(setting, pattern)
-    absent = tuple(f"{c.name} does not exist: {c.reason}" for c in on.constants.values() if math.isinf(c.value))
+    absent = tuple(c.missing for c in on.constants.values() if math.isinf(c.value))
     absent = (*absent, *lacking(statement, on.case), *on.contradicted)
     base = replace(no_verdict(setting, pattern, reporting, absent), constants=dict(on.constants))
     if absent:
@@ -162,7 +162,7 @@ def _left_on(means: _Means, trace: Participation, r: int) -> _Left:
     on = on_trace(setting, trace, rules)
     for constant in on.constants.values():
         if math.isinf(constant.value):
-            raise InputError(f"{constant.name} does not exist: {constant.reason}")
+            raise InputError(constant.missing)
     values = step_values(on).values
     for check in rules.check_conditions(values):
         if check.holds is False:

@@ -79,19 +79,17 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
     wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
     if inside and wished == "exact":
         raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
-    if wished in ("auto", "exact") and isinstance(ready.problem, Piecewise):
-        return _of_piecewise(ready, wished)
+    if isinstance(ready.problem, Piecewise):
+        return _of_piecewise(setting, ready)
     if ready.problem.multiplicities is not None:
         if wished == "step":
             setup.check_clients(ready)
         populations.check(ready)
         return "exact"
-    if inside:
-        return "step"
-    if wished == "exact":
-        exact.check_exact(ready)
-    if wished != "auto":
-        return wished
+    if wished != "auto" or inside:
+        if wished == "exact":
+            exact.check_exact(ready)
+        return wished if wished != "auto" else "step"
     if ready.problem.d * (2 + 2 * ready.problem.n) > _LARGEST_EXACT_STATE:
         return "step"
     try:
@@ -101,16 +99,19 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
     return "exact"
 
 
-def _of_piecewise(ready: setup.Setup, wished: str) -> str:
+def _of_piecewise(setting: Setting, ready: setup.Setup) -> str:
     """The same on functions that are quadratic piece by piece: one exact run, where nothing in it is random."""
+    wished = setting.options.engine
+    if wished not in ("auto", "exact"):
+        return wished
+    changes = setting.recorded & piecewise_runs.CHANGES
     try:
-        if piecewise_runs.followed(ready).gradients > _EXACT_GRADIENTS and wished == "auto":
-            return "step"
+        long = piecewise_runs.followed(ready).gradients > _EXACT_GRADIENTS
     except UndecidedError as error:
         if wished == "exact":
             raise InputError(f"{error}: use engine=step") from None
         return "step"
-    return "exact"
+    return "step" if long and wished == "auto" and not changes else "exact"
 
 
 def expected(
@@ -120,12 +121,23 @@ def expected(
 
     ``by_round`` wants them in every round although the statement is about means over rounds.
     """
-    recorded = setting.recorded
     if isinstance(ready.problem, Piecewise):
-        try:
-            return piecewise_runs.expect(ready, recorded), None
-        except UndecidedError as error:
-            raise InputError(str(error)) from None
+        return _of_pieces(setting, ready), None
+    return _of_moments(setting, ready, progress, by_round=by_round)
+
+
+def _of_pieces(setting: Setting, ready: setup.Setup) -> exact.Expectation:
+    try:
+        return piecewise_runs.expect(ready, setting.recorded)
+    except UndecidedError as error:
+        raise InputError(str(error)) from None
+
+
+def _of_moments(
+    setting: Setting, ready: setup.Setup, progress: Progress | None, *, by_round: bool
+) -> tuple[exact.Expectation, int | None]:
+    """The same of an affine run."""
+    recorded = setting.recorded
     if any(quantities.known(name) for name in recorded):
         return quantities.expect(_followed(setting, ready), {*recorded}, progress=progress), None
     if not recordable(recorded):
@@ -162,9 +174,7 @@ def simulate(setting: Setting, ready: setup.Setup, progress: Progress | None, wa
     )  # fmt: skip
 
 
-def one_run(
-    setting: Setting, ready: setup.Setup, progress: Progress | None
-) -> tuple[step.Run, dict[str, Array]]:
+def one_run(setting: Setting, ready: setup.Setup, progress: Progress | None) -> tuple[step.Run, dict[str, Array]]:
     """A run in which nothing is random, and what is known of its rounding beside `step_rounding`."""
     if piecewise_rounds.covered(ready):
         return piecewise_rounds.simulate(_followed(setting, ready), progress or (lambda _: None))

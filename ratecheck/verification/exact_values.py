@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+
+import sympy as sp
 
 from bounds.statement import Condition, Statement
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
@@ -82,7 +85,29 @@ class _StepSizes:
 
     def _free(self) -> list[str]:
         """Step sizes that nothing computes from others."""
-        return [name for name in self.chosen if not self._ruled(name) and not self._from_product(name)]
+        return [name for name in self.chosen if not self._computed(name) and name not in self._equalities]
+
+    def _computed(self, name: str) -> bool:
+        return self._ruled(name) or self._from_product(name)
+
+    @cached_property
+    def _equalities(self) -> Mapping[str, tuple[Condition, sp.Expr]]:
+        """Step sizes that a condition such as gamma == 1/L sets, with the condition and the value that it says.
+
+        A float next to it stands for that value, as one next to a prescribed step size does.
+        """
+        found: dict[str, tuple[Condition, sp.Expr]] = {}
+        for condition in self.statement.hypotheses:
+            if condition.operator != "==":
+                continue
+            gap = condition.left - condition.right
+            for symbol in sorted(gap.free_symbols, key=str):
+                rate = sp.diff(gap, symbol)
+                alone = symbol.name in self.chosen and not self._computed(symbol.name) and symbol.name not in found
+                if alone and symbol not in rate.free_symbols and symbol.name not in self.statement.settings:
+                    found[symbol.name] = condition, -gap.xreplace({symbol: sp.S.Zero}) / rate
+                    break
+        return found
 
     def _ruled(self, name: str) -> bool:
         """Whether a rule of the statement sets it; a given value of what is prescribed stands for the formula."""
@@ -114,7 +139,8 @@ class _StepSizes:
                 base = self.known.get(name, Fraction(self.completed[name]))
                 values[name] = base * (1 + moved[name]) if name in moved else base
         rules = {rule.symbol.name: rule.value for rule in statement.step_rules if self._is_ruled(rule.symbol.name)}
-        formulas = [*statement.settings.items(), *rules.items()]
+        equal = {name: value for name, (_, value) in self._equalities.items()}
+        formulas = [*statement.settings.items(), *rules.items(), *equal.items()]
         for product in statement.step_products:
             formulas.append((product.product.name, product.local * product.outer))
             formulas.append((product.local.name, product.product / product.outer))
@@ -138,6 +164,7 @@ class _StepSizes:
 
     def _unproved(self, values: Numbers) -> list[Condition]:
         by_rule = {rule.condition.text for rule in self.statement.step_rules if self._is_ruled(rule.symbol.name)}
+        by_rule |= {condition.text for condition, _ in self._equalities.values()}
         return [c for c in self.statement.hypotheses if c.text not in by_rule and not _proved_condition(c, values)]
 
 

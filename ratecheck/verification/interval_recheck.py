@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 import sympy as sp
 
-from bounds.statement import Claim, ConditionCheck, Over, Relation
+from bounds.statement import Claim, ConditionCheck, Relation
+from ratecheck.algebra.enclosure import Enclosure, outward
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
@@ -22,8 +22,6 @@ from ratecheck.verification.verdict import Comparison, Verdict
 
 # A violation by less than this, relative to the larger side, is rechecked without rounding.
 _HAIR = 1e-6
-# Numbers that the interval engine multiplies in some seconds.
-_AFFORDABLE = 1e7
 
 
 def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdict:
@@ -53,9 +51,12 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
     proof = _prove(setting, trace)
     if proof.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
         note = f"{proof.outcome.value} is proved in interval arithmetic"
+        if proof.outcome is Outcome.VIOLATED and proof.left is not None and proof.right is not None:
+            note += f": the sides differ by {_gap(proof.left, proof.right):.3g}"
         if proof.outcome is not verdict.outcome:
             note += "; float64 alone cannot tell the sides apart"
-        return replace(verdict, outcome=proof.outcome, reasons=(), notes=(*verdict.notes, note, *proof.notes))
+        notes, comparisons = (*verdict.notes, note, *proof.notes), proof.shown(verdict)
+        return replace(verdict, outcome=proof.outcome, comparisons=comparisons, reasons=(), notes=notes)
     return _unproved(verdict, setting, proof, by_a_hair=by_a_hair)
 
 
@@ -69,29 +70,14 @@ def _prove(setting: Setting, trace: Participation) -> Proof:
         again = resolve(
             setting.statement, setting.problem, participation, setting.given, options, setting.start
         )  # fmt: skip
-        return decided(again, brief=not _affordable(setting, trace))
+        return decided(again)
     except InputError as error:
         return Proof(None, str(error))
 
 
-def _affordable(setting: Setting, trace: Participation) -> bool:
-    """Whether the interval engine follows the run within seconds, or needs not follow it."""
-    # The noise that is remembered is known without following the run.
-    if setting.method is None or setting.recorded == {"noise2"}:
-        return True
-    means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
-    problem, algorithm, T = setting.problem.quadratic, setting.method.algorithm, setting.size("rounds", 1)
-    if problem is None:
-        # The run says itself where it is too long.
-        return True
-    coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
-    together = problem.d if coupled else 1
-    size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
-    products = float(T) * (1 if trace.deterministic else problem.n + 2) * size**3
-    if means and trace.constant_law and trace.size is not None:
-        entries = size * (size + 1) // 2
-        products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
-    return products * problem.d / together <= _AFFORDABLE
+def _gap(left: Enclosure, right: Enclosure) -> float:
+    """How far apart the sides are at least."""
+    return abs(outward(left - right if left.low > right.high else right - left)[0])
 
 
 def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bool) -> Verdict:

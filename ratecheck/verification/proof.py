@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,12 +15,12 @@ import sympy as sp
 
 from bounds.statement import Claim, Over, Relation
 from ratecheck.algebra import ball
-from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose, outward
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose, encloser, outward
 from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.verification.exact_values import Numbers
-from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verdict import Comparison, Verdict
 
 # Bits of the fixed-point numbers, until both sides are told apart.
 _BITS = (384, 1024, 3072, 9216)
@@ -53,7 +55,34 @@ class Proof:
             return verdict
         reasons = (self.reason,) if self.outcome is Outcome.NOT_APPLICABLE else ()
         was = f"the {verdict.engine} engine in floating point says {verdict.outcome.value}"
-        return replace(verdict, outcome=self.outcome, reasons=reasons, notes=(*verdict.notes, was))
+        comparisons = self.shown(verdict)
+        return replace(
+            verdict, outcome=self.outcome, comparisons=comparisons, reasons=reasons, notes=(*verdict.notes, was)
+        )
+
+    def shown(self, verdict: Verdict) -> tuple[Comparison, ...]:
+        """The comparisons of a verdict, those that the proof contradicts or that lack a number being its own.
+
+        Floating point names the round that it is least sure of; what is violated is the round of which that is proved.
+        """
+        if self.left is None or self.right is None or self.outcome is Outcome.NOT_APPLICABLE:
+            return verdict.comparisons
+        (own, left_error), (other, right_error) = _nearest(self.left), _nearest(self.right)
+        contradicted = self.outcome is Outcome.VIOLATED and verdict.outcome is not Outcome.VIOLATED
+        claims = {claim.name: claim for claim in verdict.statement.claims}
+        found = []
+        for each in verdict.comparisons:
+            if each.claim != self.claim or not (contradicted or each.missing) or not math.isfinite(own + other):
+                found.append(each)
+                continue
+            alone = claims[each.claim].terms
+            terms = each.terms if each.round == self.round else dict.fromkeys(alone, other) if len(alone) == 1 else {}
+            shown = Comparison(
+                each.claim, self.round, own, other, left_error + right_error, terms,
+                left_error=left_error, right_error=right_error,
+            )  # fmt: skip
+            found.append(shown)
+        return tuple(found)
 
     def fields(self) -> dict[str, Any]:
         """As JSON data; ends of intervals are floats rounded outwards."""
@@ -67,6 +96,13 @@ class Proof:
             "right": None if self.right is None else list(outward(self.right)),
             "notes": list(self.notes),
         }
+
+
+def _nearest(side: Enclosure) -> tuple[float, float]:
+    """The float in the middle of a side, and what it may be off by."""
+    low, high = outward(side)
+    middle = low / 2 + high / 2 if low < high else low
+    return middle, max(high - middle, middle - low)
 
 
 def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) -> Entries:
@@ -94,27 +130,29 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
     return total
 
 
-def until_decided(decide: Callable[[int], Proof], few: bool, first: bool = False) -> Proof:
-    """With more and more digits, until the sides are told apart or agree to many digits; of ``few`` steps exactly.
+def until_decided(decide: Callable[[int], Proof], work: Work, first: bool = False) -> Proof:
+    """With more and more digits, until the sides are told apart or agree to many digits; of few steps exactly.
 
-    ``first`` tries rationals before anything else, where nothing is irrational.
+    ``first`` tries rationals before anything else, where nothing is irrational. What costs more than ``work`` allows is
+    left out.
     """
     if first:
         with suppress(UndecidedError):
             return decide(ball.EXACT)
-    proof, before = Proof(None), None
+    proof, before, spent = Proof(None), None, 0.0
     for bits in _BITS:
+        spent += work.products * _cost(bits)
+        if spent > work.limit:
+            return proof if proof.reason else Proof(None, TOO_LONG)
         proof = decide(bits)
         if proof.proved:
             return proof
-        assert proof.left is not None
-        assert proof.right is not None
-        size, width = max(abs(proof.left.middle), abs(proof.right.middle)), proof.left.width + proof.right.width
+        width = _width(proof)
         # What the digits of irrational step sizes limit does not shrink with those of the run.
-        if width <= _SAME * size or (before is not None and width > before / 2):
+        if width <= _SAME * _size(proof) or (before is not None and width > before / 2):
             break
         before = width
-    if not few:
+    if not work.steps <= _FEW_STEPS or spent + work.products * _cost_of_fractions(_PER_STEP * work.steps) > work.limit:
         return proof
     try:
         return decide(ball.EXACT)
@@ -122,24 +160,220 @@ def until_decided(decide: Callable[[int], Proof], few: bool, first: bool = False
         return proof
 
 
-def decided_claims(
-    claims: Sequence[Claim], values: Numbers, records: Sequence[Mapping[str, Number]], *, each_round: bool
-) -> Proof:
-    """All claims in all the rounds that they are about."""
-    found = []
+def decided_claims(claims: Sequence[Claim], values: Numbers, record: Mapping[str, Number]) -> Proof:
+    """All claims about one number each, such as a mean over the rounds."""
+    here = {**values, **record}
+    return together(
+        [_proof(claim, None, enclose(claim.metric.expr, here), enclose(claim.bound, here)) for claim in claims]
+    )
+
+
+def decided_rounds(
+    claims: Sequence[Claim], values: Numbers, follow: Callable[[int], Iterable[Mapping[str, Number]]], T: int,
+    work: Work, *, first: bool = False,
+) -> Proof:  # fmt: skip
+    """All claims in all of the T rounds that they are about, ``follow`` being a run with so many digits.
+
+    More digits are for the rounds that are still open. Those whose sides agree are asked in rationals, as long as these
+    are short. ``first`` asks all of them so before anything else.
+    """
     for claim in claims:
-        first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
-        if len(records) <= first:
+        if _first_round(claim) >= T:
             raise InputError(
-                f'T={len(records)} breaks "T >= {first + 1}": the claim compares a round with the one before'
+                f'T={T} breaks "T >= {_first_round(claim) + 1}": the claim compares a round with the one before'
             )
-        for t in range(first, len(records)):
-            before = {f"{name}_prev": value for name, value in records[t - 1].items()} if t else {}
-            here = {**values, **records[t], **before}
-            left, right = enclose(claim.metric.expr, here), enclose(claim.bound, here)
-            outcome = _compared(claim.relation, left, right)
-            found.append(Proof(outcome, _why(outcome), claim.name, t if each_round else None, left, right))
-    return together(found)
+    left = _Open(claims, values, follow, T, work)
+    if first:
+        left.exactly_if_short()
+        if (proof := left.violated or left.none_open) is not None:
+            return proof
+    for bits in _BITS:
+        if not left.affordable(bits):
+            break
+        left.enclosed(bits)
+        if (proof := left.violated or left.none_open) is not None:
+            return proof
+        if not left.moving:
+            break
+    left.exactly_if_short()
+    return left.violated or left.none_open or left.first_open
+
+
+class _Open:
+    """The rounds of claims that are not decided yet, and what is known of the others."""
+
+    def __init__(
+        self, claims: Sequence[Claim], values: Numbers, follow: Callable[[int], Iterable[Mapping[str, Number]]], T: int,
+        work: Work,
+    ) -> None:  # fmt: skip
+        self.claims, self.values, self.follow, self.T, self.work = claims, values, follow, T, work
+        self.violated: Proof | None = None
+        self._least: Proof | None = None
+        self._spent = 0.0
+        # By claim and round what is known of the sides; those that more digits do not tell apart are still.
+        self._open: dict[tuple[int, int], Proof | None] = {
+            (k, t): None for k, claim in enumerate(claims) for t in range(_first_round(claim), T)
+        }
+        self._still: set[tuple[int, int]] = set()
+        self._operations = sum(int(sp.count_ops(claim.bound - claim.metric.expr)) + _COMPARED for claim in claims)
+
+    @property
+    def none_open(self) -> Proof | None:
+        """The claim and round with the least slack, once all of them hold."""
+        return None if self._open else self._least
+
+    @property
+    def first_open(self) -> Proof:
+        """The first that is open."""
+        place, proof = next(iter(self._open.items()))
+        if proof is None:
+            return Proof(None, TOO_LONG)
+        if place in self._still or not self._spent:
+            return proof
+        return replace(proof, reason=f"{proof.reason}, and more digits would take too long")
+
+    @property
+    def moving(self) -> bool:
+        """Whether more digits may decide more of them."""
+        return len(self._still) < len(self._open)
+
+    def _wanted(self, *, moving: bool) -> list[tuple[int, int]]:
+        return [place for place in self._open if not moving or place not in self._still]
+
+    def affordable(self, bits: int) -> bool:
+        """Whether what is open can be asked with so many digits; counts it as done."""
+        wanted = self._wanted(moving=True)
+        rounds = 1 + max(t for _, t in wanted)
+        share = rounds / self.T
+        operations = len(wanted) / len(self.claims) * self._operations
+        self._spent += share * self.work.products * _cost(bits) + operations * _cost_of_fractions(bits) / 2
+        return self._spent <= self.work.limit
+
+    def enclosed(self, bits: int) -> None:
+        """Ask about what is open with so many digits."""
+        places = set(self._wanted(moving=True))
+        for place, left, right in self._sides(bits, bits + _GUARD, places):
+            proof, before = _proof(self.claims[place[0]], place[1], left, right), self._open[place]
+            if not self._settled(place, proof):
+                width = _width(proof)
+                if width <= _SAME * _size(proof) or (before is not None and width > _width(before) / 2):
+                    self._still.add(place)
+                self._open[place] = proof
+
+    def exactly_if_short(self) -> None:
+        """Ask about what is open in rationals: first where more digits do not help, which may be in early rounds."""
+        for places in dict.fromkeys((frozenset(self._still), frozenset(self._open))):
+            if places and self.violated is None:
+                with suppress(UndecidedError):
+                    self._exactly(places & self._open.keys())
+
+    def _exactly(self, places: AbstractSet[tuple[int, int]]) -> None:
+        """Ask in rationals; raises `UndecidedError` for long ones and for what is irrational."""
+        if not places:
+            return
+        last = max(t for _, t in places)
+        if self.work.steps > _FEW_STEPS * self.T:
+            raise UndecidedError("a round of many local steps")
+        # Before round 0 nothing is multiplied yet.
+        each = last * self.work.products / self.T + (last + 1) * self._operations
+        longest = _length_of_fractions(self.work.limit / max(each, 1.0))
+        for place, left, right in self._sides(ball.EXACT, longest, places):
+            self._settled(place, _proof(self.claims[place[0]], place[1], left, right))
+
+    def _settled(self, place: tuple[int, int], proof: Proof) -> bool:
+        """Whether something is proved, which is kept."""
+        if proof.outcome is Outcome.VIOLATED:
+            self.violated = self.violated or proof
+        if not proof.proved:
+            return False
+        del self._open[place]
+        self._still.discard(place)
+        self._least = proof if self._least is None or _slack(proof) < _slack(self._least) else self._least
+        return True
+
+    def _sides(
+        self, bits: int, digits: int, places: AbstractSet[tuple[int, int]]
+    ) -> Iterator[tuple[tuple[int, int], Enclosure, Enclosure]]:
+        """Both sides in these rounds of these claims, in the order of rounds."""
+        at = [encloser((claim.metric.expr, claim.bound), self.values, digits) for claim in self.claims]
+        last = max(t for _, t in places)
+        before: dict[str, Number] = {}
+        for t, record in enumerate(self.follow(bits)):
+            if bits == ball.EXACT and any(_length(Enclosure.of(value)) > digits for value in record.values()):
+                raise UndecidedError("rationals that are long")
+            here = {**record, **before}
+            for k, sides in enumerate(at):
+                if (k, t) in places:
+                    left, right = sides(here)
+                    yield (k, t), left, right
+            if t == last or self.violated is not None:
+                return
+            before = {f"{name}_prev": value for name, value in record.items()}
+
+
+def _first_round(claim: Claim) -> int:
+    return 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+
+
+def _proof(claim: Claim, t: int | None, left: Enclosure, right: Enclosure) -> Proof:
+    outcome = _compared(claim.relation, left, right)
+    where = "" if t is None else f" in round {t}"
+    reason = "" if outcome is not None else f"the enclosures of the two sides overlap{where}"
+    return Proof(outcome, reason, claim.name, t, left, right)
+
+
+def _size(proof: Proof) -> Fraction:
+    """The size of the larger side."""
+    assert proof.left is not None
+    assert proof.right is not None
+    return max(abs(proof.left.middle), abs(proof.right.middle))
+
+
+def _width(proof: Proof) -> Fraction:
+    """How far apart the ends of both sides are."""
+    assert proof.left is not None
+    assert proof.right is not None
+    return proof.left.width + proof.right.width
+
+
+def _length(value: Enclosure) -> int:
+    return max(value.low.numerator.bit_length(), value.low.denominator.bit_length())
+
+
+# --- What it costs, in products of numbers with 384 binary digits, of which some seconds have 10^7 ---
+
+TOO_LONG = "following the run would take too long"
+# Local steps in all up to which sides are looked at in rationals, whose digits grow by so many with every one of them.
+_FEW_STEPS, _PER_STEP = 256, 106
+# The operations of a comparison; digits to spare for sides.
+_COMPARED, _GUARD = 8, 64
+
+
+@dataclass(frozen=True)
+class Work:
+    """``products`` of numbers by which a run is followed once, its local ``steps`` in all, and a ``limit`` of the cost.
+
+    The cost is counted, not timed, so that an answer depends on no clock.
+    """
+
+    products: float
+    steps: int
+    limit: float
+
+
+def _cost(bits: int) -> float:
+    """A product of whole numbers of so many digits."""
+    return float((bits / _BITS[0]) ** 1.75)
+
+
+def _cost_of_fractions(bits: float) -> float:
+    """A product of fractions of so many digits, which are reduced."""
+    return float(12 * max(bits / 100, 1.0) ** 1.45)
+
+
+def _length_of_fractions(cost: float) -> int:
+    """Digits of the fractions whose product costs so much; 0 where it is below any."""
+    return 0 if cost < _cost_of_fractions(0) else int(min(100 * (cost / 12) ** (1 / 1.45), _PER_STEP * _FEW_STEPS))
 
 
 def _compared(relation: Relation, left: Enclosure, right: Enclosure) -> Outcome | None:
@@ -148,10 +382,6 @@ def _compared(relation: Relation, left: Enclosure, right: Enclosure) -> Outcome 
     if relation is Relation.EQUAL:
         return Outcome.HOLDS if left.exact and left == right else None
     return Outcome.HOLDS if left.high <= right.low else None
-
-
-def _why(outcome: Outcome | None) -> str:
-    return "" if outcome is not None else "the enclosures of the two sides overlap"
 
 
 def together(proofs: Sequence[Proof]) -> Proof:

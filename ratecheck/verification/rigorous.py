@@ -8,6 +8,7 @@ the right side and the run are enclosed. What cannot be decided so is said to be
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -34,15 +35,28 @@ from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.setting import Options, Setting, resolve
 from ratecheck.stepsizes.choose import any_value
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
-from ratecheck.verification.proof import Proof, decided_claims, quadratic_form, together, until_decided
+from ratecheck.verification.proof import (
+    TOO_LONG,
+    Proof,
+    Work,
+    decided_claims,
+    decided_rounds,
+    quadratic_form,
+    together,
+    until_decided,
+)
 
 if TYPE_CHECKING:
     from ratecheck.verification.instance import Instance
 
-# Local steps in all up to which a run is followed in rationals, whose digits grow with every one of them.
-_FEW_STEPS = 256
-# Those up to which the sides are short enough to be read as rationals.
+# Local steps in all up to which the sides are short enough to be read as rationals.
 _READABLE_STEPS = 32
+# Products of numbers that a recheck takes by itself, some seconds, and one that a user asks for.
+AFFORDABLE, _ASKED = 1.5e7, 1.5e8
+# What a derivative of a function with kinks costs.
+_GRADIENT = 300
+# What step sizes of one participation cost; sets of participants beyond which no run is followed.
+_STEP_SIZES, _MOST_TERMS = 4e4, 256
 _EXACTLY = Options(engine="exact")
 
 # Quantities of single clients.
@@ -56,7 +70,7 @@ def prove(instance: Instance, options: Options = _EXACTLY, *, exactly: bool = Fa
         return not_followed(instance.problem)
     if reasons := foreign(statement):
         return Proof(None, "; ".join(reasons))
-    return decided(_setting(instance, options), exactly=exactly)
+    return decided(_setting(instance, options), _ASKED, exactly=exactly)
 
 
 def exact_numbers(instance: Instance) -> Numbers:
@@ -69,7 +83,7 @@ def exact_numbers(instance: Instance) -> Numbers:
         return {}
     setting = _setting(instance, _EXACTLY)
     try:
-        return _Exactly(setting, problem).numbers(setting.traces()[0])
+        return _Exactly(setting, problem, _ASKED).numbers(setting.traces()[0])
     except (ForeignError, UndecidedError, ArithmeticError):
         return {}
 
@@ -89,10 +103,10 @@ def not_followed(problem: Problem) -> Proof:
     return Proof(None, f"a {problem.kind} problem is not followed rigorously")
 
 
-def decided(setting: Setting, *, brief: bool = False, exactly: bool = False) -> Proof:
-    """What is proved of a setting on a problem that is `followed`; ``brief``: without following a run."""
+def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = False) -> Proof:
+    """What is proved of a setting on a problem that is `followed`, at a cost of so many products of numbers."""
     try:
-        return _decide(setting, brief=brief, exactly=exactly)
+        return _decide(setting, limit, exactly=exactly)
     except ForeignError as error:
         # A comparison that ignores the conditions is a comparison.
         outcome = None if setting.options.ignore_conditions else Outcome.NOT_APPLICABLE
@@ -103,7 +117,7 @@ def decided(setting: Setting, *, brief: bool = False, exactly: bool = False) -> 
         return Proof(None, "a number leaves the range of floats on the way")
 
 
-def _decide(setting: Setting, *, brief: bool, exactly: bool) -> Proof:
+def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
     exact = followed(problem)
     assert exact is not None
@@ -111,26 +125,25 @@ def _decide(setting: Setting, *, brief: bool, exactly: bool) -> Proof:
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
         raise ForeignError(reason)
-    subject = _Exactly(setting, exact, exactly)
+    subject = _Exactly(setting, exact, limit, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
-        if brief:
-            raise UndecidedError("it would take too long")
         return subject.over_draws(pattern)
     if setting.method is None:
         return subject.without_run(pattern)
-    follow = subject.at_every_state if brief else subject.on
-    return together([follow(trace) for trace in setting.traces()])
+    return together([subject.on(trace) for trace in setting.traces()])
 
 
 @dataclass(frozen=True)
 class _Exactly:
     """A setting in exact numbers; the functions are those of `ratecheck.verification.verify`.
 
-    ``rational`` wants both sides in rationals where a few digits would decide.
+    ``limit`` is what may be spent on one participation, in products of numbers. ``rational`` wants both sides in
+    rationals where a few digits would decide.
     """
 
     setting: Setting
     problem: Quadratic | Piecewise
+    limit: float
     rational: bool = False
 
     @property
@@ -144,46 +157,73 @@ class _Exactly:
         return int(self.setting.sizes.get("local_steps", 1)) * self.rounds
 
     @property
-    def _few(self) -> bool:
-        """Whether the run is short enough for rationals."""
-        return self._steps <= _FEW_STEPS
-
-    @property
     def _first(self) -> bool:
         """Whether rationals are tried first."""
         return self.rational and self._steps <= _READABLE_STEPS
+
+    @property
+    def _means(self) -> bool:
+        """Whether all claims are about means over the rounds."""
+        return all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in self.setting.statement.claims)
 
     def on(self, trace: Participation) -> Proof:
         """The statement on one participation."""
         values, notes = self._values(self.setting.statement, trace)
         measured = self._measured()
-        claims = self.setting.statement.claims
-        means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims)
-        run = self._run(values, trace)
-        counted = [name for name, fact in self.setting.statement.vocabulary.facts.items() if fact == ROUND]
         if measured and all(name.startswith(_SINGLE) for name in measured.values()):
             return self.at_every_state(trace)
-
-        def decide(bits: int) -> Proof:
-            names = sorted(set(measured.values()))
-            if means and counts_rounds(self.setting.statement):
-                raise UndecidedError("a mean over rounds in which the number of the round stands")
-            if means:
-                found = run.averages(names, bits)
-                records: list[dict[str, Number]] = [{symbol: found[name] for symbol, name in measured.items()}]
-            else:
-                by_round = run.rounds(names, bits)
-                records = [
-                    {**{symbol: by_round[name][t] for symbol, name in measured.items()}, **dict.fromkeys(counted, t)}
-                    for t in range(run.T)
-                ]
-            return decided_claims(claims, values, records, each_round=not means)
-
-        proof = until_decided(decide, self._few, self._first)
+        run, work = self._run(values, trace), Work(self._products(trace), self._steps, self.limit)
+        try:
+            if work.products > work.limit:
+                raise UndecidedError(f"float64 cannot tell the sides apart, and {TOO_LONG}")
+            proof = (self._averaged if self._means else self._by_round)(run, values, work)
+        except UndecidedError as error:
+            proof = Proof(None, str(error))
         if not proof.proved:
             with suppress(UndecidedError):
                 return self.at_every_state(trace)
         return replace(proof, notes=notes)
+
+    def _averaged(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: Work) -> Proof:
+        """Claims about means over the rounds."""
+        measured, claims = self._measured(), self.setting.statement.claims
+        if counts_rounds(self.setting.statement):
+            raise UndecidedError("a mean over rounds in which the number of the round stands")
+
+        def decide(bits: int) -> Proof:
+            found = run.averages(sorted(set(measured.values())), bits)
+            return decided_claims(claims, values, {symbol: found[name] for symbol, name in measured.items()})
+
+        return until_decided(decide, work, self._first)
+
+    def _by_round(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: Work) -> Proof:
+        """Claims about every round."""
+        measured, claims = self._measured(), self.setting.statement.claims
+        counted = [name for name, fact in self.setting.statement.vocabulary.facts.items() if fact == ROUND]
+
+        def follow(bits: int) -> Iterator[Mapping[str, Number]]:
+            for t, found in enumerate(run.rounds(sorted(set(measured.values())), bits)):
+                yield {**{symbol: found[name] for symbol, name in measured.items()}, **dict.fromkeys(counted, t)}
+
+        return decided_rounds(claims, values, follow, run.T, work, first=self._first)
+
+    def _products(self, trace: Participation) -> float:
+        """Products of numbers by which a run is followed once."""
+        # The noise that is remembered is known without following the run.
+        if self.setting.recorded == {"noise2"}:
+            return 0.0
+        assert self.setting.method is not None
+        problem, algorithm, T = self.problem, self.setting.method.algorithm, self.rounds
+        if isinstance(problem, Piecewise):
+            return float(_GRADIENT) * problem.n * problem.d * self._steps
+        coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
+        together = problem.d if coupled else 1
+        size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
+        products = float(T) * _terms(trace) * size**3
+        if self._means and trace.constant_law and trace.size is not None:
+            entries = size * (size + 1) // 2
+            products = min(products, 8.0 * T.bit_length() * (size**3 if trace.size == problem.n else entries**3))
+        return products * problem.d / together
 
     def at_every_state(self, trace: Participation) -> Proof:
         """Claims that are quadratic in the state and hold at every state, whatever the run.
@@ -193,6 +233,8 @@ class _Exactly:
         values, notes = self._values(self.setting.statement, trace)
         measured = self._measured()
         names, run = sorted(set(measured.values())), self._run(values, trace)
+        if isinstance(run, PiecewiseRun):
+            raise UndecidedError("gradients that are not linear give no quadratic forms")
         single = all(name.startswith(_SINGLE) for name in names)
         found = run.participants(names) if single else [run.forms(names)]
         for forms, claim in itertools.product(found, self.setting.statement.claims):
@@ -213,7 +255,7 @@ class _Exactly:
         else:
             (symbol,) = self._measured()
             records = {symbol: self._proved(pattern).expected_delay()}
-        return replace(decided_claims(self.setting.statement.claims, values, [records], each_round=False), notes=notes)
+        return replace(decided_claims(self.setting.statement.claims, values, records), notes=notes)
 
     def over_draws(self, pattern: Participation) -> Proof:
         """Expectations over the participation, step sizes being those of the one that is drawn."""
@@ -223,8 +265,11 @@ class _Exactly:
         values, notes = self._values(self.setting.statement, pattern)
         measured = self._measured()
         claims = self.setting.statement.claims
-        drawn = []
-        for q, matrix in participations(pattern, self.rounds):
+        possible, drawn = participations(pattern, self.rounds), []
+        work = Work(len(possible) * (self._products(pattern) + _STEP_SIZES), self._steps, self.limit)
+        if work.products > work.limit:
+            raise UndecidedError(f"{len(possible)} participations are possible: {TOO_LONG}")
+        for q, matrix in possible:
             # A pattern that is always the same may be long: it is not copied.
             trace = pattern if pattern.deterministic else Trace(matrix)
             drawn.append((q, self._run(self._values(rules, trace)[0], trace)))
@@ -235,9 +280,9 @@ class _Exactly:
             for q, run in drawn:
                 found = run.averages(names, bits)
                 totals = {symbol: totals[symbol] + q * found[name] for symbol, name in measured.items()}
-            return decided_claims(claims, values, [totals], each_round=False)
+            return decided_claims(claims, values, totals)
 
-        return replace(until_decided(decide, self._few, self._first), notes=notes)
+        return replace(until_decided(decide, work, self._first), notes=notes)
 
     # --- The run ---
 
@@ -339,6 +384,20 @@ class _Exactly:
             if not proved.admits(fact, Fraction(claimed)):
                 raise ForeignError(f"{name}={claimed!r} is not {_bounds(name, certified)}")
         return found
+
+
+def _terms(trace: Participation) -> float:
+    """Terms of a round's law; see `ratecheck.engines.rigorous.moments`."""
+    if trace.deterministic:
+        return 1
+    law, n = trace.law(0), trace.n
+    if law is None:
+        return n + 2
+    return law.match(
+        subsets=lambda _: n + 2,
+        clients=lambda law: (n + 1) * (n + 2) if len(set(law.exact)) == 1 else min(law.count(), _MOST_TERMS),
+        sets=lambda law: min(law.count(), _MOST_TERMS),
+    )
 
 
 def _bounds(name: str, certified: Number) -> str:

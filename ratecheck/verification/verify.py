@@ -20,6 +20,7 @@ from ratecheck.inputs import floats
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
+from ratecheck.problems.matrices import flat_share, is_diagonal
 from ratecheck.settings.applicability import foreign, unlike
 from ratecheck.settings.on_trace import OnTrace, on_trace
 from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
@@ -31,9 +32,6 @@ from ratecheck.verification.interval_recheck import rechecked
 from ratecheck.verification.judgement import Request, compare, no_verdict, points
 from ratecheck.verification.negative_bounds import impossible
 from ratecheck.verification.verdict import Verdict
-
-# Eigenvalues that count as 0 beside the largest, as for the minimiser itself.
-_FLAT = 1e-12
 
 
 def verify(
@@ -98,7 +96,7 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
         fact for fact, measure in MEASURES.items() if setting.method is not None and measure.possible(on.case)
     }
     along = tuple(s for s in on.absent if facts[s] in measurable)
-    absent = (f"{c.name} does not exist: {c.reason}" for s, c in on.absent.items() if s not in along)
+    absent = (c.missing for s, c in on.absent.items() if s not in along)
     if reasons := (*absent, *lacking(on.statement, on.case), *on.contradicted):
         return replace(no_verdict(setting, on.trace, reporting, reasons), constants=dict(on.constants))
     request = Request(on, reporting, traces, along)
@@ -131,8 +129,10 @@ def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:
     objective = setting.problem.objective
     if objective is None or not setting.recorded & {"distance2", "change:distance2"} or not verdict.comparisons:
         return verdict
-    values = np.linalg.eigvalsh(objective.joint()[0])
-    if values[0] > _FLAT * abs(values).max():
+    joint = objective.joint()[0]
+    values = np.linalg.eigvalsh(joint)
+    # As for the minimiser itself.
+    if values[0] > (0.0 if is_diagonal(joint) else flat_share(len(joint)) * abs(values).max()):
         return verdict
     note = (
         "f has several minimisers: distances are those to the one of least norm, and the statement may mean the nearest"

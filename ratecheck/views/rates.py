@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from bounds.numbers import apart
 from bounds.symbols import Role
 from ratecheck.exponents.card import TOLERANCE, Card, RateCell, Violation, Worst
 from ratecheck.exponents.curves import Curves
@@ -147,7 +148,8 @@ def _violation(cell: RateCell, violation: Violation) -> list[str]:
     verdict = violation.unasked
     if violation.verdict is not None:
         verdict = f"'verify' says {violation.verdict.value}"
-    sides = f"left {number(violation.left)}, right {number(violation.bound)}"
+    left, right = apart(violation.left, violation.bound, 4)
+    sides = f"left {left}, right {right}"
     return [f"  at {cell.parameter}={number(violation.at)}: {sides}; {violation.hard.text}; {verdict}"]
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bounds.ledger.refuted import refuted, refuted_fields
 from bounds.statement import Over, Relation, Statement
 from ratecheck.outcome import Outcome
-from ratecheck.views.numbers import number, side
+from ratecheck.verification.verdict import lost
+from ratecheck.views.numbers import number, sides, tie
 from ratecheck.views.width import table
 
 if TYPE_CHECKING:
@@ -70,11 +71,23 @@ def _room(verdict: Verdict) -> str:
     """How far apart the sides are: the slack, or for an equality their relative difference."""
     worst = verdict.worst
     if worst is not None and any(claim.relation is Relation.EQUAL for claim in verdict.statement.claims):
+        if lost(worst.left, worst.left_error) and lost(worst.right, worst.right_error):
+            return '   claimed "=", both sides are 0 to within rounding'
         larger = max(abs(worst.left), abs(worst.right), 1e-300)
         # Sides that are differences are compared with what they are differences of.
         parts, size = (" of their largest part", worst.size) if worst.size > 1.01 * larger else ("", larger)
         return f'   claimed "=", sides differ by {abs(worst.right - worst.left) / size:.2%}{parts}'
-    return "" if verdict.slack is None else f"   slack {number(verdict.slack)}"
+    return "" if verdict.slack is None else f"   slack {_slack(verdict)}"
+
+
+def _slack(verdict: Verdict) -> str:
+    """The slack; where it is 1 in the digits shown, on which side of it."""
+    worst = min((c for c in verdict.comparisons if c.slack is not None), key=lambda c: c.slack or 0.0, default=None)
+    rounded = worst is not None and verdict.outcome is Outcome.HOLDS and (worst.slack or 0.0) < 1 and tie(worst)
+    if rounded:
+        return "1 to within rounding"
+    just_below = verdict.slack is not None and verdict.slack < 1 and number(verdict.slack) == "1"
+    return f"1 - {1 - verdict.slack:.1g}" if just_below and verdict.slack is not None else number(verdict.slack)
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
@@ -82,13 +95,13 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     rows = [("statement", "verdict", "left", "right", "slack", "engine")]
     for verdict in verdicts:
         worst = verdict.worst
-        sides = ("-", "-")
+        shown = ("-", "-")
         if worst is not None:
-            sides = side(worst.left, worst.left_error), side(worst.right, worst.right_error)
+            shown = sides(worst)
         vacuous = " (vacuous)" if verdict.outcome is Outcome.HOLDS and verdict.vacuous else ""
         supposing = " (if ...)" if verdict.supposes else ""
         outcome = f"{verdict.outcome.value}{vacuous}{supposing}"
-        rows.append((verdict.statement.key, outcome, *sides, number(verdict.slack), verdict.engine))
+        rows.append((verdict.statement.key, outcome, *shown, _slack(verdict), verdict.engine))
     return table(rows)
 
 
@@ -111,10 +124,9 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     size = sum(abs(term) for term in comparison.terms.values())
     size = size if math.isfinite(size) else 0.0
     shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
-    right = f"  right   {side(comparison.right, comparison.right_error)}" + (
-        f"   {shares}" if len(comparison.terms) > 1 else ""
-    )
-    return [f"  left    {side(comparison.left, comparison.left_error)}   {left}; {how}", right + _vacuity(verdict)]
+    one, other = sides(comparison)
+    right = f"  right   {other}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
+    return [f"  left    {one}   {left}; {how}", right + _vacuity(verdict)]
 
 
 def _rounding(comparison: Comparison) -> str:
@@ -161,14 +173,14 @@ def _assumed(verdict: Verdict) -> list[str]:
     lines = []
     for assumption in verdict.statement.assumptions:
         certified = [verdict.constants[name] for name in assumption.constants if name in verdict.constants]
-        facts = [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in certified]
+        facts = [f"{c.name}={number(c.value)} {c.standing} ({c.reason})" for c in certified]
         lines.append(assumption.value + (f": {', '.join(facts)}" if facts else ": exact (by construction of the run)"))
     return lines
 
 
 def _other_constants(verdict: Verdict) -> list[str]:
     others = [c for c in verdict.constants.values() if not _belongs(c.name, verdict.statement)]
-    return [f"{c.name}={number(c.value)} {c.certificate.value} ({c.reason})" for c in others]
+    return [f"{c.name}={number(c.value)} {c.standing} ({c.reason})" for c in others]
 
 
 def _belongs(name: str, statement: Statement) -> bool:

@@ -76,13 +76,13 @@ def test_encloses_the_float_engine(name, pattern):
         return
     expected = by_floats()
     names = list(expected.records)
-    averages, rounds = run.averages(names, BITS), run.rounds(names, BITS)
+    averages, rounds = run.averages(names, BITS), list(run.rounds(names, BITS))
     for record in names:
         values, errors = expected.records[record], expected.errors[record] + 1e-13 * np.abs(expected.records[record])
         assert float(averages[record].width) < 1e-40
         assert abs(float(averages[record].middle) - values.mean()) <= errors.mean()
-        assert (np.abs([float(each.middle) for each in rounds[record]] - values) <= errors).all()
-        both = sum(rounds[record], Enclosure.of(0)) / run.T
+        assert (np.abs([float(each[record].middle) for each in rounds] - values) <= errors).all()
+        both = sum((each[record] for each in rounds), Enclosure.of(0)) / run.T
         assert both.low <= averages[record].high
         assert averages[record].low <= both.high
 
@@ -127,7 +127,7 @@ def test_encloses_noise_and_bernoulli_in_rationals():
         METHODS["fedsum-b"], problem, Bernoulli([float(p)]), K=1, T=2, noise={"sigma_u": sigma}, step_sizes=sizes,
         start={},
     )  # fmt: skip
-    found = run.rounds(["G_u"], BITS)["G_u"]
+    found = [each["G_u"] for each in run.rounds(["G_u"], BITS)]
     for value, exact in zip(found, (Fraction(1), second), strict=True):
         assert value.low <= exact <= value.high
         assert value.width < Fraction(1, 2**300)

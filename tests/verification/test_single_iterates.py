@@ -78,8 +78,10 @@ def test_flat_directions_count_from_the_minimiser_of_least_norm():
 
 def test_an_ill_conditioned_minimiser_is_bounded():
     """What the linear system may be off is part of the bound."""
-    H = np.diag([1.0, 3e-11])[None]
-    problem = Quadratic(H, np.array([[1.0, 3e-11 / 7]]), shared=2)
+    # Without coupling every coordinate has the digits of its own.
+    problem = Quadratic([np.diag([1.0, 3e-11])], np.array([[1.0, 3e-11 / 7]]), shared=2)
+    assert fact(problem, "distance2_0").certificate is Certificate.EXACT
+    problem = Quadratic([[[1.0, 1.0], [1.0, 1.0 + 3e-11]]], np.array([[1.0, 1.0 + 3e-11 / 7]]), shared=2)
     constant = fact(problem, "distance2_0")
     assert constant.certificate is Certificate.UPPER_BOUND
     assert constant.value >= float(Proved(problem, None, None, {}, None, [], {}).fact("distance2_0"))

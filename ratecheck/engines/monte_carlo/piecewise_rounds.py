@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import groupby
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.algorithms.algorithm import LinearMaps, Term, TermOver, U, V, Variables
 from ratecheck.aliases import Array
@@ -16,7 +17,6 @@ from ratecheck.engines.monte_carlo.step import Run
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.problems import Piecewise
-
 
 # What points of a run may be off, as a share of the largest so far.
 _OFF = 1e-13
@@ -98,9 +98,8 @@ class _Rounds:
                 for name, array in state.items():
                     clients[name] = clients[name].copy()
                     clients[name][rows] = array
-                for name in total:
-                    sent = np.broadcast_to(message[name], (len(rows), total[name].shape[1]))
-                    total[name] = total[name] + sent.sum(axis=0, keepdims=True)
+                sent = {k: np.broadcast_to(message[k], (len(rows), v.shape[1])) for k, v in total.items()}
+                total = {k: v + sent[k].sum(axis=0, keepdims=True) for k, v in total.items()}
             if len(members) or not algorithm.averages:
                 server = dict(algorithm.aggregate(server, total, setup.parameters(participants=len(members))))
             if t % 64 == 0:
@@ -111,12 +110,12 @@ class _Rounds:
         """Coordinates of a block."""
         return self.d if block == U else 0
 
-    def gradient(self, rows: Array, x: Array) -> Variables:
+    def gradient(self, rows: NDArray[np.intp], x: Array) -> Variables:
         """Gradients of these clients at points (clients, d)."""
         return {U: self.problem.slopes[rows] + (self.problem.curvatures[rows] * self._ways(rows, x)[0]).sum(axis=2),
                 V: np.zeros((len(rows), 0))}  # fmt: skip
 
-    def _ways(self, rows: Array, x: Array) -> tuple[Array, Array]:
+    def _ways(self, rows: NDArray[np.intp], x: Array) -> tuple[Array, Array]:
         """The part of the way from 0 to x that lies in each piece, (clients, d, J + 1), and where in it that ends."""
         kinks = self.problem.kinks[rows]
         ends = np.full((*kinks.shape[:2], 1), np.inf)
@@ -132,7 +131,7 @@ class _Rounds:
         return np.asarray((self.problem.slopes * x + bent.sum(axis=2)).sum(axis=1))
 
     def gap(self, x: Array) -> float:
-        """f - inf f at a point (d,): how f rises from its minimum, so that nothing cancels."""
+        """The gap f - inf f at a point (d,): how f rises from its minimum, so that nothing cancels."""
         total = 0.0
         for curve, point, start in zip(self.problem.means, x.tolist(), self.minimum.tolist(), strict=True):
             ends = [-np.inf, *(float(kink) for kink in curve.kinks), np.inf]

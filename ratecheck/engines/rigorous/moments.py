@@ -39,7 +39,7 @@ _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
 # Vectors whose signs are enumerated.
 _SIGNS = 10
 # Numbers of a state on which quadratic forms are compared in rationals.
-_LARGEST_FORM = 100
+_LARGEST_FORM = 70
 # Up to so many rounds are followed one by one even where they could be squared.
 _FEW_ROUNDS = 16
 
@@ -104,13 +104,14 @@ class RigorousRun:
         """Means over the rounds of recorded quantities; raises `UndecidedError` for a run that is not followed."""
         return _added([part.averages(names) for part in self._parts(bits)])
 
-    def rounds(self, names: Sequence[str], bits: int) -> dict[str, list[Enclosure]]:
-        """Recorded quantities before every round; raises `UndecidedError` for a run that is not followed."""
+    def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
+        """Recorded quantities before every round in turn; raises `UndecidedError` for a run that is not followed."""
         followed = [name for name in names if name != "noise2"]
-        parts = [list(part.rounds(followed)) for part in self._parts(bits)] if followed else []
-        added = [_added(list(each)) for each in zip(*parts, strict=True)]
-        found = {name: [each[name] for each in added] for name in followed}
-        return found if followed == [*names] else {**found, "noise2": self._noise()}
+        noise = [] if followed == [*names] else [({"noise2": each} for each in self._noise())]
+        parts = [part.rounds(followed) for part in self._parts(bits)] if followed else []
+        for each in zip(*parts, *noise, strict=True):
+            added = _added(each[: len(parts)]) if parts else {}
+            yield {**added, **(each[-1] if noise else {})}
 
     def _noise(self) -> list[Enclosure]:
         """Second moment of the noise that the server remembers: that of the last gradients of who took part so far."""

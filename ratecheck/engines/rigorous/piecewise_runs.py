@@ -84,22 +84,25 @@ class PiecewiseRun:
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
         """Means over the rounds of recorded quantities."""
-        found = self.rounds(names, bits)
-        return {name: sum(values, Enclosure.of(0)) / self.T for name, values in found.items()}
+        totals = dict.fromkeys(names, Enclosure.of(0))
+        for each in self.rounds(names, bits):
+            totals = {name: totals[name] + each[name] for name in names}
+        return {name: total / self.T for name, total in totals.items()}
 
-    def rounds(self, names: Sequence[str], bits: int) -> dict[str, list[Enclosure]]:
-        """Recorded quantities before every round, or what changes in it; see `CHANGES`."""
-        found: dict[str, list[Enclosure]] = {name: [] for name in names}
+    def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
+        """Recorded quantities before every round in turn, and what changes in it; see `CHANGES`."""
+        further = bool(CHANGES & {*names})
         before: _Snapshot | None = None
-        for server, clients in self._states(bits, further=bool(CHANGES & {*names})):
+        for server, clients in self._states(bits, further=further):
             here = self._snapshot(server, clients)
-            for name in names:
-                if name not in CHANGES and len(found[name]) < self.T:
-                    found[name].append(self._recorded(name, here))
-                elif name in CHANGES and before is not None:
-                    found[name].append(self._changed(name, before, here))
+            if not further:
+                yield {name: self._recorded(name, here) for name in names}
+            elif before is not None:
+                yield {
+                    name: self._changed(name, before, here) if name in CHANGES else self._recorded(name, before)
+                    for name in names
+                }
             before = here
-        return found
 
     def _states(self, bits: int, *, further: bool) -> Iterator[tuple[Variables, list[Variables]]]:
         """Server and clients before every round, and after the last one where they are wanted ``further``."""
@@ -133,12 +136,6 @@ class PiecewiseRun:
                 total = {name: sum((each[name] for each in messages), zero[name]) for name in algorithm.message}
                 server = _rounded(self._ask(algorithm.aggregate, server, total, self._p(0, len(members))), bits)
         yield server, clients
-
-    def forms(self, names: Sequence[str]) -> dict[str, Entries]:
-        """Raises `UndecidedError`: nothing is a quadratic form in the state."""
-        raise UndecidedError("gradients that are not linear give no quadratic forms")
-
-    participants = forms
 
     def _zero(self, block: str) -> Entries:
         return _column([Fraction(0)] * (self.problem.d if block == U else 0))
@@ -306,7 +303,8 @@ def expect(setup: Setup, names: Iterable[str]) -> Expectation:
     Nothing is lost in the run; numbers are rounded to floats in the end.
     """
     wanted = sorted({*names, *setup.records})
-    found = followed(setup).rounds(wanted, _BITS)
+    followed_rounds = [*followed(setup).rounds(wanted, _BITS)]
+    found = {name: [each[name] for each in followed_rounds] for name in wanted}
     with np.errstate(over="ignore"):
         records = {name: np.array([_nearest(x.middle) for x in values]) for name, values in found.items()}
         widths = {name: np.array([_nearest(x.width) for x in values]) for name, values in found.items()}

@@ -22,7 +22,7 @@ from ratecheck.views.drawing.panels import (
     signed,
     steps_of,
 )
-from ratecheck.views.numbers import number
+from ratecheck.views.numbers import number, sides
 from ratecheck.views.verdict import outcome_text
 from ratecheck.views.width import table
 
@@ -61,7 +61,7 @@ def _entries_lines(found: SweepSurvey) -> list[str]:
     for each in found.verdict.comparisons:
         place = "-" if each.round is None else str(each.round)
         slack = "-" if each.slack is None else number(each.slack)
-        rows.append((each.claim, place, number(each.left), number(each.right), slack))
+        rows.append((each.claim, place, *sides(each), slack))
     return [table(rows)]
 
 
