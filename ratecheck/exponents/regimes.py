@@ -244,6 +244,9 @@ def find(
         return f"no setting was found at which every condition holds {over}"
     if seen.share[0] < SHARE:
         terms = bound.terms(values)
+        # Alone, a positive term is the whole bound.
+        if len(terms) == 1 or not (terms[row.term] > 0).any():
+            return f"the term is not positive {over}, as far as was searched"
         larger = max((label for label in terms if label != row.term), key=lambda label: float(terms[label].max()))
         part = f"{100 * seen.share[0]:.2g}%"
         return f'at most {part} of the bound is this term {over}, as far as was searched: "{larger}" is larger'
