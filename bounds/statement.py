@@ -347,8 +347,41 @@ class Statement:
         return dataclasses.replace(self, step_rules=(), step_products=())
 
     @cached_property
+    def written(self) -> Statement:
+        """The same, symbols that equal a formula replaced by it wherever they stand (`Vocabulary.equal`)."""
+        equal = {*self.vocabulary.equal} & {*self.parameters}
+        if not equal:
+            return self
+
+        def put(expr: sp.Expr) -> sp.Expr:
+            # Formulas name symbols that were defined before them alone, so this ends.
+            while inside := [symbol for symbol in expr.free_symbols if symbol.name in equal]:
+                expr = expr.xreplace({symbol: self.formula(symbol.name) for symbol in inside})
+            return expr
+
+        def claimed(claim: Claim) -> Claim:
+            weights = {quantity: put(sp.sympify(weight)) for quantity, weight in claim.metric.weights.items()}
+            trivial = None if claim.metric.trivial is None else put(claim.metric.trivial)
+            metric = dataclasses.replace(claim.metric, weights=weights, trivial=trivial)
+            terms = {label: put(sp.sympify(term)) for label, term in claim.terms.items()}
+            return dataclasses.replace(claim, metric=metric, terms=terms)
+
+        return dataclasses.replace(
+            self,
+            claims=tuple(map(claimed, self.claims)),
+            conditions=tuple(
+                dataclasses.replace(each, left=put(each.left), right=put(each.right)) for each in self.conditions
+            ),
+            step_rules=tuple(dataclasses.replace(rule, value=put(rule.value)) for rule in self.step_rules),
+            settings={name: put(expr) for name, expr in self.settings.items()},
+        )
+
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """Every parameter that occurs in a bound, condition or step rule, in the order of the vocabulary."""
+        """Every parameter that occurs in a bound, condition or step rule, in the order of the vocabulary.
+
+        Beside a symbol that equals a formula those in the formula.
+        """
         exprs = [claim.bound for claim in self.claims]
         exprs += [weight for claim in self.claims for weight in claim.metric.weights.values()]
         exprs += [side for condition in self.hypotheses for side in (condition.left, condition.right)]
@@ -357,11 +390,19 @@ class Statement:
         names |= {s.name for expr in self.settings.values() for s in expr.free_symbols}
         for product in self.step_products:
             names |= product.names
+        while inside := {each for name in names & self.vocabulary.equal for each in names_in(self.formula(name))} - names:
+            names |= inside
         return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
+
+    def formula(self, name: str) -> sp.Expr:
+        """What a symbol equals, or is computed from."""
+        return sp.sympify(self.vocabulary.derived[name])
 
     @property
     def required(self) -> tuple[str, ...]:
         """Parameters without which the right side has no value and for which the statement gives no default."""
+        if self.written is not self:
+            return self.written.required
         needed = {name for claim in self.claims for name in names_in(claim.bound)}
         for rule in reversed(self.step_rules):
             if rule.symbol.name in needed:
@@ -372,9 +413,9 @@ class Statement:
     def complete(self, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
         """The given values plus what the statement itself fixes, and the names of what was filled in.
 
-        Fills in ``settings``, defaults, prescribed step sizes, smallest admissible ones, and step products whichever
-        way round they are given. Raises `InputError` for an unknown parameter, a value outside
-        its domain, a contradiction with ``settings`` or between the step sizes.
+        Fills in ``settings``, defaults, prescribed step sizes, smallest admissible ones, step products whichever
+        way round they are given, and symbols that equal a formula. Raises `InputError` for an unknown parameter, a
+        value outside its domain, a contradiction with ``settings``, with a formula or between the step sizes.
         """
         self.check_names(given)
         values = self.resolve(given)
@@ -393,6 +434,7 @@ class Statement:
                     f"Largest admissible {smaller}: {values[larger]:g}."
                 )
         self._fill_products(values)
+        self._fill_equal(values)
         # A given local step size and a prescribed product decide the outer one, before the smallest is taken; a free
         # rule may need either.
         for kind in ((False, False), (True, False), (False, True)):
@@ -402,6 +444,7 @@ class Statement:
                 if (rule.at_least, rule.free) == kind and known and name not in values:
                     values[name] = self._ruled(rule, values)
             self._fill_products(values)
+            self._fill_equal(values)
         values = {name: values[name] for name in sorted(values, key=self.vocabulary.order.__getitem__)}
         return values, tuple(name for name in values if name not in named)
 
@@ -512,6 +555,17 @@ class Statement:
     def _fill_products(self, values: dict[str, float]) -> None:
         for product in self.step_products:
             product.fill(values)
+
+    def _fill_equal(self, values: dict[str, float]) -> None:
+        """Add the symbols that equal a formula, once it has a value; raises `InputError` for another that is given."""
+        for name in self.parameters:
+            expr = self.formula(name) if name in self.vocabulary.equal else None
+            if expr is None or not names_in(expr) <= values.keys():
+                continue
+            found = number(expr, values)
+            if not holds(values.setdefault(name, found), "==", found):
+                given, taken = apart(values[name], found)
+                raise InputError(f"{name}={given} contradicts {self.key}, which takes {name} = {shown(expr)} = {taken}")
 
     def _fix(self, values: dict[str, float], name: str, expr: sp.Expr) -> None:
         if not {s.name for s in expr.free_symbols} <= values.keys():

@@ -100,6 +100,7 @@ class Bound:
     """The right side of a statement's first claim as functions of arrays, prescribed step sizes put in."""
 
     def __init__(self, statement: Statement) -> None:
+        statement = statement.written
         self.statement = statement
         vocabulary = statement.vocabulary
         claim = statement.claims[0]

@@ -150,6 +150,7 @@ class DeterministicCase:
         deterministic run of shared variables that asks for gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
+        statement = statement.written
         _check_kind(statement)
         statement.check_names(given)
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}

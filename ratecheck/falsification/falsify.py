@@ -349,7 +349,7 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
 def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
-        terms = by_term(found.statement, seed=seed, report=lambda _: search.report(1.0, "term by term"))
+        terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
         found = replace(found, terms=terms)
         hardest = _tighter(found, terms)
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
 _SAFE = 1 / 8
-GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, PINNED = (
+GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, PINNED, UNMET = (
     "given",
     "largest admissible",
     "just below the open end of the admissible values",
@@ -20,9 +20,10 @@ GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, PINNED = (
     "unrestricted",
     "twice the smallest admissible",
     "smallest admissible with the others",
+    "no admissible value was found",
 )
 # Where a step size comes from that no rule of the statement computes from the others.
-INDEPENDENT = (GIVEN, LARGEST, NEAR, BEST, TWICE, FREE, PINNED)
+INDEPENDENT = (GIVEN, LARGEST, NEAR, BEST, TWICE, FREE, PINNED, UNMET)
 
 
 def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
@@ -57,6 +58,11 @@ def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[di
     completed, _ = statement.complete(completed)
     for each in statement.step_products:
         chosen.setdefault(each.local.name, f"{each.product}/{each.outer}")
+    # Nothing is called admissible that a condition refuses.
+    for check in statement.check_conditions(completed) if any("admissible" in why for why in chosen.values()) else ():
+        if check.holds is False:
+            for name in check.condition.symbols & chosen.keys():
+                chosen[name] = UNMET if "admissible" in chosen[name] else chosen[name]
     return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
 
 
