@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import sympy as sp
 from bounds import formula
 from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
-from bounds.numbers import apart, as_float, given_numbers, holds, inwards
+from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds, inwards
 from bounds.repr_hooks import represented
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
@@ -174,7 +175,15 @@ class ConditionCheck:
         left, right = apart(self.left, self.right)
         if not condition.left.is_Symbol:
             sides = f"{left} {condition.operator} {right}"
-            return f'"{condition.text}" of {self.key} is broken: {sides} is false.'
+            false = f"{left} and {right} are {EQUAL}" if self.close else f"{sides} is false"
+            return f'"{condition.text}" of {self.key} is broken: {false}.'
+        if self.close:
+            assert self.right is not None
+            limit = farther(self.right, condition.operator)
+            return (
+                f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}, and the two are {EQUAL}. '
+                f"Admissible {condition.left}: {'below' if condition.operator == '<' else 'above'} {limit:.13g}."
+            )
         sentence = f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}'
         extreme = {
             "<=": "Largest admissible {}:",
@@ -186,15 +195,28 @@ class ConditionCheck:
         return f"{sentence}. {extreme.format(condition.left)} {inwards(self.right, condition.operator)}."
 
     @property
+    def close(self) -> bool:
+        """Whether a strict condition is broken by sides that differ, but by no more than their computation rounds."""
+        if self.holds is not False or self.left is None or self.right is None or self.left == self.right:
+            return False
+        return holds(self.left, "==", self.right)
+
+    @property
     def limit(self) -> str:
-        """The right side with the values substituted, such as ``1/(32*25*1) = 0.00125``."""
+        """The right side with the values in place of the symbols, as it is printed: ``1/(32*25*1) = 0.00125``."""
         right, (_, value) = self.condition.right, apart(self.left, self.right)
         if right.is_number:
             return value
         if right.is_Symbol:
             return f"{right} = {value}"
-        substituted = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
-        return f"{substituted} = {value}"
+        # In the text: SymPy would sort the factors by their values, and gather equal ones.
+        names = "|".join(sorted((re.escape(symbol.name) for symbol in right.free_symbols), key=len, reverse=True))
+        pattern = rf"(?<!\w)(?:{names})(?![\w(])"
+        return f"{re.sub(pattern, lambda found: self._shown(found[0]), str(shown(right)))} = {value}"
+
+    def _shown(self, name: str) -> str:
+        text = f"{self.values[name]:g}"
+        return f"({text})" if text.startswith("-") else text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -428,10 +450,10 @@ class Statement:
                 values.setdefault(name, default)
         for smaller, larger in self.vocabulary.ordered:
             if {smaller, larger} <= values.keys() and values[smaller] > values[larger]:
+                left, right = apart(values[smaller], values[larger])
                 raise InputError(
-                    f'{smaller}={values[smaller]:g} breaks "{smaller} <= {larger}": '
-                    f"{values[smaller]:g} <= {values[larger]:g} is false. "
-                    f"Largest admissible {smaller}: {values[larger]:g}."
+                    f'{smaller}={left} breaks "{smaller} <= {larger}": {left} <= {right} is false. '
+                    f"Largest admissible {smaller}: {right}."
                 )
         self._fill_products(values)
         self._fill_equal(values)

@@ -31,6 +31,7 @@ from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
 
@@ -579,14 +580,21 @@ def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
 
 
 def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """The values with the largest admissible of each step size that no rule sets, and open ends that they approach."""
+    """The values with a step size where no rule sets it, as `verify` takes it, and open ends that these approach."""
     approached: dict[str, float] = {}
     missing = [name for name in step_names(statement) if name not in values]
     while missing:
-        admissible = step_sizes(statement, values).admissible if statement.hypotheses else {}
+        region = step_sizes(statement, values) if statement.hypotheses else None
+        admissible = {} if region is None else region.admissible
+        # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
+        optimal = {} if region is None else region.optimal
         limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
         outer = [name for name in missing if degrees(statement.vocabulary, name) == (0, 0)]
+        if not limited and optimal.keys() & {*missing}:
+            values, _ = statement.complete({**values, **{k: v for k, v in optimal.items() if k in missing}})
+            missing = [name for name in missing if name not in values]
+            continue
         if not limited and not outer:
             raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
         name = (limited or outer)[0]
@@ -595,6 +603,9 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
             approached[name] = interval.high
         values, _ = statement.complete({**values, name: interval.box[1] if limited else interval.nearest(1.0)})
         missing = [name for name in missing if name not in values]
+    for name in silent(statement, METHODS[statement.algorithm or ""].step_sizes):
+        if name not in values and {"L", "K"} <= values.keys():
+            values[name] = any_value(statement.vocabulary[name], values["L"], values["K"])
     return values, approached
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from bounds.statement import Statement
+from bounds.statement import Assumption, Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.interval import Interval
@@ -64,6 +64,20 @@ def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[di
             for name in check.condition.symbols & chosen.keys():
                 chosen[name] = UNMET if "admissible" in chosen[name] else chosen[name]
     return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
+
+
+def silent(statement: Statement, names: Iterable[str]) -> list[str]:
+    """The step sizes among ``names``, those of a method, about which the statement says nothing: it is about all."""
+    if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        return []
+    vocabulary = statement.vocabulary
+    known = {*statement.parameters}.union(*(product.names for product in statement.step_products))
+    return [
+        name
+        for name in names
+        if name not in known and name in vocabulary and name not in vocabulary.aliases
+        and vocabulary[name].role is Role.STEP_SIZE
+    ]  # fmt: skip
 
 
 def any_value(quantity: Quantity, L: float, local_steps: float) -> float:
