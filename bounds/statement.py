@@ -180,9 +180,10 @@ class ConditionCheck:
         if self.close:
             assert self.right is not None
             limit = farther(self.right, condition.operator)
+            side = "below" if condition.operator == "<" else "above"
             return (
-                f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}, and the two are {EQUAL}. '
-                f"Admissible {condition.left}: {'below' if condition.operator == '<' else 'above'} {limit:.13g}."
+                f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}, and the two are '
+                f"{EQUAL}. Admissible {condition.left}: {side} {limit:.13g}."
             )
         sentence = f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}'
         extreme = {
@@ -412,7 +413,8 @@ class Statement:
         names |= {s.name for expr in self.settings.values() for s in expr.free_symbols}
         for product in self.step_products:
             names |= product.names
-        while inside := {each for name in names & self.vocabulary.equal for each in names_in(self.formula(name))} - names:
+        equal = self.vocabulary.equal
+        while inside := {each for name in names & equal for each in names_in(self.formula(name))} - names:
             names |= inside
         return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
 

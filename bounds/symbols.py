@@ -123,8 +123,8 @@ class Vocabulary:
     "local_steps" (of a participant, or their mean), "coefficients" (of the local steps) and "rounds", as far as the
     paper has them. ``facts`` maps a symbol to the name
     under which problems certify it or runs measure it; what has none can be evaluated but not verified, unless
-    ``derived`` gives it as an expression in other symbols. ``equal`` names those of them that stand for their expression
-    wherever they occur, so that no other value can be given.
+    ``derived`` gives it as an expression in other symbols. ``equal`` names those of them that stand for their
+    expression wherever they occur, so that no other value can be given.
     """
 
     def __init__(self, *bases: Vocabulary) -> None:

@@ -591,22 +591,29 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
         limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
         outer = [name for name in missing if degrees(statement.vocabulary, name) == (0, 0)]
-        if not limited and optimal.keys() & {*missing}:
-            values, _ = statement.complete({**values, **{k: v for k, v in optimal.items() if k in missing}})
+        if not limited and (not outer or optimal.keys() & {*missing}):
+            found = {name: x for name, x in optimal.items() if name in missing}
+            if not found:
+                name = missing[0]
+                found = {name: admissible.get(name, Interval()).nearest(_of_scale(statement, name, values))}
+            values, _ = statement.complete({**values, **found})
             missing = [name for name in missing if name not in values]
             continue
-        if not limited and not outer:
-            raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
         name = (limited or outer)[0]
         interval = admissible.get(name, Interval())
         if limited and interval.open[1]:
             approached[name] = interval.high
         values, _ = statement.complete({**values, name: interval.box[1] if limited else interval.nearest(1.0)})
         missing = [name for name in missing if name not in values]
-    for name in silent(statement, METHODS[statement.algorithm or ""].step_sizes):
-        if name not in values and {"L", "K"} <= values.keys():
-            values[name] = any_value(statement.vocabulary[name], values["L"], values["K"])
-    return values, approached
+    unsaid = [name for name in silent(statement, METHODS[statement.algorithm or ""].step_sizes) if name not in values]
+    return {**values, **{name: _of_scale(statement, name, values) for name in unsaid}}, approached
+
+
+def _of_scale(statement: Statement, name: str, values: Mapping[str, float]) -> float:
+    """A step size that nothing limits, as `verify` takes it; raises `InputError` without L and K."""
+    if not {"L", "K"} <= values.keys():
+        raise InputError(f"{statement.key} leaves {name} open: give {name}=..., or L and K")
+    return any_value(statement.vocabulary[name], values["L"], values["K"])
 
 
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:

@@ -77,8 +77,8 @@ class Falsified:
     ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
     ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
-    both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was asked for;
-    an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, where that was done.
+    both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
+    asked for; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
     ``functions`` are the worst convex functions of small runs, where those were asked for.
     """
 

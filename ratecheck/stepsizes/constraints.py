@@ -119,14 +119,14 @@ class Inequality:
                 because |= interval.because[0 if rising else 1]
                 if not rising and math.isinf(interval.high):
                     endless.append(k)
-        if self.alone == name:
-            return self._cut_alone(current, values, because, strict=strict)
-        cut = self._cut_between(name, current, values, because, strict=strict)
+        cutting = self._cut_alone if self.alone == name else self._cut_between
+        cut = cutting(name, current, values, because, strict=strict)
         if endless and cut is not current and not cut.empty:
             # An end that moves with what stands for infinity is none.
             nearer = [math.sqrt(HUGE) if k in endless else value for k, value in enumerate(values)]
-            again = self._cut_between(name, current, nearer, because, strict=strict)
-            if not all(math.isclose(one, two, rel_tol=_SAME_END) for one, two in zip(cut.ends, again.ends, strict=True)):
+            again = cutting(name, current, nearer, because, strict=strict)
+            pairs = zip(cut.ends, again.ends, strict=True)
+            if not all(math.isclose(one, two, rel_tol=_SAME_END) for one, two in pairs):
                 return current
         return cut
 
@@ -203,9 +203,9 @@ class Inequality:
                 return
 
     def _cut_alone(
-        self, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
+        self, name: str, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
     ) -> Interval:
-        """The other side is the end itself."""
+        """The other side is the end of ``name`` itself."""
         end = self._side(self.large if self.bounded_above else self.small, values)
         if self.bounded_above:
             return current.cut(0.0, end, because, strict=strict) if end > 0.0 else emptied(current, because)
@@ -319,9 +319,9 @@ class Restriction:
             # Both ends are the one root, which bracketing finds from either side.
             for name in self.symbols:
                 interval = intervals[name]
-                if not any(interval.open) and interval.low != interval.high and not interval.empty:
-                    if math.isclose(interval.low, interval.high, rel_tol=_EQUAL):
-                        intervals[name] = replace(interval, high=interval.low)
+                closed = not (any(interval.open) or interval.empty)
+                if closed and math.isclose(interval.low, interval.high, rel_tol=_EQUAL):
+                    intervals[name] = replace(interval, high=interval.low)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bounds.numbers import apart
 from ratecheck.certification.trajectory_constants import MEASURES, Measure
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome

@@ -52,7 +52,7 @@ def test_factors_stand_where_the_condition_has_them(condition, values, shown):
 
 
 def test_sides_that_are_equal_up_to_rounding_are_called_so():
-    """mu = 1 - 2e-15 is not below L = 1 as far as it is computed: no comparison is printed that looks false."""
+    """With mu = 1 - 2e-15 it is not below L = 1 as far as it is computed: no comparison is printed that looks false."""
     text = message("mu < L", mu=0.999999999999998, L=1.0)
     assert text == (
         'mu=0.999999999999998 breaks "mu < L" of own/key: L = 1, and the two are equal up to rounding (1e-12 of them), '

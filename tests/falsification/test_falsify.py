@@ -226,7 +226,7 @@ def test_both_sides_zero_is_no_violation_and_said():
     found = falsify(still, Budget(20))
     assert (found.applicable, found.zero, found.tightness) == (20, 20, None)
     assert OF_SEARCH[found.outcome] == 0
-    assert "20 instances, of which 20 meet every condition; left and right are 0 on all of them" in falsified_text(found)
+    assert "of which 20 meet every condition; left and right are 0 on all of them" in falsified_text(found)
     assert "left and right are 0" in falsified_table([found])
     assert falsified_fields(found)["zero"] == 20
     # What is 0 in the run and not in the bound is an ordinary answer, and so is what is never 0.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bounds.errors import InputError
 from bounds.theorem import symbol, theorem
 from ratecheck.falsification.deterministic import DeterministicCase
-
 from ratecheck.problems import Quadratic
 from ratecheck.verification.verify import verify
 
@@ -31,16 +31,23 @@ def stated(right, **more):
     ("statement", "step"),
     [
         (stated("2*L*F_0"), 1 / 16),
+        (stated("2*F_0/(gamma_u*T) + L*gamma_u"), 1 / 16),
         (stated("2*F_0/(gamma_u*T) + L**2*gamma_u*F_0", conditions=["L*gamma_u >= 1/10"]), 1 / 2),
         (stated("2*F_0/(gamma_u*T)", conditions=["L*gamma_u == 1/3"]), 1 / 6),
     ],
 )
 def test_step_sizes_are_those_of_verify(statement, step):
-    """None about which nothing is said, the minimiser of the bound, the root of an equality: L = 2 in both."""
+    """One about which nothing is said, one that nothing limits, a minimiser of the bound, the root of an equality."""
     # Where a bound is flat, its minimiser is known to half the digits.
     assert DeterministicCase.of(statement, AT).values["gamma_u"] == pytest.approx(step, rel=1e-7)
     problem = Quadratic([[[2.0]]], [[2.0]], shared=1)
     assert verify(statement, problem, {"T": 2}).values["gamma_u"] == pytest.approx(step, rel=1e-7)
+
+
+def test_without_a_scale_a_step_size_is_asked_for():
+    """1/(8 L K) needs L."""
+    with pytest.raises(InputError, match="leaves gamma_u open: give gamma_u="):
+        DeterministicCase.of(stated("2*F_0/(gamma_u*T)"), {"n": 1, "K": 1, "T": 2, "F_0": 1.0})
 
 
 def test_symbols_that_equal_a_formula_have_its_value():

@@ -8,9 +8,13 @@ import pytest
 import sympy as sp
 
 import ratecheck as rc
+from bounds.papers.textbook.statements import STATEMENTS
 from bounds.symbols import COMMON
 from bounds.theorem import symbol, theorem
 from ratecheck.errors import InputError
+from ratecheck.selftesting.survey import default_instance
+from ratecheck.settings.on_trace import on_trace, step_values
+from ratecheck.settings.setting import resolve
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import UNMET, chosen_values
 from ratecheck.stepsizes.equations import pinned, root
@@ -91,7 +95,7 @@ def test_several_step_sizes():
 
 
 def test_a_symbol_that_equals_a_formula():
-    """q = L*gamma_u is solved for gamma_u; it cannot be given in its place."""
+    """The symbol q = L*gamma_u is solved for gamma_u; it cannot be given in its place."""
     q = symbol("q", "the step size in units of 1/L", equals="L*gamma_u")
     statement = stated("q == 1/2", symbols=[q])
     assert step_sizes(statement, AT).admissible["gamma_u"].low == pytest.approx(0.5 / 0.3)
@@ -141,10 +145,46 @@ def test_nothing_is_called_admissible_that_breaks_a_condition(conditions):
     assert chosen_values(statement, AT)[1]["gamma_u"] == UNMET
 
 
+@pytest.mark.parametrize("condition", ["eta*lambda_ <= 1", "eta*lambda_ == 1", "eta == 1/lambda_", "lambda_ >= L"])
+def test_a_default_is_of_the_order_of_the_problem(condition):
+    """What the conditions leave open towards 0 or infinity is not taken from what stands for these."""
+    statement = theorem(
+        "Envelopes",
+        algorithm="pfedme",
+        vocabulary="textbook",
+        assumptions=["smoothness", "convexity", "full_participation", "no_personal"],
+        left="grad_F2",
+        over="mean_of_rounds",
+        right="2*lambda_*F_0/T",
+        conditions=[condition],
+        settings={"m": "n", "sigma_u": 0, "beta": 1},
+    )
+    for L in (1e-3, 1.0, 1e4):
+        values, chosen = chosen_values(statement, {"L": L, "F_0": 1.0, "T": 10.0, "n": 4.0, "K": 5.0})
+        assert UNMET not in chosen.values()
+        assert 1 <= values["lambda_"] / L <= 40
+        assert "eta" not in statement.parameters or 1 / 41 <= values["eta"] * L <= 1
+        assert all(check.holds for check in statement.check_conditions(values))
+
+
+def test_no_default_of_the_textbook_is_absurd():
+    """Step sizes of every statement at the instance that stands for it: their product with the scale is near 1."""
+    for statement in STATEMENTS:
+        instance = default_instance(statement)
+        setting = resolve(instance.statement, instance.problem, instance.participation, instance.given)
+        found = step_values(on_trace(setting, setting.traces()[0]))
+        for name, why in found.chosen.items():
+            assert 1e-6 < found.values[name] < 1e6, (statement.key, name, why)
+
+
 def test_formulas_and_pairs():
     """What is solved and what is not; pairs that pin a value, and pairs that only look like it."""
     x, L = (COMMON[name].symbol for name in ("gamma_u", "L"))
-    cases = {"gamma_u**2*L == gamma_u*L**3": L**2, "gamma_u**(3/2) == 8*L**3": 4 * L**2, "gamma_u + gamma_u**2 == L": None}
+    cases = {
+        "gamma_u**2*L == gamma_u*L**3": L**2,
+        "gamma_u**(3/2) == 8*L**3": 4 * L**2,
+        "gamma_u + gamma_u**2 == L": None,
+    }
     for text, wanted in cases.items():
         (condition,) = stated(text).conditions
         found = root(condition, x)
