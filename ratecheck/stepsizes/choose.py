@@ -136,7 +136,9 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
         values[name] = 1.0 if free else interval.box[0]
         chosen[name] = FREE if free else "smallest admissible"
     else:
-        scale = _scale(statement, quantity, values)
+        # A factor of a product may follow from what is chosen after it.
+        tied = any(name in product.names for product in statement.step_products)
+        scale = None if tied else _scale(statement, quantity, values)
         if scale is not None and 2 * interval.low < _FAR * scale:
             values[name], chosen[name] = interval.nearest(scale), INSIDE if interval.low > 0 else FREE
         elif interval.low > 0:
