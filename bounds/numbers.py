@@ -10,6 +10,8 @@ from bounds.symbols import Alias
 
 # Prescribed step sizes are computed in floating point and must pass the condition that they meet with equality.
 _ROUNDING = 1e-12
+# What is said of numbers that are no farther apart than that.
+EQUAL = f"equal up to rounding ({_ROUNDING:g} of them), while the condition is strict"
 
 
 def as_float(name: str, value: object) -> float:
@@ -44,6 +46,11 @@ def holds(left: float, operator: str, right: float) -> bool:
     if operator == ">":
         return left > right + slack
     return left == right or abs(left - right) <= slack
+
+
+def farther(limit: float, operator: str) -> float:
+    """From where on numbers count as smaller ("<") or larger (">") than a limit."""
+    return limit - math.copysign(_ROUNDING * abs(limit), 1 if operator == "<" else -1)
 
 
 def apart(left: float | None, right: float | None, digits: int = 6) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import sympy as sp
 from bounds import formula
 from bounds.assumption import Assumption as Assumption  # noqa: PLC0414  # statements are written with it
 from bounds.errors import InputError, NoValueError, did_you_mean
-from bounds.numbers import apart, as_float, given_numbers, holds, inwards
+from bounds.numbers import EQUAL, apart, as_float, farther, given_numbers, holds, inwards
 from bounds.repr_hooks import represented
 from bounds.roots import shown
 from bounds.symbols import Role, Vocabulary
@@ -174,7 +175,16 @@ class ConditionCheck:
         left, right = apart(self.left, self.right)
         if not condition.left.is_Symbol:
             sides = f"{left} {condition.operator} {right}"
-            return f'"{condition.text}" of {self.key} is broken: {sides} is false.'
+            false = f"{left} and {right} are {EQUAL}" if self.close else f"{sides} is false"
+            return f'"{condition.text}" of {self.key} is broken: {false}.'
+        if self.close:
+            assert self.right is not None
+            limit = farther(self.right, condition.operator)
+            side = "below" if condition.operator == "<" else "above"
+            return (
+                f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}, and the two are '
+                f"{EQUAL}. Admissible {condition.left}: {side} {limit:.13g}."
+            )
         sentence = f'{condition.left}={left} breaks "{condition.text}" of {self.key}: {self.limit}'
         extreme = {
             "<=": "Largest admissible {}:",
@@ -186,15 +196,28 @@ class ConditionCheck:
         return f"{sentence}. {extreme.format(condition.left)} {inwards(self.right, condition.operator)}."
 
     @property
+    def close(self) -> bool:
+        """Whether a strict condition is broken by sides that differ, but by no more than their computation rounds."""
+        if self.holds is not False or self.left is None or self.right is None or self.left == self.right:
+            return False
+        return holds(self.left, "==", self.right)
+
+    @property
     def limit(self) -> str:
-        """The right side with the values substituted, such as ``1/(32*25*1) = 0.00125``."""
+        """The right side with the values in place of the symbols, as it is printed: ``1/(32*25*1) = 0.00125``."""
         right, (_, value) = self.condition.right, apart(self.left, self.right)
         if right.is_number:
             return value
         if right.is_Symbol:
             return f"{right} = {value}"
-        substituted = right.xreplace({s: sp.Symbol(f"{self.values[s.name]:g}") for s in right.free_symbols})
-        return f"{substituted} = {value}"
+        # In the text: SymPy would sort the factors by their values, and gather equal ones.
+        names = "|".join(sorted((re.escape(symbol.name) for symbol in right.free_symbols), key=len, reverse=True))
+        pattern = rf"(?<!\w)(?:{names})(?![\w(])"
+        return f"{re.sub(pattern, lambda found: self._shown(found[0]), str(shown(right)))} = {value}"
+
+    def _shown(self, name: str) -> str:
+        text = f"{self.values[name]:g}"
+        return f"({text})" if text.startswith("-") else text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,8 +370,41 @@ class Statement:
         return dataclasses.replace(self, step_rules=(), step_products=())
 
     @cached_property
+    def written(self) -> Statement:
+        """The same, symbols that equal a formula replaced by it wherever they stand (`Vocabulary.equal`)."""
+        equal = {*self.vocabulary.equal} & {*self.parameters}
+        if not equal:
+            return self
+
+        def put(expr: sp.Expr) -> sp.Expr:
+            # Formulas name symbols that were defined before them alone, so this ends.
+            while inside := [symbol for symbol in expr.free_symbols if symbol.name in equal]:
+                expr = expr.xreplace({symbol: self.formula(symbol.name) for symbol in inside})
+            return expr
+
+        def claimed(claim: Claim) -> Claim:
+            weights = {quantity: put(sp.sympify(weight)) for quantity, weight in claim.metric.weights.items()}
+            trivial = None if claim.metric.trivial is None else put(claim.metric.trivial)
+            metric = dataclasses.replace(claim.metric, weights=weights, trivial=trivial)
+            terms = {label: put(sp.sympify(term)) for label, term in claim.terms.items()}
+            return dataclasses.replace(claim, metric=metric, terms=terms)
+
+        return dataclasses.replace(
+            self,
+            claims=tuple(map(claimed, self.claims)),
+            conditions=tuple(
+                dataclasses.replace(each, left=put(each.left), right=put(each.right)) for each in self.conditions
+            ),
+            step_rules=tuple(dataclasses.replace(rule, value=put(rule.value)) for rule in self.step_rules),
+            settings={name: put(expr) for name, expr in self.settings.items()},
+        )
+
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """Every parameter that occurs in a bound, condition or step rule, in the order of the vocabulary."""
+        """Every parameter that occurs in a bound, condition or step rule, in the order of the vocabulary.
+
+        Beside a symbol that equals a formula those in the formula.
+        """
         exprs = [claim.bound for claim in self.claims]
         exprs += [weight for claim in self.claims for weight in claim.metric.weights.values()]
         exprs += [side for condition in self.hypotheses for side in (condition.left, condition.right)]
@@ -357,11 +413,20 @@ class Statement:
         names |= {s.name for expr in self.settings.values() for s in expr.free_symbols}
         for product in self.step_products:
             names |= product.names
+        equal = self.vocabulary.equal
+        while inside := {each for name in names & equal for each in names_in(self.formula(name))} - names:
+            names |= inside
         return tuple(sorted(names, key=self.vocabulary.order.__getitem__))
+
+    def formula(self, name: str) -> sp.Expr:
+        """What a symbol equals, or is computed from."""
+        return sp.sympify(self.vocabulary.derived[name])
 
     @property
     def required(self) -> tuple[str, ...]:
         """Parameters without which the right side has no value and for which the statement gives no default."""
+        if self.written is not self:
+            return self.written.required
         needed = {name for claim in self.claims for name in names_in(claim.bound)}
         for rule in reversed(self.step_rules):
             if rule.symbol.name in needed:
@@ -372,9 +437,9 @@ class Statement:
     def complete(self, given: Given) -> tuple[dict[str, float], tuple[str, ...]]:
         """The given values plus what the statement itself fixes, and the names of what was filled in.
 
-        Fills in ``settings``, defaults, prescribed step sizes, smallest admissible ones, and step products whichever
-        way round they are given. Raises `InputError` for an unknown parameter, a value outside
-        its domain, a contradiction with ``settings`` or between the step sizes.
+        Fills in ``settings``, defaults, prescribed step sizes, smallest admissible ones, step products whichever
+        way round they are given, and symbols that equal a formula. Raises `InputError` for an unknown parameter, a
+        value outside its domain, a contradiction with ``settings``, with a formula or between the step sizes.
         """
         self.check_names(given)
         values = self.resolve(given)
@@ -387,12 +452,13 @@ class Statement:
                 values.setdefault(name, default)
         for smaller, larger in self.vocabulary.ordered:
             if {smaller, larger} <= values.keys() and values[smaller] > values[larger]:
+                left, right = apart(values[smaller], values[larger])
                 raise InputError(
-                    f'{smaller}={values[smaller]:g} breaks "{smaller} <= {larger}": '
-                    f"{values[smaller]:g} <= {values[larger]:g} is false. "
-                    f"Largest admissible {smaller}: {values[larger]:g}."
+                    f'{smaller}={left} breaks "{smaller} <= {larger}": {left} <= {right} is false. '
+                    f"Largest admissible {smaller}: {right}."
                 )
         self._fill_products(values)
+        self._fill_equal(values)
         # A given local step size and a prescribed product decide the outer one, before the smallest is taken; a free
         # rule may need either.
         for kind in ((False, False), (True, False), (False, True)):
@@ -402,6 +468,7 @@ class Statement:
                 if (rule.at_least, rule.free) == kind and known and name not in values:
                     values[name] = self._ruled(rule, values)
             self._fill_products(values)
+            self._fill_equal(values)
         values = {name: values[name] for name in sorted(values, key=self.vocabulary.order.__getitem__)}
         return values, tuple(name for name in values if name not in named)
 
@@ -512,6 +579,17 @@ class Statement:
     def _fill_products(self, values: dict[str, float]) -> None:
         for product in self.step_products:
             product.fill(values)
+
+    def _fill_equal(self, values: dict[str, float]) -> None:
+        """Add the symbols that equal a formula, once it has a value; raises `InputError` for another that is given."""
+        for name in self.parameters:
+            expr = self.formula(name) if name in self.vocabulary.equal else None
+            if expr is None or not names_in(expr) <= values.keys():
+                continue
+            found = number(expr, values)
+            if not holds(values.setdefault(name, found), "==", found):
+                given, taken = apart(values[name], found)
+                raise InputError(f"{name}={given} contradicts {self.key}, which takes {name} = {shown(expr)} = {taken}")
 
     def _fix(self, values: dict[str, float], name: str, expr: sp.Expr) -> None:
         if not {s.name for s in expr.free_symbols} <= values.keys():

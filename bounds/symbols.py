@@ -123,7 +123,8 @@ class Vocabulary:
     "local_steps" (of a participant, or their mean), "coefficients" (of the local steps) and "rounds", as far as the
     paper has them. ``facts`` maps a symbol to the name
     under which problems certify it or runs measure it; what has none can be evaluated but not verified, unless
-    ``derived`` gives it as an expression in other symbols.
+    ``derived`` gives it as an expression in other symbols. ``equal`` names those of them that stand for their
+    expression wherever they occur, so that no other value can be given.
     """
 
     def __init__(self, *bases: Vocabulary) -> None:
@@ -133,6 +134,7 @@ class Vocabulary:
         self.run: dict[str, str] = {role: name for base in bases for role, name in base.run.items()}
         self.facts: dict[str, str] = {name: fact for base in bases for name, fact in base.facts.items()}
         self.derived: dict[str, sp.Expr] = {name: expr for base in bases for name, expr in base.derived.items()}
+        self.equal: set[str] = {name for base in bases for name in base.equal}
         self.maxima: dict[str, tuple[sp.Expr, Callable[[sp.Expr], sp.Expr]]] = {}
         for base in bases:
             self.maxima |= base.maxima

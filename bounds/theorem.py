@@ -414,6 +414,9 @@ def _define(vocabulary: Vocabulary, own: OwnSymbol) -> None:
     if own.equals is not None:
         place = f"symbols[{quantity.name!r}]"
         vocabulary.derived[quantity.name] = _Fields(vocabulary).formula(own.equals, "symbols", place)
+        # What a run measures is put together from the run instead.
+        if quantity.role is not Role.MEASURED:
+            vocabulary.equal.add(quantity.name)
 
 
 def constant_facts() -> tuple[str, ...]:

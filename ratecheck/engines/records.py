@@ -8,7 +8,7 @@ is the server's alone and the problem is affine, terms become rows, so that the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,12 +81,10 @@ def weighted(records: Mapping[str, Array], weights: Mapping[str, float]) -> Arra
 
 def plan(setup: Setup) -> RecordPlan:
     """The plan of a setup; raises `InputError` for a quantity that the method or the problem does not have."""
-    own = _own(setup)
-    problem_records = _of_problem(setup)
-    known = [*own, *problem_records]
+    problem_records, known = _of_problem(setup), recorded(setup)
     for name in setup.records:
         if name not in known:
-            raise InputError(f"{setup.method.name} does not record {name!r}; {did_you_mean(name, known)}")
+            raise not_recorded(setup, [name])
     point = setup.maps.point()
     groups = np.array([0 if group == "server" else 1 for group, _ in point])
     slots = np.array([slot for _, slot in point])
@@ -95,6 +93,19 @@ def plan(setup: Setup) -> RecordPlan:
         record = problem_records[name]() if name in problem_records else _terms(setup, name)
         records.append(_on_server(setup, record, groups, slots))
     return RecordPlan(tuple(records), groups, slots, *_anchor(setup))
+
+
+def recorded(setup: Setup) -> tuple[str, ...]:
+    """Names of the quantities that a run of the setup can record: those of the method, and of the problem."""
+    return tuple(dict.fromkeys((*_own(setup), *_of_problem(setup))))
+
+
+def not_recorded(setup: Setup, names: Sequence[str]) -> InputError:
+    """The error for quantities that the method does not record: which it does, and which of these have near names."""
+    known = recorded(setup)
+    near = [hint for name in names if (hint := did_you_mean(name, known)).startswith("did you mean")]
+    listed = " and ".join(map(repr, names))
+    return InputError("; ".join([f"{setup.method.name} does not record {listed}, only {', '.join(known)}", *near]))
 
 
 def _own(setup: Setup) -> list[str]:

@@ -261,9 +261,8 @@ def prepare(
 def check_clients(ready: Setup) -> None:
     """Raise `InputError` where the problem counts its clients by type, so that none is followed by itself."""
     if ready.problem.multiplicities is not None:
-        raise InputError(
-            f"this follows clients one by one, which a {ready.problem.kind} has not: use engine=exact, or its full()"
-        )
+        way = "engine=exact, or its full()" if ready.algorithm.linear else "its full()"
+        raise InputError(f"this follows clients one by one, which a {ready.problem.kind} has not: use {way}")
 
 
 def check_linear(ready: Setup, engine: str) -> None:

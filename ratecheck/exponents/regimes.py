@@ -100,6 +100,7 @@ class Bound:
     """The right side of a statement's first claim as functions of arrays, prescribed step sizes put in."""
 
     def __init__(self, statement: Statement) -> None:
+        statement = statement.written
         self.statement = statement
         vocabulary = statement.vocabulary
         claim = statement.claims[0]
@@ -244,6 +245,9 @@ def find(
         return f"no setting was found at which every condition holds {over}"
     if seen.share[0] < SHARE:
         terms = bound.terms(values)
+        # Alone, a positive term is the whole bound.
+        if len(terms) == 1 or not (terms[row.term] > 0).any():
+            return f"the term is not positive {over}, as far as was searched"
         larger = max((label for label in terms if label != row.term), key=lambda label: float(terms[label].max()))
         part = f"{100 * seen.share[0]:.2g}%"
         return f'at most {part} of the bound is this term {over}, as far as was searched: "{larger}" is larger'

@@ -31,6 +31,7 @@ from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 from ratecheck.stepsizes.admissible import step_sizes
+from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
 
@@ -150,6 +151,7 @@ class DeterministicCase:
         deterministic run of shared variables that asks for gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
+        statement = statement.written
         _check_kind(statement)
         statement.check_names(given)
         silent = {name: 0.0 for name in _NOISE if name in statement.parameters}
@@ -578,23 +580,40 @@ def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
 
 
 def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """The values with the largest admissible of each step size that no rule sets, and open ends that they approach."""
+    """The values with a step size where no rule sets it, as `verify` takes it, and open ends that these approach."""
     approached: dict[str, float] = {}
     missing = [name for name in step_names(statement) if name not in values]
     while missing:
-        admissible = step_sizes(statement, values).admissible if statement.hypotheses else {}
+        region = step_sizes(statement, values) if statement.hypotheses else None
+        admissible = {} if region is None else region.admissible
+        # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
+        optimal = {} if region is None else region.optimal
         limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
         outer = [name for name in missing if degrees(statement.vocabulary, name) == (0, 0)]
-        if not limited and not outer:
-            raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
+        if not limited and (not outer or optimal.keys() & {*missing}):
+            found = {name: x for name, x in optimal.items() if name in missing}
+            if not found:
+                name = missing[0]
+                found = {name: admissible.get(name, Interval()).nearest(_of_scale(statement, name, values))}
+            values, _ = statement.complete({**values, **found})
+            missing = [name for name in missing if name not in values]
+            continue
         name = (limited or outer)[0]
         interval = admissible.get(name, Interval())
         if limited and interval.open[1]:
             approached[name] = interval.high
         values, _ = statement.complete({**values, name: interval.box[1] if limited else interval.nearest(1.0)})
         missing = [name for name in missing if name not in values]
-    return values, approached
+    unsaid = [name for name in silent(statement, METHODS[statement.algorithm or ""].step_sizes) if name not in values]
+    return {**values, **{name: _of_scale(statement, name, values) for name in unsaid}}, approached
+
+
+def _of_scale(statement: Statement, name: str, values: Mapping[str, float]) -> float:
+    """A step size that nothing limits, as `verify` takes it; raises `InputError` without L and K."""
+    if not {"L", "K"} <= values.keys():
+        raise InputError(f"{statement.key} leaves {name} open: give {name}=..., or L and K")
+    return any_value(statement.vocabulary[name], values["L"], values["K"])
 
 
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:

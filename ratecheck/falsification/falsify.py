@@ -78,8 +78,9 @@ class Falsified:
 
     ``outcome`` is VIOLATED where an instance fails, else INCONCLUSIVE: a search proves nothing. ``tightness`` is left
     side / right side of the instance found, None where no instance was applicable. ``stopped`` says why the search
-    ended early; `clocked` whether that was a clock. ``terms`` is what was found term by term, where that was asked for;
-    an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, where that was done.
+    ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
+    both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
+    asked for; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
     ``functions`` are the worst convex functions of small runs, where those were asked for.
     """
 
@@ -95,6 +96,12 @@ class Falsified:
     terms: ByTerm | None = None
     shrunk: Shrunk | None = None
     functions: WorstFunctions | None = None
+    zero: int = 0
+
+    @property
+    def only_zero(self) -> bool:
+        """Whether instances met every condition, and both sides were 0 on all of them."""
+        return 0 < self.applicable == self.zero
 
     @property
     def by_instance(self) -> bool:
@@ -156,6 +163,7 @@ class _Search:
     begun: float
     spent: int = 0
     applicable: int = 0
+    zero: int = 0
     best: tuple[float, Instance, Verdict, InstanceShape] | None = None
     reasons: dict[str, int] = field(default_factory=dict)
     points: list[tuple[float, InstanceFamily, Array]] = field(default_factory=list)
@@ -187,10 +195,11 @@ class _Search:
             self._note("; ".join(verdict.reasons))
             return _NOTHING
         size = abs(worst.left) + abs(worst.right)
-        if size == 0.0:
-            self._note("both sides are 0, which says nothing")
-            return _NOTHING
         self.applicable += 1
+        if size == 0.0:
+            # It meets the statement, but no instance near it is known to be closer to failing.
+            self.zero += 1
+            return _NOTHING
         equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
         room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
         violated = verdict.outcome is Outcome.VIOLATED
@@ -323,7 +332,7 @@ def falsify(
     reasons = tuple(sorted(search.reasons, key=lambda r: -search.reasons[r]))[:3] if best is None else ()
     spent = time.monotonic() - search.begun
     found = Falsified(
-        statement, None, None, None, search.spent, search.applicable, spent, stopped=stopped, reasons=reasons
+        statement, None, None, None, search.spent, search.applicable, spent, stopped, reasons, zero=search.zero
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
     if budget.by_term and not stopped and not found.by_instance:
@@ -355,7 +364,7 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
 def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
-        terms = by_term(found.statement, seed=seed, report=lambda _: search.report(1.0, "term by term"))
+        terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
         found = replace(found, terms=terms)
         hardest = _tighter(found, terms)
     except KeyboardInterrupt:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bounds.statement import Assumption, Given, Statement, number
+from bounds.numbers import apart
+from bounds.statement import Given, Statement, number
 from bounds.symbols import Role
 from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
 from ratecheck.certification.local_work import ALONE
@@ -16,7 +17,7 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.settings.applicability import built_on, certifiable
 from ratecheck.settings.setting import Setting, resolve
-from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values
+from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values, silent
 
 # Certificates are certified up to this share of them.
 _MARGIN = 1e-12
@@ -52,7 +53,8 @@ class OnTrace:
         for name, constant in self.constants.items():
             fixed = self.setting.fixed(name)
             if fixed is not None and constant.certificate is not Certificate.ABSENT and constant.value != fixed:
-                found.append(f"the statement takes {name}={fixed:g}, but {name} is {constant.value:.6g} here")
+                taken, here = apart(fixed, constant.value)
+                found.append(f"the statement takes {name}={taken}, but {name} is {here} here")
         return tuple(found)
 
 
@@ -120,12 +122,13 @@ def _claimed(setting: Setting, case: CertifiedCase, fact: str, constant: Constan
         return constant
     # A weaker constant is as true as the certified one; a stronger one would be a false assumption.
     lower = fact in LOWER
+    shown, value = apart(claimed, constant.value)
     if fact in ALONE:
-        raise InputError(f'{name}={claimed:g} breaks "{name} == {constant.value:g}", its value here')
+        raise InputError(f'{name}={shown} breaks "{name} == {value}", its value here')
     if claimed > constant.value if lower else claimed < constant.value:
         relation, extreme = ("<=", "Largest") if lower else (">=", "Smallest")
         raise InputError(
-            f'{name}={claimed:g} breaks "{name} {relation} {constant.value:g}", its {constant.certificate.value} '
+            f'{name}={shown} breaks "{name} {relation} {value}", its {constant.certificate.value} '
             f"value on this problem. {extreme} admissible {name}: {constant.value:.10g}."
         )
     return replace(constant, value=claimed, certificate=Certificate.UPPER_BOUND, reason="given")
@@ -163,36 +166,22 @@ def step_values(on: OnTrace) -> StepValues:
     rule for step sizes has no value, or none in the range of floats.
     """
     statement, setting = on.statement, on.setting
-    silent = _silent(setting, statement)
-    names = {*statement.parameters, *setting.used_sizes(on.trace), *silent}
+    unsaid = silent(statement, () if setting.method is None else setting.method.step_sizes)
+    names = {*statement.parameters, *setting.used_sizes(on.trace), *unsaid}
     known = {k: v for k, v in setting.values.items() if k in names}
     known |= {name: c.value for name, c in on.constants.items() if math.isfinite(c.value)}
     values, chosen = chosen_values(statement, known)
-    found = StepValues(values, {**chosen, **{name: GIVEN for name in silent if name in values}})
-    return _with_derived(statement, _with_silent(on, silent, found))
+    found = StepValues(values, {**chosen, **{name: GIVEN for name in unsaid if name in values}})
+    return _with_derived(statement, _with_silent(on, unsaid, found))
 
 
-def _silent(setting: Setting, statement: Statement) -> list[str]:
-    """Step sizes that the run needs and about which the statement says nothing: it is about all of them."""
-    if setting.method is None or Assumption.DRAWN_STEP_SIZES in statement.assumptions:
-        return []
-    tied = {name for product in statement.step_products for name in product.names}
-    vocabulary, known = statement.vocabulary, {*statement.parameters, *tied}
-    return [
-        name
-        for name in setting.method.step_sizes
-        if name not in known and name in vocabulary and name not in vocabulary.aliases
-        and vocabulary[name].role is Role.STEP_SIZE
-    ]  # fmt: skip
-
-
-def _with_silent(on: OnTrace, silent: list[str], found: StepValues) -> StepValues:
+def _with_silent(on: OnTrace, unsaid: list[str], found: StepValues) -> StepValues:
     """With the step sizes of which the statement says nothing: any that descend where L says which, else borrowed."""
     smooth, vocabulary = on.case.fact("L"), on.statement.vocabulary
     if smooth is None:
         return _with_borrowed(on, found)
     steps = on.setting.size("local_steps", 1)
-    free = [name for name in silent if name not in found.values]
+    free = [name for name in unsaid if name not in found.values]
     values = {name: any_value(vocabulary[name], smooth.value, steps) for name in free}
     return StepValues({**found.values, **values}, {**found.chosen, **dict.fromkeys(free, FREE)})
 
@@ -224,5 +213,6 @@ def _with_derived(statement: Statement, found: StepValues) -> StepValues:
         value = number(expr, values)
         given = values.setdefault(name, value)
         if vocabulary[name].role is Role.CONSTANT and given < value * (1 - _MARGIN):
-            raise InputError(f'{name}={given:g} breaks "{name} >= {value:.10g}", its value here')
+            shown, least = apart(given, value, 10)
+            raise InputError(f'{name}={shown} breaks "{name} >= {least}", its value here')
     return StepValues(values, found.chosen)

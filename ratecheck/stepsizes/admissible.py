@@ -71,6 +71,7 @@ def step_sizes(
     numbers leave the range of floating point. ``memory`` keeps regions from one call to the next, for one statement and
     one choice of ``free``.
     """
+    statement = _written(statement, given)
     problem = FeasibleSet.of(statement.at(given), given, free, memory)
     intervals = problem.admissible()
     fixed = {rule.symbol: rule.value for rule in problem.fixed}
@@ -84,6 +85,18 @@ def step_sizes(
         core = tuple(rule.condition for rule in rules if isinstance(rule, Restriction))
         return replace(answer, conflict=tuple(rule.name for rule in rules), core=core)
     return answer if free else _with_optimum(answer)
+
+
+def _written(statement: Statement, given: Mapping[str, float]) -> Statement:
+    """With the formulas of symbols that equal one; raises `InputError` for one of these that alone is given."""
+    vocabulary = statement.vocabulary
+    for name in sorted(vocabulary.equal & given.keys()):
+        missing = sorted(names_in(vocabulary.derived[name]) - given.keys())
+        if missing and name in statement.parameters:
+            raise InputError(
+                f"{name} is not free: {statement.key} has {name} = {vocabulary.derived[name]}; give {missing[0]}=..."
+            )
+    return statement.written
 
 
 def _ruled(

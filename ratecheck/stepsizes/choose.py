@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from bounds.statement import Statement
+from bounds.statement import Assumption, Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.interval import Interval
 
 # Where no condition limits a local step size: this over L*K is a step that descends.
 _SAFE = 1 / 8
-GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, PINNED = (
+# A lower end that is this much below the scale of the problem says nothing about a sensible value.
+_FAR = 1e-6
+GIVEN, LARGEST, NEAR, BEST, FREE, TWICE, INSIDE, PINNED, UNMET = (
     "given",
     "largest admissible",
     "just below the open end of the admissible values",
     "minimises the bound",
     "unrestricted",
     "twice the smallest admissible",
+    "inside the admissible values",
     "smallest admissible with the others",
+    "no admissible value was found",
 )
 # Where a step size comes from that no rule of the statement computes from the others.
-INDEPENDENT = (GIVEN, LARGEST, NEAR, BEST, TWICE, FREE, PINNED)
+INDEPENDENT = (GIVEN, LARGEST, NEAR, BEST, TWICE, INSIDE, FREE, PINNED, UNMET)
 
 
 def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
@@ -57,7 +61,29 @@ def chosen_values(statement: Statement, values: Mapping[str, float]) -> tuple[di
     completed, _ = statement.complete(completed)
     for each in statement.step_products:
         chosen.setdefault(each.local.name, f"{each.product}/{each.outer}")
+    chosen |= dict.fromkeys(_refused(statement, completed, chosen), UNMET)
     return completed, {name: chosen.get(name, "from the others") for name in names if name in completed}
+
+
+def _refused(statement: Statement, values: Mapping[str, float], chosen: Mapping[str, str]) -> list[str]:
+    """The step sizes that were to be admissible and stand in a condition that these values break."""
+    claimed = {name for name, why in chosen.items() if "admissible" in why}
+    checks = statement.check_conditions(values) if claimed else ()
+    return [name for check in checks if check.holds is False for name in check.condition.symbols & claimed]
+
+
+def silent(statement: Statement, names: Iterable[str]) -> list[str]:
+    """The step sizes among ``names``, those of a method, about which the statement says nothing: it is about all."""
+    if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+        return []
+    vocabulary = statement.vocabulary
+    known = {*statement.parameters}.union(*(product.names for product in statement.step_products))
+    return [
+        name
+        for name in names
+        if name not in known and name in vocabulary and name not in vocabulary.aliases
+        and vocabulary[name].role is Role.STEP_SIZE
+    ]  # fmt: skip
 
 
 def any_value(quantity: Quantity, L: float, local_steps: float) -> float:
@@ -109,5 +135,19 @@ def _choose(statement: Statement, name: str, values: dict[str, float], chosen: d
         free = interval.low < 1.0
         values[name] = 1.0 if free else interval.box[0]
         chosen[name] = FREE if free else "smallest admissible"
-    elif interval.low > 0:
-        values[name], chosen[name] = 2 * interval.low, TWICE
+    else:
+        # A factor of a product may follow from what is chosen after it.
+        tied = any(name in product.names for product in statement.step_products)
+        scale = None if tied else _scale(statement, quantity, values)
+        if scale is not None and 2 * interval.low < _FAR * scale:
+            values[name], chosen[name] = interval.nearest(scale), INSIDE if interval.low > 0 else FREE
+        elif interval.low > 0:
+            values[name], chosen[name] = 2 * interval.low, TWICE
+
+
+def _scale(statement: Statement, quantity: Quantity, values: Mapping[str, float]) -> float | None:
+    """What `any_value` takes where the smoothness is known; None where it is not."""
+    smooth = next((name for name, fact in statement.vocabulary.facts.items() if fact == "L" and name in values), None)
+    if smooth is None:
+        return None
+    return any_value(quantity, values[smooth], values.get(statement.vocabulary.run.get("local_steps", ""), 1.0))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from bounds import formula
 from bounds.statement import Condition
-from ratecheck.algebra.one_dimensional import crossing
-from ratecheck.errors import BeyondFloatsError
+from ratecheck.algebra.one_dimensional import crossing, golden_sections
+from ratecheck.errors import BeyondFloatsError, InputError
+from ratecheck.stepsizes.equations import root as root_of
 from ratecheck.stepsizes.interval import HUGE, TINY, Interval
 from ratecheck.stepsizes.typable import shortest
 
@@ -26,8 +27,22 @@ _BEYOND = 1e100
 _TOO_SMALL, _TOO_LARGE = 1e-10 * TINY, 1e10 * HUGE
 # Both sides of a condition that agree to this many digits are equal.
 _EQUAL = 1e-12
+# Ends that agree to this share do not move with what stands for infinity.
+_SAME_END = 1e-6
 # By how much an interval may be empty, as the logarithm of a ratio.
 _LEAST_DEPTH, _DEEPEST = 1e-11, 600.0
+# At how many values a condition is looked at inside the interval that its ends leave, and what is no rounding there.
+# Where a condition that both ends break is looked at in between, as shares of the logarithm; where that search ends.
+_PLACES, _CLEARLY = 512, 1e-9
+_INSIDE, _FINEST = tuple(k / 16 for k in range(1, 16)), 1e-10
+
+
+def not_monotone(condition: Condition, name: str) -> InputError:
+    """The error for a condition whose admissible values are no interval that is found from its ends."""
+    return InputError(
+        f'"{condition.text}" is not monotone in {name}, so that it is not solved for it: give {name}=..., '
+        "which is then checked"
+    )
 
 
 def out_of_range(what: str) -> BeyondFloatsError:
@@ -43,6 +58,7 @@ class Inequality:
     """``small <= large`` at given constants, monotone in each of ``steps``; ``<`` if ``strict``.
 
     ``alone`` is the step size that makes up one side by itself and does not occur on the other, if there is one.
+    ``roots`` gives some step sizes as functions of ``steps``, at which both sides are equal.
     """
 
     condition: Condition
@@ -52,6 +68,7 @@ class Inequality:
     large: formula.Function
     alone: str | None
     bounded_above: bool
+    roots: Mapping[str, formula.Function] = field(default_factory=dict)
     _rising: dict[str, bool] = field(default_factory=dict)
 
     def gap(self, values: list[float]) -> float:
@@ -91,6 +108,7 @@ class Inequality:
         because, strict = frozenset({rule}), self.strict
         place = self.steps.index(name)
         values = [intervals[other].centre for other in self.steps]
+        endless = []
         for k, other in enumerate(self.steps):
             if k != place:
                 interval = intervals[other]
@@ -99,8 +117,24 @@ class Inequality:
                 # What helps most is not admissible itself, so neither is the value that it would allow.
                 strict |= interval.open[0 if rising else 1]
                 because |= interval.because[0 if rising else 1]
-        if self.alone == name:
-            return self._cut_alone(current, values, because, strict=strict)
+                if not rising and math.isinf(interval.high):
+                    endless.append(k)
+        cutting = self._cut_alone if self.alone == name else self._cut_between
+        cut = cutting(name, current, values, because, strict=strict)
+        if endless and cut is not current and not cut.empty:
+            # An end that moves with what stands for infinity is none.
+            nearer = [math.sqrt(HUGE) if k in endless else value for k, value in enumerate(values)]
+            again = cutting(name, current, nearer, because, strict=strict)
+            pairs = zip(cut.ends, again.ends, strict=True)
+            if not all(math.isclose(one, two, rel_tol=_SAME_END) for one, two in pairs):
+                return current
+        return cut
+
+    def _cut_between(
+        self, name: str, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
+    ) -> Interval:
+        """Cut by the gap along one step size, the others standing at ``values``."""
+        place = self.steps.index(name)
 
         def along(x: float) -> float:
             return self.gap([*values[:place], x, *values[place + 1 :]])
@@ -109,28 +143,69 @@ class Inequality:
         at_low, at_high = along(low), along(high)
         if self.broken(at_low):
             if self.broken(at_high):
-                return self._cut_beyond(current, along, because)
-            root = crossing(along, max(low, TINY), high) if at_low > 0 else low
+                # What is broken by rounding alone holds with equality, as it does where a value is checked.
+                for end, at_end in ((high, at_high), (low, at_low)):
+                    if not strict and at_end <= _EQUAL and 0.0 < end < HUGE:
+                        return current.cut(end, end, because)
+                return self._cut_beyond(name, current, along, because)
+            root = self._root(name, along, max(low, TINY), high, values) if at_low > 0 else low
             return current.cut(_outside(along, root, -1) if strict else root, math.inf, because, strict=strict)
         if self.broken(at_high):
             if low == 0.0 and self.broken(along(TINY)):
                 return current.cut(0.0, _TOO_SMALL, because)
-            root = crossing(along, max(low, TINY), high) if at_high > 0 else high
+            root = self._root(name, along, max(low, TINY), high, values) if at_high > 0 else high
             return current.cut(0.0, _outside(along, root, 1) if strict else root, because, strict=strict)
         return current
 
-    def _cut_beyond(self, current: Interval, along: Callable[[float], float], because: frozenset[object]) -> Interval:
+    def check_throughout(self, name: str, interval: Interval) -> None:
+        """Raise `InputError` where it fails inside the values of its one step size that its ends leave."""
+        low, high = interval.box
+        if self.alone is not None or high <= low:
+            return
+        low, high = max(low, high * 1e-120), min(high, low * 1e120)
+        for k in range(1, _PLACES):
+            if self.gap([low * math.pow(high / low, k / _PLACES)]) > _CLEARLY:
+                raise not_monotone(self.condition, name)
+
+    def _root(self, name: str, along: Callable[[float], float], low: float, high: float, values: list[float]) -> float:
+        """Where both sides are equal, which lies between the ends: by its formula where that is right to rounding."""
+        if name in self.roots:
+            with contextlib.suppress(ArithmeticError, ValueError):
+                root = self.roots[name](*values)
+                if low <= root <= high and abs(along(root)) <= _EQUAL:
+                    return root
+        return crossing(along, low, high)
+
+    def _cut_beyond(
+        self, name: str, current: Interval, along: Callable[[float], float], because: frozenset[object]
+    ) -> Interval:
         """Where both ends are inadmissible: nothing is left, unless beyond the range that is looked at."""
         if current.low == 0.0 and not self.broken(along(1 / _BEYOND)):
             return current.cut(0.0, _TOO_SMALL, because)
         if math.isinf(current.high) and not self.broken(along(_BEYOND)):
             return current.cut(_TOO_LARGE, math.inf, because)
-        return emptied(current, because, min(along(end) for end in current.ends))
+        least = min(along(end) for end in current.ends)
+        self._check_inside(name, current, along, least)
+        return emptied(current, because, least)
+
+    def _check_inside(self, name: str, current: Interval, along: Callable[[float], float], at_ends: float) -> None:
+        """Raise `InputError` where a condition that both ends break holds in between, or just there."""
+        low, high = (math.log(end) for end in current.box)
+        places = [low + share * (high - low) for share in _INSIDE]
+        best = min(places, key=lambda place: along(math.exp(place)))
+        if high <= low or along(math.exp(best)) >= at_ends:
+            return
+        step = _INSIDE[0] * (high - low)
+        for left, right, inner in golden_sections(lambda x: along(math.exp(x)), best - step, best + step):
+            if min(inner)[0] <= _EQUAL:
+                raise not_monotone(self.condition, name)
+            if right - left <= _FINEST:
+                return
 
     def _cut_alone(
-        self, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
+        self, name: str, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
     ) -> Interval:
-        """The other side is the end itself."""
+        """The other side is the end of ``name`` itself."""
         end = self._side(self.large if self.bounded_above else self.small, values)
         if self.bounded_above:
             return current.cut(0.0, end, because, strict=strict) if end > 0.0 else emptied(current, because)
@@ -147,6 +222,16 @@ class Inequality:
         if at_low != at_high:
             self._rising[self.steps[k]] = at_low < at_high
         return at_low <= at_high
+
+
+def _roots(
+    condition: Condition, steps: Sequence[str], constants: Mapping[str, float]
+) -> Iterator[tuple[str, formula.Function]]:
+    """The step sizes for which a condition is solved, each as a function of all."""
+    for symbol in condition.left.free_symbols | condition.right.free_symbols:
+        if symbol.name in steps and (solution := root_of(condition, symbol)) is not None:
+            with contextlib.suppress(formula.RangeError):
+                yield symbol.name, formula.function(solution, steps, constants)
 
 
 def _at_zero(side: formula.Function, values: list[float]) -> float:
@@ -182,8 +267,13 @@ class Restriction:
     inequalities: tuple[Inequality, ...]
 
     @staticmethod
-    def of(condition: Condition, constants: Mapping[str, float], names: frozenset[str]) -> Restriction:
-        """At these constants, of the named step sizes; raises `InputError` where it has no value there."""
+    def of(
+        condition: Condition, constants: Mapping[str, float], names: frozenset[str], *, solve: bool = False
+    ) -> Restriction:
+        """At these constants, of the named step sizes, solved for those that do not make up a side with ``solve``.
+
+        Raises `InputError` where it has no value there.
+        """
         steps = tuple(sorted(condition.symbols & names))
         try:
             left, right = (formula.function(side, steps, constants) for side in (condition.left, condition.right))
@@ -195,13 +285,14 @@ class Restriction:
             for side, other in zip((condition.left, condition.right), reversed(symbols), strict=True)
         ]
         strict = condition.operator in ("<", ">")
+        roots = dict(_roots(condition, steps, constants)) if solve else {}
 
         def inequality(*, turned: bool) -> Inequality:
             # Turned, the right side is the small one: a bare left side is then bounded from below.
             small, large = (right, left) if turned else (left, right)
             which = alone[0] or alone[1]
             above = (alone[0] is not None) != turned
-            return Inequality(condition, steps, strict, small, large, which, above)
+            return Inequality(condition, steps, strict, small, large, which, above, roots)
 
         turns = {"<=": (False,), "<": (False,), ">=": (True,), ">": (True,), "==": (False, True)}[condition.operator]
         return Restriction(condition, frozenset(steps), tuple(inequality(turned=turned) for turned in turns))
@@ -224,6 +315,13 @@ class Restriction:
         """Cut the intervals of its step sizes."""
         for inequality in self.inequalities:
             inequality.narrow(intervals, self)
+        if len(self.inequalities) > 1:
+            # Both ends are the one root, which bracketing finds from either side.
+            for name in self.symbols:
+                interval = intervals[name]
+                closed = not (any(interval.open) or interval.empty)
+                if closed and math.isclose(interval.low, interval.high, rel_tol=_EQUAL):
+                    intervals[name] = replace(interval, high=interval.low)
 
 
 @dataclass(frozen=True, eq=False)

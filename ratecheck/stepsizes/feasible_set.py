@@ -11,6 +11,7 @@ from bounds.statement import Condition, Statement
 from bounds.symbols import Role
 from ratecheck.errors import InputError
 from ratecheck.stepsizes.constraints import Fixed, Intervals, ProductRule, Restriction, Rule, out_of_range
+from ratecheck.stepsizes.equations import pinned
 from ratecheck.stepsizes.interval import HUGE, TINY
 from ratecheck.stepsizes.projection import feasible, is_empty, narrow, project, unrestricted
 
@@ -90,8 +91,17 @@ class FeasibleSet:
         if not is_empty(box):
             box = project(rules, box)
         if not extra:
+            if not is_empty(box):
+                self._check_throughout(box)
             self.kept["admissible"] = dict(box)
         return box
+
+    def _check_throughout(self, box: Intervals) -> None:
+        """Raise `InputError` where a condition on one step size fails inside its interval: it is not monotone."""
+        for rule in self.rules:
+            for inequality in rule.inequalities if isinstance(rule, Restriction) else ():
+                if len(inequality.steps) == 1:
+                    inequality.check_throughout(inequality.steps[0], box[inequality.steps[0]])
 
     def admits(self, steps: Mapping[str, float]) -> bool:
         """Whether these step sizes, completed by some values of the others, meet every rule."""
@@ -107,9 +117,10 @@ def _signature(statement: Statement, values: Mapping[str, float], fixed: Mapping
 
 def _rules(statement: Statement, values: Mapping[str, float], names: tuple[str, ...]) -> Iterator[Rule]:
     inside = frozenset(names)
-    for condition in (*statement.hypotheses, *_settings(statement)):
-        if condition.symbols & inside:
-            yield Restriction.of(condition, values, inside)
+    conditions = [each for each in (*statement.hypotheses, *_settings(statement)) if each.symbols & inside]
+    equalities = set(pinned(conditions))
+    for condition in conditions:
+        yield Restriction.of(condition, values, inside, solve=condition in equalities)
     for p in statement.step_products:
         yield ProductRule(p.product.name, p.local.name, p.outer.name)
 

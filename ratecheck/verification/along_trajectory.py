@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bounds.numbers import apart
 from ratecheck.certification.trajectory_constants import MEASURES, Measure
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
@@ -44,9 +45,11 @@ def along_trajectory(request: Request) -> Verdict:
             return _with_constants(verdict, held, measures)
         for s in short:
             if s in setting.values:
-                raise InputError(f'{s}={setting.values[s]:g} breaks "{s} >= {needed[s]:g}", its value along the run')
+                given, least = apart(setting.values[s], needed[s])
+                raise InputError(f'{s}={given} breaks "{s} >= {least}", its value along the run')
             if s in fixed:
-                return _none(verdict, f"the statement takes {s}={fixed[s]:g}, but {s} is {needed[s]:.6g} along the run")
+                taken, least = apart(fixed[s], needed[s])
+                return _none(verdict, f"the statement takes {s}={taken}, but {s} is {least} along the run")
         tried = {**tried, **{s: _MARGIN * needed[s] for s in short}}
     listed = " and ".join(f"{s} (tried up to {value:.3g})" for s, value in tried.items())
     return _none(verdict, f"no {listed} holds along its own trajectory")

@@ -9,13 +9,13 @@ from functools import partial
 import numpy as np
 
 from bounds.statement import Assumption, Over, number
-from ratecheck.algorithms.algorithm import RECORDS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
 from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
+from ratecheck.engines.records import recorded
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
@@ -244,12 +244,24 @@ def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
         note = f"{ready.method.name} is not linear: its run is followed step by step"
         base = replace(base, notes=(*base.notes, note))
     if not inside and not recordable(setting.recorded):
-        missing = ", ".join(sorted(setting.recorded - {*RECORDS}))
-        reason = f"the step engine does not record {missing}: use a quadratic problem, engine=exact"
-        return Judged(_not_applicable(base, reason))
+        return Judged(_not_applicable(base, _unrecorded(setting, ready)))
     if not setup.is_random(ready):
         return _by_one_run(request, base, ready)
     return _by_replicates(request, base, ready, inside=inside)
+
+
+def _unrecorded(setting: Setting, ready: setup.Setup) -> str:
+    """That the step engine does not record what the statement is about, what it does record, and what would do."""
+    symbols = {fact: name for name, fact in setting.statement.vocabulary.facts.items()}
+    known = recorded(ready)
+    missing, listed = (
+        ", ".join(symbols.get(name, name) for name in names)
+        for names in (sorted(setting.recorded - {*known}) or sorted(setting.recorded), known)
+    )  # fmt: skip
+    reason = f"the step engine does not record {missing}, only {listed}"
+    if ready.algorithm.linear:
+        return f"{reason}: use a quadratic problem, engine=exact"
+    return f"{reason}; no other engine runs {ready.method.name}, which is not linear: state it in these"
 
 
 def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, inside: bool) -> Judged:

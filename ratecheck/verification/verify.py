@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bounds.numbers import apart
 from bounds.statement import Assumption, Given, Statement
 from ratecheck.aliases import Progress
 from ratecheck.certification.trajectory_constants import MEASURES
@@ -108,7 +109,8 @@ def _at_points(setting: Setting, symbol: str) -> Constant:
     steepest = points(setting).steepest
     value = setting.values.get(symbol, steepest)
     if value < steepest:
-        raise InputError(f'{symbol}={value:g} breaks "{symbol} >= {steepest:g}", its value there')
+        given, least = apart(value, steepest)
+        raise InputError(f'{symbol}={given} breaks "{symbol} >= {least}", its value there')
     return Constant(symbol, value, Certificate.TRAJECTORY, "largest gradient at the points that are drawn")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bounds.ledger.refuted import refuted_fields
-from bounds.numbers import apart
+from bounds.numbers import EQUAL, apart
 from bounds.statement import Evaluation, Statement
 from ratecheck.verification.negative_bounds import NegativeBound
 from ratecheck.views.numbers import number
@@ -30,6 +30,7 @@ def evaluation_text(statement: Statement, evaluation: Evaluation) -> str:
         sides = (number(check.left), number(check.right))
         left, right = apart(check.left, check.right, 4) if check.holds is False else sides
         compared = "" if check.left is None else f"   {left} against {right}"
+        compared += f", {EQUAL}" if check.close else ""
         lines.append(f"{state:9}  {check.condition.text}{compared}")
     if evaluation.defaulted:
         filled = ", ".join(f"{name}={number(evaluation.values[name])}" for name in evaluation.defaulted)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Columns of a sentence.
 _COLUMNS = 100
 
+# What is said where no instance has a side other than 0.
+_ZERO = "left and right are 0 on all of them, so that this says little"
+
 _OUTCOMES = {
     Outcome.VIOLATED: "VIOLATED",
     Outcome.INCONCLUSIVE: "no violation found",
@@ -51,6 +54,7 @@ def falsified_text(found: Falsified) -> str:
     tight = "" if found.tightness is None else f"   largest left side / right side {number(found.tightness)}"
     lines = [f"{statement.key}   {statement.title}   {_OUTCOMES[found.outcome]}{tight}"]
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
+    spent += f"; {_ZERO}" if found.only_zero else ""
     lines.append(spent + (f"; {found.stopped}" if found.stopped and not found.clocked else ""))
     if found.clocked:
         lines.insert(1, f"  CLOCK   {found.stopped}")
@@ -132,7 +136,12 @@ def falsified_table(found: Sequence[Falsified]) -> str:
         cells = (number(each.tightness), str(each.evaluations), engine, shape)
         rows.append((each.statement.key, _OUTCOMES[each.outcome], *cells))
     clocked = [f"CLOCK {each.statement.key}: {each.stopped}" for each in found if each.clocked]
-    return "\n".join([table(rows), *clocked])
+    zero = [
+        f"note  {each.statement.key}: {each.applicable} instances meet every condition; {_ZERO}"
+        for each in found
+        if each.only_zero
+    ]
+    return "\n".join([table(rows), *clocked, *zero])
 
 
 def falsified_fields(found: Falsified) -> dict[str, Any]:
@@ -147,6 +156,7 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "shape": None if found.shape is None else str(found.shape),
         "evaluations": found.evaluations,
         "applicable": found.applicable,
+        "zero": found.zero,
         "stopped": found.stopped,
         "clocked": found.clocked,
         "reasons": list(found.reasons),

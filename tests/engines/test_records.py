@@ -251,7 +251,8 @@ def test_unbounded_bilevel_problems_have_no_gap(engine):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gep", "fedavg-p does not record 'gep'; did you mean 'gap'?"),
+        ("gep", "fedavg-p does not record 'gep', only G_u, G_v, B"),
+        ("gep", "; did you mean 'gap'?"),
         ("distance", "did you mean 'distance2'?"),
         ("grad_L2", "fedavg-p does not record 'grad_L2'"),
         ("", "does not record ''"),

@@ -15,6 +15,9 @@ import bounds
 from bounds.assumption import Assumption
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.papers.textbook.statements import STATEMENTS
+from bounds.parsing import expression
+from bounds.theorem import theorem
+from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
@@ -206,6 +209,36 @@ def test_what_cannot_be_searched():
     found = falsify(bounds.get("flame/proposition-2"))
     assert found.outcome is Outcome.NOT_APPLICABLE
     assert found.reasons[0].startswith("no run measures")
+
+
+def test_both_sides_zero_is_no_violation_and_said():
+    """One local step does not drift: 0 <= 0 wherever it is asked, as `verify` says too; the conditions are met."""
+    still = theorem(
+        "One local step does not drift",
+        algorithm="fedavg",
+        assumptions=["smoothness", "full_participation", "no_personal"],
+        left="E",
+        over="mean_of_rounds",
+        right="0",
+        conditions=["gamma_u <= 1/L"],
+        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+    )
+    found = falsify(still, Budget(20))
+    assert (found.applicable, found.zero, found.tightness) == (20, 20, None)
+    assert OF_SEARCH[found.outcome] == 0
+    assert "of which 20 meet every condition; left and right are 0 on all of them" in falsified_text(found)
+    assert "left and right are 0" in falsified_table([found])
+    assert falsified_fields(found)["zero"] == 20
+    # What is 0 in the run and not in the bound is an ordinary answer, and so is what is never 0.
+    room = theorem_with(still, "gamma_u*L*F_0")
+    assert falsify(room, Budget(20, by_term=False)).zero == 0
+
+
+def theorem_with(statement, right):
+    """The statement with another right side."""
+    claim = statement.claims[0]
+    terms = {"bound": expression(right, statement.vocabulary)}
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
 def test_files_that_are_no_instances(tmp_path):

@@ -451,7 +451,6 @@ def textbook_case(key):
     [
         ("proximal-point", "asks for minimisers"),
         ("envelopes", "asks for minimisers"),
-        ("gradient-descent-any", "leaves gamma_u open: give gamma_u="),
     ],
 )
 def test_what_is_not_modelled_is_refused(key, message):

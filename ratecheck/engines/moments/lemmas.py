@@ -20,6 +20,7 @@ from ratecheck.engines.moments.exact import Expectation, Moments, Recorder, chec
 from ratecheck.engines.moments.moment import EPS, Moment, Number
 from ratecheck.engines.moments.roundmap import RoundMap
 from ratecheck.engines.moments.transition import Transition
+from ratecheck.engines.records import not_recorded, recorded
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
@@ -39,6 +40,12 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
+    if missing := [name for name in RECORDS if name not in recorded(setup)]:
+        # Without these the others, which are made of the same gradients, have no meaning.
+        raise InputError(
+            f"{', '.join(sorted(NAMES - {*RECORDS}))} are known of methods that record {', '.join(RECORDS)}; "
+            f"{not_recorded(setup, missing)}"
+        )
     method = replace(setup.method, algorithm=Remembering(setup.algorithm))
     rows: list[Record] = []
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):

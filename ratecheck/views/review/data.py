@@ -234,7 +234,10 @@ def _shown(part: Inline) -> str:
 def _search(found: Falsified) -> dict[str, Any]:
     """What a review says of a search; the whole of it is the command's."""
     fields = falsified_fields(found)
-    kept = ("key", "verdict", "tightness", "shape", "evaluations", "applicable", "stopped", "reasons", "counterexample")
+    kept = (
+        "key", "verdict", "tightness", "shape", "evaluations", "applicable", "zero", "stopped", "reasons",
+        "counterexample",
+    )  # fmt: skip
     terms = [{name: each[name] for name in ("term", "tightness", "reason")} for each in fields["terms"]]
     return {**{name: fields[name] for name in kept}, "terms": terms}
 

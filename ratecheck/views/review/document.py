@@ -359,7 +359,9 @@ _OUTCOMES: Mapping[str, str] = {
 
 def _spent(search: Data) -> str:
     stopped = f"; {search['stopped']}" if search["stopped"] else ""
-    return f"; {search['evaluations']} instances tried, of which {search['applicable']} meet every condition{stopped}"
+    zero = "; both sides are 0 on all of them" if 0 < search["applicable"] == search["zero"] else ""
+    tried = f"{search['evaluations']} instances tried, of which {search['applicable']} meet every condition"
+    return f"; {tried}{zero}{stopped}"
 
 
 def _sentence(text: str) -> Iterator[Part]:
