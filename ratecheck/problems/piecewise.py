@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -19,9 +20,11 @@ from numpy.typing import ArrayLike
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, nonnegative
+from ratecheck.inputs import check_size, floats, nonnegative, real, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.problem import SingleLevel
+from ratecheck.problems.matrices import spread
+from ratecheck.problems.npz import npz_arrays
+from ratecheck.problems.problem import SingleLevel, WrittenProblem
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -163,6 +166,10 @@ class Curve:
         return (j == 0 or self.kinks[j - 1] <= x) and (j == len(self.kinks) or x <= self.kinks[j])
 
 
+def _arrays(path: str) -> dict[str, Array]:
+    return npz_arrays(Path(path), ("kinks", "curvatures", "slopes"))
+
+
 class Piecewise(SingleLevel):
     """n clients with f_i(x) = sum_c phi_ic(x_c), each phi_ic'' constant between its kinks; all variables are shared.
 
@@ -183,6 +190,10 @@ class Piecewise(SingleLevel):
     """
 
     kind: ClassVar[str] = "piecewise"
+    written: ClassVar[tuple[WrittenProblem, ...]] = (
+        WrittenProblem("piecewise", "synthetic"),
+        WrittenProblem("piecewise:", "from_file", _arrays, own_clients=True),
+    )
 
     def __init__(self, kinks: ArrayLike, curvatures: ArrayLike, slopes: ArrayLike) -> None:
         self.curvatures, self.slopes = floats("curvatures", curvatures), floats("slopes", slopes)
@@ -208,6 +219,42 @@ class Piecewise(SingleLevel):
         if self.curvatures.size > _LARGEST_SIZE:
             raise InputError(f"{self.curvatures.size} curvatures are more than {_LARGEST_SIZE}")
         self.n, self.d, self.d_u, self.d_v = n, d, d, 0
+
+    @classmethod
+    def synthetic(
+        cls,
+        n: int = 10,
+        d: int = 5,
+        *,
+        kinks: int = 2,
+        curvature: float = 1.0,
+        convex: bool = True,
+        heterogeneity: float = 1.0,
+        seed: int = 0,
+    ) -> Piecewise:
+        """A seeded instance with L = 1: random kinks, and curvatures between them, for every client its own.
+
+        Far away all clients have the same curvature, which is positive, so that there is a minimum and a bound of the
+        dissimilarity. ``curvature`` in [0, 1] blends curvatures of 1/2 into random ones from [0, 1], from [-1, 1] where
+        f need not be ``convex``. ``heterogeneity`` is the dissimilarity of the gradients at 0.
+        """
+        n, d, kinks, seed = whole("n", n, 1), whole("d", d, 1), whole("kinks", kinks, 0), whole("seed", seed, 0)
+        check_size(float(n) * d * (2 * kinks + 2), n=n, d=d, kinks=kinks)
+        if not 0 <= real("curvature", curvature) <= 1:
+            raise InputError(f'curvature={curvature:g} breaks "0 <= curvature <= 1"')
+        rng = np.random.default_rng([seed, n, d, kinks])
+        places = np.sort(rng.standard_normal((n, d, kinks)), axis=2)
+        bent = rng.uniform(0.0 if convex else -1.0, 1.0, (n, d, kinks + 1))
+        bent[..., [0, -1]] = rng.uniform(0.1, 1.0, (1, d, 1))
+        bent = (1 - curvature) / 2 + curvature * bent
+        bent /= np.abs(bent).max()
+        slopes = rng.standard_normal((n, d))
+        return cls(places, bent, slopes.mean(axis=0) + spread(slopes, heterogeneity))
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, Array]) -> Piecewise:
+        """The problem in an ``.npz`` file with arrays kinks, curvatures and slopes."""
+        return cls(arrays["kinks"], arrays["curvatures"], arrays["slopes"])
 
     # --- Exactly ---
 

@@ -26,6 +26,7 @@ from ratecheck.problems.matrices import (
     spread,
     unit,
 )
+from ratecheck.problems.npz import npz_arrays
 from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracle
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Quadratic(SingleLevel):
 
         Raises `InputError` for a file that cannot be read or lacks an array.
         """
-        arrays = _arrays(Path(path))
+        arrays = npz_arrays(Path(path), ("H", "g"), ("shared",))
         d = arrays["g"].shape[-1] if arrays["g"].ndim else 0
         own: Any = arrays.get("shared", d // 2)
         return cls(arrays["H"], arrays["g"], own if shared is None else shared)
@@ -338,22 +339,6 @@ class Quadratic(SingleLevel):
             # Small differences of large numbers carry the rounding of these, which is covered from above.
             b += (self.n + 2) * float(np.finfo(float).eps) * size
         return Constant("b", b, Certificate.EXACT, "spread of the linear terms; common H_uu, no coupling")
-
-
-def _arrays(path: Path) -> dict[str, Array]:
-    try:
-        # Opened here: NumPy leaves a file open that turns out to be no archive.
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
-            arrays = {key: np.asarray(stored[key]) for key in ("H", "g", "shared") if key in stored.files}
-    except FileNotFoundError:
-        raise InputError(f"no file {path}: a problem file is an .npz with arrays H, g and the number shared") from None
-    except Exception as error:  # noqa: BLE001  # a damaged archive fails in many ways
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path} cannot be read as an .npz file: {reason}") from None
-    missing = {"H", "g"} - arrays.keys()
-    if missing:
-        raise InputError(f"{path} lacks {', '.join(sorted(missing))}: it needs H (n,d,d), g (n,d) and shared")
-    return arrays
 
 
 def _checked(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:

@@ -149,7 +149,7 @@ def _absent(fact: str, problem: Problem) -> bool:
 def _blocks(statement: Statement, problem_name: str, given: dict[str, float]) -> dict[str, float]:
     """Give a statement without personal (or without shared) variables a problem without them."""
     method = METHODS.get(statement.algorithm or "")
-    if method is None or "shared" in given or method.algorithm.bilevel:
+    if method is None or "shared" in given or method.algorithm.bilevel or "shared" not in parameters(problem_name):
         return {}
     if not method.shared or Assumption.NO_SHARED in statement.assumptions:
         return {"shared": 0}

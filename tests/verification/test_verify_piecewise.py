@@ -1,0 +1,94 @@
+"""Verdicts on functions with kinks: the known worst functions of gradient descent are decided exactly."""
+
+import pytest
+
+import bounds
+from bounds.theorem import theorem
+from ratecheck.outcome import Outcome
+from ratecheck.problems import Piecewise
+from ratecheck.verification.verify import verify
+
+CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
+
+
+def descent(right, left="gap", over="every_round", assumptions=CONVEX, conditions=("gamma_u <= 1/L",), K=1):
+    """A theorem on gradient descent."""
+    return theorem(
+        title="Gradient descent", algorithm="fedavg", assumptions=assumptions, left=left, over=over, right=right,
+        conditions=list(conditions), settings={"K": K, "m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook",
+        key="own/descent",
+    )  # fmt: skip
+
+
+def slowest(N):
+    """The function with L = 1 on which N steps of length 1 from 0 leave a gap of 1/(4N + 2) (Drori and Teboulle 2014).
+
+    A slope of 1/(2N + 1) that ends in a bowl around the minimiser 1.
+    """
+    slope = 1 / (2 * N + 1)
+    return Piecewise([[[1 - slope, 1 + slope]]], [[[0.0, 1.0, 0.0]]], [[-slope]])
+
+
+@pytest.mark.parametrize("N", [1, 4, 20])
+def test_the_tight_bound_holds_and_a_smaller_one_is_violated(N):
+    """f(x^N) - f* = L R^2/(4N + 2), up to rounding of the slope."""
+    tight = verify(descent("L*dist2_0/(4*gamma_u*L*t + 2)"), slowest(N), {"T": N + 1, "gamma_u": 1.0})
+    assert tight.outcome is Outcome.HOLDS
+    assert tight.worst.left == pytest.approx(1 / (4 * N + 2), rel=1e-12)
+    less = verify(descent("0.999*L*dist2_0/(4*gamma_u*L*t + 2)"), slowest(N), {"T": N + 1, "gamma_u": 1.0})
+    assert less.outcome is Outcome.VIOLATED
+    assert less.worst.round in (0, N)
+
+
+def test_a_long_run_is_followed_in_floating_point():
+    """Beyond some hundred gradients; what is decided there is asked again in exact arithmetic."""
+    found = verify(descent("0.999*L*dist2_0/(4*gamma_u*L*t + 2)"), slowest(400), {"T": 401, "gamma_u": 1.0})
+    assert found.engine == "step"
+    assert found.outcome is Outcome.VIOLATED
+    assert any("VIOLATED is proved in interval arithmetic" in note for note in found.notes)
+
+
+def test_a_gap_far_below_rounding_accuses_nobody():
+    """f(x^t) - f* = 9^t/16^t/2 to the last digit, of a difference of values nothing would be left."""
+    equal = descent("(3/4)**(2*t)*F_0", assumptions=CONVEX, conditions=("gamma_u <= 1/L",))
+    ramp = Piecewise([[[1.0, 2.0]]], [[[1.0, 1.0, 0.5]]], [[1.0]])
+    found = verify(equal, ramp, {"T": 300, "gamma_u": 0.25})
+    assert found.outcome is not Outcome.VIOLATED
+
+
+def test_clients_with_unequal_curvature_have_a_bound_of_their_dissimilarity():
+    """Unequal between kinks, equal beyond: b exists on all of R^d, and local steps drift."""
+    problem = Piecewise([[[-2.0, 2.0]], [[-2.0, 2.0]]], [[[0.5, 1.0, 0.5]], [[0.5, 0.25, 0.5]]], [[1.0], [-0.75]])
+    drift = theorem(
+        title="Drift", algorithm="fedavg", vocabulary="textbook", left="G_u", over="mean_of_rounds", key="own/drift",
+        assumptions=["smoothness", "dissimilarity", "full_participation", "no_personal"],
+        right="4*F_0/(gamma_u*K*T)", conditions=["gamma_u*K*L <= 1/4"],
+        settings={"m": "n", "eta_u": 1, "sigma_u": 0},
+    )  # fmt: skip
+    found = verify(drift, problem, {"T": 400, "K": 4, "gamma_u": 0.06})
+    # Half of the difference of gradients, 1.75 at 0 and 0.75 x more at x = 2.
+    assert found.constants["b"].value == pytest.approx((1.75 + 1.5) / 2, rel=1e-12)
+    assert found.outcome is Outcome.VIOLATED
+
+
+def test_what_is_not_known_is_said():
+    """No minimum, several minimisers, a random gap."""
+    away = Piecewise([[[1.0]]], [[[1.0, 0.0]]], [[-2.0]])
+    found = verify(descent("L*dist2_0/(4*t + 2)"), away, {"T": 3, "gamma_u": 1.0})
+    assert found.outcome is Outcome.NOT_APPLICABLE
+    huber = Piecewise([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.5]])
+    noisy = theorem(
+        title="Noisy", algorithm="fedavg", assumptions=[*CONVEX, "noise"], left="gap", over="every_round",
+        right="L*dist2_0 + sigma_u**2", settings={"K": 1, "m": "n", "eta_u": 1}, vocabulary="textbook", key="own/noisy",
+    )  # fmt: skip
+    found = verify(noisy, huber, {"T": 3, "gamma_u": 0.5, "sigma_u": 1.0})
+    assert found.outcome is Outcome.NOT_APPLICABLE
+    assert "random runs" in found.reasons[0]
+
+
+def test_random_runs_are_sampled():
+    """Sampled clients: by replicates, as for every problem that is not quadratic."""
+    given = {"m": 3, "K": 2, "T": 20, "sigma_u": 0.1, "sigma_v": 0}
+    verdict = verify(bounds.get("pfl/theorem-3.7"), Piecewise.synthetic(6, 2), given)
+    assert verdict.engine == "step"
+    assert verdict.outcome in (Outcome.HOLDS, Outcome.INCONCLUSIVE)
