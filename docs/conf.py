@@ -19,7 +19,7 @@ author = "the ratecheck developers"
 copyright = author
 version = release = installed_version("ratecheck")
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_click", "formulas"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_click", "formulas", "folding"]
 exclude_patterns = ["_build", "_generated", "_extra"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

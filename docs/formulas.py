@@ -18,8 +18,13 @@ from ratecheck.views.document.mathml import LatexError, mathml
 _log = logging.getLogger(__name__)
 
 
+# A formula of more signs in a line of text may be wider than a phone: it gets a box of its own, which scrolls there.
+_LONG = 40
+
+
 def _inline(writer: Any, node: nodes.Element) -> None:
-    writer.body.append(_set(node, display=False))
+    formula = _set(node, display=False)
+    writer.body.append(f'<span class="formula">{formula}</span>' if len(node.astext()) > _LONG else formula)
     raise nodes.SkipNode
 
 

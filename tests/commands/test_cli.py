@@ -28,9 +28,10 @@ def run(*arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
-def data(*arguments):
+@pytest.fixture
+def data(cli):
     """What a command prints with --json, after checking that nothing else is on stdout."""
-    return json.loads(run(*arguments, "--json").stdout)
+    return lambda *arguments: json.loads(cli(*arguments, "--json").stdout)
 
 
 def imported_by(*arguments):
@@ -57,7 +58,7 @@ def test_bound_imports_sympy_only():
     assert heavy == {"sympy"}
 
 
-def test_list_has_every_key():
+def test_list_has_every_key(data):
     """``list`` prints the whole catalogue, and counts it."""
     assert [row["key"] for row in data("list")["statements"]] == list(bounds.keys())
     summary = data("list", "--summary")["papers"]
@@ -65,7 +66,7 @@ def test_list_has_every_key():
     assert sum(counts["statements"] for counts in summary.values()) == len(bounds.keys())
 
 
-def test_summary_counts_repaired_and_left_out():
+def test_summary_counts_repaired_and_left_out(data, cli):
     """Per paper: printed and repaired forms, those with a value and orders, and what is left out; as text too."""
     for paper, counts in data("list", "--summary")["papers"].items():
         keys = [statement.key for statement in bounds.statements(paper)]
@@ -73,7 +74,7 @@ def test_summary_counts_repaired_and_left_out():
         assert counts["printed"] + counts["repaired"] == counts["statements"] == len(keys)
         assert counts["with a value"] + counts["order only"] == len(keys)
         assert counts["left out"] == len(bounds.left_out(paper))
-    head, *rows = run("list", "--summary").stdout.splitlines()
+    head, *rows = cli("list", "--summary").stdout.splitlines()
     assert head.split()[:4] == ["paper", "statements", "printed", "repaired"]
     assert [row.split()[0] for row in rows] == list(bounds.PAPERS)
     assert rows[0].split()[1:4] == ["28", "27", "1"]
@@ -87,7 +88,7 @@ def test_a_list_for_an_alias():
     assert parse_values(("alpha=0.1",)) == {"alpha": 0.1}
 
 
-def test_a_list_reaches_the_bound():
+def test_a_list_reaches_the_bound(data):
     """The values that went in are the least and the largest of the list."""
     key = next(s.key for s in bounds.statements("flame") if {"alpha_min", "alpha_max"} <= {*s.required})
     statement = bounds.get(key)
@@ -116,7 +117,7 @@ def test_show_every_statement(key):
     assert latex.stdout.count("\\") > 0
 
 
-def test_bound_json():
+def test_bound_json(data):
     """``bound`` gives the fields that scripts rely on; the value is the formula's, computed here by hand."""
     found = data("bound", "pfl/corollary-3.8", *SETTING, *CONSTANTS)
     inside = 4 * 1 * 25 * 0.41**2 / 90 + 0.09 / 9 + 9 * 0.09 / 10
@@ -127,29 +128,29 @@ def test_bound_json():
     assert all(set(c) >= {"name", "text", "holds"} and c["holds"] for c in found["conditions"])
 
 
-def test_bound_outside_its_condition():
+def test_bound_outside_its_condition(cli):
     """A step size outside its condition: data on stdout, one line on stderr, exit code 2."""
     arguments = ["pfl/theorem-3.7", "n=10", "m=9", "K=25", "T=400", "L=1", "F_0=1", "b=0", "sigma_u=0", "sigma_v=0"]
-    result = run("bound", *arguments, "gamma=0.01", "--json")
+    result = cli("bound", *arguments, "gamma=0.01", "--json")
     assert result.returncode == 2
     assert json.loads(result.stdout)["applicable"] is False
     line = 'ratecheck: gamma=0.01 breaks "gamma <= 1/(32*K*L)" of pfl/theorem-3.7: 1/(32*1*25) = 0.00125. '
     assert result.stderr == line + "Largest admissible gamma: 0.00125.\n"
 
 
-def test_stepsize_json():
+def test_stepsize_json(data, cli):
     """``stepsize`` gives the fields that scripts rely on, open ends as null, conflicts by name with exit code 3."""
     found = data("stepsize", "pfl/theorem-3.7", *SETTING, *CONSTANTS)
     assert set(found) >= {"feasible", "prescribed", "admissible", "optimal", "conflict"}
     assert found["feasible"] is True
     assert found["admissible"]["gamma"] == [0.0, pytest.approx(1 / (32 * 1.93 * 25))]
     assert found["admissible"]["eta_u"] == [pytest.approx(3.0), None]
-    result = run("stepsize", "pfl/theorem-3.7", *SETTING, *CONSTANTS, "gamma=0.5", "--json")
+    result = cli("stepsize", "pfl/theorem-3.7", *SETTING, *CONSTANTS, "gamma=0.5", "--json")
     assert result.returncode == 3
     assert json.loads(result.stdout)["conflict"] == ["gamma <= 1/(32*K*L)", "gamma == 0.5 (given)"]
 
 
-def test_verify_json_and_exit_codes():
+def test_verify_json_and_exit_codes(data):
     """``verify`` exits with 0, 1 and 3, and carries the certificates."""
     small = ["n=4", "m=3", "K=3", "T=20", "d=4"]
     found = data("verify", "pfl/theorem-3.7", *small)
@@ -168,9 +169,9 @@ def test_verify_json_and_exit_codes():
     assert (cyclic["verdict"], cyclic["constants"]["tau_max"]["value"]) == ("HOLDS", 3.0)
 
 
-def test_verify_several():
+def test_verify_several(cli):
     """Several keys end in a table; a false one decides the exit code."""
-    result = run("verify", "pfl/lemma-a.2", "pfl/theorem-4.5", "n=4", "m=3", "K=3", "T=20", "d=4")
+    result = cli("verify", "pfl/lemma-a.2", "pfl/theorem-4.5", "n=4", "m=3", "K=3", "T=20", "d=4")
     assert result.returncode == 1
     table = result.stdout.splitlines()[-3:]
     assert [row.split()[:2] for row in table[1:]] == [["pfl/lemma-a.2", "VIOLATED"], ["pfl/theorem-4.5", "HOLDS"]]
@@ -190,7 +191,7 @@ def test_verify_checks_names_per_statement(monkeypatch):
     assert "no parameter 'rho' of the statement or the problem" in refused["reasons"][0]
 
 
-def test_verify_a_file(tmp_path):
+def test_verify_a_file(tmp_path, data):
     """A problem from a file is verified like the built-in ones."""
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "mine.npz", H=np.stack([np.diag([1.0, 0.5, 2.0])] * 3), g=rng.standard_normal((3, 3)), shared=1)
@@ -250,31 +251,41 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("case", ERRORS)
-def test_bad_input_is_one_line(case):
+def test_bad_input_is_one_line(case, cli):
     """Bad input gives exit code 2 and one line that names the value or the way out; never a traceback."""
     arguments, expected = ERRORS[case]
-    result = run(*arguments)
+    result = cli(*arguments)
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1, result.stderr
     assert expected in result.stderr
 
 
+@pytest.mark.parametrize("case", ["unknown command", "exact on logistic"])
+def test_bad_input_is_one_line_of_the_whole_process(case):
+    """The same where nothing else has been imported, whoever writes to stderr."""
+    arguments, expected = ERRORS[case]
+    result = run(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert expected in result.stderr
+
+
 @pytest.mark.parametrize(("name", "content"), [("a.npz", "no archive"), ("a.txt", "hello world\n")])
-def test_unreadable_data(tmp_path, name, content):
+def test_unreadable_data(tmp_path, name, content, cli):
     """An unreadable data file is one line."""
     path = broken_file(tmp_path, name, content)
-    result = run("verify", "pfl/theorem-3.7", "--problem", path if name.endswith(".npz") else f"libsvm:{path}")
+    result = cli("verify", "pfl/theorem-3.7", "--problem", path if name.endswith(".npz") else f"libsvm:{path}")
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
     assert path in result.stderr
 
 
-def test_infinite_data(tmp_path):
+def test_infinite_data(tmp_path, cli):
     """NaN or infinity in a problem file is named with its place."""
     H = np.stack([np.eye(2)] * 2)
     H[1, 0, 0] = np.inf
     np.savez(tmp_path / "bad.npz", H=H, g=np.zeros((2, 2)), shared=1)
-    result = run("verify", "pfl/theorem-3.7", "--problem", str(tmp_path / "bad.npz"))
+    result = cli("verify", "pfl/theorem-3.7", "--problem", str(tmp_path / "bad.npz"))
     assert result.returncode == 2
     assert "H[1, 0, 0] is inf" in result.stderr
 
@@ -289,12 +300,13 @@ def test_foreign_bounds_package(tmp_path):
     assert "is not ratecheck's" in result.stderr
 
 
-def test_falsify_of_what_cannot_be_asked_is_no_success(tmp_path):
+def test_falsify_of_what_cannot_be_asked_is_no_success(tmp_path, cli, monkeypatch):
     """As for one statement: exit code 3 where nothing could be asked about one of them, and none is violated."""
+    monkeypatch.chdir(tmp_path)
     keys = ("pfl/fedavg-full", "flame/proposition-1")
-    assert run("falsify", *keys, "--evaluations", "10", cwd=tmp_path).returncode == 3
-    assert run("falsify", keys[0], "--evaluations", "10", cwd=tmp_path).returncode == 0
-    assert run("falsify", "simfbo/stepsizes", "--evaluations", "5", cwd=tmp_path).returncode == 0
+    assert cli("falsify", *keys, "--evaluations", "10").returncode == 3
+    assert cli("falsify", keys[0], "--evaluations", "10").returncode == 0
+    assert cli("falsify", "simfbo/stepsizes", "--evaluations", "5").returncode == 0
 
 
 def test_an_interrupt_ends_a_search_of_several_statements(tmp_path):
@@ -310,7 +322,7 @@ def test_an_interrupt_ends_a_search_of_several_statements(tmp_path):
     assert "fedsum/" in out
 
 
-def test_settings_of_a_participation_file(tmp_path):
+def test_settings_of_a_participation_file(tmp_path, data):
     """Clients, rounds and participants that are not given are those of the file."""
     (tmp_path / "who.csv").write_text("1,0,1\n0,1,0\n1,1,1\n1,0,0\n")
     whole = data("verify", "fedsum/theorem-d.1", "--participation", str(tmp_path / "who.csv"))

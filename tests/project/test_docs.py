@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import click
 import pytest
@@ -43,9 +44,13 @@ def load_generate():
 generate = load_generate()
 
 
+# A folder in which the built pages are left, so that whoever wants them after the tests need not build them again.
+KEEP = "RATECHECK_DOCS_KEEP"
+
+
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """The built pages as HTML by name; a warning fails the build. A copy, so that everything is generated anew."""
+def copy(tmp_path_factory):
+    """A copy of the documentation with what its build generates anew; a warning fails the build."""
     docs = tmp_path_factory.mktemp("copy") / "docs"
     shutil.copytree(
         DOCS, docs, ignore=shutil.ignore_patterns("_build", "_generated", "_extra", "statements", "__pycache__")
@@ -59,7 +64,15 @@ def pages(tmp_path_factory):
         check=False,
     )
     assert build.returncode == 0, build.stdout + build.stderr
-    built = docs / "_build"
+    if KEEP in os.environ:
+        shutil.copytree(docs / "_build", os.environ[KEEP], dirs_exist_ok=True)
+    return docs
+
+
+@pytest.fixture(scope="module")
+def pages(copy):
+    """The built pages as HTML by name."""
+    built = copy / "_build"
     return {str(page.relative_to(built).with_suffix("")): page.read_text() for page in built.rglob("*.html")}
 
 
@@ -74,16 +87,16 @@ def typeset(plain):
     return " ".join(plain.split())
 
 
-def test_start_page_commands_end_as_announced(tmp_path):
-    """Every block of the start page, in order, in one folder, except for the installation."""
+def test_start_page_commands_end_as_announced(copy):
+    """Every block of the start page, in order, in one folder, except for the installation, as the build ran them."""
     examples = generate.examples(DOCS / "start.md")
     assert sum(example.language == "bash" for example in examples) >= 8
     assert {example.exit_code for example in examples} == {0, 2, 3}
-    for example in examples:
-        finished = generate.run(example, tmp_path)
-        assert finished.returncode == example.exit_code, example.code + finished.stdout
-        assert "Traceback" not in finished.stdout
-    assert (tmp_path / "theorem.png").stat().st_size > 10_000
+    # A block that ends otherwise than announced fails the build.
+    folder = copy / "_generated" / "runs" / generate.run_folder(DOCS / "start.md").name
+    for number in range(len(examples)):
+        assert "Traceback" not in (folder / f"{number}.txt").read_text()
+    assert (folder / "theorem.png").stat().st_size > 10_000
 
 
 def test_installation_is_not_run():
@@ -245,9 +258,37 @@ def test_a_ledger_is_a_page(monkeypatch):
 
 
 def test_a_quick_build_says_what_it_leaves_out(pages):
-    """The pages of the audits are there, without their tables."""
-    for name in ("audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo"):
+    """The pages of the audits are there, without their tables, and nothing that was not counted is called zero."""
+    for name in ("audit", "audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo"):
         assert "leaves out what takes minutes" in text(pages[name]), name
+
+
+def test_a_wide_table_can_be_folded(pages):
+    """A phone shows its rows as blocks: every cell with something in it says what column it is of."""
+    table = re.search(r'<table class="[^"]*\bmany\b.*?</table>', pages["notation"], re.DOTALL)[0]
+    heads = [text(head) for head in re.findall(r"<th[ >].*?</th>", table, re.DOTALL)]
+    row = re.findall(r"<tr.*?</tr>", table, re.DOTALL)[1]
+    assert re.findall(r'data-head="([^"]*)"', row) == ["name", "symbol", "meaning", "domain", *heads[4:]]
+    narrow = re.search(r"<table(?:(?!</table>).)*what it is for.*?</table>", pages["index"], re.DOTALL)[0]
+    assert "data-head" not in narrow
+
+
+def test_every_link_leads_somewhere(pages, copy):
+    """Files and anchors that the pages refer to are there."""
+    built = copy / "_build"
+    anchors = {name: set(re.findall(r'\bid="([^"]+)"', page)) for name, page in pages.items()}
+    broken = []
+    for name, page in pages.items():
+        for link in map(html.unescape, re.findall(r'\b(?:href|src)="([^"]+)"', page)):
+            path, _, anchor = link.partition("#")
+            if re.match(r"[a-z]+:", link):
+                continue
+            file = Path(os.path.normpath((built / name).parent / unquote(path.partition("?")[0]))) if path else None
+            target = name if file is None else str(file.relative_to(built).with_suffix(""))
+            missing = file is not None and not file.is_file()
+            if missing or (anchor and unquote(anchor) not in anchors.get(target, ())):
+                broken.append((name, link))
+    assert not broken
 
 
 def test_registry_lists_every_method(pages):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ratecheck.commands.run import command
 from ratecheck.errors import InputError
@@ -19,7 +20,7 @@ from ratecheck.studies.claims import Side
 from ratecheck.studies.estimate import Steadiness, passage, ratio_interval, summarise
 from ratecheck.studies.execute import cells_of
 from ratecheck.studies.study import pairs
-from ratecheck.views.drawing.studies import binned
+from ratecheck.views.drawing.studies import binned, draw
 
 PAPER = Path(__file__).parents[2] / "experiments" / "pfl-figures.toml"
 
@@ -602,6 +603,23 @@ def test_diverged_study_is_drawn_and_reported(tmp_path):
     assert code == 1
     assert output.count("DIVERGED") == 2
     assert "(diverged)" in (tmp_path / "out" / "steps.svg").read_text()
+
+
+def test_a_sheet_is_laid_out_once_for_all_formats(whole, tmp_path, monkeypatch):
+    """Once to know the widths of its panels and once with their titles wrapped, whatever is written afterwards."""
+    study, outcome = whole
+    laid_out = []
+    execute = ConstrainedLayoutEngine.execute
+
+    def counted(engine, figure):
+        laid_out.append(figure)
+        return execute(engine, figure)
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", counted)
+    paths = draw(judge(study, outcome.records), outcome, tmp_path)
+    sheets = len(paths) // 3
+    assert sheets == 3
+    assert len(laid_out) == 2 * sheets
 
 
 def test_quick_is_marked(tmp_path, monkeypatch):

@@ -140,7 +140,7 @@ def fit_panels(figure: Figure) -> None:
     """Wrap the titles of the panels to their widths, so that none is clipped or runs into its neighbour."""
     titled = [axes for axes in figure.axes if axes.get_title()]
     if titled:
-        figure.canvas.draw()
+        figure.draw_without_rendering()
     for axes in titled:
         size = float(axes.title.get_fontsize())
         text, size = fitted(figure, axes.get_title().split("\n"), axes.bbox.width, size)

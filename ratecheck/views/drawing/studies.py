@@ -64,6 +64,9 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
     paths = []
     with styled():
         for name, sheet in sheets(findings, outcome, together=together):
+            # Laid out once for all formats: that takes longer than writing any of them.
+            sheet.draw_without_rendering()
+            sheet.set_layout_engine("none")
             for suffix in _SUFFIXES:
                 paths.append(folder / f"{name}{suffix}")
                 save(sheet, paths[-1])
