@@ -63,7 +63,11 @@ _OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexi
 _DIGITS = 50
 # Terms of a left side whose units agree to this are in the same.
 _SAME = 1e-9
-_COMPARED = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
+_COMPARED = (
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
+)  # fmt: skip
+# Claims on all rounds together, whose right side is one number.
+_TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "the best round"}
 # The symbols that say how long and how wide a run is.
 _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
@@ -117,7 +121,7 @@ class Lowest:
 
 @dataclass(frozen=True)
 class ComparedRounds:
-    """What a claim says of one round, or of the mean over all of them where ``round`` is None.
+    """What a claim says of one round, or of the mean over all of them, or the best, where ``round`` is None.
 
     ``weights`` are those of measured quantities, by symbol; their combination is at most ``right``, and ``size`` is how
     large that would be if nothing in it cancelled. ``moved`` are the symbols that stood on the right.
@@ -266,11 +270,11 @@ class DeterministicCase:
 
     @cached_property
     def comparisons(self) -> tuple[ComparedRounds, ...]:
-        """What the first claim says, round by round or of the mean over the rounds."""
+        """What the first claim says, round by round or of all rounds together."""
         over, T = self.statement.claims[0].metric.over, int(self.values["T"])
-        if over is Over.MEAN_OF_ROUNDS:
+        if over in _TOGETHER:
             return (self._comparison(None),)
-        first = 1 if over is Over.EVERY_ROUND_BUT_FIRST else 0
+        first = over.first(T)
         if first >= T:
             raise InputError(f'T={T} breaks "T >= {first + 1}": the claim compares a round with the one before')
         return tuple(self._comparison(t) for t in range(first, T))
@@ -412,14 +416,32 @@ class DeterministicCase:
         comparison: ComparedRounds | None = None,
         lowest: Lowest | None = None,
     ) -> Scalar:
-        """The combination of measured quantities that a comparison is about, by default the first one."""
-        return total(self.parts(run, inner, convert, comparison or self.comparisons[0], lowest))
+        """The combination of measured quantities that a comparison on a mean or on one round is about."""
+        (parts,) = self.parts(run, inner, convert, comparison or self.comparisons[0], lowest)
+        return total(parts)
 
     def parts(
         self, run: Sequence[Snapshot], inner: Inner, convert: Convert, comparison: ComparedRounds, lowest: Lowest | None
+    ) -> list[list[Scalar]]:
+        """The terms of the left side, one for each measured quantity; those of every round where the least counts."""
+        every = range(int(self.values["T"]))
+        if comparison.round is not None:
+            choices: list[Sequence[int]] = [[comparison.round]]
+        elif self.statement.claims[0].metric.over is Over.BEST_ROUND:
+            choices = [[t] for t in every]
+        else:
+            choices = [every]
+        return [self._terms(run, inner, convert, comparison, lowest, rounds) for rounds in choices]
+
+    def _terms(
+        self,
+        run: Sequence[Snapshot],
+        inner: Inner,
+        convert: Convert,
+        comparison: ComparedRounds,
+        lowest: Lowest | None,
+        rounds: Sequence[int],
     ) -> list[Scalar]:
-        """Its terms, one for each measured quantity."""
-        rounds = range(int(self.values["T"])) if comparison.round is None else [comparison.round]
         found = []
         for name, weight in comparison.weights.items():
             fact, before = self.statement.vocabulary.facts[name].removesuffix(PREVIOUS), name.endswith(PREVIOUS)
@@ -528,7 +550,7 @@ def _other_sides(statement: Statement) -> Iterator[str]:
     vocabulary, claim = statement.vocabulary, statement.claims[0]
     recorded = METHODS[statement.algorithm or ""].algorithm.recorded
     if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
-        yield "its first claim bounds neither single rounds nor a mean over them"
+        yield "its first claim bounds neither single rounds nor a mean over them nor the best of them"
     sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
     running = sorted(
         {symbol for side in sides for symbol in side.free_symbols if _runs(symbol.name, vocabulary)}, key=str
@@ -538,8 +560,8 @@ def _other_sides(statement: Statement) -> Iterator[str]:
         yield f"no run records {', '.join(unknown)}"
     if claim.metric.over is not Over.EVERY_ROUND_BUT_FIRST and any(q.name.endswith(PREVIOUS) for q in running):
         yield "it compares a round with the one before, in the first round, too"
-    if claim.metric.over is Over.MEAN_OF_ROUNDS and counts_rounds(statement):
-        yield "its bound on a mean over the rounds depends on the number of the round"
+    if claim.metric.over in _TOGETHER and counts_rounds(statement):
+        yield f"its bound on {_TOGETHER[claim.metric.over]} depends on the number of the round"
     slopes = [sp.diff(side, symbol) for side in sides for symbol in running]
     if any(symbol in slope.free_symbols for slope in slopes for symbol in running):
         yield "a side is not linear in what is measured along the run"

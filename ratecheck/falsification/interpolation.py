@@ -177,7 +177,7 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
 
     run = case.run(zero, oracle, Fraction, value, case.rounds(comparison))
     constants = {name: Fraction(value) for name, value in case.values.items()}
-    L, least = constants["L"], _least_curvature(case)
+    L, curvature = constants["L"], _least_curvature(case)
     star = _at_minimiser(instance)
     floors, tops = [], []
     for k, (gradients, values) in enumerate(zip(slopes, heights, strict=True)):
@@ -187,7 +187,7 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
                 f"function {k} has {len(gradients)} gradients and {len(values)} heights: the run asks at {len(points)}"
             )
         triples = list(zip(points, gradients, values, strict=True))
-        _check_smooth(k, [*triples, *star[k : k + 1]], L, least)
+        _check_smooth(k, [*triples, *star[k : k + 1]], L, curvature)
         lowest = min(h - g @ g / (2 * L) for _, g, h in triples)
         floors.append(star[k][2] if star else lowest)
         tops.append(values[places[k][tuple(zero)]])
@@ -197,9 +197,9 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
         _check_limit(
             "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
         )
-    left = case.left(run, _dot, Fraction, comparison=comparison, lowest=found)
-    size = sum(abs(part) for part in case.parts(run, _dot, Fraction, comparison, found))
-    return VerifiedInstance(float(left), comparison.right, float(size), comparison)
+    least = min(case.parts(run, _dot, Fraction, comparison, found), key=total)
+    size = sum(abs(part) for part in least)
+    return VerifiedInstance(float(total(least)), comparison.right, float(size), comparison)
 
 
 def _check_start(case: DeterministicCase, run: Sequence[Snapshot], gap: Fraction, star: Vector | None) -> None:

@@ -34,7 +34,7 @@ import importlib.util
 import io
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +86,8 @@ class UnknownLimits:
 class Formulation:
     """A performance-estimation problem without its metric, in the units of the scaled case; ``run`` is in its points.
 
-    ``asked`` are the calls of the oracle in order, a client and the number of its answer each.
+    ``asked`` are the calls of the oracle in order, a client and the number of its answer each. ``least`` are the left
+    sides of which the least is maximised, each with the condition that it is at least that, where there are several.
     """
 
     problem: Any
@@ -95,6 +96,21 @@ class Formulation:
     sizes: UnknownLimits
     lowest: Lowest
     asked: tuple[tuple[int, int], ...]
+    least: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def maximise(self, rounds: Sequence[Any], **settings: float) -> tuple[float, str]:
+        """Solve for the largest left side, or for the largest value that no round's left side is below."""
+        from PEPit import Expression
+
+        metric = rounds[0] if len(rounds) == 1 else Expression()
+        for left in rounds:
+            condition = None
+            if left is not metric:
+                condition = metric <= left
+                self.problem.add_constraint(condition)
+            self.least.append((left, condition))
+        self.problem.set_performance_metric(metric)
+        return self.solve(**settings)
 
     def solve(self, **settings: float) -> tuple[float, str]:
         """The dual objective, and in what way the solver has not converged, empty where it has.
@@ -120,16 +136,21 @@ class Formulation:
         converged = status == "optimal" and abs(dual - primal) <= _ACCURACY * max(1.0, abs(dual))
         return dual, "" if converged else f"status {status}, primal {primal:.9g}, dual {dual:.9g}"
 
-    def safe(self, left: Any) -> float:
-        """An upper bound on ``left``, the only metric, from the multipliers of the last solution, right or wrong.
+    def safe(self) -> float:
+        """An upper bound on what was maximised, from the multipliers of the last solution, right or wrong.
 
-        With the multipliers, left - sum_c lambda_c e_c = constant + <A, G> + <a, F> in the Gram matrix G of the unknown
-        vectors and the unknown numbers F. For D the diagonal of their sizes, <A, G> is at most the largest eigenvalue
-        of DAD, if positive, times the number of vectors.
+        The least of several left sides is at most any mean of them: here left is that with their multipliers as
+        weights. With those of the other conditions, left - sum_c lambda_c e_c = constant + <A, G> + <a, F> in the Gram
+        matrix G of the unknown vectors and the unknown numbers F. For D the diagonal of their sizes, <A, G> is at most
+        the largest eigenvalue of DAD, if positive, times the number of vectors.
         """
         from PEPit.tools.expressions_to_matrices import expression_to_matrices
 
-        conditions = [*self.problem.list_of_constraints]
+        shares = [1.0 if each is None else max(float(each.eval_dual()), 0.0) for _, each in self.least]
+        shares = shares if sum(shares) > 0 else [1.0] * len(shares)
+        left = total([share / sum(shares) * side for share, (side, _) in zip(shares, self.least, strict=True)])
+        own = {id(each) for _, each in self.least}
+        conditions = [each for each in self.problem.list_of_constraints if id(each) not in own]
         conditions += [each for function in self.functions for each in function.list_of_class_constraints]
         A, a, constant = expression_to_matrices(left)
         for condition in conditions:
@@ -307,11 +328,10 @@ def solved(case: DeterministicCase, comparison: ComparedRounds, **settings: floa
     """The bound, and the problem with the solver's solution in it."""
     formulation = formulate(case, case.rounds(comparison))
     unit, scaled = case.left_unit(comparison), case.scaled_comparison(comparison)
-    left = case.scaled.left(formulation.run, inner, comparison=scaled, lowest=formulation.lowest)
-    formulation.problem.set_performance_metric(left)
-    found, complaint = formulation.solve(**settings)
+    rounds = [total(each) for each in case.scaled.parts(formulation.run, inner, float, scaled, formulation.lowest)]
+    found, complaint = formulation.maximise(rounds, **settings)
     safe = all(map(math.isfinite, formulation.sizes.vectors.values()))
     if complaint and not safe:
         raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has not converged: {complaint}; {_HINT}")
-    value = formulation.safe(left) if safe else found
+    value = formulation.safe() if safe else found
     return PepBound(left=value * unit, solver=found * unit, safe=safe), formulation

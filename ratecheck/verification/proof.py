@@ -125,21 +125,32 @@ def until_decided(decide: Callable[[int], Proof], few: bool, first: bool = False
 def decided_claims(
     claims: Sequence[Claim], values: Numbers, records: Sequence[Mapping[str, Number]], *, each_round: bool
 ) -> Proof:
-    """All claims in all the rounds that they are about."""
-    found = []
+    """All claims in all the rounds that they are about, or in the best of them."""
+    found: list[Proof] = []
     for claim in claims:
-        first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+        first = claim.metric.over.first(len(records))
         if len(records) <= first:
             raise InputError(
                 f'T={len(records)} breaks "T >= {first + 1}": the claim compares a round with the one before'
             )
+        by_round = []
         for t in range(first, len(records)):
             before = {f"{name}_prev": value for name, value in records[t - 1].items()} if t else {}
             here = {**values, **records[t], **before}
             left, right = enclose(claim.metric.expr, here), enclose(claim.bound, here)
             outcome = _compared(claim.relation, left, right)
-            found.append(Proof(outcome, _why(outcome), claim.name, t if each_round else None, left, right))
+            by_round.append(Proof(outcome, _why(outcome), claim.name, t if each_round else None, left, right))
+        found += [_best(by_round)] if claim.metric.over is Over.BEST_ROUND else by_round
     return together(found)
+
+
+def _best(proofs: Sequence[Proof]) -> Proof:
+    """One of several of which one has to hold: it, else an undecided one, else the one that fails by least."""
+    for outcome in (Outcome.HOLDS, None):
+        for proof in proofs:
+            if proof.outcome is outcome:
+                return proof
+    return max(proofs, key=_slack)
 
 
 def _compared(relation: Relation, left: Enclosure, right: Enclosure) -> Outcome | None:

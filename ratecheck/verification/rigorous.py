@@ -158,6 +158,8 @@ class _Exactly:
 
         def decide(bits: int) -> Proof:
             names = sorted(set(measured.values()))
+            if not means and any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
+                raise UndecidedError("a claim on a mean over rounds beside one on single rounds")
             if means and counts_rounds(self.setting.statement):
                 raise UndecidedError("a mean over rounds in which the number of the round stands")
             if means:

@@ -725,6 +725,7 @@ def test_a_minimum_is_asked_for_of_convex_functions_only():
         ("gap", "gap_prev", "every_round", "in the first round, too"),
         ("G_u", "G_u_prev", "mean_of_rounds", "in the first round, too"),
         ("gap", "L*dist2_0/(t + 1)", "mean_of_rounds", "depends on the number of the round"),
+        ("gap", "L*dist2_0/(t + 1)", "best_round", "best round depends on the number of the round"),
     ],
 )
 def test_rounds_that_are_none_are_not_asked(left, right, over, message):
@@ -769,3 +770,68 @@ def test_a_run_that_cannot_be_made_exact_leaves_the_case_undecided():
     assert answer.cases == ()
     assert "undecided" in answer.remarks[0]
     assert not worst_case(found, {**near, "mu": 0.1}).violated
+
+
+# The last round, and the best one.
+
+
+@needs_pepit
+@pytest.mark.parametrize("over", ["last_round", "best_round"])
+def test_the_last_and_the_best_round_have_the_known_worst_case(over):
+    """Values of convex functions fall, so that the best round is the last one: L R^2/(4 gamma L (T - 1) + 2)."""
+    tight = "L*dist2_0/(4*gamma_u*L*(T - 1) + 2)"
+    found = enclosed(own("gap", tight, over=over), dist2_0=3.0)
+    (only,) = found.enclosures
+    assert only.tight
+    assert only.upper.safe
+    assert found.outcome.startswith("HOLDS")
+    assert enclosed(own("gap", f"0.999*{tight}", over=over), dist2_0=3.0).violated
+    # Every round, of which the first ones are worse.
+    assert enclosed(own("gap", tight), dist2_0=3.0).violated
+
+
+@needs_pepit
+@pytest.mark.parametrize(("step", "steps"), [(0.5, 1), (1.0, 2), (1.5, 2)])
+def test_the_best_gradient_is_that_of_pepit_s_example(step, steps):
+    """Its min over the rounds, and the exact rate of Abbaszadehpeivasti, de Klerk and Zamani (2022)."""
+    from PEPit.examples.nonconvex_optimization import wc_gradient_descent
+
+    best = own("G_u", "2*L*F_0", SMOOTH, over="best_round", conditions=())
+    found = enclosed(best, gamma_u=step, L=1.0, F_0=1.0, T=steps + 1)
+    rate = 4 / (steps * min(4 * step - step**3, 4 * step - step**2) + 2)
+    assert found.upper.safe
+    assert found.upper.left == pytest.approx(rate, rel=1e-5)
+    assert found.lower.left == pytest.approx(rate, rel=1e-5)
+    if step == 1.0:
+        theirs, _ = wc_gradient_descent(L=1.0, gamma=step, n=steps, solver="CLARABEL", verbose=-1)
+        # Theirs is for the iterates from the start to the last, too, with f(x^0) - f(x^n) in place of f(x^0) - inf f.
+        assert theirs == pytest.approx(1 / (1 / rate - 1 / 2), rel=1e-4)
+
+
+@needs_pepit
+def test_the_least_of_several_rounds_is_bounded_whatever_the_solver_returns():
+    """Planted error: multipliers of a solver that stops early make a bound, too, as loose as they are wrong."""
+    best = DeterministicCase.of(own("G_u", "2*L*F_0", over="best_round"), {**START, "F_0": 0.7})
+    exact = 2 * 2 * 0.7 / (2 * 3 * 0.8 + 1)
+    found = [pep.upper_bound(best, max_iter=iterations, **LOOSE) for iterations in (1, 3, 6, 50)]
+    assert all(upper.safe and upper.left >= exact * (1 - 1e-9) for upper in found)
+    assert found[0].left > 2 * exact
+    assert found[-1].left == pytest.approx(exact, rel=1e-5)
+
+
+@needs_pepit
+def test_the_worst_function_of_the_best_round_is_run_in_numpy():
+    """Every round of plain gradient descent on the smallest convex interpolant is at least as bad as is said."""
+    found = enclosed(own("G_u", "L*F_0/8", over="best_round"), F_0=0.7)
+    assert found.violated
+    instance, L = found.instance, 2.0
+    x = [np.zeros(instance.dimension)]
+    for g in instance.gradients[0][:-1]:
+        x.append(x[-1] - START["gamma_u"] * g)
+    g, h = instance.gradients[0], instance.heights[0]
+    for i in range(len(x)):
+        for j in range(len(x)):
+            assert h[i] - h[j] >= g[j] @ (x[i] - x[j]) + ((g[i] - g[j]) ** 2).sum() / (2 * L) - 1e-12
+    lowest = min(h - (g**2).sum(axis=1) / (2 * L))
+    assert h[0] - lowest <= 0.7 * (1 + 1e-12)
+    assert (g**2).sum(axis=1).min() == pytest.approx(found.lower.left, rel=1e-9)
