@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bounds.statement import Assumption, Given, Over, Relation, Statement
@@ -50,24 +51,34 @@ _ASSUMED = {
     Assumption.NO_PERSONAL,
     Assumption.CONVEXITY,
     Assumption.STRONG_CONVEXITY,
+    Assumption.MINIMISER_HETEROGENEITY,
 }
 _NOISE = Assumption.NOISE.constants
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
-# dissimilarity, and the clients' gradients at the start.
-_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity"}
+# dissimilarity, and the clients' gradients at the start and at the minimiser.
+_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity"}
+# Of these proximal steps say nothing: where clients are asked, and what they answer, are different points.
+_OF_GRADIENTS = {"b", "B_0"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
 _AT_POINT = {"gap", "distance2"}
 _CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
-_OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity"}
+# What takes the values of f, or its gradients, at recorded points.
+_OF_VALUES = {"gap", "change:gap", "descent", "inner_u"}
+_OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity", "minimiser_heterogeneity"}
 # Digits in which right sides are computed.
 _DIGITS = 50
-# Terms of a left side whose units agree to this are in the same.
-_SAME = 1e-9
+# Terms of a left side whose units agree to this are in the same; runs in other units, to this.
+_SAME, _UNITS = 1e-9, 1e-6
+# A step size that a rule sets is that up to the rounding of floats.
+_EXACT = 1e-14
 _COMPARED = (
     Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
 )  # fmt: skip
 # Claims on all rounds together, whose right side is one number.
 _TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "the best round"}
+# What oracles answer: a gradient, or the minimiser of f_i + lambda/2 ||. - x||^2.
+_GRADIENT, _PROX = "gradient", "prox"
+_WEIGHT = "lambda_"
 # The symbols that say how long and how wide a run is.
 _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
@@ -76,7 +87,8 @@ _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 class Snapshot:
     """The run before one round: the recorded point, the gradients of the f_i there, and what the method records.
 
-    ``values`` are the f_i there, where they were asked for.
+    ``values`` are the f_i there. Both are empty where the method makes do without them, as one of proximal steps does.
+    Where each client records at a point of its own, ``point`` is None.
     """
 
     point: Vector
@@ -113,10 +125,15 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Lowest:
-    """Inf f, and the minimiser, None where none is supposed to exist."""
+    """Inf f, and the minimiser with the gradients of the f_i there, None and none where none is supposed to exist."""
 
     value: Scalar
     point: Vector | None = None
+    gradients: tuple[Vector, ...] = ()
+
+    def heterogeneity(self, inner: Inner) -> Scalar:
+        """(1/n) sum_i ||grad f_i(x*)||^2."""
+        return mean([inner(each, each) for each in self.gradients])
 
 
 @dataclass(frozen=True)
@@ -162,14 +179,14 @@ class DeterministicCase:
         values, approached = _with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
         case = DeterministicCase(statement, values, approached)
-        if case.n > 1 and case.strongly_convex:
+        if case.proximal and case.weight <= -case.curvature:
             raise InputError(
-                f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and a strongly convex mean of functions that may '
-                f"be anything is modelled for one client. With one local step n=1 has the same worst case."
+                f'{_WEIGHT}={case.weight:g} breaks "{_WEIGHT} > L": {case.weight:g} > {-case.curvature:g} is false: '
+                f"f_i + {_WEIGHT}/2 ||. - x||^2 has no minimiser, or several, for some f_i of that smoothness"
             )
-        if case.curvature >= (1 - _SAME) * case.values["L"]:
+        if case.curvature >= (1 - _SAME) * case.smoothness:
             raise InputError(
-                f"mu={case.curvature:g} and L={case.values['L']:g} leave no function but a sphere: mu < L is needed"
+                f"mu={case.curvature:g} and L={case.smoothness:g} leave no function but a sphere: mu < L is needed"
             )
         if case.n > 1 and case.dissimilar and not case.searchable:
             raise InputError(
@@ -203,14 +220,36 @@ class DeterministicCase:
         return bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
 
     @property
-    def convex(self) -> bool:
-        """Whether the statement is about convex functions, or asked of those only."""
-        return not any_sign(self.statement)
+    def proximal(self) -> bool:
+        """Whether clients ask for minimisers of f_i + lambda/2 ||. - x||^2."""
+        return _PROX in _asked(self.method.algorithm)
 
     @property
-    def narrowed(self) -> bool:
-        """Whether it is asked of convex functions although it does not assume that: it speaks of their minimum."""
-        return self.convex and not assumes_convexity(self.statement)
+    def weight(self) -> float:
+        """Lambda, the weight of the proximal term."""
+        return self.values[_WEIGHT]
+
+    @property
+    def smoothness(self) -> float:
+        """L, infinite for functions that need not be smooth."""
+        return self.values["L"] if _smooth(self.statement) else math.inf
+
+    @property
+    def curvature_unit(self) -> float:
+        """L, or lambda where functions need not be smooth."""
+        return self.values["L"] if _smooth(self.statement) else self.weight
+
+    @property
+    def convex(self) -> bool:
+        """Whether the statement is about convex functions, or asked of those only."""
+        return not any_sign(self.statement) or not _smooth(self.statement)
+
+    @property
+    def narrowed(self) -> str:
+        """Why it is asked of convex functions although it does not assume that; empty where it is not."""
+        if not self.convex or assumes_convexity(self.statement):
+            return ""
+        return "it speaks of a minimum" if not any_sign(self.statement) else "it assumes no smoothness"
 
     @property
     def strongly_convex(self) -> bool:
@@ -218,11 +257,22 @@ class DeterministicCase:
         return self._constant("strong_convexity") is not None
 
     @property
+    def heterogeneity(self) -> float | None:
+        """What (1/n) sum_i ||grad f_i(x*)||^2 is at most."""
+        root = self._constant("minimiser_heterogeneity")
+        return None if root is None else root**2
+
+    @property
+    def each_strongly_convex(self) -> bool:
+        """Whether it is asked of clients that are each strongly convex, although assumed is that their mean is."""
+        return self.strongly_convex and self.n > 1
+
+    @property
     def curvature(self) -> float:
         """The least curvature that the functions may have: mu, 0 or -L."""
         if self.strongly_convex:
             return self._constant("strong_convexity") or 0.0
-        return 0.0 if self.convex else -self.values["L"]
+        return 0.0 if self.convex else -self.smoothness
 
     @property
     def gap(self) -> float | None:
@@ -244,6 +294,7 @@ class DeterministicCase:
         over = self.statement.claims[0].metric.over
         return (
             over is Over.MEAN_OF_ROUNDS
+            and not self.proximal
             and not self.convex
             and not self.needs_minimiser
             and all(facts[name] in recorded for name in self.comparisons[0].weights)
@@ -312,8 +363,11 @@ class DeterministicCase:
 
     @cached_property
     def units(self) -> tuple[float, float]:
-        """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited."""
-        L = self.values["L"]
+        """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited.
+
+        Of functions that need not be smooth lambda = 1.
+        """
+        L = self.curvature_unit
         if self.gap is not None:
             return self.gap, self.gap / L
         assert self.radius2 is not None
@@ -335,6 +389,38 @@ class DeterministicCase:
             listed = ", ".join(f"{unit:.6g} of {name}" for name, unit in units.items())
             raise InputError(f"{self.statement.key} has no worst case here: its sides mix units ({listed})")
         return next(iter(units.values()), 1.0)
+
+    def check_units(self, comparison: ComparedRounds) -> None:
+        """Raise `InputError` unless the run is the same in other units of f and x, as far as a quadratic shows it."""
+        unit, scaled = self.left_unit(comparison), self.scaled_comparison(comparison)
+        sizes = self.scaled.sizes_on_quadratic(scaled, 1.0, 1.0)
+        here = self.sizes_on_quadratic(comparison, self.curvature_unit, math.sqrt(self.units[1]))
+        for there, found in zip(sizes, here, strict=True):
+            if not math.isclose(unit * there, found, rel_tol=_UNITS, abs_tol=_UNITS * unit * max(map(abs, sizes))):
+                raise InputError(
+                    f"{self.statement.key} has no worst case here: what its method does or records changes with the "
+                    f"units of f and x, {found:.6g} of one run being {unit * there:.6g} in others. A symbol has to say "
+                    f"in which units it is, degrees=(1, -2) for those of L; what mixes units is covered where L and "
+                    f"the limit at the start are 1."
+                )
+
+    def sizes_on_quadratic(self, comparison: ComparedRounds, curvature: float, size: float) -> list[float]:
+        """The terms of the left side on f_i = c_i ||x - a||^2/2, curvatures and a in these units."""
+        centre = size * np.array([0.3, -0.7])
+        bent = curvature * np.array([[0.5, 0.8], [0.7, 0.4]])
+
+        def oracle(i: int, x: Vector) -> Vector:
+            return bent[i % 2] * (x - centre)
+
+        def value(i: int, x: Vector) -> float:
+            return float(bent[i % 2] @ (x - centre) ** 2 / 2)
+
+        def prox(i: int, x: Vector) -> Vector:
+            return (self.weight * x + bent[i % 2] * centre) / (self.weight + bent[i % 2])
+
+        run = self.run(np.zeros(2), oracle, value=value, rounds=self.rounds(comparison), prox=prox)
+        parts = self.parts(run, lambda a, b: float(a @ b), float, comparison, Lowest(0.0, centre))
+        return [float(part) for each in parts for part in each]
 
     def scaled_comparison(self, comparison: ComparedRounds) -> ComparedRounds:
         """The same comparison in the units of `units`."""
@@ -361,47 +447,72 @@ class DeterministicCase:
     def asks(self, comparison: ComparedRounds) -> int:
         """At how many points the clients are asked in such a run, together."""
         rounds = self.rounds(comparison)
-        return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + self.needs_minimiser)
+        # A proximal step answers at another point than that at which it is asked.
+        elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
+        return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
+
+    def _asks_value(self, t: int) -> bool:
+        """Whether the f_i and their gradients are asked at the recorded point before round ``t``."""
+        # Inf f bounds the values of the mean of several functions where all are asked.
+        limited = self.gap is not None and (t == 0 or (self.n > 1 and not self.needs_minimiser))
+        return self.method.algorithm.record_oracle == _GRADIENT or limited or bool(self._facts & _OF_VALUES)
 
     def run(
-        self, zero: Vector, oracle: Oracle, convert: Convert = float, value: Oracle | None = None, rounds: int = 0
+        self,
+        zero: Vector,
+        oracle: Oracle,
+        convert: Convert = float,
+        value: Oracle | None = None,
+        rounds: int = 0,
+        *,
+        prox: Oracle | None = None,
     ) -> tuple[Snapshot, ...]:
         """What is recorded before each of the T rounds, or of that many, from the start 0.
 
-        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, and ``value(i, x)`` is f_i(x); ``convert`` makes
-        a parameter a number of the vectors' kind.
+        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, ``value(i, x)`` is f_i(x), and ``prox(i, x)``
+        the minimiser of f_i + lambda/2 ||. - x||^2, where the method asks for it; ``convert`` makes a parameter a
+        number of the vectors' kind.
         """
         algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), rounds or int(self.values["T"])
         p = self._parameters(convert)
         recorded = _recorded(algorithm) or ""
+        asked = {_GRADIENT: oracle, _PROX: prox}
 
         if is_own(type(algorithm)):
             LinearMaps(algorithm).check(self._parameters(float))
 
-        def gradient(i: int, x: Vector) -> Variables:
-            return {U: oracle(i, x), V: zero}
+        def answer(kind: str, i: int, x: Vector) -> Variables:
+            known = asked[kind]
+            assert known is not None
+            return {U: known(i, x), V: zero}
 
         def ask(function: Callable[..., Any], *arguments: Any) -> Any:
             # A float among rationals would make the run inexact.
             return exactly(function, *arguments) if convert is Fraction else function(*arguments)
 
         start = {U: zero, V: zero}
-        clients = [ask(algorithm.start_client, start, gradient(i, zero), p) for i in range(n)]
+        clients = [ask(algorithm.start_client, start, answer(algorithm.oracle, i, zero), p) for i in range(n)]
         averages = {name: mean([client[name] for client in clients]) for name in algorithm.client}
         server = ask(algorithm.start_server, start, averages, p)
         snapshots: list[Snapshot] = []
         while True:
-            gradients = [gradient(i, server[recorded]) for i in range(n)]
-            records = tuple(ask(algorithm.records, server, clients[i], gradients[i], p) for i in range(n))
-            heights = () if value is None else tuple(value(i, server[recorded]) for i in range(n))
-            snapshots.append(Snapshot(server[recorded], tuple(each[U] for each in gradients), records, heights))
+            points = [server.get(recorded, client.get(recorded)) for client in clients]
+            answers = [answer(algorithm.record_oracle, i, x) for i, x in enumerate(points)]
+            records = tuple(ask(algorithm.records, server, clients[i], answers[i], p) for i in range(n))
+            gradients: tuple[Vector, ...] = ()
+            heights: tuple[Scalar, ...] = ()
+            if self._asks_value(len(snapshots)):
+                gradients = tuple(oracle(i, x) for i, x in enumerate(points))
+                heights = () if value is None else tuple(value(i, x) for i, x in enumerate(points))
+            snapshots.append(Snapshot(server.get(recorded), gradients, records, heights))
             if len(snapshots) == T:
                 return tuple(snapshots)
             messages = []
             for i in range(n):
                 local = ask(algorithm.begin, server, clients[i], p)
                 for _ in range(K):
-                    local = ask(algorithm.step, local, gradient(i, local[_first(algorithm.local)]), p)
+                    found = answer(algorithm.oracle, i, local[_first(algorithm.local)])
+                    local = ask(algorithm.step, local, found, p)
                 clients[i], message = ask(algorithm.finish, server, clients[i], local, p)
                 messages.append(message)
             sums = {name: total([message[name] for message in messages]) for name in algorithm.message}
@@ -478,6 +589,21 @@ class DeterministicCase:
         assert lowest is not None
         return inner(step, step + (here.point - lowest.point) + (here.point - lowest.point))
 
+    @cached_property
+    def _ruled(self) -> dict[str, Fraction]:
+        """Step sizes as rules set them, before they are rounded to floats, where that is a rational number."""
+        found: dict[str, Fraction] = {}
+        for rule in self.statement.step_rules:
+            name, names = rule.symbol.name, {symbol.name for symbol in rule.value.free_symbols}
+            if rule.at_least or rule.free or not {name, *names} <= self.values.keys():
+                continue
+            known = {each: found.get(each, Fraction(self.values[each])) for each in names}
+            exact = {each: sp.Rational(known[each.name]) for each in rule.value.free_symbols}
+            value = rule.value.xreplace(exact)
+            if value.is_Rational and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
+                found[name] = Fraction(int(value.p), int(value.q))
+        return found
+
     def _parameters(self, convert: Convert) -> dict[str, Scalar]:
         """What the algorithm's functions receive."""
         K = self.values["K"]
@@ -485,6 +611,8 @@ class DeterministicCase:
         sizes = self.method.resolve(given, self.n)
         fixed = {"n": self.n, "m": self.n, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
         p = {name: convert(value) for name, value in {**fixed, **sizes}.items()}  # type: ignore[arg-type]
+        if convert is Fraction:
+            p |= {name: value for name, value in self._ruled.items() if name in p}
         return {**p, "p": 1 / p["n"]}
 
 
@@ -506,8 +634,19 @@ def _first(group: Mapping[str, str]) -> str:
     return next(name for name, block in group.items() if block == U)
 
 
+def _asked(algorithm: Algorithm) -> frozenset[str]:
+    """What the clients of a method are asked for."""
+    return frozenset({algorithm.oracle, algorithm.record_oracle})
+
+
+def _smooth(statement: Statement) -> bool:
+    """Whether its functions are L-smooth: proximal steps do without that."""
+    assumed = Assumption.SMOOTHNESS in statement.assumptions or "L" in statement.parameters
+    return assumed or _PROX not in _asked(METHODS[statement.algorithm or ""].algorithm)
+
+
 def _recorded(algorithm: Algorithm) -> str | None:
-    """The shared variable at which quantities are recorded."""
+    """The shared variable at which quantities are recorded, the server's unless the method names a client's own."""
     return algorithm.point[U] if algorithm.point else next((k for k, b in algorithm.server.items() if b == U), None)
 
 
@@ -522,24 +661,29 @@ def _check_kind(statement: Statement) -> None:
 def _unmodelled(statement: Statement) -> Iterator[str]:
     """What is not modelled, in words.
 
-    What is: methods whose clients ask for gradients of smooth functions, with shared variables, of which the server's
-    is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim that bounds,
-    in single rounds or on average, what a run measures, linearly on both sides.
+    What is: methods whose clients ask for gradients of smooth functions or take proximal steps, with shared variables,
+    of which one is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim
+    that bounds, in single rounds, the best of them or on average, what a run measures, linearly on both sides.
     """
     yield from foreign(statement)
     if statement.algorithm is None or statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
         yield "it is about no method with a shared variable"
         return
     algorithm = METHODS[statement.algorithm].algorithm
-    if {algorithm.oracle, algorithm.record_oracle} != {"gradient"}:
-        yield f"{statement.algorithm} asks for minimisers of f_i + lambda/2 ||. - w||^2; modelled are gradients"
+    if _PROX in _asked(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
+        yield f"{statement.algorithm} takes proximal steps without a parameter {_WEIGHT}"
     if not algorithm.linear:
         yield f"{statement.algorithm} is not linear"
-    if algorithm.projects or U not in algorithm.blocks or _recorded(algorithm) not in algorithm.server:
+    if (
+        algorithm.projects
+        or U not in algorithm.blocks
+        or not {_recorded(algorithm)} & {*algorithm.server, *algorithm.client}
+    ):
         yield f"the run of {statement.algorithm} is not modelled"
     if "quadratic" in statement.title.lower():
         yield "its title says that it is about quadratics"
-    if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:
+    known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())
+    if others := [a.value for a in statement.assumptions if a not in known]:
         yield f"it assumes {'; '.join(others)}"
     yield from _other_sides(statement)
     yield from _other_symbols(statement)
@@ -548,14 +692,17 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
 def _other_sides(statement: Statement) -> Iterator[str]:
     """What of the first claim is not modelled, in words."""
     vocabulary, claim = statement.vocabulary, statement.claims[0]
-    recorded = METHODS[statement.algorithm or ""].algorithm.recorded
+    algorithm = METHODS[statement.algorithm or ""].algorithm
     if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
         yield "its first claim bounds neither single rounds nor a mean over them nor the best of them"
     sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
     running = sorted(
         {symbol for side in sides for symbol in side.free_symbols if _runs(symbol.name, vocabulary)}, key=str
     )
-    known = {*recorded, *_AT_POINT, *_CHANGES}
+    # Where each client has a point of its own there is no gap and no distance.
+    known = {*algorithm.recorded}
+    if _recorded(algorithm) in algorithm.server:
+        known |= {*_AT_POINT, *_CHANGES}
     if unknown := [q.name for q in running if vocabulary.facts.get(q.name, "").removesuffix(PREVIOUS) not in known]:
         yield f"no run records {', '.join(unknown)}"
     if claim.metric.over is not Over.EVERY_ROUND_BUT_FIRST and any(q.name.endswith(PREVIOUS) for q in running):
@@ -602,14 +749,17 @@ def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
 def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
     """The values with the largest admissible of each step size that no rule sets, and open ends that they approach."""
     approached: dict[str, float] = {}
+    ruled = {rule.symbol.name for rule in statement.step_rules}
     missing = [name for name in step_names(statement) if name not in values]
     while missing:
+        # What a rule sets follows from the others.
+        free = [name for name in missing if name not in ruled] or missing
         admissible = step_sizes(statement, values).admissible if statement.hypotheses else {}
-        limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
+        limited = [name for name in free if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
-        outer = [name for name in missing if degrees(statement.vocabulary, name) == (0, 0)]
+        outer = [name for name in free if degrees(statement.vocabulary, name) == (0, 0)]
         if not limited and not outer:
-            raise InputError(f"{statement.key} leaves {missing[0]} open: give {missing[0]}=...")
+            raise InputError(f"{statement.key} leaves {free[0]} open: give {free[0]}=...")
         name = (limited or outer)[0]
         interval = admissible.get(name, Interval())
         if limited and interval.open[1]:
@@ -622,15 +772,18 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
     assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
-    for name in dict.fromkeys(("n", "K", "T", "L", *statement.parameters, *assumed)):
+    sizes = ("n", "K", "T", "L") if _smooth(statement) else ("n", "K", "T")
+    for name in dict.fromkeys((*sizes, *statement.parameters, *assumed)):
         if name not in values and statement.vocabulary[name].role is not Role.MEASURED:
             meaning = statement.vocabulary[name].meaning
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
     for name in ("n", "K", "T"):
         whole(name, values[name], 1)
-    constants = {name for name in statement.parameters if statement.vocabulary[name].role is Role.CONSTANT}
+    proximal = _PROX in _asked(METHODS[statement.algorithm or ""].algorithm)
+    respected = _RESPECTED - _OF_GRADIENTS if proximal else _RESPECTED
+    constants = {name for name in (*statement.parameters, *assumed) if statement.vocabulary[name].role is Role.CONSTANT}
     if unknown := sorted(
-        name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in _RESPECTED
+        name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in respected
     ):
         raise InputError(f"{statement.key} has no worst case here: no search respects {', '.join(unknown)}")
     for name in _NOISE:

@@ -12,7 +12,8 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
   point at which the gradients of the clients add up to 0 among the unknowns, the problem would leave out functions that
   only approach their infimum;
 - where the statement speaks of a minimiser x*, or of strongly convex functions, the same at x*, where the gradients of
-  the clients add up to 0, f(x*) = f_*, and ||u^0 - x*||^2 <= R^2 where that distance is given;
+  the clients add up to 0, f(x*) = f_*, ||u^0 - x*||^2 <= R^2 where that distance is given, and
+  (1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2 where that is assumed;
 - (1/n) sum_i ||grad f_i(u^t) - grad f(u^t)||^2 <= b^2 at every server iterate, where the statement assumes bounded
   dissimilarity, and sum_i ||grad f_i(u^0)||^2 <= B_0 where it has that constant.
 
@@ -34,7 +35,7 @@ import importlib.util
 import io
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,8 @@ from ratecheck.falsification.deterministic import ComparedRounds, DeterministicC
 _SOLVER = "CLARABEL"
 # Primal and dual objectives of a converged solution agree to this accuracy, relative to a left side of L*F_0 at least.
 _ACCURACY = 1e-6
+# Coefficients of points that differ by this, relative to them, are the same.
+_ROUNDING = 1e-14
 _HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
 
 
@@ -79,7 +82,12 @@ class UnknownLimits:
 
     def norm(self, point: Any) -> float:
         """A limit on the norm of a linear combination of the unknown vectors."""
-        return sum(abs(weight) * self.vectors[leaf] for leaf, weight in point.decomposition_dict.items())
+        return sum(abs(weight) * self.vectors[leaf] for leaf, weight in point.decomposition_dict.items() if weight)
+
+    @property
+    def known(self) -> bool:
+        """Whether every unknown has a limit."""
+        return all(map(math.isfinite, (*self.vectors.values(), *self.numbers.values())))
 
 
 @dataclass(frozen=True)
@@ -180,36 +188,50 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
     sizes = UnknownLimits(_largest_start(scaled))
     function = _smooth_function()
     functions = tuple(
-        problem.declare_function(function, L=1.0, mu=scaled.curvature, sizes=sizes) for _ in range(case.n)
+        problem.declare_function(function, L=scaled.smoothness, mu=scaled.curvature, sizes=sizes) for _ in range(case.n)
     )
     asked: list[tuple[int, int]] = []
 
-    def gradient(i: int, x: Any) -> Any:
-        answer = functions[i].answer(x)
+    def noted(i: int, answer: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         asked.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
-        return answer[1]
+        return answer
 
-    run = scaled.run(null_point, gradient, value=lambda i, x: functions[i].answer(x)[2], rounds=rounds)
+    run = scaled.run(
+        null_point,
+        lambda i, x: noted(i, functions[i].answer(x))[1],
+        value=lambda i, x: functions[i].answer(x)[2],
+        rounds=rounds,
+        prox=lambda i, x: noted(i, functions[i].prox(x, scaled.weight))[0],
+    )
     if scaled.needs_minimiser:
         lowest = _minimiser(scaled, functions, sizes)
     else:
-        # f(u^0) is 0, since constants added to the f_i change nothing.
+        # The first value is 0, since constants added to the f_i change nothing. It is f(u^0), or no more.
         lowest = Lowest(Expression())
         sizes.numbers[lowest.value] = scaled.gap or 1.0
-    for condition in _conditions(scaled, run, lowest):
+    for condition in _conditions(scaled, run, functions, lowest):
         problem.add_constraint(condition)
     return Formulation(problem, run, functions, sizes, lowest, tuple(asked))
 
 
-def _conditions(scaled: DeterministicCase, run: tuple[Snapshot, ...], lowest: Lowest) -> Iterator[Any]:
+def _conditions(
+    scaled: DeterministicCase, run: tuple[Snapshot, ...], functions: tuple[Any, ...], lowest: Lowest
+) -> Iterator[Any]:
     """What is assumed beside smoothness and curvature."""
-    gaps = [mean(at.values) - lowest.value for at in run]
     if lowest.point is not None and scaled.radius2 is not None:
         yield lowest.point**2 <= scaled.radius2
+    if scaled.heterogeneity is not None:
+        yield lowest.heterogeneity(inner) <= scaled.heterogeneity
     if scaled.gap is not None:
-        yield gaps[0] <= scaled.gap
-    for at, gap in zip(run, gaps, strict=True):
-        yield gap >= at.square(inner) / 2
+        yield mean(run[0].values) - lowest.value <= scaled.gap
+    if scaled.n == 1:
+        answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
+    else:
+        # Where each client is at a point of its own, nothing is known of the mean but at the start.
+        shared = [at for t, at in enumerate(run) if at.values and (t == 0 or at.point is not None)]
+        answers = [(at.square(inner), mean(at.values)) for at in shared]
+    for square, height in answers:
+        yield height - lowest.value >= square / (2 * scaled.smoothness)
     if "B_0" in scaled.values:
         yield run[0].squares(inner) <= scaled.values["B_0"]
     if scaled.dissimilar:
@@ -221,26 +243,34 @@ def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: Unk
     """A point at which the clients' gradients add up to 0, with the answers there."""
     from PEPit import Point
 
-    limits = [math.inf]
-    if scaled.radius2 is not None:
-        limits.append(math.sqrt(scaled.radius2))
-    if scaled.gap is not None and scaled.curvature > 0:
-        limits.append(math.sqrt(2 * scaled.gap / scaled.curvature))
     point = Point()
-    sizes.vectors[point] = min(limits)
+    sizes.vectors[point] = _distance_to_minimiser(scaled)
     *others, last = functions
     answers = [function.answer(point) for function in others]
     # PEPit's own null point keeps what it was in the problem before.
     rest = -total([slope for _, slope, _ in answers]) if answers else Point(is_leaf=False, decomposition_dict={})
     answers.append(last.answer(point, rest))
-    return Lowest(mean([height for _, _, height in answers]), point)
+    return Lowest(mean([height for _, _, height in answers]), point, tuple(slope for _, slope, _ in answers))
+
+
+def _distance_to_minimiser(scaled: DeterministicCase) -> float:
+    """A limit on ||u^0 - x*||, infinite where the statement has none."""
+    limits = [math.inf]
+    if scaled.radius2 is not None:
+        limits.append(math.sqrt(scaled.radius2))
+    if scaled.gap is not None and scaled.curvature > 0:
+        limits.append(math.sqrt(2 * scaled.gap / scaled.curvature))
+    return min(limits)
 
 
 def _largest_start(scaled: DeterministicCase) -> float:
     """A limit on ||grad f_i(u^0)||, infinite where the statement has none.
 
-    ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, and ||grad f_i - grad f||^2 <= n b^2.
+    ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, ||grad f_i - grad f||^2 <= n b^2, and ||grad f_i(u^0) -
+    grad f_i(x*)|| <= L R with ||grad f_i(x*)||^2 <= n b_*^2.
     """
+    if math.isinf(scaled.smoothness):
+        return math.inf
     limits, alone = [math.inf], [math.inf]
     if scaled.gap is not None:
         alone.append(math.sqrt(2 * scaled.gap))
@@ -248,54 +278,111 @@ def _largest_start(scaled: DeterministicCase) -> float:
         alone.append(math.sqrt(scaled.radius2))
     if "B_0" in scaled.values:
         limits.append(math.sqrt(scaled.values["B_0"]))
+    if scaled.heterogeneity is not None:
+        limits.append(math.sqrt(scaled.n * scaled.heterogeneity) + _distance_to_minimiser(scaled))
     if scaled.dissimilar or scaled.n == 1:
         spread = math.sqrt(scaled.n) * scaled.values["b"] if scaled.n > 1 else 0.0
         limits.append(min(alone) + spread)
     return min(limits)
 
 
-def _smooth_function() -> Any:
-    """PEPit's class of smooth functions, with unknowns and conditions of order 1 where points are close together.
+class _Scaled:
+    """What PEPit's class of smooth functions gets: unknowns and conditions of order 1 where points are close together.
 
     As it stands the solver sees the answers at points of distance s as numbers that differ by s, and conditions on them
     of order s^2; it then stops early and returns values that are too small. So an answer is an increment of that at the
     nearest point p before it, g = g_p + s*w and h = h_p + <g_p + g, x - x_p>/2 + s^2*omega, and a condition is divided
     by s^2, where s is the distance in terms of the coefficients of the points. Smoothness limits the increments:
     ||w|| <= ||x - x_p||/s and |omega| <= ||x - x_p||^2/(4 s^2).
+
+    A proximal step from x leads to y = x - g/lambda with the gradient g at y, so that ||g|| <= ||grad f_i(x)||/(1 +
+    mu/lambda). Functions that need not be smooth have L = inf, and their answers have no limits.
     """
-    from PEPit import Expression, Point
+
+    L: float
+    mu: float
+    list_of_points: list[tuple[Any, Any, Any]]
+    add_point: Callable[[tuple[Any, Any, Any]], None]
+
+    def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
+        # It prints advice.
+        with contextlib.redirect_stdout(io.StringIO()):
+            super().__init__(**options)
+        self.sizes = sizes
+        self.proximal: list[tuple[Any, tuple[Any, Any, Any]]] = []
+
+    def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
+        """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
+        nearest = self._nearest(x)
+        if nearest is not None and _same(x, nearest[0]):
+            return nearest
+        if nearest is None:
+            return self._added(x, self._vector(self.sizes.start) if gradient is None else gradient)
+        point, slope, _ = nearest
+        s = _distance(x, point)
+        far = self.sizes.norm(x - point) / s if self.smooth else math.inf
+        if gradient is None:
+            gradient = (slope if self.smooth else 0 * slope) + s * self._vector(far)
+        return self._added(x, gradient, nearest, s, far)
+
+    def prox(self, x: Any, weight: float) -> tuple[Any, Any, Any]:
+        """The triple at the minimiser of f + weight/2 ||. - x||^2, a new one where none is known."""
+        for known, answer in self.proximal:
+            if _same(x, known):
+                return answer
+        nearest = self._nearest(x)
+        if nearest is None:
+            steepest = self.sizes.start
+        else:
+            steepest = self.sizes.norm(nearest[1]) + self.sizes.norm(x - nearest[0]) if self.smooth else math.inf
+        gradient = self._vector(steepest / (1 + self.mu / weight))
+        point = x - gradient / weight
+        if nearest is None:
+            answer = self._added(point, gradient)
+        else:
+            answer = self._added(point, gradient, nearest, 1.0, self.sizes.norm(point - nearest[0]))
+        self.proximal.append((x, answer))
+        return answer
+
+    @property
+    def smooth(self) -> bool:
+        """Whether L is finite."""
+        return math.isfinite(self.L)
+
+    def _nearest(self, x: Any) -> tuple[Any, Any, Any] | None:
+        """The known answer at the point that is closest."""
+        return min(self.list_of_points, key=lambda known: _distance(x, known[0]), default=None)
+
+    def _added(
+        self, x: Any, gradient: Any, near: tuple[Any, Any, Any] | None = None, s: float = 1.0, far: float = 0.0
+    ) -> tuple[Any, Any, Any]:
+        """A new triple; its value is 0 at first, and then an increment of that at the point ``near``."""
+        from PEPit import Expression
+
+        if near is None:
+            height = Expression(is_leaf=False, decomposition_dict={1: 0})
+        else:
+            point, slope, value = near
+            omega = Expression()
+            self.sizes.numbers[omega] = far**2 / 4 if self.smooth else math.inf
+            height = value + (slope + gradient) * (x - point) / 2 + s**2 * omega
+        self.add_point((x, gradient, height))
+        return self.list_of_points[-1]
+
+    def _vector(self, size: float) -> Any:
+        """A new unknown of at most that norm."""
+        from PEPit import Point
+
+        unknown = Point()
+        self.sizes.vectors[unknown] = size
+        return unknown
+
+
+def _smooth_function() -> Any:
+    """PEPit's class of smooth functions, with answers as in `_Scaled`."""
     from PEPit.functions import SmoothStronglyConvexFunction
 
-    class Smooth(SmoothStronglyConvexFunction):
-        def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
-            with contextlib.redirect_stdout(io.StringIO()):
-                super().__init__(**options)
-            self.sizes = sizes
-
-        def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
-            """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
-            nearest = min(self.list_of_points, key=lambda known: _distance(x, known[0]), default=None)
-            if nearest is None:
-                nearest = x, self._vector(self.sizes.start), Expression(is_leaf=False, decomposition_dict={1: 0})
-                self.add_point(nearest)
-                return nearest
-            point, slope, value = nearest
-            s = _distance(x, point)
-            if s > 0:
-                far = self.sizes.norm(x - point) / s
-                new = slope + s * self._vector(far) if gradient is None else gradient
-                omega = Expression()
-                self.sizes.numbers[omega] = far**2 / 4
-                nearest = x, new, value + (slope + new) * (x - point) / 2 + s**2 * omega
-                self.add_point(nearest)
-            return nearest
-
-        def _vector(self, size: float) -> Any:
-            """A new unknown of at most that norm."""
-            unknown = Point()
-            self.sizes.vectors[unknown] = size
-            return unknown
-
+    class Smooth(_Scaled, SmoothStronglyConvexFunction):
         def set_smoothness_strong_convexity_constraint_i_j(
             self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
         ) -> Any:
@@ -308,6 +395,12 @@ def _smooth_function() -> Any:
 def _distance(x: Any, y: Any) -> float:
     """Euclidean distance of two points in terms of their coefficients."""
     return math.hypot(*(x - y).decomposition_dict.values())
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Whether two points differ by the rounding of coefficients only."""
+    size = max(math.hypot(*point.decomposition_dict.values()) for point in (x, y))
+    return _distance(x, y) <= _ROUNDING * size
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -330,7 +423,7 @@ def solved(case: DeterministicCase, comparison: ComparedRounds, **settings: floa
     unit, scaled = case.left_unit(comparison), case.scaled_comparison(comparison)
     rounds = [total(each) for each in case.scaled.parts(formulation.run, inner, float, scaled, formulation.lowest)]
     found, complaint = formulation.maximise(rounds, **settings)
-    safe = all(map(math.isfinite, formulation.sizes.vectors.values()))
+    safe = formulation.sizes.known
     if complaint and not safe:
         raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has not converged: {complaint}; {_HINT}")
     value = formulation.safe() if safe else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -151,8 +152,12 @@ class WorstCase:
             scope.append(f"what the right side measures along the run is taken to the left: {', '.join(moved)}")
         if self.case.narrowed:
             scope.append(
-                "asked of convex functions, since it speaks of a minimum; convexity is not among its assumptions"
+                f"asked of convex functions, since {self.case.narrowed}; convexity is not among its assumptions"
             )
+        if self.case.each_strongly_convex:
+            scope.append("asked of clients that are each strongly convex; what is assumed is that their mean is")
+        if math.isinf(self.case.smoothness):
+            scope.append("functions need not be smooth: smoothness is not among its assumptions")
         if self.case.normalised:
             scope.append(f"starts with {self.case.normalised} at most 1; both sides grow alike with it")
         for name, end in self.case.approached.items():
@@ -197,6 +202,7 @@ def worst_case(
 
 
 def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, seed: int) -> EnclosedRounds:
+    case.check_units(comparison)
     start = time.perf_counter()
     upper, solution = solved(case, comparison)
     between = time.perf_counter()

@@ -449,8 +449,7 @@ def textbook_case(key):
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("proximal-point", "asks for minimisers"),
-        ("envelopes", "asks for minimisers"),
+        ("personal-sgd", "no method with a shared variable"),
         ("gradient-descent-any", "leaves gamma_u open: give gamma_u="),
     ],
 )
@@ -698,13 +697,77 @@ def test_a_start_that_nothing_limits_is_of_size_one_and_the_answer_says_so():
     assert not enclosed(own("gap", "L*dist2_0"), dist2_0=3.0, T=2).case.normalised
 
 
-def test_several_clients_are_refused_where_their_mean_decides():
-    """Functions that are not strongly convex one by one, of which the mean is."""
-    with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*strongly convex mean'):
-        DeterministicCase.of(own("gap", "dist2_0*L", STRONGLY), {**START, "n": 2, "dist2_0": 1.0, "mu": 0.1})
+def test_several_clients_are_refused_where_their_dissimilarity_decides():
+    """Gradients that differ by a bounded amount everywhere."""
     similar = own("gap", "dist2_0*L + b", [*CONVEX, "dissimilarity"])
     with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*dissimilarity of several'):
         DeterministicCase.of(similar, {**START, "n": 2, "dist2_0": 1.0, "b": 0.1})
+
+
+HETEROGENEOUS = ["smoothness", "strong_convexity", "minimiser_heterogeneity", "full_participation", "no_personal"]
+
+
+def local(right, assumptions=HETEROGENEOUS, K=2, over="last_round"):
+    """A statement about FedAvg with K local steps, on the distance to the minimiser."""
+    return theorem(
+        title="FedAvg", algorithm="fedavg", left="dist2", right=right, over=over, assumptions=assumptions,
+        settings={"K": K, "m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook", key="mine/local",
+    )  # fmt: skip
+
+
+@needs_pepit
+def test_strongly_convex_clients_that_differ_at_the_minimiser():
+    """Without local steps they are one; with them the drift is a counterexample to the rate of one client."""
+    given = {"L": 1.0, "mu": 0.1, "gamma_u": 0.5, "dist2_0": 1.0}
+    rate = "(1 - gamma_u*mu)**(2*K*(T - 1))*dist2_0"
+    one_step = enclosed(local(rate, K=1), **given, n=2, T=3, b_star=2.0)
+    assert one_step.upper.safe
+    assert one_step.lower.left == pytest.approx(0.95**4, rel=1e-4)
+    assert not one_step.violated
+    drift = enclosed(local(rate), **given, n=2, T=2, b_star=0.5)
+    assert drift.violated
+    assert any("each strongly convex" in note for note in drift.notes)
+    # Clients that agree there are no worse than one.
+    alike = worst_case(local(rate), {**given, "n": 2, "T": 2, "b_star": 0.0})
+    assert not alike.violated
+    assert alike.upper.left == pytest.approx(0.95**4, rel=1e-5)
+    convex = [each for each in HETEROGENEOUS if each != "strong_convexity"]
+    assert enclosed(local("dist2_0 + gamma_u**2*b_star**2", ["convexity", *convex]), n=2, T=2, K=2, L=1.0, b_star=0.5,
+                    gamma_u=0.5, dist2_0=1.0).outcome.startswith("HOLDS")  # fmt: skip
+
+
+@needs_pepit
+def test_the_worst_strongly_convex_clients_are_those_of_pepit_and_run_in_numpy():
+    """The same problem written in PEPit alone, and FedAvg in plain NumPy on the answers of the instance."""
+    from PEPit import PEP
+    from PEPit.functions import SmoothStronglyConvexFunction
+
+    L, mu, gamma, b = 1.0, 0.1, 0.5, 0.5
+    problem = PEP()
+    clients = [problem.declare_function(SmoothStronglyConvexFunction, L=L, mu=mu) for _ in range(2)]
+    star = (clients[0] + clients[1]).stationary_point()
+    u = problem.set_initial_point()
+    problem.set_initial_condition((u - star) ** 2 <= 1)
+    problem.add_constraint(clients[0].gradient(star) ** 2 + clients[1].gradient(star) ** 2 <= 2 * b**2)
+    ends = []
+    for client in clients:
+        x = u
+        for _ in range(2):
+            x = x - gamma * client.gradient(x)
+        ends.append(x)
+    problem.set_performance_metric(((ends[0] + ends[1]) / 2 - star) ** 2)
+    theirs = problem.solve(solver="CLARABEL", verbose=0)
+    found = enclosed(local("dist2_0/2"), n=2, T=2, L=L, mu=mu, gamma_u=gamma, dist2_0=1.0, b_star=b)
+    assert found.upper.left == pytest.approx(theirs, rel=1e-5)
+    instance = found.instance
+    x = -gamma * np.mean([own[0] + own[1] for own in instance.gradients], axis=0)
+    assert ((x - instance.minimiser.point) ** 2).sum() == pytest.approx(found.lower.left, rel=1e-9)
+    slope = instance.minimiser.gradients[0]
+    assert slope @ slope <= b**2
+    assert len(instance.minimiser.gradients) == 1
+    larger = dataclasses.replace(instance, minimiser=dataclasses.replace(instance.minimiser, gradients=slope[None] * 2))
+    with pytest.raises(InputError, match=r"\|\|grad f_i\(x\*\)\|\|\^2 <= b_\*\^2|no convex L-smooth function"):
+        recheck(larger, found.worst.comparison)
 
 
 @needs_pepit
