@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ _CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
 # What takes the values of f, or its gradients, at recorded points.
 _OF_VALUES = {"gap", "change:gap", "descent", "inner_u"}
 _OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity", "minimiser_heterogeneity"}
+# So many choices of the clients of a round are followed, each with a server's model of its own.
+_MOST_OUTCOMES = 10
 # Digits in which right sides are computed.
 _DIGITS = 50
 # Terms of a left side whose units agree to this are in the same; runs in other units, to this.
@@ -88,13 +91,15 @@ class Snapshot:
     """The run before one round: the recorded point, the gradients of the f_i there, and what the method records.
 
     ``values`` are the f_i there. Both are empty where the method makes do without them, as one of proximal steps does.
-    Where each client records at a point of its own, ``point`` is None.
+    Where each client records at a point of its own, ``point`` is None. ``outcomes`` are the run after the round for
+    every choice of clients, all equally likely, where clients are sampled.
     """
 
     point: Vector
     gradients: tuple[Vector, ...]
     records: tuple[Mapping[str, tuple[Term, ...]], ...]
     values: tuple[Scalar, ...] = ()
+    outcomes: tuple[Snapshot, ...] = ()
 
     def square(self, inner: Inner) -> Scalar:
         """||grad f||^2, f being the mean of the f_i."""
@@ -204,6 +209,16 @@ class DeterministicCase:
     def n(self) -> int:
         """Number of clients."""
         return int(self.values["n"])
+
+    @property
+    def participants(self) -> int:
+        """Number of clients in a round."""
+        return int(self.values.get("m", self.n))
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a round has only some of the clients."""
+        return self.participants < self.n
 
     @property
     def dissimilar(self) -> bool:
@@ -447,9 +462,17 @@ class DeterministicCase:
     def asks(self, comparison: ComparedRounds) -> int:
         """At how many points the clients are asked in such a run, together."""
         rounds = self.rounds(comparison)
+        if self.sampled:
+            ends = math.comb(self.n, self.participants) * self._asks_outcomes
+            return self.n * (int(self.values["K"]) + ends + self.needs_minimiser)
         # A proximal step answers at another point than that at which it is asked.
         elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
         return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
+
+    @property
+    def _asks_outcomes(self) -> bool:
+        """Whether the f_i are asked after a round of sampled clients."""
+        return bool(self._facts & {"change:gap", "descent"})
 
     def _asks_value(self, t: int) -> bool:
         """Whether the f_i and their gradients are asked at the recorded point before round ``t``."""
@@ -471,9 +494,9 @@ class DeterministicCase:
 
         ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, ``value(i, x)`` is f_i(x), and ``prox(i, x)``
         the minimiser of f_i + lambda/2 ||. - x||^2, where the method asks for it; ``convert`` makes a parameter a
-        number of the vectors' kind.
+        number of the vectors' kind. Where clients are sampled, one round is followed for every choice of them.
         """
-        algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), rounds or int(self.values["T"])
+        algorithm, n, T = self.method.algorithm, self.n, rounds or int(self.values["T"])
         p = self._parameters(convert)
         recorded = _recorded(algorithm) or ""
         asked = {_GRADIENT: oracle, _PROX: prox}
@@ -505,18 +528,37 @@ class DeterministicCase:
                 gradients = tuple(oracle(i, x) for i, x in enumerate(points))
                 heights = () if value is None else tuple(value(i, x) for i, x in enumerate(points))
             snapshots.append(Snapshot(server.get(recorded), gradients, records, heights))
-            if len(snapshots) == T:
+            if len(snapshots) == T and not self.sampled:
                 return tuple(snapshots)
             messages = []
             for i in range(n):
                 local = ask(algorithm.begin, server, clients[i], p)
-                for _ in range(K):
-                    found = answer(algorithm.oracle, i, local[_first(algorithm.local)])
-                    local = ask(algorithm.step, local, found, p)
+                local = self._stepped(local, partial(answer, algorithm.oracle, i), ask, p)
                 clients[i], message = ask(algorithm.finish, server, clients[i], local, p)
                 messages.append(message)
-            sums = {name: total([message[name] for message in messages]) for name in algorithm.message}
-            server = ask(algorithm.aggregate, server, sums, p)
+            servers = []
+            for chosen in combinations(messages, self.participants):
+                sums = {name: total([message[name] for message in chosen]) for name in algorithm.message}
+                servers.append(ask(algorithm.aggregate, server, sums, p))
+            if self.sampled:
+                return (replace(snapshots[0], outcomes=tuple(self._end(x[recorded], oracle, value) for x in servers)),)
+            (server,) = servers
+
+    def _stepped(
+        self, local: Variables, answer: Callable[[Vector], Variables], ask: Callable[..., Any], p: Mapping[str, Scalar]
+    ) -> Variables:
+        """A client's variables after its K local steps."""
+        algorithm = self.method.algorithm
+        for _ in range(int(self.values["K"])):
+            local = ask(algorithm.step, local, answer(local[_first(algorithm.local)]), p)
+        return local
+
+    def _end(self, x: Vector, oracle: Oracle, value: Oracle | None) -> Snapshot:
+        """A point at which a round of sampled clients ends."""
+        if not self._asks_outcomes:
+            return Snapshot(x, (), ())
+        gradients = tuple(oracle(i, x) for i in range(self.n))
+        return Snapshot(x, gradients, (), () if value is None else tuple(value(i, x) for i in range(self.n)))
 
     def left(
         self,
@@ -574,7 +616,8 @@ class DeterministicCase:
             assert lowest is not None
             away = here.point - lowest.point
             return inner(away, away)
-        return self._change(fact, here, run[t + 1], inner, lowest)
+        ends = here.outcomes or (run[t + 1],)
+        return mean([self._change(fact, here, end, inner, lowest) for end in ends])
 
     def _change(self, fact: str, here: Snapshot, after: Snapshot, inner: Inner, lowest: Lowest | None) -> Scalar:
         """A quantity of what happens between two recorded points."""
@@ -609,7 +652,7 @@ class DeterministicCase:
         K = self.values["K"]
         given = {name: self.values[name] for name in self.method.step_sizes if name in self.values}
         sizes = self.method.resolve(given, self.n)
-        fixed = {"n": self.n, "m": self.n, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
+        fixed = {"n": self.n, "m": self.participants, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
         p = {name: convert(value) for name, value in {**fixed, **sizes}.items()}  # type: ignore[arg-type]
         if convert is Fraction:
             p |= {name: value for name, value in self._ruled.items() if name in p}
@@ -769,6 +812,32 @@ def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[di
     return values, approached
 
 
+def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
+    """Raise `InputError` unless the clients of one round are sampled uniformly, in few ways."""
+    n, m, T = (int(values[name]) for name in ("n", "m", "T"))
+    whole("m", values["m"], 1)
+    sides = (statement.claims[0].bound, statement.claims[0].metric.expr)
+    vocabulary = statement.vocabulary
+    facts = {
+        vocabulary.facts.get(symbol.name) for side in sides for symbol in written_out(side, vocabulary).free_symbols
+    }
+    if not facts & _CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
+        raise InputError(
+            f'm={m} breaks "m == n": {m} == {n} is false, and a run that samples clients is not deterministic. '
+            f"Modelled is what one round changes, of clients sampled uniformly. Admissible m: {n}."
+        )
+    if T != 1:
+        raise InputError(
+            f'T={T} breaks "T == 1": {T} == 1 is false, and what comes after a round that samples clients '
+            f"is random. A statement about every round is asked of the first."
+        )
+    if (ways := math.comb(n, m)) > _MOST_OUTCOMES:
+        raise InputError(
+            f'n={n}, m={m} break "binomial(n, m) <= {_MOST_OUTCOMES}": {ways} <= {_MOST_OUTCOMES} is false, and each '
+            f"choice of clients has a model of its own. Smaller n would do, such as n=3, m=2."
+        )
+
+
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
     assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
@@ -790,10 +859,7 @@ def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_c
         if values.get(name, 0.0) != 0.0:
             raise InputError(f'{name}={values[name]:g} breaks "{name} == 0": a run with noise is not deterministic')
     if values.get("m", values["n"]) != values["n"]:
-        raise InputError(
-            f'm={values["m"]:g} breaks "m == n": {values["m"]:g} == {values["n"]:g} is false, and a run that samples '
-            f"clients is not deterministic. Admissible m: {values['n']:g}."
-        )
+        _check_sampled(statement, values)
     broken = [check.broken for check in statement.check_conditions(values) if check.holds is False]
     if broken and not ignore_conditions:
         raise InputError(" ".join(broken))

@@ -19,6 +19,8 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
 - With mu = 0 or more in place of -L the condition on pairs is that for convex and strongly convex functions: h_i - h_j
   >= <g_j, x_i - x_j> + ||g_i - g_j||^2/(2L) + mu/(2(1 - mu/L)) ||x_i - x_j - (g_i - g_j)/L||^2, of which mu = -L gives
   the one above (Theorem 4 there). Some of these functions then are nowhere below l, too: conv(min_j q_j) is convex.
+- With L = inf, for functions that need not be smooth, it is h_i - h_j >= <g_j, x_i - x_j> + mu/2 ||x_i - x_j||^2, and
+  the largest of the minorants that it names is one of these functions; so it is with l among them if no h_j is below.
 - Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
   slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is asked for, so that f has no
   other.

@@ -1,4 +1,4 @@
-"""The worst deterministic run over all smooth functions, from above: a performance-estimation problem.
+"""The worst run over all functions of a class, from above: a performance-estimation problem.
 
 Solved by PEPit with Clarabel. The unknowns are the gradients and values that the run sees; the points follow by the
 algorithm's own functions on PEPit's points. What is compared is maximised over all answers that meet
@@ -16,6 +16,11 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
   (1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2 where that is assumed;
 - (1/n) sum_i ||grad f_i(u^t) - grad f(u^t)||^2 <= b^2 at every server iterate, where the statement assumes bounded
   dissimilarity, and sum_i ||grad f_i(u^0)||^2 <= B_0 where it has that constant.
+
+A proximal step from x leads to y = x - g/lambda, g being an unknown gradient at y; functions that need not be smooth
+have L = inf in all of this. Where clients are sampled, each choice of them ends in a point of its own, and an
+expectation is the mean over these. The best of several rounds is at least z, an unknown that no round's left side is
+below.
 
 Each of these is necessary for an instance of the statement, in any dimension. Some say less than the statement, which
 speaks about all points, so the value is an upper bound: how close it is, `interpolation` tells from below. A statement
@@ -228,7 +233,8 @@ def _conditions(
         answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
     else:
         # Where each client is at a point of its own, nothing is known of the mean but at the start.
-        shared = [at for t, at in enumerate(run) if at.values and (t == 0 or at.point is not None)]
+        every = [*run, *run[0].outcomes]
+        shared = [at for t, at in enumerate(every) if at.values and (t == 0 or at.point is not None)]
         answers = [(at.square(inner), mean(at.values)) for at in shared]
     for square, height in answers:
         yield height - lowest.value >= square / (2 * scaled.smoothness)

@@ -178,7 +178,7 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
     use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
-    slopes = run.slopes[: n - 1].reshape(n - 1, run.dimension)
+    slopes = run.slopes[: n - 1].reshape(-1, run.dimension)
     if scaled.heterogeneity:
         last = slopes.sum(axis=0)
         use += [(float((slopes**2).sum()) + float(last @ last)) / (n * scaled.heterogeneity)]

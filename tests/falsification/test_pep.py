@@ -898,3 +898,75 @@ def test_the_worst_function_of_the_best_round_is_run_in_numpy():
     lowest = min(h - (g**2).sum(axis=1) / (2 * L))
     assert h[0] - lowest <= 0.7 * (1 + 1e-12)
     assert (g**2).sum(axis=1).min() == pytest.approx(found.lower.left, rel=1e-9)
+
+
+# Clients that are sampled, for one round.
+
+SAMPLED = ["smoothness", "convexity", "minimiser_heterogeneity", "uniform_sampling", "no_personal"]
+# E||(1/m) sum_{i in S} grad f_i||^2 for m of n clients drawn without replacement.
+OF_SAMPLE = "(G_u + (n - m)/(m*(n - 1))*(B/n - G_u))"
+
+
+def sampled(left, right, assumptions=SAMPLED, K=1):
+    """A statement about one round of FedAvg with some of the clients."""
+    return theorem(
+        title="Sampled clients", algorithm="fedavg", left=left, right=right, over="every_round",
+        assumptions=assumptions, settings={"K": K, "eta_u": 1, "sigma_u": 0}, vocabulary="textbook", key="mine/sampled",
+    )  # fmt: skip
+
+
+@needs_pepit
+@pytest.mark.parametrize(
+    ("left", "right", "holds"),
+    [
+        ("du2", f"gamma_u**2*{OF_SAMPLE}", True),
+        ("du2", f"0.9*gamma_u**2*{OF_SAMPLE}", False),
+        ("nearer", f"gamma_u**2*{OF_SAMPLE} - 2*gamma_u*gap", True),
+        ("nearer", "gamma_u**2*G_u - 2*gamma_u*gap", False),
+        ("fall", f"-gamma_u*G_u + L*gamma_u**2/2*{OF_SAMPLE}", True),
+        ("fall", "-gamma_u*G_u + L*gamma_u**2/2*G_u", False),
+        ("descent", "inner_u + L/2*du2", True),
+        ("descent", "inner_u + L/4*du2", False),
+    ],
+)
+def test_lemmas_about_one_round_of_sampled_clients(left, right, holds):
+    """Expectations are means over the choices of the clients; without their variance they are false."""
+    found = enclosed(sampled(left, right), n=3, m=2, T=1, L=1.0, gamma_u=0.5, b_star=1.0)
+    assert found.violated is not holds
+    assert found.outcome.startswith("HOLDS") is holds
+    assert any("expectation over 3 choices" in note for note in found.notes)
+
+
+@needs_pepit
+def test_the_choices_of_clients_are_run_in_numpy():
+    """Two local steps from the answers of the instance, and the average of each pair of clients."""
+    found = enclosed(sampled("nearer", "gamma_u**2*b_star**2/10 - gamma_u*gap", K=2), n=3, m=2, T=1, L=1.0, b_star=1.0)
+    instance, gamma = found.instance, START["gamma_u"]
+    ends = [-gamma * (own[0] + own[1]) for own in instance.gradients]
+    star = instance.minimiser.point
+    nearer = np.mean([(((a + b) / 2 - star) ** 2).sum() - star @ star for a, b in combinations(ends, 2)])
+    gap = np.mean([own[0] for own in instance.heights]) - instance.minimiser.heights.mean()
+    assert nearer + gamma * gap == pytest.approx(found.lower.left, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"T": 2}, 'T=2 breaks "T == 1"'),
+        ({"n": 8, "m": 4}, r'"binomial\(n, m\) <= 10": 70 <= 10 is false'),
+        ({"m": 4}, "m=4 breaks"),
+    ],
+)
+def test_what_is_not_followed_of_sampled_clients_is_refused(given, message):
+    """Later rounds, many choices, and more clients than there are."""
+    with pytest.raises(InputError, match=message):
+        DeterministicCase.of(
+            sampled("du2", "gamma_u**2*B"),
+            {"n": 3, "m": 2, "T": 1, "L": 1.0, "gamma_u": 0.5, "b_star": 1.0, **given},
+        )
+    everyone = [*CONVEX, "minimiser_heterogeneity"]
+    with pytest.raises(InputError, match='m=2 breaks "m == n"'):
+        DeterministicCase.of(
+            sampled("du2", "gamma_u**2*B", everyone),
+            {"n": 3, "m": 2, "T": 1, "L": 1.0, "gamma_u": 0.5, "b_star": 1.0},
+        )
