@@ -13,7 +13,7 @@ import sympy as sp
 from bounds.errors import InputError
 from bounds.numbers import as_float, holds
 from bounds.roots import shown
-from bounds.statement import OPERATORS, Condition, Statement, number
+from bounds.statement import OPERATORS, Assumption, Condition, Over, Relation, Statement, number
 
 # The sign of longer formulas is not asked for.
 _LONGEST = 400
@@ -38,6 +38,7 @@ def faults(statement: Statement) -> Iterator[Contradiction]:
     yield from _outside(statement, fixed)
     yield from _misordered(statement, fixed)
     yield from _circles(statement)
+    yield from _single(statement)
     for k, condition in enumerate(statement.conditions):
         if isinstance(condition.left, sp.Expr) and isinstance(condition.right, sp.Expr):
             # What nobody named is called by what it says.
@@ -98,6 +99,24 @@ def _circles(statement: Statement) -> Iterator[Contradiction]:
                     yield Contradiction(field="step_rules", place=f"step_rules[{start!r}]", reason=reason)
                 elif name not in way:
                     ways.append((*way, name))
+
+
+def _single(statement: Statement) -> Iterator[Contradiction]:
+    """What a claim on the last or the best round alone does not mean."""
+    for claim in statement.claims:
+        over, sides = claim.metric.over, (claim.bound, claim.metric.expr)
+        if over not in (Over.LAST_ROUND, Over.BEST_ROUND):
+            continue
+        names = {symbol.name for side in sides if isinstance(side, sp.Expr) for symbol in side.free_symbols}
+        if before := sorted(name for name in names if name.endswith("_prev")):
+            reason = f"{over.value} is one round, and {before[0]} is of the one before: use every_round_but_first"
+        elif over is Over.BEST_ROUND and claim.relation is not Relation.AT_MOST:
+            reason = f"{over.value} is the one with the least left side: the relation has to be '<='"
+        elif Assumption.DRAWN_STEP_SIZES in statement.assumptions:
+            reason = f"step sizes of the participation that is drawn are for means over the rounds, not {over.value}"
+        else:
+            continue
+        yield Contradiction(field="over", place="over", reason=reason)
 
 
 def _false(condition: Condition, fixed: Mapping[str, sp.Expr]) -> str:

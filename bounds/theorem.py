@@ -146,7 +146,7 @@ def theorem(
 
     - ``left`` is linear in the quantities that a run records: ``"G_u + m/n*G_v"``. The weights and the printed form
       follow from it. ``over`` says which rounds it is about: "mean_of_rounds", "every_round",
-      "every_round_but_first", "whole_run" or "no_run".
+      "every_round_but_first", "last_round", "best_round", "whole_run" or "no_run".
     - ``right`` is a formula, or several by name, whose sum it is: answers name them.
     - ``conditions`` are comparisons such as ``"gamma_u <= 1/L"``; in a mapping, by name.
     - ``settings`` are parameters that the theorem fixes: ``{"K": 1, "m": "n"}``.
@@ -252,9 +252,11 @@ class _Fields:
             body += (
                 sign + printed + (self.vocabulary[one.name].latex if weights == {one: 1} else self._printed(one.name))
             )
-        if over is not Over.MEAN_OF_ROUNDS:
+        if over not in (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND):
             return body
         rounds = self.vocabulary[self.vocabulary.run.get("rounds", "T")].latex
+        if over is Over.BEST_ROUND:
+            return rf"\min_{{t<{rounds}}} {f'({body})' if len(weights) > 1 else body}"
         return rf"\frac1{rounds}\sum_{{t=0}}^{{{rounds}-1}}{f'({body})' if len(weights) > 1 else body}"
 
     def _printed(self, name: str) -> str:

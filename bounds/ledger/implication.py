@@ -34,6 +34,18 @@ from bounds.symbols import Role
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
 _DIGITS = 10**6
 _EACH_ROUND = (Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
+# Of which rounds a claim says nothing, unless there is one round only: some round is no worse than the mean.
+_UNSAID = {
+    Over.MEAN_OF_ROUNDS: (*_EACH_ROUND, Over.LAST_ROUND),
+    Over.LAST_ROUND: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS),
+    Over.BEST_ROUND: (*_EACH_ROUND, Over.MEAN_OF_ROUNDS, Over.LAST_ROUND),
+}
+_SAID = {
+    Over.MEAN_OF_ROUNDS: "a mean over the rounds",
+    Over.LAST_ROUND: "the last round",
+    Over.BEST_ROUND: "the best round",
+}
+_WANTED = {**_SAID, **dict.fromkeys(_EACH_ROUND, "every round")}
 
 Substitution = Mapping[sp.Expr, sp.Expr]
 
@@ -227,9 +239,12 @@ class _Derivation:
 
     def case(self) -> ProofObligations:
         claim = chosen_claim(self.conclusion, self.implication.claim)
-        if claim.metric.over in _EACH_ROUND and self._reached() is Over.MEAN_OF_ROUNDS:
-            # A mean over the rounds says something of every round where there is one only.
-            self._require("every round, from a mean over the rounds", self._rounds, "<=", ONE)
+        over, reached = claim.metric.over, self._reached()
+        if over in _UNSAID.get(reached, ()):
+            # It says something of these rounds where there is one only.
+            self._require(f"{_WANTED[over]}, from {_SAID[reached]}", self._rounds, "<=", ONE)
+        if reached is Over.EVERY_ROUND_BUT_FIRST and over in (Over.LAST_ROUND, Over.BEST_ROUND):
+            self._require("a round after the first", self._rounds, ">=", sp.Integer(2))
         left = self._chain(claim.metric.expr, self.implication.left)
         right = self._chain(self._begin(claim), self.implication.steps)
         if claim.relation is Relation.ORDER and self._premise_is_explicit():

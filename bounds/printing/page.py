@@ -233,6 +233,8 @@ OVER = {
     Over.MEAN_OF_ROUNDS: "the mean over rounds 0 ... T-1",
     Over.EVERY_ROUND: "for every round t",
     Over.EVERY_ROUND_BUT_FIRST: "for every round t >= 1",
+    Over.LAST_ROUND: "for the last round, t = T-1",
+    Over.BEST_ROUND: "for one round t at least",
     Over.WHOLE_RUN: "for the run as a whole",
     Over.NO_RUN: "",
 }
@@ -241,6 +243,8 @@ OVER_OF = {
     Over.MEAN_OF_ROUNDS: "the mean over rounds 0 ... T-1 of ",
     Over.EVERY_ROUND: "for every round t: ",
     Over.EVERY_ROUND_BUT_FIRST: "for every round t >= 1: ",
+    Over.LAST_ROUND: "for the last round, t = T-1: ",
+    Over.BEST_ROUND: "for one round t at least: ",
     Over.WHOLE_RUN: "for the run as a whole: ",
     Over.NO_RUN: "that is, ",
 }

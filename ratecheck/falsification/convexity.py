@@ -8,7 +8,7 @@ from bounds.statement import Assumption, Statement
 from ratecheck.settings.setting import wanted
 
 # Constants that only functions with a minimiser have.
-_OF_MINIMUM = {"distance2_0", "strong_convexity"}
+_OF_MINIMUM = {"distance2_0", "strong_convexity", "minimiser_heterogeneity"}
 _CONVEX = frozenset({Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY})
 
 

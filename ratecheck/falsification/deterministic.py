@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bounds.statement import Assumption, Given, Over, Relation, Statement
@@ -51,20 +53,36 @@ _ASSUMED = {
     Assumption.NO_PERSONAL,
     Assumption.CONVEXITY,
     Assumption.STRONG_CONVEXITY,
+    Assumption.MINIMISER_HETEROGENEITY,
 }
 _NOISE = Assumption.NOISE.constants
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
-# dissimilarity, and the clients' gradients at the start.
-_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity"}
+# dissimilarity, and the clients' gradients at the start and at the minimiser.
+_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity"}
+# Of these proximal steps say nothing: where clients are asked, and what they answer, are different points.
+_OF_GRADIENTS = {"b", "B_0"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
 _AT_POINT = {"gap", "distance2"}
 _CHANGES = {"change:gap", "change:distance2", "descent", "inner_u", "du2"}
-_OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity"}
+# What takes the values of f, or its gradients, at recorded points.
+_OF_VALUES = {"gap", "change:gap", "descent", "inner_u"}
+_OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity", "minimiser_heterogeneity"}
+# So many choices of the clients of a round are followed, each with a server's model of its own.
+_MOST_OUTCOMES = 10
 # Digits in which right sides are computed.
 _DIGITS = 50
-# Terms of a left side whose units agree to this are in the same.
-_SAME = 1e-9
-_COMPARED = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
+# Terms of a left side whose units agree to this are in the same; runs in other units, to this.
+_SAME, _UNITS = 1e-9, 1e-6
+# A step size that a rule sets is that up to the rounding of floats.
+_EXACT = 1e-14
+_COMPARED = (
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
+)  # fmt: skip
+# Claims on all rounds together, whose right side is one number.
+_TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "the best round"}
+# What oracles answer: a gradient, or the minimiser of f_i + lambda/2 ||. - x||^2.
+_GRADIENT, _PROX = "gradient", "prox"
+_WEIGHT = "lambda_"
 # The symbols that say how long and how wide a run is.
 _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
@@ -73,13 +91,16 @@ _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 class Snapshot:
     """The run before one round: the recorded point, the gradients of the f_i there, and what the method records.
 
-    ``values`` are the f_i there, where they were asked for.
+    ``values`` are the f_i there. Both are empty where the method makes do without them, as one of proximal steps does.
+    Where each client records at a point of its own, ``point`` is None. ``outcomes`` are the run after the round for
+    every choice of clients, all equally likely, where clients are sampled.
     """
 
     point: Vector
     gradients: tuple[Vector, ...]
     records: tuple[Mapping[str, tuple[Term, ...]], ...]
     values: tuple[Scalar, ...] = ()
+    outcomes: tuple[Snapshot, ...] = ()
 
     def square(self, inner: Inner) -> Scalar:
         """||grad f||^2, f being the mean of the f_i."""
@@ -110,15 +131,20 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Lowest:
-    """Inf f, and the minimiser, None where none is supposed to exist."""
+    """Inf f, and the minimiser with the gradients of the f_i there, None and none where none is supposed to exist."""
 
     value: Scalar
     point: Vector | None = None
+    gradients: tuple[Vector, ...] = ()
+
+    def heterogeneity(self, inner: Inner) -> Scalar:
+        """(1/n) sum_i ||grad f_i(x*)||^2."""
+        return mean([inner(each, each) for each in self.gradients])
 
 
 @dataclass(frozen=True)
 class ComparedRounds:
-    """What a claim says of one round, or of the mean over all of them where ``round`` is None.
+    """What a claim says of one round, or of the mean over all of them, or the best, where ``round`` is None.
 
     ``weights`` are those of measured quantities, by symbol; their combination is at most ``right``, and ``size`` is how
     large that would be if nothing in it cancelled. ``moved`` are the symbols that stood on the right.
@@ -160,14 +186,14 @@ class DeterministicCase:
         values, approached = _with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
         case = DeterministicCase(statement, values, approached)
-        if case.n > 1 and case.strongly_convex:
+        if case.proximal and case.weight <= -case.curvature:
             raise InputError(
-                f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and a strongly convex mean of functions that may '
-                f"be anything is modelled for one client. With one local step n=1 has the same worst case."
+                f'{_WEIGHT}={case.weight:g} breaks "{_WEIGHT} > L": {case.weight:g} > {-case.curvature:g} is false: '
+                f"f_i + {_WEIGHT}/2 ||. - x||^2 has no minimiser, or several, for some f_i of that smoothness"
             )
-        if case.curvature >= (1 - _SAME) * case.values["L"]:
+        if case.curvature >= (1 - _SAME) * case.smoothness:
             raise InputError(
-                f"mu={case.curvature:g} and L={case.values['L']:g} leave no function but a sphere: mu < L is needed"
+                f"mu={case.curvature:g} and L={case.smoothness:g} leave no function but a sphere: mu < L is needed"
             )
         if case.n > 1 and case.dissimilar and not case.searchable:
             raise InputError(
@@ -187,6 +213,16 @@ class DeterministicCase:
         return int(self.values["n"])
 
     @property
+    def participants(self) -> int:
+        """Number of clients in a round."""
+        return int(self.values.get("m", self.n))
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a round has only some of the clients."""
+        return self.participants < self.n
+
+    @property
     def dissimilar(self) -> bool:
         """Whether the statement bounds the dissimilarity of the clients' gradients."""
         return Assumption.DISSIMILARITY in self.statement.assumptions
@@ -201,14 +237,36 @@ class DeterministicCase:
         return bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
 
     @property
-    def convex(self) -> bool:
-        """Whether the statement is about convex functions, or asked of those only."""
-        return not any_sign(self.statement)
+    def proximal(self) -> bool:
+        """Whether clients ask for minimisers of f_i + lambda/2 ||. - x||^2."""
+        return _PROX in _asked(self.method.algorithm)
 
     @property
-    def narrowed(self) -> bool:
-        """Whether it is asked of convex functions although it does not assume that: it speaks of their minimum."""
-        return self.convex and not assumes_convexity(self.statement)
+    def weight(self) -> float:
+        """Lambda, the weight of the proximal term."""
+        return self.values[_WEIGHT]
+
+    @property
+    def smoothness(self) -> float:
+        """L, infinite for functions that need not be smooth."""
+        return self.values["L"] if _smooth(self.statement) else math.inf
+
+    @property
+    def curvature_unit(self) -> float:
+        """L, or lambda where functions need not be smooth."""
+        return self.values["L"] if _smooth(self.statement) else self.weight
+
+    @property
+    def convex(self) -> bool:
+        """Whether the statement is about convex functions, or asked of those only."""
+        return not any_sign(self.statement) or not _smooth(self.statement)
+
+    @property
+    def narrowed(self) -> str:
+        """Why it is asked of convex functions although it does not assume that; empty where it is not."""
+        if not self.convex or assumes_convexity(self.statement):
+            return ""
+        return "it speaks of a minimum" if not any_sign(self.statement) else "it assumes no smoothness"
 
     @property
     def strongly_convex(self) -> bool:
@@ -216,11 +274,22 @@ class DeterministicCase:
         return self._constant("strong_convexity") is not None
 
     @property
+    def heterogeneity(self) -> float | None:
+        """What (1/n) sum_i ||grad f_i(x*)||^2 is at most."""
+        root = self._constant("minimiser_heterogeneity")
+        return None if root is None else root**2
+
+    @property
+    def each_strongly_convex(self) -> bool:
+        """Whether it is asked of clients that are each strongly convex, although assumed is that their mean is."""
+        return self.strongly_convex and self.n > 1
+
+    @property
     def curvature(self) -> float:
         """The least curvature that the functions may have: mu, 0 or -L."""
         if self.strongly_convex:
             return self._constant("strong_convexity") or 0.0
-        return 0.0 if self.convex else -self.values["L"]
+        return 0.0 if self.convex else -self.smoothness
 
     @property
     def gap(self) -> float | None:
@@ -242,6 +311,7 @@ class DeterministicCase:
         over = self.statement.claims[0].metric.over
         return (
             over is Over.MEAN_OF_ROUNDS
+            and not self.proximal
             and not self.convex
             and not self.needs_minimiser
             and all(facts[name] in recorded for name in self.comparisons[0].weights)
@@ -268,11 +338,11 @@ class DeterministicCase:
 
     @cached_property
     def comparisons(self) -> tuple[ComparedRounds, ...]:
-        """What the first claim says, round by round or of the mean over the rounds."""
+        """What the first claim says, round by round or of all rounds together."""
         over, T = self.statement.claims[0].metric.over, int(self.values["T"])
-        if over is Over.MEAN_OF_ROUNDS:
+        if over in _TOGETHER:
             return (self._comparison(None),)
-        first = 1 if over is Over.EVERY_ROUND_BUT_FIRST else 0
+        first = over.first(T)
         if first >= T:
             raise InputError(f'T={T} breaks "T >= {first + 1}": the claim compares a round with the one before')
         return tuple(self._comparison(t) for t in range(first, T))
@@ -310,8 +380,11 @@ class DeterministicCase:
 
     @cached_property
     def units(self) -> tuple[float, float]:
-        """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited."""
-        L = self.values["L"]
+        """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited.
+
+        Of functions that need not be smooth lambda = 1.
+        """
+        L = self.curvature_unit
         if self.gap is not None:
             return self.gap, self.gap / L
         assert self.radius2 is not None
@@ -333,6 +406,38 @@ class DeterministicCase:
             listed = ", ".join(f"{unit:.6g} of {name}" for name, unit in units.items())
             raise InputError(f"{self.statement.key} has no worst case here: its sides mix units ({listed})")
         return next(iter(units.values()), 1.0)
+
+    def check_units(self, comparison: ComparedRounds) -> None:
+        """Raise `InputError` unless the run is the same in other units of f and x, as far as a quadratic shows it."""
+        unit, scaled = self.left_unit(comparison), self.scaled_comparison(comparison)
+        sizes = self.scaled.sizes_on_quadratic(scaled, 1.0, 1.0)
+        here = self.sizes_on_quadratic(comparison, self.curvature_unit, math.sqrt(self.units[1]))
+        for there, found in zip(sizes, here, strict=True):
+            if not math.isclose(unit * there, found, rel_tol=_UNITS, abs_tol=_UNITS * unit * max(map(abs, sizes))):
+                raise InputError(
+                    f"{self.statement.key} has no worst case here: what its method does or records changes with the "
+                    f"units of f and x, {found:.6g} of one run being {unit * there:.6g} in others. A symbol has to say "
+                    f"in which units it is, degrees=(1, -2) for those of L; what mixes units is covered where L and "
+                    f"the limit at the start are 1."
+                )
+
+    def sizes_on_quadratic(self, comparison: ComparedRounds, curvature: float, size: float) -> list[float]:
+        """The terms of the left side on f_i = c_i ||x - a||^2/2, curvatures and a in these units."""
+        centre = size * np.array([0.3, -0.7])
+        bent = curvature * np.array([[0.5, 0.8], [0.7, 0.4]])
+
+        def oracle(i: int, x: Vector) -> Vector:
+            return bent[i % 2] * (x - centre)
+
+        def value(i: int, x: Vector) -> float:
+            return float(bent[i % 2] @ (x - centre) ** 2 / 2)
+
+        def prox(i: int, x: Vector) -> Vector:
+            return (self.weight * x + bent[i % 2] * centre) / (self.weight + bent[i % 2])
+
+        run = self.run(np.zeros(2), oracle, value=value, rounds=self.rounds(comparison), prox=prox)
+        parts = self.parts(run, lambda a, b: float(a @ b), float, comparison, Lowest(0.0, centre))
+        return [float(part) for each in parts for part in each]
 
     def scaled_comparison(self, comparison: ComparedRounds) -> ComparedRounds:
         """The same comparison in the units of `units`."""
@@ -359,51 +464,103 @@ class DeterministicCase:
     def asks(self, comparison: ComparedRounds) -> int:
         """At how many points the clients are asked in such a run, together."""
         rounds = self.rounds(comparison)
-        return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + self.needs_minimiser)
+        if self.sampled:
+            ends = math.comb(self.n, self.participants) * self._asks_outcomes
+            return self.n * (int(self.values["K"]) + ends + self.needs_minimiser)
+        # A proximal step answers at another point than that at which it is asked.
+        elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
+        return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
+
+    @property
+    def _asks_outcomes(self) -> bool:
+        """Whether the f_i are asked after a round of sampled clients."""
+        return bool(self._facts & {"change:gap", "descent"})
+
+    def _asks_value(self, t: int) -> bool:
+        """Whether the f_i and their gradients are asked at the recorded point before round ``t``."""
+        # Inf f bounds the values of the mean of several functions where all are asked.
+        limited = self.gap is not None and (t == 0 or (self.n > 1 and not self.needs_minimiser))
+        return self.method.algorithm.record_oracle == _GRADIENT or limited or bool(self._facts & _OF_VALUES)
 
     def run(
-        self, zero: Vector, oracle: Oracle, convert: Convert = float, value: Oracle | None = None, rounds: int = 0
+        self,
+        zero: Vector,
+        oracle: Oracle,
+        convert: Convert = float,
+        value: Oracle | None = None,
+        rounds: int = 0,
+        *,
+        prox: Oracle | None = None,
     ) -> tuple[Snapshot, ...]:
         """What is recorded before each of the T rounds, or of that many, from the start 0.
 
-        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, and ``value(i, x)`` is f_i(x); ``convert`` makes
-        a parameter a number of the vectors' kind.
+        ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, ``value(i, x)`` is f_i(x), and ``prox(i, x)``
+        the minimiser of f_i + lambda/2 ||. - x||^2, where the method asks for it; ``convert`` makes a parameter a
+        number of the vectors' kind. Where clients are sampled, one round is followed for every choice of them.
         """
-        algorithm, n, K, T = self.method.algorithm, self.n, int(self.values["K"]), rounds or int(self.values["T"])
+        algorithm, n, T = self.method.algorithm, self.n, rounds or int(self.values["T"])
         p = self._parameters(convert)
         recorded = _recorded(algorithm) or ""
+        asked = {_GRADIENT: oracle, _PROX: prox}
 
         if is_own(type(algorithm)):
             LinearMaps(algorithm).check(self._parameters(float))
 
-        def gradient(i: int, x: Vector) -> Variables:
-            return {U: oracle(i, x), V: zero}
+        def answer(kind: str, i: int, x: Vector) -> Variables:
+            known = asked[kind]
+            assert known is not None
+            return {U: known(i, x), V: zero}
 
         def ask(function: Callable[..., Any], *arguments: Any) -> Any:
             # A float among rationals would make the run inexact.
             return exactly(function, *arguments) if convert is Fraction else function(*arguments)
 
         start = {U: zero, V: zero}
-        clients = [ask(algorithm.start_client, start, gradient(i, zero), p) for i in range(n)]
+        clients = [ask(algorithm.start_client, start, answer(algorithm.oracle, i, zero), p) for i in range(n)]
         averages = {name: mean([client[name] for client in clients]) for name in algorithm.client}
         server = ask(algorithm.start_server, start, averages, p)
         snapshots: list[Snapshot] = []
         while True:
-            gradients = [gradient(i, server[recorded]) for i in range(n)]
-            records = tuple(ask(algorithm.records, server, clients[i], gradients[i], p) for i in range(n))
-            heights = () if value is None else tuple(value(i, server[recorded]) for i in range(n))
-            snapshots.append(Snapshot(server[recorded], tuple(each[U] for each in gradients), records, heights))
-            if len(snapshots) == T:
+            points = [server.get(recorded, client.get(recorded)) for client in clients]
+            answers = [answer(algorithm.record_oracle, i, x) for i, x in enumerate(points)]
+            records = tuple(ask(algorithm.records, server, clients[i], answers[i], p) for i in range(n))
+            gradients: tuple[Vector, ...] = ()
+            heights: tuple[Scalar, ...] = ()
+            if self._asks_value(len(snapshots)):
+                gradients = tuple(oracle(i, x) for i, x in enumerate(points))
+                heights = () if value is None else tuple(value(i, x) for i, x in enumerate(points))
+            snapshots.append(Snapshot(server.get(recorded), gradients, records, heights))
+            if len(snapshots) == T and not self.sampled:
                 return tuple(snapshots)
             messages = []
             for i in range(n):
                 local = ask(algorithm.begin, server, clients[i], p)
-                for _ in range(K):
-                    local = ask(algorithm.step, local, gradient(i, local[_first(algorithm.local)]), p)
+                local = self._stepped(local, partial(answer, algorithm.oracle, i), ask, p)
                 clients[i], message = ask(algorithm.finish, server, clients[i], local, p)
                 messages.append(message)
-            sums = {name: total([message[name] for message in messages]) for name in algorithm.message}
-            server = ask(algorithm.aggregate, server, sums, p)
+            servers = []
+            for chosen in combinations(messages, self.participants):
+                sums = {name: total([message[name] for message in chosen]) for name in algorithm.message}
+                servers.append(ask(algorithm.aggregate, server, sums, p))
+            if self.sampled:
+                return (replace(snapshots[0], outcomes=tuple(self._end(x[recorded], oracle, value) for x in servers)),)
+            (server,) = servers
+
+    def _stepped(
+        self, local: Variables, answer: Callable[[Vector], Variables], ask: Callable[..., Any], p: Mapping[str, Scalar]
+    ) -> Variables:
+        """A client's variables after its K local steps."""
+        algorithm = self.method.algorithm
+        for _ in range(int(self.values["K"])):
+            local = ask(algorithm.step, local, answer(local[_first(algorithm.local)]), p)
+        return local
+
+    def _end(self, x: Vector, oracle: Oracle, value: Oracle | None) -> Snapshot:
+        """A point at which a round of sampled clients ends."""
+        if not self._asks_outcomes:
+            return Snapshot(x, (), ())
+        gradients = tuple(oracle(i, x) for i in range(self.n))
+        return Snapshot(x, gradients, (), () if value is None else tuple(value(i, x) for i in range(self.n)))
 
     def left(
         self,
@@ -414,14 +571,32 @@ class DeterministicCase:
         comparison: ComparedRounds | None = None,
         lowest: Lowest | None = None,
     ) -> Scalar:
-        """The combination of measured quantities that a comparison is about, by default the first one."""
-        return total(self.parts(run, inner, convert, comparison or self.comparisons[0], lowest))
+        """The combination of measured quantities that a comparison on a mean or on one round is about."""
+        (parts,) = self.parts(run, inner, convert, comparison or self.comparisons[0], lowest)
+        return total(parts)
 
     def parts(
         self, run: Sequence[Snapshot], inner: Inner, convert: Convert, comparison: ComparedRounds, lowest: Lowest | None
+    ) -> list[list[Scalar]]:
+        """The terms of the left side, one for each measured quantity; those of every round where the least counts."""
+        every = range(int(self.values["T"]))
+        if comparison.round is not None:
+            choices: list[Sequence[int]] = [[comparison.round]]
+        elif self.statement.claims[0].metric.over is Over.BEST_ROUND:
+            choices = [[t] for t in every]
+        else:
+            choices = [every]
+        return [self._terms(run, inner, convert, comparison, lowest, rounds) for rounds in choices]
+
+    def _terms(
+        self,
+        run: Sequence[Snapshot],
+        inner: Inner,
+        convert: Convert,
+        comparison: ComparedRounds,
+        lowest: Lowest | None,
+        rounds: Sequence[int],
     ) -> list[Scalar]:
-        """Its terms, one for each measured quantity."""
-        rounds = range(int(self.values["T"])) if comparison.round is None else [comparison.round]
         found = []
         for name, weight in comparison.weights.items():
             fact, before = self.statement.vocabulary.facts[name].removesuffix(PREVIOUS), name.endswith(PREVIOUS)
@@ -443,7 +618,8 @@ class DeterministicCase:
             assert lowest is not None
             away = here.point - lowest.point
             return inner(away, away)
-        return self._change(fact, here, run[t + 1], inner, lowest)
+        ends = here.outcomes or (run[t + 1],)
+        return mean([self._change(fact, here, end, inner, lowest) for end in ends])
 
     def _change(self, fact: str, here: Snapshot, after: Snapshot, inner: Inner, lowest: Lowest | None) -> Scalar:
         """A quantity of what happens between two recorded points."""
@@ -458,13 +634,30 @@ class DeterministicCase:
         assert lowest is not None
         return inner(step, step + (here.point - lowest.point) + (here.point - lowest.point))
 
+    @cached_property
+    def _ruled(self) -> dict[str, Fraction]:
+        """Step sizes as rules set them, before they are rounded to floats, where that is a rational number."""
+        found: dict[str, Fraction] = {}
+        for rule in self.statement.step_rules:
+            name, names = rule.symbol.name, {symbol.name for symbol in rule.value.free_symbols}
+            if rule.at_least or rule.free or not {name, *names} <= self.values.keys():
+                continue
+            known = {each: found.get(each, Fraction(self.values[each])) for each in names}
+            exact = {each: sp.Rational(known[each.name]) for each in rule.value.free_symbols}
+            value = rule.value.xreplace(exact)
+            if value.is_Rational and math.isclose(float(value), self.values[name], rel_tol=_EXACT):
+                found[name] = Fraction(int(value.p), int(value.q))
+        return found
+
     def _parameters(self, convert: Convert) -> dict[str, Scalar]:
         """What the algorithm's functions receive."""
         K = self.values["K"]
         given = {name: self.values[name] for name in self.method.step_sizes if name in self.values}
         sizes = self.method.resolve(given, self.n)
-        fixed = {"n": self.n, "m": self.n, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
+        fixed = {"n": self.n, "m": self.participants, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
         p = {name: convert(value) for name, value in {**fixed, **sizes}.items()}  # type: ignore[arg-type]
+        if convert is Fraction:
+            p |= {name: value for name, value in self._ruled.items() if name in p}
         return {**p, "p": 1 / p["n"]}
 
 
@@ -486,8 +679,19 @@ def _first(group: Mapping[str, str]) -> str:
     return next(name for name, block in group.items() if block == U)
 
 
+def _asked(algorithm: Algorithm) -> frozenset[str]:
+    """What the clients of a method are asked for."""
+    return frozenset({algorithm.oracle, algorithm.record_oracle})
+
+
+def _smooth(statement: Statement) -> bool:
+    """Whether its functions are L-smooth: proximal steps do without that."""
+    assumed = Assumption.SMOOTHNESS in statement.assumptions or "L" in statement.parameters
+    return assumed or _PROX not in _asked(METHODS[statement.algorithm or ""].algorithm)
+
+
 def _recorded(algorithm: Algorithm) -> str | None:
-    """The shared variable at which quantities are recorded."""
+    """The shared variable at which quantities are recorded, the server's unless the method names a client's own."""
     return algorithm.point[U] if algorithm.point else next((k for k, b in algorithm.server.items() if b == U), None)
 
 
@@ -502,24 +706,29 @@ def _check_kind(statement: Statement) -> None:
 def _unmodelled(statement: Statement) -> Iterator[str]:
     """What is not modelled, in words.
 
-    What is: methods whose clients ask for gradients of smooth functions, with shared variables, of which the server's
-    is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim that bounds,
-    in single rounds or on average, what a run measures, linearly on both sides.
+    What is: methods whose clients ask for gradients of smooth functions or take proximal steps, with shared variables,
+    of which one is recorded; the symbols of the basic setting for clients, steps, rounds and constants; a first claim
+    that bounds, in single rounds, the best of them or on average, what a run measures, linearly on both sides.
     """
     yield from foreign(statement)
     if statement.algorithm is None or statement.algorithm not in METHODS or not METHODS[statement.algorithm].shared:
         yield "it is about no method with a shared variable"
         return
     algorithm = METHODS[statement.algorithm].algorithm
-    if {algorithm.oracle, algorithm.record_oracle} != {"gradient"}:
-        yield f"{statement.algorithm} asks for minimisers of f_i + lambda/2 ||. - w||^2; modelled are gradients"
+    if _PROX in _asked(algorithm) and _WEIGHT not in METHODS[statement.algorithm].step_sizes:
+        yield f"{statement.algorithm} takes proximal steps without a parameter {_WEIGHT}"
     if not algorithm.linear:
         yield f"{statement.algorithm} is not linear"
-    if algorithm.projects or U not in algorithm.blocks or _recorded(algorithm) not in algorithm.server:
+    if (
+        algorithm.projects
+        or U not in algorithm.blocks
+        or not {_recorded(algorithm)} & {*algorithm.server, *algorithm.client}
+    ):
         yield f"the run of {statement.algorithm} is not modelled"
     if "quadratic" in statement.title.lower():
         yield "its title says that it is about quadratics"
-    if others := [a.value for a in statement.assumptions if a not in _ASSUMED]:
+    known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())
+    if others := [a.value for a in statement.assumptions if a not in known]:
         yield f"it assumes {'; '.join(others)}"
     yield from _other_sides(statement)
     yield from _other_symbols(statement)
@@ -528,20 +737,23 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
 def _other_sides(statement: Statement) -> Iterator[str]:
     """What of the first claim is not modelled, in words."""
     vocabulary, claim = statement.vocabulary, statement.claims[0]
-    recorded = METHODS[statement.algorithm or ""].algorithm.recorded
+    algorithm = METHODS[statement.algorithm or ""].algorithm
     if claim.metric.over not in _COMPARED or claim.relation is not Relation.AT_MOST:
-        yield "its first claim bounds neither single rounds nor a mean over them"
+        yield "its first claim bounds neither single rounds nor a mean over them nor the best of them"
     sides = [written_out(expr, vocabulary) for expr in (claim.bound, claim.metric.expr)]
     running = sorted(
         {symbol for side in sides for symbol in side.free_symbols if _runs(symbol.name, vocabulary)}, key=str
     )
-    known = {*recorded, *_AT_POINT, *_CHANGES}
+    # Where each client has a point of its own there is no gap and no distance.
+    known = {*algorithm.recorded}
+    if _recorded(algorithm) in algorithm.server:
+        known |= {*_AT_POINT, *_CHANGES}
     if unknown := [q.name for q in running if vocabulary.facts.get(q.name, "").removesuffix(PREVIOUS) not in known]:
         yield f"no run records {', '.join(unknown)}"
     if claim.metric.over is not Over.EVERY_ROUND_BUT_FIRST and any(q.name.endswith(PREVIOUS) for q in running):
         yield "it compares a round with the one before, in the first round, too"
-    if claim.metric.over is Over.MEAN_OF_ROUNDS and counts_rounds(statement):
-        yield "its bound on a mean over the rounds depends on the number of the round"
+    if claim.metric.over in _TOGETHER and counts_rounds(statement):
+        yield f"its bound on {_TOGETHER[claim.metric.over]} depends on the number of the round"
     slopes = [sp.diff(side, symbol) for side in sides for symbol in running]
     if any(symbol in slope.free_symbols for slope in slopes for symbol in running):
         yield "a side is not linear in what is measured along the run"
@@ -582,19 +794,22 @@ def degrees(vocabulary: Vocabulary, name: str) -> tuple[int, int]:
 def _with_open_steps(statement: Statement, values: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
     """The values with a step size where no rule sets it, as `verify` takes it, and open ends that these approach."""
     approached: dict[str, float] = {}
+    ruled = {rule.symbol.name for rule in statement.step_rules}
     missing = [name for name in step_names(statement) if name not in values]
     while missing:
+        # What a rule sets follows from the others.
+        free = [name for name in missing if name not in ruled] or missing
         region = step_sizes(statement, values) if statement.hypotheses else None
         admissible = {} if region is None else region.admissible
         # Where nothing limits it from above the bound may be smallest at one value, which `verify` takes as well.
         optimal = {} if region is None else region.optimal
-        limited = [name for name in missing if name in admissible and math.isfinite(admissible[name].high)]
+        limited = [name for name in free if name in admissible and math.isfinite(admissible[name].high)]
         # What no condition limits, such as an outer step size whose product is limited, is 1 where it has no unit.
-        outer = [name for name in missing if degrees(statement.vocabulary, name) == (0, 0)]
-        if not limited and (not outer or optimal.keys() & {*missing}):
-            found = {name: x for name, x in optimal.items() if name in missing}
+        outer = [name for name in free if degrees(statement.vocabulary, name) == (0, 0)]
+        if not limited and (not outer or optimal.keys() & {*free}):
+            found = {name: x for name, x in optimal.items() if name in free}
             if not found:
-                name = missing[0]
+                name = free[0]
                 found = {name: admissible.get(name, Interval()).nearest(_of_scale(statement, name, values))}
             values, _ = statement.complete({**values, **found})
             missing = [name for name in missing if name not in values]
@@ -616,28 +831,54 @@ def _of_scale(statement: Statement, name: str, values: Mapping[str, float]) -> f
     return any_value(statement.vocabulary[name], values["L"], values["K"])
 
 
+def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
+    """Raise `InputError` unless the clients of one round are sampled uniformly, in few ways."""
+    n, m, T = (int(values[name]) for name in ("n", "m", "T"))
+    whole("m", values["m"], 1)
+    sides = (statement.claims[0].bound, statement.claims[0].metric.expr)
+    vocabulary = statement.vocabulary
+    facts = {
+        vocabulary.facts.get(symbol.name) for side in sides for symbol in written_out(side, vocabulary).free_symbols
+    }
+    if not facts & _CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
+        raise InputError(
+            f'm={m} breaks "m == n": {m} == {n} is false, and a run that samples clients is not deterministic. '
+            f"Modelled is what one round changes, of clients sampled uniformly. Admissible m: {n}."
+        )
+    if T != 1:
+        raise InputError(
+            f'T={T} breaks "T == 1": {T} == 1 is false, and what comes after a round that samples clients '
+            f"is random. A statement about every round is asked of the first."
+        )
+    if (ways := math.comb(n, m)) > _MOST_OUTCOMES:
+        raise InputError(
+            f'n={n}, m={m} break "binomial(n, m) <= {_MOST_OUTCOMES}": {ways} <= {_MOST_OUTCOMES} is false, and each '
+            f"choice of clients has a model of its own. Smaller n would do, such as n=3, m=2."
+        )
+
+
 def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_conditions: bool) -> None:
     """Raise `InputError` where something is missing, noisy, sampled, or beyond a condition of the statement."""
     assumed = [name for assumption in statement.assumptions for name in assumption.constants if name not in _NOISE]
-    for name in dict.fromkeys(("n", "K", "T", "L", *statement.parameters, *assumed)):
+    sizes = ("n", "K", "T", "L") if _smooth(statement) else ("n", "K", "T")
+    for name in dict.fromkeys((*sizes, *statement.parameters, *assumed)):
         if name not in values and statement.vocabulary[name].role is not Role.MEASURED:
             meaning = statement.vocabulary[name].meaning
             raise InputError(f"{statement.key} needs a value for {name} ({meaning}): give {name}=...")
     for name in ("n", "K", "T"):
         whole(name, values[name], 1)
-    constants = {name for name in statement.parameters if statement.vocabulary[name].role is Role.CONSTANT}
+    proximal = _PROX in _asked(METHODS[statement.algorithm or ""].algorithm)
+    respected = _RESPECTED - _OF_GRADIENTS if proximal else _RESPECTED
+    constants = {name for name in (*statement.parameters, *assumed) if statement.vocabulary[name].role is Role.CONSTANT}
     if unknown := sorted(
-        name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in _RESPECTED
+        name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in respected
     ):
         raise InputError(f"{statement.key} has no worst case here: no search respects {', '.join(unknown)}")
     for name in _NOISE:
         if values.get(name, 0.0) != 0.0:
             raise InputError(f'{name}={values[name]:g} breaks "{name} == 0": a run with noise is not deterministic')
     if values.get("m", values["n"]) != values["n"]:
-        raise InputError(
-            f'm={values["m"]:g} breaks "m == n": {values["m"]:g} == {values["n"]:g} is false, and a run that samples '
-            f"clients is not deterministic. Admissible m: {values['n']:g}."
-        )
+        _check_sampled(statement, values)
     broken = [check.broken for check in statement.check_conditions(values) if check.holds is False]
     if broken and not ignore_conditions:
         raise InputError(" ".join(broken))

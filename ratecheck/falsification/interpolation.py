@@ -19,6 +19,8 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
 - With mu = 0 or more in place of -L the condition on pairs is that for convex and strongly convex functions: h_i - h_j
   >= <g_j, x_i - x_j> + ||g_i - g_j||^2/(2L) + mu/(2(1 - mu/L)) ||x_i - x_j - (g_i - g_j)/L||^2, of which mu = -L gives
   the one above (Theorem 4 there). Some of these functions then are nowhere below l, too: conv(min_j q_j) is convex.
+- With L = inf, for functions that need not be smooth, it is h_i - h_j >= <g_j, x_i - x_j> + mu/2 ||x_i - x_j||^2, and
+  the largest of the minorants that it names is one of these functions; so it is with l among them if no h_j is below.
 - Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
   slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is asked for, so that f has no
   other.
@@ -156,66 +158,103 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
     """
     case, d = instance.case, instance.dimension
     comparison = comparison or case.comparisons[0]
+    stored = _Stored(instance)
     zero = _exact(np.zeros(d))
-    slopes, heights = [_exact(each) for each in instance.gradients], [_exact(each) for each in instance.heights]
-    tilts = [*_exact(instance.tilts)]
-    tilts.append(-total([zero, *tilts]))
-    places: list[dict[tuple[Fraction, ...], int]] = [{} for _ in slopes]
-
-    def function(i: int) -> int:
-        return 0 if case.dissimilar else i
-
-    def oracle(i: int, x: Vector) -> Vector:
-        k = function(i)
-        j = places[k].setdefault(tuple(x), len(places[k]))
-        if j >= len(slopes[k]):
-            raise InputError(f"gradients[{k}] has {len(slopes[k])} entries, but the run asks at more points")
-        return slopes[k][j] + tilts[i]
-
-    def value(i: int, x: Vector) -> Fraction:
-        return Fraction(heights[function(i)][places[function(i)][tuple(x)]] + tilts[i] @ x)
-
-    run = case.run(zero, oracle, Fraction, value, case.rounds(comparison))
+    run = case.run(zero, stored.gradient, Fraction, stored.value, case.rounds(comparison), prox=stored.prox)
     constants = {name: Fraction(value) for name, value in case.values.items()}
-    L, least = constants["L"], _least_curvature(case)
+    flatness, curvature = _flatness(case), _least_curvature(case)
     star = _at_minimiser(instance)
-    floors, tops = [], []
-    for k, (gradients, values) in enumerate(zip(slopes, heights, strict=True)):
-        points = [np.array(place, dtype=object) for place in places[k]]
+    floors = []
+    for k, (points, gradients, values) in enumerate(zip(stored.places, stored.slopes, stored.heights, strict=True)):
         if not len(points) == len(gradients) == len(values):
             raise InputError(
                 f"function {k} has {len(gradients)} gradients and {len(values)} heights: the run asks at {len(points)}"
             )
         triples = list(zip(points, gradients, values, strict=True))
-        _check_smooth(k, [*triples, *star[k : k + 1]], L, least)
-        lowest = min(h - g @ g / (2 * L) for _, g, h in triples)
+        _check_smooth(k, [*triples, *star[k : k + 1]], flatness, curvature)
+        lowest = min(h - g @ g * flatness / 2 for _, g, h in triples)
         floors.append(star[k][2] if star else lowest)
-        tops.append(values[places[k][tuple(zero)]])
-    found = Lowest(mean(floors), star[0][0] if star else None)
-    _check_start(case, run, mean(tops) - found.value, found.point)
+    found = Lowest(mean(floors), star[0][0] if star else None, tuple(slope for _, slope, _ in star))
+    _check_start(case, run, found)
     if case.dissimilar:
         _check_limit(
-            "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in tilts]), constants["b"] ** 2
+            "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in stored.tilts]), constants["b"] ** 2
         )
-    left = case.left(run, _dot, Fraction, comparison=comparison, lowest=found)
-    size = sum(abs(part) for part in case.parts(run, _dot, Fraction, comparison, found))
-    return VerifiedInstance(float(left), comparison.right, float(size), comparison)
+    least = min(case.parts(run, _dot, Fraction, comparison, found), key=total)
+    size = sum(abs(part) for part in least)
+    return VerifiedInstance(float(total(least)), comparison.right, float(size), comparison)
 
 
-def _check_start(case: DeterministicCase, run: Sequence[Snapshot], gap: Fraction, star: Vector | None) -> None:
-    """Raise `InputError` unless the start is one of the statement."""
+class _Stored:
+    """The answers of an instance in rational numbers, given out in the order in which a run asks for them.
+
+    ``places`` are the points of each function at which an answer was asked for, so far.
+    """
+
+    def __init__(self, instance: Answers) -> None:
+        self.case = instance.case
+        self.slopes = [_exact(each) for each in instance.gradients]
+        self.heights = [_exact(each) for each in instance.heights]
+        tilts = [*_exact(instance.tilts)]
+        self.tilts = [*tilts, -total([_exact(np.zeros(instance.dimension)), *tilts])]
+        self.places: list[list[Vector]] = [[] for _ in self.slopes]
+        # The number of the answer by the point that it is at, and by the one from which a proximal step leads there.
+        self.numbers: list[dict[tuple[Fraction, ...], int]] = [{} for _ in self.slopes]
+        self.steps: list[dict[tuple[Fraction, ...], int]] = [{} for _ in self.slopes]
+
+    def gradient(self, i: int, x: Vector) -> Vector:
+        """Client i's gradient at a point; raises `InputError` where there is none left."""
+        k = self._function(i)
+        if tuple(x) not in self.numbers[k]:
+            self.numbers[k][tuple(x)] = self._next(k)
+            self.places[k].append(x)
+        return self.slopes[k][self.numbers[k][tuple(x)]] + self.tilts[i]
+
+    def prox(self, i: int, x: Vector) -> Vector:
+        """The point y = x - g/lambda with client i's gradient g at y."""
+        k = self._function(i)
+        if tuple(x) not in self.steps[k]:
+            j = self.steps[k][tuple(x)] = self._next(k)
+            self.places[k].append(x - (self.slopes[k][j] + self.tilts[i]) / Fraction(self.case.weight))
+            self.numbers[k].setdefault(tuple(self.places[k][j]), j)
+        return self.places[k][self.steps[k][tuple(x)]]
+
+    def value(self, i: int, x: Vector) -> Fraction:
+        """Client i's value at a point where its gradient was asked for."""
+        k = self._function(i)
+        return Fraction(self.heights[k][self.numbers[k][tuple(x)]] + self.tilts[i] @ x)
+
+    def _function(self, i: int) -> int:
+        return 0 if self.case.dissimilar else i
+
+    def _next(self, k: int) -> int:
+        if len(self.places[k]) >= len(self.slopes[k]):
+            raise InputError(f"gradients[{k}] has {len(self.slopes[k])} entries, but the run asks at more points")
+        return len(self.places[k])
+
+
+def _check_start(case: DeterministicCase, run: Sequence[Snapshot], lowest: Lowest) -> None:
+    """Raise `InputError` unless start and minimiser are those of the statement."""
+    if case.heterogeneity is not None:
+        limit = Fraction(case.heterogeneity)
+        _check_limit("(1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2", lowest.heterogeneity(_dot), limit)
     if case.gap is not None:
-        _check_limit("f(u^0) - inf f <= F_0", gap, Fraction(case.gap))
-    if case.radius2 is not None and star is not None:
-        _check_limit("||u^0 - x*||^2 <= R^2", _dot(star, star), Fraction(case.radius2))
+        _check_limit("f(u^0) - inf f <= F_0", mean(run[0].values) - lowest.value, Fraction(case.gap))
+    if case.radius2 is not None and lowest.point is not None:
+        _check_limit("||u^0 - x*||^2 <= R^2", _dot(lowest.point, lowest.point), Fraction(case.radius2))
     if "B_0" in case.values:
         _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0].squares(_dot), Fraction(case.values["B_0"]))
 
 
+def _flatness(case: DeterministicCase) -> Fraction:
+    """1/L, 0 for functions that need not be smooth."""
+    return Fraction(0) if math.isinf(case.smoothness) else 1 / Fraction(case.smoothness)
+
+
 def _least_curvature(case: DeterministicCase) -> Fraction:
     """The curvature that functions have at least, with a little more where only one minimiser may be."""
-    L, least = Fraction(case.values["L"]), Fraction(case.curvature)
-    return max(least, L * _UNIQUE) if case.convex and case.needs_minimiser else least
+    unit, least = Fraction(case.curvature_unit), Fraction(case.curvature)
+    return max(least, unit * _UNIQUE) if case.convex and case.needs_minimiser else least
 
 
 def _at_minimiser(instance: Answers) -> list[tuple[Vector, Vector, Fraction]]:
@@ -264,15 +303,18 @@ def _dot(a: Vector, b: Vector) -> Fraction:
     return Fraction(a @ b)
 
 
-def _check_smooth(k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], L: Fraction, mu: Fraction) -> None:
-    """Raise `InputError` unless an L-smooth function of curvature at least mu has these points, gradients, values."""
+def _check_smooth(k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], flatness: Fraction, mu: Fraction) -> None:
+    """Raise `InputError` unless a function of curvature from mu to L has these points, gradients, values.
+
+    ``flatness`` is 1/L, 0 for functions that need not be smooth.
+    """
     for i, j in permutations(range(len(triples)), 2):
         (x_i, g_i, h_i), (x_j, g_j, h_j) = triples[i], triples[j]
         x, g = x_i - x_j, g_i - g_j
-        bent = x - g / L
-        least = _dot(g_j, x) + _dot(g, g) / (2 * L) + mu / (2 * (1 - mu / L)) * _dot(bent, bent)
+        bent = x - g * flatness
+        least = _dot(g_j, x) + _dot(g, g) * flatness / 2 + mu / (2 * (1 - mu * flatness)) * _dot(bent, bent)
         if h_i - h_j < least:
-            kind = "L-smooth" if mu < 0 else "convex L-smooth"
+            kind = "convex" if not flatness else "L-smooth" if mu < 0 else "convex L-smooth"
             raise InputError(
                 f"no {kind} function {k} has these answers at its points {i} and {j}: "
                 f"h_{i} - h_{j} >= {float(least):.17g} is broken by {float(h_i - h_j):.17g}"

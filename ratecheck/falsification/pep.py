@@ -1,4 +1,4 @@
-"""The worst deterministic run over all smooth functions, from above: a performance-estimation problem.
+"""The worst run over all functions of a class, from above: a performance-estimation problem.
 
 Solved by PEPit with Clarabel. The unknowns are the gradients and values that the run sees; the points follow by the
 algorithm's own functions on PEPit's points. What is compared is maximised over all answers that meet
@@ -12,9 +12,15 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
   point at which the gradients of the clients add up to 0 among the unknowns, the problem would leave out functions that
   only approach their infimum;
 - where the statement speaks of a minimiser x*, or of strongly convex functions, the same at x*, where the gradients of
-  the clients add up to 0, f(x*) = f_*, and ||u^0 - x*||^2 <= R^2 where that distance is given;
+  the clients add up to 0, f(x*) = f_*, ||u^0 - x*||^2 <= R^2 where that distance is given, and
+  (1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2 where that is assumed;
 - (1/n) sum_i ||grad f_i(u^t) - grad f(u^t)||^2 <= b^2 at every server iterate, where the statement assumes bounded
   dissimilarity, and sum_i ||grad f_i(u^0)||^2 <= B_0 where it has that constant.
+
+A proximal step from x leads to y = x - g/lambda, g being an unknown gradient at y; functions that need not be smooth
+have L = inf in all of this. Where clients are sampled, each choice of them ends in a point of its own, and an
+expectation is the mean over these. The best of several rounds is at least z, an unknown that no round's left side is
+below.
 
 Each of these is necessary for an instance of the statement, in any dimension. Some say less than the statement, which
 speaks about all points, so the value is an upper bound: how close it is, `interpolation` tells from below. A statement
@@ -34,7 +40,7 @@ import importlib.util
 import io
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +53,8 @@ from ratecheck.falsification.deterministic import ComparedRounds, DeterministicC
 _SOLVER = "CLARABEL"
 # Primal and dual objectives of a converged solution agree to this accuracy, relative to a left side of L*F_0 at least.
 _ACCURACY = 1e-6
+# Coefficients of points that differ by this, relative to them, are the same.
+_ROUNDING = 1e-14
 _HINT = "fewer local steps or rounds, or a smaller b or B_0, would help"
 
 
@@ -79,14 +87,20 @@ class UnknownLimits:
 
     def norm(self, point: Any) -> float:
         """A limit on the norm of a linear combination of the unknown vectors."""
-        return sum(abs(weight) * self.vectors[leaf] for leaf, weight in point.decomposition_dict.items())
+        return sum(abs(weight) * self.vectors[leaf] for leaf, weight in point.decomposition_dict.items() if weight)
+
+    @property
+    def known(self) -> bool:
+        """Whether every unknown has a limit."""
+        return all(map(math.isfinite, (*self.vectors.values(), *self.numbers.values())))
 
 
 @dataclass(frozen=True)
 class Formulation:
     """A performance-estimation problem without its metric, in the units of the scaled case; ``run`` is in its points.
 
-    ``asked`` are the calls of the oracle in order, a client and the number of its answer each.
+    ``asked`` are the calls of the oracle in order, a client and the number of its answer each. ``least`` are the left
+    sides of which the least is maximised, each with the condition that it is at least that, where there are several.
     """
 
     problem: Any
@@ -95,6 +109,21 @@ class Formulation:
     sizes: UnknownLimits
     lowest: Lowest
     asked: tuple[tuple[int, int], ...]
+    least: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def maximise(self, rounds: Sequence[Any], **settings: float) -> tuple[float, str]:
+        """Solve for the largest left side, or for the largest value that no round's left side is below."""
+        from PEPit import Expression
+
+        metric = rounds[0] if len(rounds) == 1 else Expression()
+        for left in rounds:
+            condition = None
+            if left is not metric:
+                condition = metric <= left
+                self.problem.add_constraint(condition)
+            self.least.append((left, condition))
+        self.problem.set_performance_metric(metric)
+        return self.solve(**settings)
 
     def solve(self, **settings: float) -> tuple[float, str]:
         """The dual objective, and in what way the solver has not converged, empty where it has.
@@ -120,16 +149,21 @@ class Formulation:
         converged = status == "optimal" and abs(dual - primal) <= _ACCURACY * max(1.0, abs(dual))
         return dual, "" if converged else f"status {status}, primal {primal:.9g}, dual {dual:.9g}"
 
-    def safe(self, left: Any) -> float:
-        """An upper bound on ``left``, the only metric, from the multipliers of the last solution, right or wrong.
+    def safe(self) -> float:
+        """An upper bound on what was maximised, from the multipliers of the last solution, right or wrong.
 
-        With the multipliers, left - sum_c lambda_c e_c = constant + <A, G> + <a, F> in the Gram matrix G of the unknown
-        vectors and the unknown numbers F. For D the diagonal of their sizes, <A, G> is at most the largest eigenvalue
-        of DAD, if positive, times the number of vectors.
+        The least of several left sides is at most any mean of them: here left is that with their multipliers as
+        weights. With those of the other conditions, left - sum_c lambda_c e_c = constant + <A, G> + <a, F> in the Gram
+        matrix G of the unknown vectors and the unknown numbers F. For D the diagonal of their sizes, <A, G> is at most
+        the largest eigenvalue of DAD, if positive, times the number of vectors.
         """
         from PEPit.tools.expressions_to_matrices import expression_to_matrices
 
-        conditions = [*self.problem.list_of_constraints]
+        shares = [1.0 if each is None else max(float(each.eval_dual()), 0.0) for _, each in self.least]
+        shares = shares if sum(shares) > 0 else [1.0] * len(shares)
+        left = total([share / sum(shares) * side for share, (side, _) in zip(shares, self.least, strict=True)])
+        own = {id(each) for _, each in self.least}
+        conditions = [each for each in self.problem.list_of_constraints if id(each) not in own]
         conditions += [each for function in self.functions for each in function.list_of_class_constraints]
         A, a, constant = expression_to_matrices(left)
         for condition in conditions:
@@ -159,36 +193,51 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
     sizes = UnknownLimits(_largest_start(scaled))
     function = _smooth_function()
     functions = tuple(
-        problem.declare_function(function, L=1.0, mu=scaled.curvature, sizes=sizes) for _ in range(case.n)
+        problem.declare_function(function, L=scaled.smoothness, mu=scaled.curvature, sizes=sizes) for _ in range(case.n)
     )
     asked: list[tuple[int, int]] = []
 
-    def gradient(i: int, x: Any) -> Any:
-        answer = functions[i].answer(x)
+    def noted(i: int, answer: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         asked.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
-        return answer[1]
+        return answer
 
-    run = scaled.run(null_point, gradient, value=lambda i, x: functions[i].answer(x)[2], rounds=rounds)
+    run = scaled.run(
+        null_point,
+        lambda i, x: noted(i, functions[i].answer(x))[1],
+        value=lambda i, x: functions[i].answer(x)[2],
+        rounds=rounds,
+        prox=lambda i, x: noted(i, functions[i].prox(x, scaled.weight))[0],
+    )
     if scaled.needs_minimiser:
         lowest = _minimiser(scaled, functions, sizes)
     else:
-        # f(u^0) is 0, since constants added to the f_i change nothing.
+        # The first value is 0, since constants added to the f_i change nothing. It is f(u^0), or no more.
         lowest = Lowest(Expression())
         sizes.numbers[lowest.value] = scaled.gap or 1.0
-    for condition in _conditions(scaled, run, lowest):
+    for condition in _conditions(scaled, run, functions, lowest):
         problem.add_constraint(condition)
     return Formulation(problem, run, functions, sizes, lowest, tuple(asked))
 
 
-def _conditions(scaled: DeterministicCase, run: tuple[Snapshot, ...], lowest: Lowest) -> Iterator[Any]:
+def _conditions(
+    scaled: DeterministicCase, run: tuple[Snapshot, ...], functions: tuple[Any, ...], lowest: Lowest
+) -> Iterator[Any]:
     """What is assumed beside smoothness and curvature."""
-    gaps = [mean(at.values) - lowest.value for at in run]
     if lowest.point is not None and scaled.radius2 is not None:
         yield lowest.point**2 <= scaled.radius2
+    if scaled.heterogeneity is not None:
+        yield lowest.heterogeneity(inner) <= scaled.heterogeneity
     if scaled.gap is not None:
-        yield gaps[0] <= scaled.gap
-    for at, gap in zip(run, gaps, strict=True):
-        yield gap >= at.square(inner) / 2
+        yield mean(run[0].values) - lowest.value <= scaled.gap
+    if scaled.n == 1:
+        answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
+    else:
+        # Where each client is at a point of its own, nothing is known of the mean but at the start.
+        every = [*run, *run[0].outcomes]
+        shared = [at for t, at in enumerate(every) if at.values and (t == 0 or at.point is not None)]
+        answers = [(at.square(inner), mean(at.values)) for at in shared]
+    for square, height in answers:
+        yield height - lowest.value >= square / (2 * scaled.smoothness)
     if "B_0" in scaled.values:
         yield run[0].squares(inner) <= scaled.values["B_0"]
     if scaled.dissimilar:
@@ -200,26 +249,34 @@ def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: Unk
     """A point at which the clients' gradients add up to 0, with the answers there."""
     from PEPit import Point
 
-    limits = [math.inf]
-    if scaled.radius2 is not None:
-        limits.append(math.sqrt(scaled.radius2))
-    if scaled.gap is not None and scaled.curvature > 0:
-        limits.append(math.sqrt(2 * scaled.gap / scaled.curvature))
     point = Point()
-    sizes.vectors[point] = min(limits)
+    sizes.vectors[point] = _distance_to_minimiser(scaled)
     *others, last = functions
     answers = [function.answer(point) for function in others]
     # PEPit's own null point keeps what it was in the problem before.
     rest = -total([slope for _, slope, _ in answers]) if answers else Point(is_leaf=False, decomposition_dict={})
     answers.append(last.answer(point, rest))
-    return Lowest(mean([height for _, _, height in answers]), point)
+    return Lowest(mean([height for _, _, height in answers]), point, tuple(slope for _, slope, _ in answers))
+
+
+def _distance_to_minimiser(scaled: DeterministicCase) -> float:
+    """A limit on ||u^0 - x*||, infinite where the statement has none."""
+    limits = [math.inf]
+    if scaled.radius2 is not None:
+        limits.append(math.sqrt(scaled.radius2))
+    if scaled.gap is not None and scaled.curvature > 0:
+        limits.append(math.sqrt(2 * scaled.gap / scaled.curvature))
+    return min(limits)
 
 
 def _largest_start(scaled: DeterministicCase) -> float:
     """A limit on ||grad f_i(u^0)||, infinite where the statement has none.
 
-    ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, and ||grad f_i - grad f||^2 <= n b^2.
+    ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, ||grad f_i - grad f||^2 <= n b^2, and ||grad f_i(u^0) -
+    grad f_i(x*)|| <= L R with ||grad f_i(x*)||^2 <= n b_*^2.
     """
+    if math.isinf(scaled.smoothness):
+        return math.inf
     limits, alone = [math.inf], [math.inf]
     if scaled.gap is not None:
         alone.append(math.sqrt(2 * scaled.gap))
@@ -227,54 +284,111 @@ def _largest_start(scaled: DeterministicCase) -> float:
         alone.append(math.sqrt(scaled.radius2))
     if "B_0" in scaled.values:
         limits.append(math.sqrt(scaled.values["B_0"]))
+    if scaled.heterogeneity is not None:
+        limits.append(math.sqrt(scaled.n * scaled.heterogeneity) + _distance_to_minimiser(scaled))
     if scaled.dissimilar or scaled.n == 1:
         spread = math.sqrt(scaled.n) * scaled.values["b"] if scaled.n > 1 else 0.0
         limits.append(min(alone) + spread)
     return min(limits)
 
 
-def _smooth_function() -> Any:
-    """PEPit's class of smooth functions, with unknowns and conditions of order 1 where points are close together.
+class _Scaled:
+    """What PEPit's class of smooth functions gets: unknowns and conditions of order 1 where points are close together.
 
     As it stands the solver sees the answers at points of distance s as numbers that differ by s, and conditions on them
     of order s^2; it then stops early and returns values that are too small. So an answer is an increment of that at the
     nearest point p before it, g = g_p + s*w and h = h_p + <g_p + g, x - x_p>/2 + s^2*omega, and a condition is divided
     by s^2, where s is the distance in terms of the coefficients of the points. Smoothness limits the increments:
     ||w|| <= ||x - x_p||/s and |omega| <= ||x - x_p||^2/(4 s^2).
+
+    A proximal step from x leads to y = x - g/lambda with the gradient g at y, so that ||g|| <= ||grad f_i(x)||/(1 +
+    mu/lambda). Functions that need not be smooth have L = inf, and their answers have no limits.
     """
-    from PEPit import Expression, Point
+
+    L: float
+    mu: float
+    list_of_points: list[tuple[Any, Any, Any]]
+    add_point: Callable[[tuple[Any, Any, Any]], None]
+
+    def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
+        # It prints advice.
+        with contextlib.redirect_stdout(io.StringIO()):
+            super().__init__(**options)
+        self.sizes = sizes
+        self.proximal: list[tuple[Any, tuple[Any, Any, Any]]] = []
+
+    def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
+        """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
+        nearest = self._nearest(x)
+        if nearest is not None and _same(x, nearest[0]):
+            return nearest
+        if nearest is None:
+            return self._added(x, self._vector(self.sizes.start) if gradient is None else gradient)
+        point, slope, _ = nearest
+        s = _distance(x, point)
+        far = self.sizes.norm(x - point) / s if self.smooth else math.inf
+        if gradient is None:
+            gradient = (slope if self.smooth else 0 * slope) + s * self._vector(far)
+        return self._added(x, gradient, nearest, s, far)
+
+    def prox(self, x: Any, weight: float) -> tuple[Any, Any, Any]:
+        """The triple at the minimiser of f + weight/2 ||. - x||^2, a new one where none is known."""
+        for known, answer in self.proximal:
+            if _same(x, known):
+                return answer
+        nearest = self._nearest(x)
+        if nearest is None:
+            steepest = self.sizes.start
+        else:
+            steepest = self.sizes.norm(nearest[1]) + self.sizes.norm(x - nearest[0]) if self.smooth else math.inf
+        gradient = self._vector(steepest / (1 + self.mu / weight))
+        point = x - gradient / weight
+        if nearest is None:
+            answer = self._added(point, gradient)
+        else:
+            answer = self._added(point, gradient, nearest, 1.0, self.sizes.norm(point - nearest[0]))
+        self.proximal.append((x, answer))
+        return answer
+
+    @property
+    def smooth(self) -> bool:
+        """Whether L is finite."""
+        return math.isfinite(self.L)
+
+    def _nearest(self, x: Any) -> tuple[Any, Any, Any] | None:
+        """The known answer at the point that is closest."""
+        return min(self.list_of_points, key=lambda known: _distance(x, known[0]), default=None)
+
+    def _added(
+        self, x: Any, gradient: Any, near: tuple[Any, Any, Any] | None = None, s: float = 1.0, far: float = 0.0
+    ) -> tuple[Any, Any, Any]:
+        """A new triple; its value is 0 at first, and then an increment of that at the point ``near``."""
+        from PEPit import Expression
+
+        if near is None:
+            height = Expression(is_leaf=False, decomposition_dict={1: 0})
+        else:
+            point, slope, value = near
+            omega = Expression()
+            self.sizes.numbers[omega] = far**2 / 4 if self.smooth else math.inf
+            height = value + (slope + gradient) * (x - point) / 2 + s**2 * omega
+        self.add_point((x, gradient, height))
+        return self.list_of_points[-1]
+
+    def _vector(self, size: float) -> Any:
+        """A new unknown of at most that norm."""
+        from PEPit import Point
+
+        unknown = Point()
+        self.sizes.vectors[unknown] = size
+        return unknown
+
+
+def _smooth_function() -> Any:
+    """PEPit's class of smooth functions, with answers as in `_Scaled`."""
     from PEPit.functions import SmoothStronglyConvexFunction
 
-    class Smooth(SmoothStronglyConvexFunction):
-        def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
-            with contextlib.redirect_stdout(io.StringIO()):
-                super().__init__(**options)
-            self.sizes = sizes
-
-        def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
-            """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
-            nearest = min(self.list_of_points, key=lambda known: _distance(x, known[0]), default=None)
-            if nearest is None:
-                nearest = x, self._vector(self.sizes.start), Expression(is_leaf=False, decomposition_dict={1: 0})
-                self.add_point(nearest)
-                return nearest
-            point, slope, value = nearest
-            s = _distance(x, point)
-            if s > 0:
-                far = self.sizes.norm(x - point) / s
-                new = slope + s * self._vector(far) if gradient is None else gradient
-                omega = Expression()
-                self.sizes.numbers[omega] = far**2 / 4
-                nearest = x, new, value + (slope + new) * (x - point) / 2 + s**2 * omega
-                self.add_point(nearest)
-            return nearest
-
-        def _vector(self, size: float) -> Any:
-            """A new unknown of at most that norm."""
-            unknown = Point()
-            self.sizes.vectors[unknown] = size
-            return unknown
-
+    class Smooth(_Scaled, SmoothStronglyConvexFunction):
         def set_smoothness_strong_convexity_constraint_i_j(
             self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
         ) -> Any:
@@ -287,6 +401,12 @@ def _smooth_function() -> Any:
 def _distance(x: Any, y: Any) -> float:
     """Euclidean distance of two points in terms of their coefficients."""
     return math.hypot(*(x - y).decomposition_dict.values())
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Whether two points differ by the rounding of coefficients only."""
+    size = max(math.hypot(*point.decomposition_dict.values()) for point in (x, y))
+    return _distance(x, y) <= _ROUNDING * size
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -307,11 +427,10 @@ def solved(case: DeterministicCase, comparison: ComparedRounds, **settings: floa
     """The bound, and the problem with the solver's solution in it."""
     formulation = formulate(case, case.rounds(comparison))
     unit, scaled = case.left_unit(comparison), case.scaled_comparison(comparison)
-    left = case.scaled.left(formulation.run, inner, comparison=scaled, lowest=formulation.lowest)
-    formulation.problem.set_performance_metric(left)
-    found, complaint = formulation.solve(**settings)
-    safe = all(map(math.isfinite, formulation.sizes.vectors.values()))
+    rounds = [total(each) for each in case.scaled.parts(formulation.run, inner, float, scaled, formulation.lowest)]
+    found, complaint = formulation.maximise(rounds, **settings)
+    safe = formulation.sizes.known
     if complaint and not safe:
         raise UndecidedCaseError(f"undecided at these numbers: {_SOLVER} has not converged: {complaint}; {_HINT}")
-    value = formulation.safe(left) if safe else found
+    value = formulation.safe() if safe else found
     return PepBound(left=value * unit, solver=found * unit, safe=safe), formulation

@@ -34,7 +34,8 @@ _TRIFLE = 1e-12
 class _Run:
     """Gradients (J_k, d) and values (J_k,) of every client, in the order of the run, and x* with what is there.
 
-    ``slopes`` (n, d) and ``lows`` (n,) are gradients and values at x*, and ``gap`` is f at the start minus inf f.
+    ``slopes`` (n, d) and ``lows`` (n,) are gradients and values at x*, and ``gap`` is f at the start minus inf f, 0
+    where f is not asked there.
     """
 
     gradients: tuple[Array, ...]
@@ -61,7 +62,7 @@ def realised(
 
     Raises `NoInstanceError` where no share makes it one, such as where the steps are too small for floats.
     """
-    worst, inside = _solution(found), _quadratic(case.scaled, found)
+    worst, inside = _solution(case.scaled, found), _quadratic(case.scaled, found)
     for share in _SHARES:
         instance = _answers(case, _beside(worst, inside, share))
         try:
@@ -72,7 +73,7 @@ def realised(
     raise NoInstanceError
 
 
-def _solution(found: Formulation) -> _Run:
+def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
     """The run that the solver found, in as few coordinates as it takes."""
     triples = [function.list_of_points[:] for function in found.functions]
     stars = [own.pop() for own in triples] if found.lowest.point is not None else []
@@ -85,15 +86,17 @@ def _solution(found: Formulation) -> _Run:
     gradients = np.split(every[: counts[-1]], counts[:-1])
     heights = tuple(np.array([_value(height) for *_, height in own]) for own in triples)
     # Without a minimiser each function is bounded from below by itself.
-    floors = [(h - (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
+    flatness = 0.0 if math.isinf(scaled.smoothness) else 1.0
+    floors = [(h - flatness * (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
     lowest = _value(found.lowest.value) if stars else float(np.mean(floors))
+    start = [_value(height) for height in found.run[0].values]
     return _Run(
         gradients=tuple(gradients),
         heights=heights,
         star=every[-1],
         slopes=every[counts[-1] : -1],
         lows=np.array([_value(height) for *_, height in stars]),
-        gap=float(np.mean([own[0] for own in heights])) - lowest,
+        gap=float(np.mean(start)) - lowest if start else 0.0,
     )
 
 
@@ -115,7 +118,12 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
         gradients[i][k], heights[i][k] = c * (x - centre), float(c @ (x - centre) ** 2 / 2)
         return gradients[i][k]
 
-    run: tuple[Snapshot, ...] = scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run))
+    def prox(i: int, x: Array) -> Array:
+        y = x - c * (x - centre) / (1 + c / scaled.weight) / scaled.weight
+        oracle(i, y)
+        return y
+
+    run: tuple[Snapshot, ...] = scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run), prox=prox)
     assert len(run) == len(found.run)
     n = scaled.n
     return _Run(
@@ -170,6 +178,12 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
     use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
+    slopes = run.slopes[: n - 1].reshape(-1, run.dimension)
+    if scaled.heterogeneity:
+        last = slopes.sum(axis=0)
+        use += [(float((slopes**2).sum()) + float(last @ last)) / (n * scaled.heterogeneity)]
+    elif scaled.heterogeneity == 0:
+        slopes = 0 * slopes
     # A run that hardly moves is left so: grown, it would be what the solver got wrong.
     shrink = (1 - _TRIFLE) / max(1.0, *use)
     of_f, of_x2 = case.units
@@ -177,7 +191,7 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
     minimiser = None
     if case.needs_minimiser:
         point = math.sqrt(shrink * of_x2) * run.star
-        minimiser = Minimiser(point, slope * run.slopes[: n - 1].reshape(n - 1, run.dimension), height * run.lows)
+        minimiser = Minimiser(point, slope * slopes, height * run.lows)
     return Answers(
         case=case,
         gradients=tuple(slope * own for own in run.gradients),

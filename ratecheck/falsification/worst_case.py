@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,12 +151,7 @@ class WorstCase:
             scope.append(f"the claim {first!r} alone: nothing is said of {', '.join(map(repr, others))}")
         if moved := self.worst.comparison.moved:
             scope.append(f"what the right side measures along the run is taken to the left: {', '.join(moved)}")
-        if self.case.narrowed:
-            scope.append(
-                "asked of convex functions, since it speaks of a minimum; convexity is not among its assumptions"
-            )
-        if self.case.normalised:
-            scope.append(f"starts with {self.case.normalised} at most 1; both sides grow alike with it")
+        scope += _asked_of(self.case)
         for name, end in self.case.approached.items():
             scope.append(f"{name}={self.case.values[name]!r} is just inside the open end {end!r}")
         return tuple(scope)
@@ -173,6 +170,21 @@ class WorstCase:
             "rounds": several,
             "instance": self.instance.save(),
         }
+
+
+def _asked_of(case: DeterministicCase) -> Iterator[str]:
+    """Of which functions, starts and clients it is asked, where the statement does not say so."""
+    if case.narrowed:
+        yield f"asked of convex functions, since {case.narrowed}; convexity is not among its assumptions"
+    if case.each_strongly_convex:
+        yield "asked of clients that are each strongly convex; what is assumed is that their mean is"
+    if math.isinf(case.smoothness):
+        yield "functions need not be smooth: smoothness is not among its assumptions"
+    if case.sampled:
+        ways = math.comb(case.n, case.participants)
+        yield f"in expectation over {ways} choices of the clients of the first round"
+    if case.normalised:
+        yield f"starts with {case.normalised} at most 1; both sides grow alike with it"
 
 
 def worst_case(
@@ -197,6 +209,7 @@ def worst_case(
 
 
 def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, seed: int) -> EnclosedRounds:
+    case.check_units(comparison)
     start = time.perf_counter()
     upper, solution = solved(case, comparison)
     between = time.perf_counter()

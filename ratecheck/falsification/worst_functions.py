@@ -76,7 +76,9 @@ def _given(statement: Statement) -> Iterator[Mapping[str, float]]:
     facts = statement.vocabulary.facts
     known = {name: _CONSTANTS[fact] for name, fact in facts.items() if fact in _CONSTANTS}
     known = {name: value for name, value in known.items() if name in statement.parameters or name == "L"}
-    steps = {name: degrees(statement.vocabulary, name) != (0, 0) for name in step_names(statement)}
+    ruled = {rule.symbol.name for rule in statement.step_rules}
+    open_ = [name for name in step_names(statement) if name not in ruled]
+    steps = {name: degrees(statement.vocabulary, name) != (0, 0) for name in open_}
     seen = []
     for sizes in _SIZES:
         given = {name: float(v) for name, v in {**known, **sizes}.items() if name not in statement.settings}

@@ -24,6 +24,8 @@ _LARGER_IS_WEAKER = frozenset(
         *("sigma", "sigma_u", "sigma_v", "sigma_f", "sigma_g", "sigma_gg", "tau_max", "tau_avg"),
     }
 )
+# Claims whose bounds are expected to fall as there are more rounds.
+_OF_T = (Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, Over.BEST_ROUND)
 # How far rounds go, and how much of the bound may be left there.
 _LONG, _LEFT = 1e12, 1e-2
 _ROUNDING = 1e-9
@@ -94,7 +96,7 @@ class _Looked:
                 yield from self._finite(words, change)
         if {"clients", "participants"} <= run.keys() and run["participants"] not in self.statement.settings:
             yield from self._everybody(run["clients"], run["participants"])
-        if self.claim.metric.over is Over.MEAN_OF_ROUNDS and self.tuned and run.get("rounds") in self.names:
+        if self.claim.metric.over in _OF_T and self.tuned and run.get("rounds") in self.names:
             yield from self._many_rounds(run["rounds"])
 
     def _finite(self, words: str, change: Mapping[str, float]) -> Iterator[Finding]:
@@ -151,7 +153,7 @@ class _Looked:
             weaker = name in _LARGER_IS_WEAKER or facts.get(name) in _LARGER_IS_WEAKER
             if weaker and name not in self.statement.settings:
                 yield from self._direction(name, 1.0, "a problem with the smaller one has the larger one, too")
-            elif name == rounds and self.claim.metric.over is Over.MEAN_OF_ROUNDS:
+            elif name == rounds and self.claim.metric.over in _OF_T:
                 yield from self._direction(name, -1.0, "longer runs are expected to do better")
 
     def _direction(self, name: str, sign: float, why: str) -> Iterator[Finding]:

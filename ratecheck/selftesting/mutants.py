@@ -478,7 +478,9 @@ def _swapped(statement: Statement, claim: Claim) -> Iterator[_Weights]:
             yield changed, f"{other} instead of {quantity}", None
 
 
-_ROUND_BY_ROUND = (Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST)
+_ROUND_BY_ROUND = (
+    Over.MEAN_OF_ROUNDS, Over.EVERY_ROUND, Over.EVERY_ROUND_BUT_FIRST, Over.LAST_ROUND, Over.BEST_ROUND,
+)  # fmt: skip
 
 
 @functools.cache

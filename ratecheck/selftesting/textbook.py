@@ -12,7 +12,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.selftesting.seeds import seed_of
 
 # Where the worst case is evaluated: small, and in no units in which a forgotten factor is 1.
-_SMALL = {"n": 1.0, "K": 1.0, "T": 2.0, "L": 2.0, "F_0": 0.7, "b": 0.5, "dist2_0": 1.3, "mu": 0.4}
+_SMALL = {"n": 1.0, "K": 1.0, "T": 2.0, "L": 2.0, "F_0": 0.7, "b": 0.5, "dist2_0": 1.3, "mu": 0.4, "lambda_": 0.5}
 # A step size for statements that hold at any.
 _STEP = {"gamma_u": 0.3}
 _STARTS = 2

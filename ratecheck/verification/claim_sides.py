@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from bounds.statement import Claim, Over, Relation, Statement, compiled, names_in
 from bounds.symbols import Role, Vocabulary
@@ -149,7 +150,7 @@ def judged(comparison: Comparison, claim: Claim) -> tuple[Outcome, str]:
 
 def first_round(claim: Claim, rounds: int) -> int:
     """The first of the rounds that the claim is about; `InputError` where there is none."""
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    first = claim.metric.over.first(rounds)
     if rounds <= first:
         raise InputError(f'T={rounds} breaks "T >= {first + 1}": the claim compares a round with the one before')
     return first
@@ -178,6 +179,8 @@ def compared(
     if claim.metric.over is Over.MEAN_OF_ROUNDS:
         share = 1.0 if rounds is None else len(left.value) / rounds
         return _means(claim, (left, right), terms, bounded=nonnegative(claim, vocabulary, values), share=share)
+    if claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) and result.places is not None:
+        raise InputError(f"{claim.metric.expr} has more than one value in a round, so that none is that of a round")
     first = first_round(claim, len(left.value))
     sure = left.sure & right.sure
     sure[:first] = True
@@ -189,7 +192,8 @@ def compared(
         # A relative excess is at most 1, so that whatever is wrong by more than rounding comes first, then what has no
         # number.
         excess = np.where(sure, gap / np.maximum(size, 1e-300) + 3 * (gap > error), 2.0)
-    worst = first + int(np.argmax(excess[first:]))
+    best = claim.metric.over is Over.BEST_ROUND
+    worst = _best(sure, gap, error) if best else first + int(np.argmax(excess[first:]))
     parts = {label: float(term[worst]) for label, term in terms.items()}
     t, client = result.place(worst)
     names = {name for name in names_in(claim.metric.expr) if vocabulary[name].role is Role.MEASURED}
@@ -198,6 +202,14 @@ def compared(
     scale = float(np.abs(evaluate(claim.metric.expr, vocabulary, values, result.sizes))[worst]) if known else 0.0
     missing = "" if sure[worst] else _no_number(left, right, worst)
     return _comparison(claim, t, left.at(worst), right.at(worst), parts, client=client, size=scale, missing=missing)
+
+
+def _best(sure: NDArray[np.bool_], gap: Array, error: Array) -> int:
+    """The round that decides whether one holds: one that surely does, else one without a number, else the closest."""
+    holding = sure & (gap <= -error)
+    if holding.any():
+        return int(np.argmin(np.where(holding, gap, np.inf)))
+    return int(np.argmin(sure)) if not sure.all() else int(np.argmin(gap - error))
 
 
 def _means(claim: Claim, sides: tuple[Rounded, Rounded], terms: Records, *, bounded: bool, share: float) -> Comparison:

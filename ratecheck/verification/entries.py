@@ -97,7 +97,7 @@ def _course(claim: Claim, found: Entries) -> Course:
     pairs = claim.metric.over is Over.NO_RUN
     left, left_error = _mean(found.left)
     right, right_error = _mean(found.right)
-    first = 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
+    first = claim.metric.over.first(len(left))
     if pairs:
         order = np.argsort(right, kind="stable")
         x, crowd = np.arange(1.0, len(left) + 1), 1

@@ -247,6 +247,11 @@ def _by_step(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
         return Judged(_not_applicable(base, _unrecorded(setting, ready)))
     if not setup.is_random(ready):
         return _by_one_run(request, base, ready)
+    if any(claim.metric.over is Over.BEST_ROUND for claim in setting.statement.claims):
+        reason = (
+            "which round has the least expectation is not decided by replicates: use a quadratic problem, engine=exact"
+        )
+        return Judged(_not_applicable(base, reason))
     return _by_replicates(request, base, ready, inside=inside)
 
 

@@ -178,9 +178,9 @@ def decided_rounds(
     are short. ``first`` asks all of them so before anything else.
     """
     for claim in claims:
-        if _first_round(claim) >= T:
+        if claim.metric.over.first(T) >= T:
             raise InputError(
-                f'T={T} breaks "T >= {_first_round(claim) + 1}": the claim compares a round with the one before'
+                f'T={T} breaks "T >= {claim.metric.over.first(T) + 1}": the claim compares a round with the one before'
             )
     left = _Open(claims, values, follow, T, work)
     if first:
@@ -210,9 +210,13 @@ class _Open:
         self.violated: Proof | None = None
         self._least: Proof | None = None
         self._spent = 0.0
+        # Of claims about the best round, the rounds in which they fail.
+        self._failing: dict[int, list[Proof]] = {
+            k: [] for k, claim in enumerate(claims) if claim.metric.over is Over.BEST_ROUND
+        }
         # By claim and round what is known of the sides; those that more digits do not tell apart are still.
         self._open: dict[tuple[int, int], Proof | None] = {
-            (k, t): None for k, claim in enumerate(claims) for t in range(_first_round(claim), T)
+            (k, t): None for k, claim in enumerate(claims) for t in range(claim.metric.over.first(T), T)
         }
         self._still: set[tuple[int, int]] = set()
         self._operations = sum(int(sp.count_ops(claim.bound - claim.metric.expr)) + _COMPARED for claim in claims)
@@ -253,6 +257,8 @@ class _Open:
         """Ask about what is open with so many digits."""
         places = set(self._wanted(moving=True))
         for place, left, right in self._sides(bits, bits + _GUARD, places):
+            if place not in self._open:
+                continue
             proof, before = _proof(self.claims[place[0]], place[1], left, right), self._open[place]
             if not self._settled(place, proof):
                 width = _width(proof)
@@ -278,16 +284,27 @@ class _Open:
         each = last * self.work.products / self.T + (last + 1) * self._operations
         longest = _length_of_fractions(self.work.limit / max(each, 1.0))
         for place, left, right in self._sides(ball.EXACT, longest, places):
-            self._settled(place, _proof(self.claims[place[0]], place[1], left, right))
+            if place in self._open:
+                self._settled(place, _proof(self.claims[place[0]], place[1], left, right))
 
     def _settled(self, place: tuple[int, int], proof: Proof) -> bool:
-        """Whether something is proved, which is kept."""
-        if proof.outcome is Outcome.VIOLATED:
-            self.violated = self.violated or proof
+        """Whether something is proved, which is kept; a claim about the best round holds where one round does."""
         if not proof.proved:
             return False
-        del self._open[place]
-        self._still.discard(place)
+        k = place[0]
+        closed = [place]
+        if k in self._failing and proof.outcome is Outcome.HOLDS:
+            closed = [each for each in self._open if each[0] == k]
+        for each in closed:
+            del self._open[each]
+            self._still.discard(each)
+        if k in self._failing and proof.outcome is Outcome.VIOLATED:
+            self._failing[k].append(proof)
+            if any(each[0] == k for each in self._open):
+                return True
+            proof = max(self._failing[k], key=_slack)
+        if proof.outcome is Outcome.VIOLATED:
+            self.violated = self.violated or proof
         self._least = proof if self._least is None or _slack(proof) < _slack(self._least) else self._least
         return True
 
@@ -309,10 +326,6 @@ class _Open:
             if t == last or self.violated is not None:
                 return
             before = {f"{name}_prev": value for name, value in record.items()}
-
-
-def _first_round(claim: Claim) -> int:
-    return 1 if claim.metric.over is Over.EVERY_ROUND_BUT_FIRST else 0
 
 
 def _proof(claim: Claim, t: int | None, left: Enclosure, right: Enclosure) -> Proof:

@@ -199,6 +199,8 @@ class _Exactly:
     def _by_round(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: Work) -> Proof:
         """Claims about every round."""
         measured, claims = self._measured(), self.setting.statement.claims
+        if any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
+            raise UndecidedError("a claim on a mean over rounds beside one on single rounds")
         counted = [name for name, fact in self.setting.statement.vocabulary.facts.items() if fact == ROUND]
 
         def follow(bits: int) -> Iterator[Mapping[str, Number]]:

@@ -105,6 +105,10 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     return table(rows)
 
 
+# How a round was chosen, where it is not the one with least room.
+_WHICH = {Over.LAST_ROUND: "the last one", Over.BEST_ROUND: "the best one"}
+
+
 def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     claim = next(c for c in verdict.statement.claims if c.name == comparison.claim)
     label = "" if len(verdict.statement.claims) == 1 else f"[{claim.name}] "
@@ -112,7 +116,8 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     if comparison.round is not None:
         unit = "case" if claim.metric.over is Over.NO_RUN else "round"
         client = "" if comparison.client is None else f" and client {comparison.client}"
-        place = f"{unit} {comparison.round}{client}, the one with least room"
+        which = _WHICH.get(claim.metric.over, "the one with least room")
+        place = f"{unit} {comparison.round}{client}, {which}"
     left = f"{label}{claim.metric.expr}, {place}"
     if verdict.replicates is None:
         how = f"{verdict.engine} engine{_rounding(comparison)}"

@@ -15,7 +15,7 @@ import sympy as sp
 import bounds
 from bounds.ledger.implication import Implication, Use, case
 from bounds.ledger.implications import PAPERS, audited, implications, of
-from bounds.statement import Condition
+from bounds.statement import Condition, Over
 from ratecheck.algebra.polynomial import systems
 from ratecheck.algebra.search import Search
 from ratecheck.algebra.smt import refute
@@ -186,6 +186,37 @@ def test_a_wrong_premise_is_refuted():
     """Corollary 4.6 does not follow from Theorem 3.7, which speaks of b."""
     wrong = Implication(conclusion="pfl/corollary-4.6", start=Use(key="pfl/theorem-3.7"), location="nowhere")
     assert check(wrong, sharpest=False).verdict is ImplicationVerdict.FALSE
+
+
+@pytest.mark.parametrize(
+    ("premise", "conclusion", "wanted"),
+    [
+        (Over.MEAN_OF_ROUNDS, Over.MEAN_OF_ROUNDS, None),
+        (Over.MEAN_OF_ROUNDS, Over.BEST_ROUND, None),
+        (Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, "the last round, from a mean over the rounds"),
+        (Over.LAST_ROUND, Over.BEST_ROUND, None),
+        (Over.LAST_ROUND, Over.EVERY_ROUND, "every round, from the last round"),
+        (Over.BEST_ROUND, Over.MEAN_OF_ROUNDS, "a mean over the rounds, from the best round"),
+        (Over.BEST_ROUND, Over.LAST_ROUND, "the last round, from the best round"),
+        (Over.EVERY_ROUND, Over.LAST_ROUND, None),
+        (Over.EVERY_ROUND_BUT_FIRST, Over.BEST_ROUND, "a round after the first"),
+    ],
+)
+def test_rounds_that_a_premise_says_nothing_of(premise, conclusion, wanted):
+    """Some round is no worse than the mean; the last one may be, and what holds of one round need not of others."""
+
+    def about(key, over):
+        (claim,) = bounds.get(key).claims
+        return dataclasses.replace(
+            bounds.get(key),
+            claims=(dataclasses.replace(claim, metric=dataclasses.replace(claim.metric, over=over)),),
+        )
+
+    (implication,) = of("pfl/corollary-3.8")
+    start = implication.start.key
+    obligations = case(implication, about("pfl/corollary-3.8", conclusion), {start: about(start, premise)}).obligations
+    named = {each.name for each in case(implication).obligations}
+    assert {each.name for each in obligations} - named == ({wanted} if wanted else set())
 
 
 def test_a_tampered_certificate_is_rejected():

@@ -449,8 +449,7 @@ def textbook_case(key):
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("proximal-point", "asks for minimisers"),
-        ("envelopes", "asks for minimisers"),
+        ("personal-sgd", "no method with a shared variable"),
     ],
 )
 def test_what_is_not_modelled_is_refused(key, message):
@@ -697,13 +696,77 @@ def test_a_start_that_nothing_limits_is_of_size_one_and_the_answer_says_so():
     assert not enclosed(own("gap", "L*dist2_0"), dist2_0=3.0, T=2).case.normalised
 
 
-def test_several_clients_are_refused_where_their_mean_decides():
-    """Functions that are not strongly convex one by one, of which the mean is."""
-    with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*strongly convex mean'):
-        DeterministicCase.of(own("gap", "dist2_0*L", STRONGLY), {**START, "n": 2, "dist2_0": 1.0, "mu": 0.1})
+def test_several_clients_are_refused_where_their_dissimilarity_decides():
+    """Gradients that differ by a bounded amount everywhere."""
     similar = own("gap", "dist2_0*L + b", [*CONVEX, "dissimilarity"])
     with pytest.raises(InputError, match=r'n=2 breaks "n == 1".*dissimilarity of several'):
         DeterministicCase.of(similar, {**START, "n": 2, "dist2_0": 1.0, "b": 0.1})
+
+
+HETEROGENEOUS = ["smoothness", "strong_convexity", "minimiser_heterogeneity", "full_participation", "no_personal"]
+
+
+def local(right, assumptions=HETEROGENEOUS, K=2, over="last_round"):
+    """A statement about FedAvg with K local steps, on the distance to the minimiser."""
+    return theorem(
+        title="FedAvg", algorithm="fedavg", left="dist2", right=right, over=over, assumptions=assumptions,
+        settings={"K": K, "m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook", key="mine/local",
+    )  # fmt: skip
+
+
+@needs_pepit
+def test_strongly_convex_clients_that_differ_at_the_minimiser():
+    """Without local steps they are one; with them the drift is a counterexample to the rate of one client."""
+    given = {"L": 1.0, "mu": 0.1, "gamma_u": 0.5, "dist2_0": 1.0}
+    rate = "(1 - gamma_u*mu)**(2*K*(T - 1))*dist2_0"
+    one_step = enclosed(local(rate, K=1), **given, n=2, T=3, b_star=2.0)
+    assert one_step.upper.safe
+    assert one_step.lower.left == pytest.approx(0.95**4, rel=1e-4)
+    assert not one_step.violated
+    drift = enclosed(local(rate), **given, n=2, T=2, b_star=0.5)
+    assert drift.violated
+    assert any("each strongly convex" in note for note in drift.notes)
+    # Clients that agree there are no worse than one.
+    alike = worst_case(local(rate), {**given, "n": 2, "T": 2, "b_star": 0.0})
+    assert not alike.violated
+    assert alike.upper.left == pytest.approx(0.95**4, rel=1e-5)
+    convex = [each for each in HETEROGENEOUS if each != "strong_convexity"]
+    assert enclosed(local("dist2_0 + gamma_u**2*b_star**2", ["convexity", *convex]), n=2, T=2, K=2, L=1.0, b_star=0.5,
+                    gamma_u=0.5, dist2_0=1.0).outcome.startswith("HOLDS")  # fmt: skip
+
+
+@needs_pepit
+def test_the_worst_strongly_convex_clients_are_those_of_pepit_and_run_in_numpy():
+    """The same problem written in PEPit alone, and FedAvg in plain NumPy on the answers of the instance."""
+    from PEPit import PEP
+    from PEPit.functions import SmoothStronglyConvexFunction
+
+    L, mu, gamma, b = 1.0, 0.1, 0.5, 0.5
+    problem = PEP()
+    clients = [problem.declare_function(SmoothStronglyConvexFunction, L=L, mu=mu) for _ in range(2)]
+    star = (clients[0] + clients[1]).stationary_point()
+    u = problem.set_initial_point()
+    problem.set_initial_condition((u - star) ** 2 <= 1)
+    problem.add_constraint(clients[0].gradient(star) ** 2 + clients[1].gradient(star) ** 2 <= 2 * b**2)
+    ends = []
+    for client in clients:
+        x = u
+        for _ in range(2):
+            x = x - gamma * client.gradient(x)
+        ends.append(x)
+    problem.set_performance_metric(((ends[0] + ends[1]) / 2 - star) ** 2)
+    theirs = problem.solve(solver="CLARABEL", verbose=0)
+    found = enclosed(local("dist2_0/2"), n=2, T=2, L=L, mu=mu, gamma_u=gamma, dist2_0=1.0, b_star=b)
+    assert found.upper.left == pytest.approx(theirs, rel=1e-5)
+    instance = found.instance
+    x = -gamma * np.mean([own[0] + own[1] for own in instance.gradients], axis=0)
+    assert ((x - instance.minimiser.point) ** 2).sum() == pytest.approx(found.lower.left, rel=1e-9)
+    slope = instance.minimiser.gradients[0]
+    assert slope @ slope <= b**2
+    assert len(instance.minimiser.gradients) == 1
+    larger = dataclasses.replace(instance, minimiser=dataclasses.replace(instance.minimiser, gradients=slope[None] * 2))
+    with pytest.raises(InputError, match=r"\|\|grad f_i\(x\*\)\|\|\^2 <= b_\*\^2|no convex L-smooth function"):
+        recheck(larger, found.worst.comparison)
 
 
 @needs_pepit
@@ -724,6 +787,7 @@ def test_a_minimum_is_asked_for_of_convex_functions_only():
         ("gap", "gap_prev", "every_round", "in the first round, too"),
         ("G_u", "G_u_prev", "mean_of_rounds", "in the first round, too"),
         ("gap", "L*dist2_0/(t + 1)", "mean_of_rounds", "depends on the number of the round"),
+        ("gap", "L*dist2_0/(t + 1)", "best_round", "best round depends on the number of the round"),
     ],
 )
 def test_rounds_that_are_none_are_not_asked(left, right, over, message):
@@ -768,3 +832,140 @@ def test_a_run_that_cannot_be_made_exact_leaves_the_case_undecided():
     assert answer.cases == ()
     assert "undecided" in answer.remarks[0]
     assert not worst_case(found, {**near, "mu": 0.1}).violated
+
+
+# The last round, and the best one.
+
+
+@needs_pepit
+@pytest.mark.parametrize("over", ["last_round", "best_round"])
+def test_the_last_and_the_best_round_have_the_known_worst_case(over):
+    """Values of convex functions fall, so that the best round is the last one: L R^2/(4 gamma L (T - 1) + 2)."""
+    tight = "L*dist2_0/(4*gamma_u*L*(T - 1) + 2)"
+    found = enclosed(own("gap", tight, over=over), dist2_0=3.0)
+    (only,) = found.enclosures
+    assert only.tight
+    assert only.upper.safe
+    assert found.outcome.startswith("HOLDS")
+    assert enclosed(own("gap", f"0.999*{tight}", over=over), dist2_0=3.0).violated
+    # Every round, of which the first ones are worse.
+    assert enclosed(own("gap", tight), dist2_0=3.0).violated
+
+
+@needs_pepit
+@pytest.mark.parametrize(("step", "steps"), [(0.5, 1), (1.0, 2), (1.5, 2)])
+def test_the_best_gradient_is_that_of_pepit_s_example(step, steps):
+    """Its min over the rounds, and the exact rate of Abbaszadehpeivasti, de Klerk and Zamani (2022)."""
+    from PEPit.examples.nonconvex_optimization import wc_gradient_descent
+
+    best = own("G_u", "2*L*F_0", SMOOTH, over="best_round", conditions=())
+    found = enclosed(best, gamma_u=step, L=1.0, F_0=1.0, T=steps + 1)
+    rate = 4 / (steps * min(4 * step - step**3, 4 * step - step**2) + 2)
+    assert found.upper.safe
+    assert found.upper.left == pytest.approx(rate, rel=1e-5)
+    assert found.lower.left == pytest.approx(rate, rel=1e-5)
+    if step == 1.0:
+        theirs, _ = wc_gradient_descent(L=1.0, gamma=step, n=steps, solver="CLARABEL", verbose=-1)
+        # Theirs is for the iterates from the start to the last, too, with f(x^0) - f(x^n) in place of f(x^0) - inf f.
+        assert theirs == pytest.approx(1 / (1 / rate - 1 / 2), rel=1e-4)
+
+
+@needs_pepit
+def test_the_least_of_several_rounds_is_bounded_whatever_the_solver_returns():
+    """Planted error: multipliers of a solver that stops early make a bound, too, as loose as they are wrong."""
+    best = DeterministicCase.of(own("G_u", "2*L*F_0", over="best_round"), {**START, "F_0": 0.7})
+    exact = 2 * 2 * 0.7 / (2 * 3 * 0.8 + 1)
+    found = [pep.upper_bound(best, max_iter=iterations, **LOOSE) for iterations in (1, 3, 6, 50)]
+    assert all(upper.safe and upper.left >= exact * (1 - 1e-9) for upper in found)
+    assert found[0].left > 2 * exact
+    assert found[-1].left == pytest.approx(exact, rel=1e-5)
+
+
+@needs_pepit
+def test_the_worst_function_of_the_best_round_is_run_in_numpy():
+    """Every round of plain gradient descent on the smallest convex interpolant is at least as bad as is said."""
+    found = enclosed(own("G_u", "L*F_0/8", over="best_round"), F_0=0.7)
+    assert found.violated
+    instance, L = found.instance, 2.0
+    x = [np.zeros(instance.dimension)]
+    for g in instance.gradients[0][:-1]:
+        x.append(x[-1] - START["gamma_u"] * g)
+    g, h = instance.gradients[0], instance.heights[0]
+    for i in range(len(x)):
+        for j in range(len(x)):
+            assert h[i] - h[j] >= g[j] @ (x[i] - x[j]) + ((g[i] - g[j]) ** 2).sum() / (2 * L) - 1e-12
+    lowest = min(h - (g**2).sum(axis=1) / (2 * L))
+    assert h[0] - lowest <= 0.7 * (1 + 1e-12)
+    assert (g**2).sum(axis=1).min() == pytest.approx(found.lower.left, rel=1e-9)
+
+
+# Clients that are sampled, for one round.
+
+SAMPLED = ["smoothness", "convexity", "minimiser_heterogeneity", "uniform_sampling", "no_personal"]
+# E||(1/m) sum_{i in S} grad f_i||^2 for m of n clients drawn without replacement.
+OF_SAMPLE = "(G_u + (n - m)/(m*(n - 1))*(B/n - G_u))"
+
+
+def sampled(left, right, assumptions=SAMPLED, K=1):
+    """A statement about one round of FedAvg with some of the clients."""
+    return theorem(
+        title="Sampled clients", algorithm="fedavg", left=left, right=right, over="every_round",
+        assumptions=assumptions, settings={"K": K, "eta_u": 1, "sigma_u": 0}, vocabulary="textbook", key="mine/sampled",
+    )  # fmt: skip
+
+
+@needs_pepit
+@pytest.mark.parametrize(
+    ("left", "right", "holds"),
+    [
+        ("du2", f"gamma_u**2*{OF_SAMPLE}", True),
+        ("du2", f"0.9*gamma_u**2*{OF_SAMPLE}", False),
+        ("nearer", f"gamma_u**2*{OF_SAMPLE} - 2*gamma_u*gap", True),
+        ("nearer", "gamma_u**2*G_u - 2*gamma_u*gap", False),
+        ("fall", f"-gamma_u*G_u + L*gamma_u**2/2*{OF_SAMPLE}", True),
+        ("fall", "-gamma_u*G_u + L*gamma_u**2/2*G_u", False),
+        ("descent", "inner_u + L/2*du2", True),
+        ("descent", "inner_u + L/4*du2", False),
+    ],
+)
+def test_lemmas_about_one_round_of_sampled_clients(left, right, holds):
+    """Expectations are means over the choices of the clients; without their variance they are false."""
+    found = enclosed(sampled(left, right), n=3, m=2, T=1, L=1.0, gamma_u=0.5, b_star=1.0)
+    assert found.violated is not holds
+    assert found.outcome.startswith("HOLDS") is holds
+    assert any("expectation over 3 choices" in note for note in found.notes)
+
+
+@needs_pepit
+def test_the_choices_of_clients_are_run_in_numpy():
+    """Two local steps from the answers of the instance, and the average of each pair of clients."""
+    found = enclosed(sampled("nearer", "gamma_u**2*b_star**2/10 - gamma_u*gap", K=2), n=3, m=2, T=1, L=1.0, b_star=1.0)
+    instance, gamma = found.instance, START["gamma_u"]
+    ends = [-gamma * (own[0] + own[1]) for own in instance.gradients]
+    star = instance.minimiser.point
+    nearer = np.mean([(((a + b) / 2 - star) ** 2).sum() - star @ star for a, b in combinations(ends, 2)])
+    gap = np.mean([own[0] for own in instance.heights]) - instance.minimiser.heights.mean()
+    assert nearer + gamma * gap == pytest.approx(found.lower.left, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"T": 2}, 'T=2 breaks "T == 1"'),
+        ({"n": 8, "m": 4}, r'"binomial\(n, m\) <= 10": 70 <= 10 is false'),
+        ({"m": 4}, "m=4 breaks"),
+    ],
+)
+def test_what_is_not_followed_of_sampled_clients_is_refused(given, message):
+    """Later rounds, many choices, and more clients than there are."""
+    with pytest.raises(InputError, match=message):
+        DeterministicCase.of(
+            sampled("du2", "gamma_u**2*B"),
+            {"n": 3, "m": 2, "T": 1, "L": 1.0, "gamma_u": 0.5, "b_star": 1.0, **given},
+        )
+    everyone = [*CONVEX, "minimiser_heterogeneity"]
+    with pytest.raises(InputError, match='m=2 breaks "m == n"'):
+        DeterministicCase.of(
+            sampled("du2", "gamma_u**2*B", everyone),
+            {"n": 3, "m": 2, "T": 1, "L": 1.0, "gamma_u": 0.5, "b_star": 1.0},
+        )
