@@ -17,6 +17,7 @@ from ratecheck.errors import InputError
 from ratecheck.execution import executor, share
 from ratecheck.falsification.falsify import Budget, Falsified
 from ratecheck.falsification.falsify import falsify as search
+from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.pep import UndecidedCaseError
 from ratecheck.falsification.shrink import shrunk
 from ratecheck.falsification.worst_case import WorstCase, worst_case
@@ -192,7 +193,8 @@ def falsify(
     each
         Called with the result of every search as soon as there is one.
     parameters, **named
-        With ``pep`` the numbers n, K, T, L, F_0, ...; a search chooses its own.
+        Numbers that the search leaves as they are: sizes of the run, noise, step sizes, parameters of the method.
+        With ``pep`` the numbers n, K, T, L, F_0, ...
 
     Raises
     ------
@@ -210,16 +212,14 @@ def falsify(
     check_out(path, chosen)
     if pep:
         return _enclosed(chosen, parameters, named, seed)
-    if given := {**(parameters or {}), **named}:
-        name, value = next(iter(given.items()))
-        shown = f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"
-        raise InputError(f"{shown} is chosen by the search; with --pep, or for 'verify', it can be given")
     whole("workers", workers, 1)
-    budget = Budget(evaluations, seconds)
+    # What cannot be fixed is said before anything is searched.
+    fixed = [checked(each, numbers(parameters, named, each.vocabulary)) for each in chosen]
+    tasks = [_Task(*each, Budget(evaluations, seconds), seed, shrink) for each in zip(chosen, fixed, strict=True)]
     if scheduler is None and (workers == 1 or len(chosen) == 1):
-        found = _searched(chosen, budget, seed, shrink, each)
+        found = _searched(tasks, each)
     else:
-        found = _shared(chosen, budget, seed, shrink, each, workers, scheduler)
+        found = _shared(tasks, each, workers, scheduler)
     answered = {search.statement.key for search in found}
     missing = tuple(statement.key for statement in chosen if statement.key not in answered)
     interrupted = (f"interrupted: nothing was asked about {', '.join(missing)}",) if missing else ()
@@ -239,21 +239,27 @@ def check_out(path: Path | None, statements: Sequence[Statement]) -> None:
     files.check_target(path)
 
 
-def _searched(
-    statements: list[Statement],
-    budget: Budget,
-    seed: int,
-    shrink: bool,
-    each: Callable[[FalsifyResult], None] | None,
-) -> list[Falsified]:
+@dataclass(frozen=True)
+class _Task:
+    """One search."""
+
+    statement: Statement
+    fixed: dict[str, float]
+    budget: Budget
+    seed: int
+    shrink: bool
+
+
+def _searched(tasks: list[_Task], each: Callable[[FalsifyResult], None] | None) -> list[Falsified]:
     """The searches that came to an end, or were interrupted."""
     found: list[Falsified] = []
     try:
-        for statement in statements:
-            with progress(f"falsifying {statement.key}") as report:
-                found.append(search(statement, budget, seed=seed, report=report))
-            if shrink and found[-1].by_instance:
-                with progress(f"shrinking the counterexample to {statement.key}") as report:
+        for task in tasks:
+            key = task.statement.key
+            with progress(f"falsifying {key}") as report:
+                found.append(search(task.statement, task.budget, seed=task.seed, report=report, fixed=task.fixed))
+            if task.shrink and found[-1].by_instance:
+                with progress(f"shrinking the counterexample to {key}") as report:
                     found[-1] = shrunk(found[-1], report)
             if each is not None:
                 each(FalsifyResult((found[-1],)))
@@ -267,27 +273,22 @@ def _searched(
 
 
 def _shared(
-    statements: list[Statement],
-    budget: Budget,
-    seed: int,
-    shrink: bool,
-    each: Callable[[FalsifyResult], None] | None,
-    workers: int,
-    scheduler: str | None,
+    tasks: list[_Task], each: Callable[[FalsifyResult], None] | None, workers: int, scheduler: str | None
 ) -> list[Falsified]:
     """The searches that came to an end, in the order of the statements, a process for each of them."""
-    known_elsewhere(statements)
+    known_elsewhere([task.statement for task in tasks])
     found: dict[int, Falsified] = {}
-    with executor(scheduler, workers) as where, progress(f"falsifying {len(statements)} statements") as report:
+    with executor(scheduler, workers) as where, progress(f"falsifying {len(tasks)} statements") as report:
 
         def done(number: int, search: Falsified) -> None:
-            found[number] = replace(search, statement=statements[number])
-            report(len(found) / len(statements))
+            found[number] = replace(search, statement=tasks[number].statement)
+            report(len(found) / len(tasks))
             if each is not None:
                 each(FalsifyResult((found[number],)))
 
         try:
-            share(_search, [(statement.key, budget, seed, shrink) for statement in statements], where, done)
+            wanted = [(task.statement.key, task.budget, task.seed, task.shrink, task.fixed) for task in tasks]
+            share(_search, wanted, where, done)
         except KeyboardInterrupt:
             if not found:
                 raise
@@ -295,8 +296,8 @@ def _shared(
     return [found[number] for number in sorted(found)]
 
 
-def _search(key: str, budget: Budget, seed: int, shrink: bool) -> Falsified:
-    found = search(bounds.get(key), budget, seed=seed)
+def _search(key: str, budget: Budget, seed: int, shrink: bool, fixed: dict[str, float]) -> Falsified:
+    found = search(bounds.get(key), budget, seed=seed, fixed=fixed)
     return shrunk(found) if shrink else found
 
 

@@ -57,8 +57,9 @@ def command(
 
     The search stays inside the assumptions and conditions. A violating instance is shrunk to few clients, variables,
     rounds and steps and to short numbers, written as a sentence and saved, by default as KEY-violated.json;
-    "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Ctrl-C ends the search and
-    keeps the best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name, end in a table; the
+    "ratecheck verify --instance FILE" asks it again, and --out saves the tightest one too. Numbers that are given
+    (sizes, noise, step sizes, parameters of the method) are left as they are. Ctrl-C ends the search and keeps the
+    best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name, end in a table; the
     exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
     With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in

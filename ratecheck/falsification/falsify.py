@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,9 @@ from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.convexity import any_sign
+from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
+from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
 from ratecheck.inputs import positive, whole
@@ -31,7 +33,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.verdict import Comparison, Verdict
+from ratecheck.verification.verdict import Verdict
 
 if TYPE_CHECKING:
     from ratecheck.falsification.shrink import Shrunk
@@ -46,8 +48,8 @@ _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
 # Why a search ended.
 INTERRUPTED = "interrupted"
-# Sides that agree to this are equal up to rounding.
-_TIE = 1e-9
+# Room before the first round at which a bound counts as reached there.
+_REACHED = 0.03
 # Room of an instance that the statement says nothing about.
 _NOTHING = 2.0
 
@@ -81,7 +83,9 @@ class Falsified:
     ended early; `clocked` whether that was a clock. ``applicable`` instances met every condition; on ``zero`` of them
     both sides were 0, which is no violation and shows little. ``terms`` is what was found term by term, where that was
     asked for; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
-    ``functions`` are the worst convex functions of small runs, where those were asked for.
+    ``functions`` are the worst convex functions of small runs, where those were asked for. ``independent`` are left /
+    right of the best instances of searches that did not share one, each on a shape of its own; ``searched`` says in
+    which families.
     """
 
     statement: Statement
@@ -96,6 +100,8 @@ class Falsified:
     terms: ByTerm | None = None
     shrunk: Shrunk | None = None
     functions: WorstFunctions | None = None
+    independent: tuple[float, ...] = ()
+    searched: Searched | None = None
     zero: int = 0
 
     @property
@@ -154,6 +160,15 @@ class _Over(Exception):  # noqa: N818  # not an error: ends the optimisers
     """An instance fails, or the budget is spent."""
 
 
+class _Point(NamedTuple):
+    """A point of a family's cube with its room, and whether that is the room before the first round."""
+
+    room: float
+    family: InstanceFamily
+    point: Array
+    at_start: bool
+
+
 @dataclass
 class _Search:
     statement: Statement
@@ -166,7 +181,9 @@ class _Search:
     zero: int = 0
     best: tuple[float, Instance, Verdict, InstanceShape] | None = None
     reasons: dict[str, int] = field(default_factory=dict)
-    points: list[tuple[float, InstanceFamily, Array]] = field(default_factory=list)
+    points: list[_Point] = field(default_factory=list)
+    start_reached: bool = False
+    evolved: list[InstanceFamily] = field(default_factory=list)
 
     @property
     def late(self) -> bool:
@@ -210,7 +227,7 @@ class _Search:
         if self.best is None or violated or room < self.best[0]:
             self.best = room, instance, verdict, family.shape
             self.report(self.spent / self.budget.evaluations, _best_text(room))
-        self.points.append((room, family, point))
+        self.points.append(_Point(room, family, point, worst.round == 0))
         if violated:
             raise _Over
         if self.spent % 16 == 0:
@@ -218,16 +235,24 @@ class _Search:
         return room
 
     def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
-        """The verdict of the rounds from the second on, where the least slack is none before the first.
+        """The verdict of the rounds from the second on, once some instance has nearly reached the bound before it.
 
         A bound that is reached at the start, as F_0 is by f - inf f, would end the search there.
         """
-        later = from_second_round(self.statement)
-        tied = verdict.worst is not None and verdict.outcome is not Outcome.VIOLATED and _tied_at_start(verdict.worst)
-        if later is None or not tied:
+        later, worst = from_second_round(self.statement), verdict.worst
+        if later is None or worst is None or worst.round != 0 or verdict.outcome is Outcome.VIOLATED:
             return verdict
-        found = replace(instance, statement=later).verdict(self.options)
-        note = "both sides are equal in round 0: what is shown is the tightest of the later rounds"
+        if worst.right - worst.left <= _REACHED * (abs(worst.left) + abs(worst.right)) and not self.start_reached:
+            self.start_reached = True
+            self.points = [each for each in self.points if not each.at_start]
+            self.best = None if self.best is None or _at_start(self.best[2]) else self.best
+        if not self.start_reached:
+            return verdict
+        try:
+            found = replace(instance, statement=later).verdict(self.options)
+        except InputError:  # a run of one round
+            return verdict
+        note = "before round 0 the bound is nearly reached: what is shown is the tightest of the later rounds"
         return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
 
     def _verdict(self, instance: Instance) -> Verdict:
@@ -240,6 +265,13 @@ class _Search:
         if verdict.outcome is Outcome.VIOLATED and verdict.supposes:
             raise InputError(f"violated only if {' and '.join(verdict.supposes)}")
         return verdict
+
+    @property
+    def independent(self) -> tuple[float, ...]:
+        """Left / right of the best instance of each shape that was evolved by itself, largest first."""
+        by_shape = ([each.room for each in self.points if each.family is family] for family in self.evolved)
+        rooms = [min(each) for each in by_shape if each]
+        return tuple(sorted(((1 - room) / (1 + room) for room in rooms if room > -1), reverse=True))
 
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
@@ -256,11 +288,12 @@ class _Search:
         """Differential evolution on the best shapes, begun at the best points known of them."""
         from scipy.optimize import differential_evolution
 
-        ranked = sorted(self.points, key=lambda each: each[0])
-        chosen = list({id(family): family for _, family, _ in ranked}.values())[:_SHAPES]
+        ranked = sorted(self.points, key=lambda each: each.room)
+        chosen = list({id(each.family): each.family for each in ranked}.values())[:_SHAPES]
+        self.evolved = chosen
         for k, family in enumerate(chosen):
             end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
-            known = [point for _, other, point in ranked if other is family][:_POPULATION]
+            known = [each.point for each in ranked if each.family is family][:_POPULATION]
             fill = [rng.random(family.size) for _ in range(max(_POPULATION - len(known), 0))]
             rounds = max(int((end - self.spent) / _POPULATION) - 1, 1)
             differential_evolution(
@@ -278,9 +311,9 @@ class _Search:
         from scipy.optimize import minimize
 
         while True:
-            ranked = sorted(self.points, key=lambda each: each[0])[:_POLISHED]
+            ranked = sorted(self.points, key=lambda each: each.room)[:_POLISHED]
             before = self.spent
-            for _, family, point in ranked:
+            for _, family, point, _ in ranked:
                 share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
                 minimize(
                     lambda moved, family=family: self.room(family, moved),
@@ -299,9 +332,12 @@ def falsify(
     *,
     seed: int = 0,
     report: Report | None = None,
+    fixed: Mapping[str, float] | None = None,
 ) -> Falsified:
     """The instance with the least room; see `Falsified`.
 
+    Numbers that are ``fixed`` (sizes, noise, step sizes, parameters of the method) are those of every instance; terms
+    and worst functions are not looked at then.
     ``report`` receives the share of the budget that is spent and the best so far. An interrupt ends the search with the
     best instance found. Raises `InputError` for statements without a value and for methods that have no family.
     """
@@ -310,7 +346,8 @@ def falsify(
     if reasons := foreign(statement):
         return Falsified(statement, None, None, None, 0, 0, 0.0, reasons=reasons)
     whole("seed", seed, 0)
-    families = [InstanceFamily(statement, shape) for shape in shapes(statement)]
+    numbers = checked(statement, fixed or {})
+    families = [InstanceFamily(statement, shape, numbers) for shape in shapes(statement, numbers)]
     search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
     stopped = ""
     rng = np.random.default_rng(seed)
@@ -335,6 +372,9 @@ def falsify(
         statement, None, None, None, search.spent, search.applicable, spent, stopped, reasons, zero=search.zero
     )
     found = found if best is None else replace(found, instance=best[1], verdict=best[2], shape=best[3])
+    found = replace(found, independent=search.independent, searched=Searched.of(statement, families))
+    if numbers:
+        return found
     if budget.by_term and not stopped and not found.by_instance:
         found = _with_terms(found, seed, search)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
@@ -401,9 +441,8 @@ def from_second_round(statement: Statement) -> Statement | None:
     return replace(statement, claims=tuple(claims)) if changed else None
 
 
-def _tied_at_start(worst: Comparison) -> bool:
-    """Whether the least slack is none, before the first round."""
-    return worst.round == 0 and abs(worst.right - worst.left) <= _TIE * (abs(worst.left) + abs(worst.right))
+def _at_start(verdict: Verdict) -> bool:
+    return verdict.worst is not None and verdict.worst.round == 0
 
 
 def _best_text(room: float) -> str:

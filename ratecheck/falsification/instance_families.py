@@ -53,7 +53,9 @@ _VISITED = (32, 64)
 _PIECE_BY_PIECE = (16, 500)
 # Kinks of such a function, and the least curvature of one that is strongly convex.
 _KINKS, _LEAST = 2, 0.02
-# Numbers of clients that are tried where nothing runs, and in two groups of equal clients.
+# Clients that are each of their own kind; numbers of clients that are tried where nothing runs, and in two groups of
+# equal clients.
+_FEW = 3
 _MANY = (10, 40)
 _GROUPED = 10
 # The largest step size where any is admissible.
@@ -126,41 +128,73 @@ def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
     return np.asarray(clients == rounds * n // T)
 
 
-def shapes(statement: Statement, most: int = 3) -> list[InstanceShape]:
-    """The shapes that a statement can be asked about, small ones first."""
+def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> list[InstanceShape]:
+    """The shapes that a statement can be asked about, small ones first; of those with ``fixed`` sizes, if any.
+
+    Raises `InputError` where no shape has these sizes.
+    """
+    fixed, run = fixed or {}, statement.vocabulary.run
+    n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
+    found = _shapes(statement)
+    if n is not None:
+        found = [shape for shape in found if shape.n == n] or [
+            *_grouped(statement, int(n)),
+            *_kinked(statement, int(n)),
+        ]
+    found = [shape for shape in found if size is None or shape.size == size]
+    if not found:
+        sizes = [name for role in ("clients", "participants") if (name := run.get(role, "")) in fixed]
+        listed = ", ".join(f"{name}={fixed[name]:g}" for name in sizes)
+        raise InputError(f"the search has no instances with {listed} for {statement.key}")
+    return found
+
+
+def _grouped(statement: Statement, n: int) -> list[InstanceShape]:
+    """Shapes of many clients, in two groups of equal ones."""
+    d_u, d_v = _blocks(statement)[0]
+    groups = 0 if method_of(statement) is None else 2
+    sizes = sorted({*_participants(statement, n)} & {1, n // 2, n - 1, n})
+    return [InstanceShape(n, d_u, d_v, size, groups=groups) for size in sizes]
+
+
+def _kinked(statement: Statement, n: int) -> list[InstanceShape]:
+    """The shape of clients with kinks, where such runs are followed exactly."""
+    d_u = _blocks(statement)[0][0]
+    return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if d_u and _has_pieces(statement) else []
+
+
+def _blocks(statement: Statement) -> list[tuple[int, int]]:
+    """Numbers of shared and personal variables that are tried."""
+    method = method_of(statement)
+    if method is None:
+        return [(1, 0), (2, 0)]
+    sizes_u = (1, 2) if method.shared else (0,)
+    sizes_v = (0, 1) if method.personal and method.shared else (1, 2) if method.personal else (0,)
+    return list(itertools.product(sizes_u, sizes_v))
+
+
+def _shapes(statement: Statement) -> list[InstanceShape]:
+    """All of them."""
     method = method_of(statement)
     if is_bilevel(statement):
         # Where everybody takes part and nothing is random the constants along a run are those of one run.
         return [InstanceShape(n, 1, 1, n) for n in (1, 2)]
-    if method is None:
-        blocks: list[tuple[int, int]] = [(1, 0), (2, 0)]
-    else:
-        sizes_u = (1, 2) if method.shared else (0,)
-        sizes_v = (0, 1) if method.personal and method.shared else (1, 2) if method.personal else (0,)
-        blocks = list(itertools.product(sizes_u, sizes_v))
+    blocks = _blocks(statement)
     found = []
-    for n, (d_u, d_v) in itertools.product(range(1, most + 1), blocks):
+    for n, (d_u, d_v) in itertools.product(range(1, _FEW + 1), blocks):
         for size in _participants(statement, n):
             kinds = () if not every_participation(statement) else TRACES if n > 1 else ("rare",)
             found.append(InstanceShape(n, d_u, d_v, size))
             if size == 1:
                 found += [InstanceShape(n, d_u, d_v, size, kind) for kind in kinds]
     if method is not None:
-        found += [
-            InstanceShape(_GROUPED, *blocks[0], size, groups=2)
-            for size in sorted({*_participants(statement, _GROUPED)} & {1, _GROUPED // 2, _GROUPED - 1, _GROUPED})
-        ]
+        found += _grouped(statement, _GROUPED)
         if any_sign(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
-        if blocks[0][0] and _has_pieces(statement):
-            found += [InstanceShape(n, blocks[0][0], 0, n, kinks=_KINKS) for n in (1, 2, 3)]
+        found += [shape for n in range(1, _FEW + 1) for shape in _kinked(statement, n)]
     else:
         # Without a run many clients cost little, and delays grow with their number.
-        found += [
-            InstanceShape(n, *blocks[0], size)
-            for n in _MANY
-            for size in sorted({*_participants(statement, n)} & {1, n // 2, n})
-        ]
+        found += [shape for n in _MANY for shape in _grouped(statement, n)]
     return found
 
 
@@ -195,16 +229,19 @@ def _participants(statement: Statement, n: int) -> Sequence[int]:
 
 
 class InstanceFamily:
-    """All instances of a statement with one shape; ``coordinates`` names the axes of the cube in order."""
+    """All instances of a statement with one shape; ``coordinates`` names the axes of the cube in order.
 
-    def __init__(self, statement: Statement, shape: InstanceShape) -> None:
-        self.statement, self.shape = statement, shape
+    Numbers that are ``fixed`` are those of all of them; see `ratecheck.falsification.fixed`.
+    """
+
+    def __init__(self, statement: Statement, shape: InstanceShape, fixed: Mapping[str, float] | None = None) -> None:
+        self.statement, self.shape, self.fixed = statement, shape, fixed or {}
         self.coordinates = tuple(self._names())
 
     def _names(self) -> Iterator[str]:
         shape = self.shape
         yield from ("rounds", "local_steps")
-        if self._bilevel:
+        if self.bilevel:
             yield from ("curvature lower", "curvature x", "curvature y", "slope coupling")
             yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
         else:
@@ -225,7 +262,8 @@ class InstanceFamily:
             yield "probability"
 
     @cached_property
-    def _bilevel(self) -> bool:
+    def bilevel(self) -> bool:
+        """Whether problems have a lower level."""
         return is_bilevel(self.statement)
 
     @cached_property
@@ -242,7 +280,7 @@ class InstanceFamily:
     @cached_property
     def _noises(self) -> tuple[str, ...]:
         """Noise of the variables that there are, where the statement does not say how large it is."""
-        if self._bilevel or self.shape.quiet:
+        if self.bilevel or self.shape.quiet:
             return ()
         absent = {name for name, d in (("sigma_u", self.shape.d_u), ("sigma_v", self.shape.d_v)) if not d}
         facts = self.statement.vocabulary.facts.items()
@@ -266,7 +304,9 @@ class InstanceFamily:
         """Parameters of the method that stand in a condition beside step sizes, and are chosen before those."""
         steps = {q.name for q in self.statement.vocabulary if q.role is Role.STEP_SIZE}
         together = [c.symbols for c in self.statement.conditions if c.symbols & steps]
-        return tuple(name for name in self._parameters if any(name in symbols for symbols in together))
+        return tuple(
+            name for name in self._parameters if name not in self.fixed and any(name in symbols for symbols in together)
+        )
 
     @cached_property
     def _free_steps(self) -> tuple[str, ...]:
@@ -280,7 +320,9 @@ class InstanceFamily:
         for each in statement.step_products:
             locals_.setdefault(each.local.name, each.product.name)
         follow = {p.outer.name for p in statement.step_products if locals_[p.local.name] != p.product.name}
-        free = [n for n in dict.fromkeys((*products, *names)) if n in names and n not in {*locals_, *follow}]
+        free = [
+            n for n in dict.fromkeys((*products, *names)) if n in names and n not in {*locals_, *follow, *self.fixed}
+        ]
         return tuple(n for n in free if n not in statement.settings)[:4]
 
     @cached_property
@@ -332,7 +374,7 @@ class InstanceFamily:
     def _problem(self, coordinate: Mapping[str, float]) -> Problem:
         if self.shape.kinks:
             return self._pieces(coordinate)
-        return self._two_levels(coordinate) if self._bilevel else self._one_level(coordinate)
+        return self._two_levels(coordinate) if self.bilevel else self._one_level(coordinate)
 
     def _pieces(self, coordinate: Mapping[str, float]) -> Piecewise:
         """Functions of curvature up to 1; where dissimilarity is bounded clients agree far away."""
@@ -412,6 +454,7 @@ class InstanceFamily:
             given[name] = (
                 1.0 if coordinate[f"parameter {name}"] > _EDGE else 4 * _factor(coordinate[f"parameter {name}"] / _EDGE)
             )
+        given |= {name: value for name, value in self.fixed.items() if name != roles.get("clients")}
         return given
 
     @property
@@ -435,7 +478,7 @@ class InstanceFamily:
         drawn = Assumption.DRAWN_STEP_SIZES in statement.assumptions
         # What lemmas speak of is computed local step by local step.
         slow = method is not None and not recordable(wanted(statement))
-        if slow or drawn or self._bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
+        if slow or drawn or self.bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
             return _NEAR_OF_MANY if self.shape.groups else _NEAR
         if method is not None and not method.algorithm.linear:
             return _NEAR_OF_MANY if self.shape.groups else _STEP_BY_STEP

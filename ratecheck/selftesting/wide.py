@@ -71,7 +71,7 @@ class Wide(InstanceFamily):
     def _inside(self, name: str, interval: Interval, x: float) -> float:
         """Where nothing restricts a number, one of the problem's own units."""
         free = not math.isfinite(interval.high) and interval.box[0] <= _NOWHERE
-        return super()._inside(name, interval, x) * (self._unit(name) if free and not self._bilevel else 1.0)
+        return super()._inside(name, interval, x) * (self._unit(name) if free and not self.bilevel else 1.0)
 
     @cached_property
     def _unlimited(self) -> bool:
@@ -114,7 +114,7 @@ class Wide(InstanceFamily):
         given = super()._settings(coordinate)
         facts, vocabulary = self.statement.vocabulary.facts, self.statement.vocabulary
         own = {name for name in given if facts.get(name) in NOISE or name in self._parameters}
-        if self._bilevel:
+        if self.bilevel:
             return given
         own = {name for name in own if name not in vocabulary.aliases}
         return {name: value * self._unit(name) if name in own else value for name, value in given.items()}
@@ -132,7 +132,7 @@ def _curvature(problem: Problem) -> float:
 
 def instance(statement: Statement, rng: np.random.Generator) -> Instance | None:
     """A random valid one; None where none was met."""
-    sizes = [shape for shape in shapes(statement) if not shape.trace]
+    sizes = [shape for shape in shapes(statement) if not (shape.trace or shape.kinks)]
     for _ in range(_TRIES):
         shape = sizes[rng.integers(len(sizes))]
         if not is_bilevel(statement) and not shape.continued:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Columns of a sentence.
 _COLUMNS = 100
 
+# Sides that agree to this are called tight; searches that agree to this are called alike, where there are several.
+_TIGHT, _ALIKE, _SEVERAL = 1e-6, 0.01, 2
+
 # What is said where no instance has a side other than 0.
 _ZERO = "left and right are 0 on all of them, so that this says little"
 
@@ -61,8 +64,11 @@ def falsified_text(found: Falsified) -> str:
     lines += [f"  because {reason}" for reason in found.reasons]
     if found.outcome is Outcome.INCONCLUSIVE:
         lines.append("  note    a search proves nothing: other instances may be tighter")
+        lines += _agreement(found)
     if found.shape is not None:
         lines.append(f"  shape   {found.shape}")
+    if found.outcome is Outcome.INCONCLUSIVE:
+        lines += _searched_text(found)
     lines += _terms_text(found)
     if found.functions is not None:
         lines += _functions_text(found.functions, violated=found.by_function)
@@ -73,6 +79,28 @@ def falsified_text(found: Falsified) -> str:
     elif found.verdict is not None and not found.by_function:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def _agreement(found: Falsified) -> list[str]:
+    """Whether the statement is tight, and whether searches that share nothing end alike."""
+    if found.tightness is None:
+        return []
+    if found.tightness >= 1 - _TIGHT:
+        return ["  tight   left and right agree to 1e-6 on the worst instance"]
+    if len(found.independent) < _SEVERAL:
+        return []
+    most, least = found.independent[0], found.independent[-1]
+    said = "agree" if least >= (1 - _ALIKE) * most else "do not agree: more evaluations may find more"
+    listed = ", ".join(f"{number(each)}" for each in found.independent)
+    return [f"  alike   the searches on the best {len(found.independent)} shapes, each by itself, {said} ({listed})"]
+
+
+def _searched_text(found: Falsified) -> list[str]:
+    """Families and their sizes, and what was not reached."""
+    if found.searched is None:
+        return []
+    lines = [f"  among   {family}" for family in found.searched.families]
+    return lines + [f"  missed  {each}" for each in found.searched.missed]
 
 
 def _functions_text(functions: WorstFunctions, *, violated: bool) -> list[str]:
@@ -166,6 +194,9 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "shrunk": None if shrunk is None else _shrunk_fields(shrunk, found.instance),
         "terms": [] if found.terms is None else [_niche_fields(niche) for niche in found.terms.niches],
         "functions": None if found.functions is None else _functions_fields(found.functions),
+        "independent": list(found.independent),
+        "searched": None if found.searched is None else list(found.searched.families),
+        "missed": None if found.searched is None else list(found.searched.missed),
     }
 
 

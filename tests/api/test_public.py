@@ -210,7 +210,7 @@ def test_an_instance_is_asked_again():
         (lambda: rc.verify(KEY, participation=rc.participation.Uniform(10, 5), m=4), "m=4 contradicts Uniform"),
         (lambda: rc.verify(KEY, n=5, participation=rc.participation.Uniform(10, 5)), "n=5 contradicts Uniform"),
         (lambda: rc.verify(KEY, engine="fast"), "no engine 'fast'"),
-        (lambda: rc.falsify(KEY, m=3), "m=3 is chosen by the search"),
+        (lambda: rc.falsify(KEY, L=3), "L=3: the search takes L from the problems that it tries"),
         (lambda: rc.falsify(KEY, "pfl/theorem-4.5", out="a.json"), "for one statement, not for 2"),
         (lambda: rc.audit("nothing"), "no paper 'nothing'"),
         (lambda: rc.audit("flame", step="pfl/theorem-3.7-1"), "is not one of flame"),

@@ -1,0 +1,54 @@
+"""Numbers that a search leaves as they are given: sizes of the run, noise, step sizes and parameters of the method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bounds.statement import Statement
+from bounds.symbols import Role
+from ratecheck.certification.certified_constants import NOISE
+from ratecheck.errors import InputError
+from ratecheck.inputs import nonnegative, positive, whole
+
+# Clients that are followed one by one while a search asks for hundreds of instances.
+_MOST_CLIENTS = 40
+
+
+def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float]:
+    """The given numbers; raises `InputError` for one that a search cannot fix, or that is none of the statement's.
+
+    Constants such as L are those of the problem that is searched, so that they cannot be fixed.
+    """
+    statement.check_names(given)
+    run = {symbol: role for role, symbol in statement.vocabulary.run.items()}
+    found = {}
+    for name, value in given.items():
+        if name in statement.settings:
+            raise InputError(f"{name}={value:g} contradicts {statement.key}, which sets {name} itself")
+        if name in run:
+            most = _MOST_CLIENTS if run[name] in ("clients", "participants") else None
+            found[name] = float(whole(name, value, 1, most, "clients are followed one by one" if most else ""))
+        elif statement.vocabulary.facts.get(name) in NOISE:
+            found[name] = nonnegative(name, value)
+        elif statement.vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING):
+            found[name] = positive(name, value)
+        else:
+            able = ", ".join(_fixable(statement))
+            raise InputError(
+                f"{name}={value:g}: the search takes {name} from the problems that it tries; it can fix {able}, and "
+                f"--pep or 'verify' takes others"
+            )
+    return found
+
+
+def _fixable(statement: Statement) -> list[str]:
+    """Names that a search can fix, of those that the statement uses."""
+    vocabulary = statement.vocabulary
+    sizes = [symbol for symbol in vocabulary.run.values() if symbol not in statement.settings]
+    others = [
+        name
+        for name in statement.parameters
+        if name not in (*sizes, *statement.settings)
+        and (vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) or vocabulary.facts.get(name) in NOISE)
+    ]
+    return [*sizes, *others]

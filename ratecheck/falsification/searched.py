@@ -1,0 +1,67 @@
+"""What a search looked at, and what it could not reach, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bounds.statement import Assumption, Statement
+from ratecheck.falsification.instance_families import InstanceFamily
+from ratecheck.settings.applicability import method_of
+
+
+@dataclass(frozen=True)
+class Searched:
+    """``families`` of instances that were tried, each with its sizes, and ``missed``: what none of them is."""
+
+    families: tuple[str, ...]
+    missed: tuple[str, ...]
+
+    @staticmethod
+    def of(statement: Statement, families: Sequence[InstanceFamily]) -> Searched:
+        """Those of a search."""
+        kinds: dict[str, list[InstanceFamily]] = {}
+        for family in families:
+            kinds.setdefault(_kind(statement, family), []).append(family)
+        run = method_of(statement) is not None
+        found = tuple(f"{kind}, {_sizes(statement, each, run=run)}" for kind, each in kinds.items())
+        return Searched(found, tuple(_missed(statement, families)) if run else ())
+
+
+def _kind(statement: Statement, family: InstanceFamily) -> str:
+    if family.bilevel:
+        return "bilevel quadratics with one variable on each level"
+    if family.shape.kinks:
+        return f"functions with {family.shape.kinks} kinks, without noise"
+    if family.shape.continued:
+        return "functions of any curvature where the run is, without noise"
+    return "quadratics" if method_of(statement) is not None else "vectors"
+
+
+def _sizes(statement: Statement, families: Sequence[InstanceFamily], *, run: bool) -> str:
+    clients = sorted({family.shape.n for family in families})
+    variables = sorted({family.shape.d_u + family.shape.d_v for family in families})
+    parts = [f"n in {{{', '.join(map(str, clients))}}}", f"d in {{{', '.join(map(str, variables))}}}"]
+    if run:
+        roles, fixed = statement.vocabulary.run, families[0].fixed
+        most = [max(each) for each in zip(*(family.reach for family in families), strict=True)]
+        for role, limit in zip(("local_steps", "rounds"), most, strict=True):
+            name = roles.get(role)
+            if name is not None and name not in statement.settings:
+                parts.append(f"{name} = {fixed[name]:g}" if name in fixed else f"{name} to {limit:g}")
+    return ", ".join(parts)
+
+
+def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[str]:
+    """What the statement speaks of and no family has."""
+    found = []
+    if all(family.bilevel for family in families):
+        found.append("lower levels that are not quadratic, noise in second derivatives")
+    elif any(family.shape.kinks for family in families):
+        found.append("functions that are not quadratic, with noise or with sampled clients")
+        found.append("functions that do not split into coordinates, but for quadratics")
+    else:
+        found.append("functions that are not quadratic")
+    if Assumption.DISSIMILARITY in statement.assumptions:
+        found.append("unequal curvatures with noise")
+    return found

@@ -1,0 +1,61 @@
+"""Numbers that a search leaves as they are."""
+
+import pytest
+
+import bounds
+import ratecheck as rc
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.fixed import checked
+
+KEY = "pfl/theorem-3.7"
+
+
+@pytest.mark.parametrize(
+    "fixed", [{"K": 3.0}, {"T": 7.0}, {"n": 5.0}, {"n": 5.0, "m": 4.0}, {"sigma_u": 0.0}, {"gamma": 0.001}]
+)
+def test_every_instance_has_them(fixed):
+    """The worst one does, and it is the search's own: without them another one is found."""
+    found = falsify(bounds.get(KEY), Budget(40), fixed=fixed)
+    assert found.applicable > 0
+    values = {**found.verdict.values, "n": found.instance.problem.n}
+    assert {name: values[name] for name in fixed} == fixed
+    assert found.terms is None
+    assert found.functions is None
+
+
+@pytest.mark.parametrize(
+    ("fixed", "said"),
+    [
+        ({"L": 2.0}, "L=2: the search takes L from the problems that it tries; it can fix n, m, K, T,"),
+        ({"K": 1.5}, "K=1.5: needed a whole number"),
+        ({"n": 500.0}, 'n=500 breaks "1 <= n <= 40" (clients are followed one by one); nearest that does: 40'),
+        ({"n": 2.0, "m": 3.0}, "the search has no instances with n=2, m=3"),
+        ({"gamma": -1.0}, "gamma=-1"),
+        ({"gama": 1.0}, "gama"),
+    ],
+)
+def test_what_cannot_be_fixed_is_refused(fixed, said):
+    """In one line, before anything is searched."""
+    with pytest.raises(InputError) as caught:
+        falsify(bounds.get(KEY), Budget(10), fixed=fixed)
+    assert said in str(caught.value)
+
+
+def test_what_the_statement_sets_is_refused():
+    """Even with the same value: it is no choice."""
+    with pytest.raises(InputError) as caught:
+        checked(bounds.get("pfl/fedavg-full"), {"m": 3.0})
+    assert "sets m itself" in str(caught.value)
+
+
+def test_the_command_and_the_call_take_them(cli):
+    """As NAME=VALUE, and by name."""
+    found = cli("falsify", KEY, "--evaluations", "20", "K=2", "n=2")
+    assert found.returncode == 0
+    assert "  among   quadratics, n in {2}" in found.stdout
+    assert "K = 2" in found.stdout
+    assert rc.falsify(KEY, evaluations=20, K=2, n=2).instance.given["K"] == 2.0
+    refused = cli("falsify", KEY, "L=3")
+    assert refused.returncode == 2
+    assert "the search takes L from the problems that it tries" in refused.stderr

@@ -1,0 +1,81 @@
+"""Functions with kinks in the search: what only they refute, true statements left alone, readable counterexamples."""
+
+import pytest
+
+from bounds.theorem import theorem
+from ratecheck.falsification.falsify import Budget, falsify, from_second_round
+from ratecheck.falsification.shrink import shrunk
+from ratecheck.outcome import Outcome
+from ratecheck.problems import Piecewise
+from ratecheck.views.counterexample import WrittenCounterexample
+from ratecheck.views.falsify import falsified_text
+
+CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
+DOMINATED = ["smoothness", "polyak_lojasiewicz", "full_participation", "no_personal"]
+LONGEST = ("gamma_u == 1/L",)
+ALONE = Budget(1000, by_term=False, functions=False)
+
+
+def descent(right, left="gap", over="every_round", assumptions=CONVEX, conditions=LONGEST):
+    """A theorem on gradient descent."""
+    return theorem(
+        title="Gradient descent", algorithm="fedavg", left=left, right=right, over=over, assumptions=list(assumptions),
+        conditions=list(conditions), settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook",
+        key="own/descent",
+    )  # fmt: skip
+
+
+# No quadratic contradicts these: with a step of 1/L the gap of one is at most L R^2/(5 t) or so, and less.
+WRONG = {
+    "values": descent("L*dist2_0/(5*t + 2)"),
+    "gradients": descent("2*L*F_0/(3*t + 1)", left="G_u", over="every_round_but_first"),
+}
+TRUE = {
+    "values": descent("L*dist2_0/(4*t + 2)"),
+    "gradients": descent("2*L*F_0/(2*t + 1)", left="G_u"),
+    "dominated": descent("(1 - mu_PL/L)**t*F_0", assumptions=DOMINATED),
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_wrong_rate_of_gradient_descent_is_refuted_by_a_slope_that_ends_in_a_bowl(seed):
+    """By one client with one kink in two rounds, whatever the seed."""
+    found = shrunk(falsify(WRONG["values"], ALONE, seed=seed))
+    assert found.outcome is Outcome.VIOLATED
+    instance, verdict = found.shrunk.instance, found.shrunk.verdict
+    assert isinstance(instance.problem, Piecewise)
+    assert (instance.problem.n, instance.problem.d, instance.given["T"]) == (1, 1, 2)
+    text = WrittenCounterexample(instance, verdict).text
+    assert text.startswith("one client, f = ")
+    assert " for x >= " in text
+    assert "left " in text
+    assert r"\begin{cases}" in WrittenCounterexample(instance, verdict).latex
+
+
+def test_gradients_at_the_rate_of_quadratics_are_refuted():
+    """The squared gradient is largest on a slope, too."""
+    assert falsify(WRONG["gradients"], ALONE).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_true_rates_are_left_alone_and_nearly_reached(name):
+    """Of rounds after the first, since all of them are equal before it."""
+    found = falsify(TRUE[name], ALONE)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert 0.99 < found.tightness <= 1 + 1e-5
+    assert found.verdict.worst.round != 0
+
+
+def test_a_bound_that_is_reached_at_the_start_does_not_end_the_search():
+    """Claims about every round are looked at from the second one on, other claims as they are."""
+    assert from_second_round(WRONG["gradients"]) is None
+    later = from_second_round(TRUE["values"])
+    assert [claim.metric.over.value for claim in later.claims] == ["every round from the second on"]
+
+
+def test_what_was_searched_is_said():
+    """Families, sizes, whether searches that share nothing agree, and what none of them is."""
+    text = falsified_text(falsify(TRUE["values"], Budget(60, by_term=False, functions=False)))
+    assert "  among   quadratics, n in {1, 2, 3, 10}, d in {1, 2}, T to " in text
+    assert "  among   functions with 2 kinks, without noise, n in {1, 2, 3}, d in {1}, T to 500" in text
+    assert "  missed  functions that are not quadratic, with noise or with sampled clients" in text
