@@ -10,8 +10,11 @@ with these sizes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import sympy as sp
+
+from bounds.roots import shown
 from bounds.statement import Statement
 from ratecheck.aliases import Progress
 from ratecheck.certification.certified_constants import DELAYS
@@ -62,6 +65,7 @@ class ByTerm:
 
 def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = None) -> ByTerm:
     """The niches of a statement, up to the first violation that `verify` confirms."""
+    statement = in_parts(statement)
     try:
         check_measurable(statement)
         covered(statement)
@@ -77,6 +81,16 @@ def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = No
         if found[-1].refuted:
             break
     return ByTerm(tuple(found))
+
+
+def in_parts(statement: Statement) -> Statement:
+    """The statement with the summands of its first right side as its terms, where it was written as one term."""
+    first, *others = statement.claims
+    (only, *more) = first.terms.values()
+    parts = sp.Add.make_args(only)
+    if more or len(parts) == 1:
+        return statement
+    return replace(statement, claims=(replace(first, terms={str(shown(part)): part for part in parts}), *others))
 
 
 def _niche(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Niche:

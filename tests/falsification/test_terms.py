@@ -7,8 +7,9 @@ import pytest
 import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
+from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
-from ratecheck.falsification.terms import by_term
+from ratecheck.falsification.terms import by_term, in_parts
 from ratecheck.outcome import Outcome
 from ratecheck.views.falsify import falsified_fields, falsified_text
 
@@ -91,3 +92,17 @@ def test_what_was_found_of_each_term_is_printed():
     assert "at n=" in text
     text = falsified_text(falsify(bounds.get("pfl/lemma-3.1"), Budget(5)))
     assert "  terms   not looked at one by one: pfl/lemma-3.1 is about every round" in text
+
+
+def test_a_right_side_that_is_written_as_one_sum_has_a_niche_for_every_summand():
+    """A drift of clients a thousandth of what it is hides behind the initial gap on everything that is small."""
+    drift = theorem(
+        title="Drift", algorithm="fedavg", vocabulary="textbook", left="G_u", over="mean_of_rounds", key="own/drift",
+        assumptions=["smoothness", "dissimilarity", "full_participation", "no_personal"],
+        right="4*F_0/(gamma_u*K*T) + L**2*gamma_u**2*K**2*b**2/1000", conditions=["gamma_u*K*L <= 1/4"],
+        settings={"m": "n", "eta_u": 1, "sigma_u": 0},
+    )  # fmt: skip
+    assert [*in_parts(drift).claims[0].terms] == ["4*F_0/(K*T*gamma_u)", "K**2*L**2*b**2*gamma_u**2/1000"]
+    found = by_term(drift)
+    assert [niche.refuted for niche in found.niches] == [False, True]
+    assert in_parts(bounds.get("pfl/theorem-3.7")) is bounds.get("pfl/theorem-3.7")
