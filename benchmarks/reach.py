@@ -2,12 +2,12 @@
 
     python benchmarks/reach.py [--budgets 30 100 300 1000] [--seeds 3] [--out benchmarks/reach.json]
 
-Every theorem is tight: some function attains it, at any round from the second on. For each budget the search on
-quadratics alone, over some seeds: the least and the largest left side over right side found, and the median of the
-seconds. Then the worst case over functions of `falsify --pep` in four rounds: left over right on an exactly checked
-instance of the last one, the upper value over the right side, and seconds of all rounds; and PEPit's example of the
-theorem, where it has one: its value over the right side, and seconds. All in one process, after a first run of each
-that is not counted.
+Every theorem is tight: some function attains it, at any round from the second on. For each budget the search, and the
+same without functions with kinks, over some seeds: the least and the largest left side over right side found, and the
+median of the seconds. Then the worst case over functions of `falsify --pep` in four rounds: left over right on an
+exactly checked instance of the last one, the upper value over the right side, and seconds of all rounds; and PEPit's
+example of the theorem, where it has one: its value over the right side, and seconds. All in one process, after a first
+run of each that is not counted.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from bounds.statement import Statement
 from bounds.theorem import theorem
+from ratecheck.falsification import instance_families
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.worst_case import worst_case
 
@@ -78,6 +80,19 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - begun, found
 
 
+def _searched(statement: Statement, budget: int, seeds: int) -> dict[str, Any]:
+    """How close the search comes, over some seeds."""
+    runs = [
+        _timed(lambda seed=seed: falsify(statement, Budget(budget, by_term=False, functions=False), seed=seed))  # type: ignore[misc]
+        for seed in range(seeds)
+    ]
+    tight = [search.tightness or 0.0 for _, search in runs]
+    return {
+        "evaluations": budget, "least": min(tight), "largest": max(tight),
+        "seconds": statistics.median(seconds for seconds, _ in runs),
+    }  # fmt: skip
+
+
 def rows(budgets: list[int], seeds: int) -> list[dict[str, Any]]:
     """One row per theorem."""
     found = []
@@ -85,24 +100,15 @@ def rows(budgets: list[int], seeds: int) -> list[dict[str, Any]]:
         given = {"n": 1.0, "T": float(T), "L": L, "gamma_u": 1 / L, **constants}
         falsify(statement, Budget(5, by_term=False, functions=False))
         worst_case(statement, given)
-        searches = []
-        for budget in budgets:
-            runs = [
-                _timed(lambda seed=seed: falsify(  # type: ignore[misc]
-                    statement, Budget(budget, by_term=False, functions=False), seed=seed  # noqa: B023
-                ))
-                for seed in range(seeds)
-            ]  # fmt: skip
-            tight = [search.tightness or 0.0 for _, search in runs]
-            searches.append({
-                "evaluations": budget, "least": min(tight), "largest": max(tight),
-                "seconds": statistics.median(seconds for seconds, _ in runs),
-            })  # fmt: skip
+        searches = [_searched(statement, budget, seeds) for budget in budgets]
+        with patch.object(instance_families, "_has_pieces", return_value=False):
+            quadratics = [_searched(statement, budget, seeds) for budget in budgets]
         seconds, enclosed = _timed(lambda: worst_case(statement, given))  # noqa: B023
         last = enclosed.enclosures[-1]
         row: dict[str, Any] = {
             "theorem": name,
             "search": searches,
+            "quadratics": quadratics,
             "functions": {
                 "lower": last.lower.left / last.lower.right,
                 "upper": last.upper.left / last.lower.right,
