@@ -240,7 +240,9 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911  # one exit code per way
 
 def _explained(error: BaseException) -> int:
     """What an error means for the user; 4 where it means a mistake of this program."""
-    if isinstance(error, KeyboardInterrupt):
+    from ratecheck import ending
+
+    if ending.by_interrupt(error):
         return _say("interrupted", INTERRUPTED)
     if os.environ.get("RATECHECK_TRACEBACK"):
         traceback.print_exception(error)

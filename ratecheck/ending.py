@@ -47,6 +47,27 @@ def prompt() -> Iterator[None]:
     yield
 
 
+@contextmanager
+def as_told() -> Iterator[None]:
+    """Inside the block an interrupt is one, also where compiled code that it met makes a `SystemError` of it.
+
+    NumPy's loops over Python objects may go on with an exception set, which the interpreter finds later.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if not by_interrupt(error):
+            raise
+        raise KeyboardInterrupt from error
+
+
+def by_interrupt(error: BaseException) -> bool:
+    """Whether an error is an interrupt, or what compiled code makes of one."""
+    return isinstance(error, KeyboardInterrupt) or (
+        isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt)
+    )
+
+
 def grant() -> None:
     """The interrupt has arrived, and what is done from here on, such as saving, is to be waited for."""
     _granted.release()

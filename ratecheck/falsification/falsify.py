@@ -352,9 +352,10 @@ def falsify(
     stopped = ""
     rng = np.random.default_rng(seed)
     try:
-        search.look(families, rng)
-        search.evolve(rng)
-        search.polish()
+        with ending.as_told():
+            search.look(families, rng)
+            search.evolve(rng)
+            search.polish()
     except _Over:
         violated = search.best is not None and search.best[2].outcome is Outcome.VIOLATED
         if search.spent < budget.evaluations and not violated:
@@ -394,7 +395,8 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
     """With the worst convex functions of small runs."""
     search.report(1.0, "over convex functions")
     try:
-        functions = worst_functions(found.statement, seed)
+        with ending.as_told():
+            functions = worst_functions(found.statement, seed)
     except KeyboardInterrupt:
         ending.grant()
         return replace(found, stopped=INTERRUPTED)
@@ -404,9 +406,10 @@ def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
 def _with_terms(found: Falsified, seed: int, search: _Search) -> Falsified:
     """With what is found where each term decides the bound; an instance that is tighter takes the search's place."""
     try:
-        terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
-        found = replace(found, terms=terms)
-        hardest = _tighter(found, terms)
+        with ending.as_told():
+            terms = by_term(found.statement.written, seed=seed, report=lambda _: search.report(1.0, "term by term"))
+            found = replace(found, terms=terms)
+            hardest = _tighter(found, terms)
     except KeyboardInterrupt:
         ending.grant()
         return replace(found, stopped=INTERRUPTED)
@@ -455,10 +458,11 @@ _HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "probabili
 
 
 def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]:
-    """Corners of the cube, and points whose coordinates are at an end one time in three, in turn."""
+    """What a family knows to be hard, corners of the cube, and points with coordinates at its ends, in turn."""
     kinds = [coordinate.partition(" ")[0] for coordinate in family.coordinates]
     high = np.array([kind in _HIGH for kind in kinds])
     lengths = iter((0.3, 0.6, 1.0, 0.0))
+    yield from family.apart()
     while True:
         if (length := next(lengths, None)) is not None:
             point = np.where(high, 1.0, 0.0)

@@ -51,6 +51,8 @@ _STEP_BY_STEP = (8, 200)
 _VISITED = (32, 64)
 # On functions with kinks runs are followed local step by local step.
 _PIECE_BY_PIECE = (16, 500)
+# A coordinate of a curvature that is next to none, with either sign or without.
+_BARELY = 0.3
 # Kinks of such a function, and the least curvature of one that is strongly convex.
 _KINKS, _LEAST = 2, 0.02
 # Clients that are each of their own kind; numbers of clients that are tried where nothing runs, and in two groups of
@@ -348,6 +350,24 @@ class InstanceFamily:
         point = rng.random(self.size)
         ends = rng.random(self.size) < 1 / 3
         return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
+
+    def apart(self) -> Iterator[Array]:
+        """Points where clients with kinks pull apart and differ only in between: local steps drift, where f is flat.
+
+        One has curvature 1 there, another none, with slopes +1 and nearly -1; runs are long, steps as large as may be.
+        """
+        if not self.shape.kinks or self.shape.n == 1:
+            return
+        for rounds, steps in ((1.0, 1.0), (0.8, 0.4)):
+            own = {"rounds": rounds, "local_steps": steps, "spread": 0.5}
+            for i, c in itertools.product(range(self.shape.n), range(self.shape.d_u)):
+                own |= {f"kink {i} {c} {j}": 1 / 6 + 2 / 3 * (j > 0) for j in range(self.shape.kinks)}
+                inside = range(1, self.shape.kinks)
+                own |= {f"piece {i} {c} {j}": 1.0 if i == 0 else _BARELY for j in inside}
+                own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.shape.kinks)}
+                own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
+            high = ("step", "parameter")
+            yield np.array([own.get(name, float(name.startswith(high))) for name in self.coordinates])
 
     def decode(self, point: Array) -> Instance:
         """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""

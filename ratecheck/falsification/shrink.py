@@ -98,12 +98,13 @@ def shrink(instance: Instance, evaluations: int = EVALUATIONS, report: Report | 
     state = Shrinking(instance, verdict, numbers, evaluations, report or (lambda *_: None), spent=1)
     stopped = ""
     try:
-        while True:
-            before = numbers.simplicity(state.instance)
-            for each in simpler.PASSES:
-                each(state)
-            if numbers.simplicity(state.instance) == before:
-                break
+        with ending.as_told():
+            while True:
+                before = numbers.simplicity(state.instance)
+                for each in simpler.PASSES:
+                    each(state)
+                if numbers.simplicity(state.instance) == before:
+                    break
     except _Over:
         stopped = SPENT
     except KeyboardInterrupt:

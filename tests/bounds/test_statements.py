@@ -709,7 +709,7 @@ def test_a_broken_condition_shows_both_sides_and_what_would_do():
     assert not evaluation.applicable
     gamma, eta_u = evaluation.broken
     assert gamma.broken == (
-        'gamma=0.01 breaks "gamma <= 1/(32*K*L)" of pfl/theorem-3.7: 1/(32*1*5) = 0.00625. '
+        'gamma=0.01 breaks "gamma <= 1/(32*K*L)" of pfl/theorem-3.7: 1/(32*5*1) = 0.00625. '
         "Largest admissible gamma: 0.00625."
     )
     for part in ("eta_u=2", "eta_u >= sqrt(m)", "2.23607", "Smallest admissible eta_u: 2.236067978"):

@@ -134,7 +134,7 @@ def test_bound_outside_its_condition(cli):
     result = cli("bound", *arguments, "gamma=0.01", "--json")
     assert result.returncode == 2
     assert json.loads(result.stdout)["applicable"] is False
-    line = 'ratecheck: gamma=0.01 breaks "gamma <= 1/(32*K*L)" of pfl/theorem-3.7: 1/(32*1*25) = 0.00125. '
+    line = 'ratecheck: gamma=0.01 breaks "gamma <= 1/(32*K*L)" of pfl/theorem-3.7: 1/(32*25*1) = 0.00125. '
     assert result.stderr == line + "Largest admissible gamma: 0.00125.\n"
 
 

@@ -19,7 +19,7 @@ from bounds.parsing import expression
 from bounds.theorem import theorem
 from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
-from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.falsify import INTERRUPTED, Budget, falsify
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
@@ -313,3 +313,22 @@ def test_shape_in_words():
     assert str(InstanceShape(2, 1, 0, 1, "once")) == "n=2, d=1+0, 1 per round, once"
     assert str(InstanceShape(10, 1, 0, 9, groups=2)) == "n=10, d=1+0, 9 per round, 2 groups"
     assert str(InstanceShape(2, 1, 0, 2, continued=True)) == "n=2, d=1+0, 2 per round, curvatures of any sign"
+
+
+def test_an_interrupt_that_compiled_code_hides_is_one(monkeypatch):
+    """A loop over rationals may go on with the exception set, of which the interpreter makes a `SystemError`."""
+    calls = []
+
+    def hidden(self, instance):
+        calls.append(instance)
+        if len(calls) < 5:
+            return instance.verdict(self.options)
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as told:
+            raise SystemError("returned a result with an exception set") from told
+
+    monkeypatch.setattr("ratecheck.falsification.falsify._Search._verdict", hidden)
+    found = falsify(bounds.get("pfl/theorem-3.7"), Budget(50))
+    assert found.stopped == INTERRUPTED
+    assert found.applicable == 4

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import warnings
 
 import pytest
 
+import bounds
 from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.worst_functions import worst_functions
@@ -83,13 +85,10 @@ def test_what_is_not_asked_says_why():
     """Functions that need not be convex, and methods that are not modelled."""
     plain = descent("2*F_0/(gamma_u*T)", left="G_u", over="mean_of_rounds", assumptions=CONVEX[:1] + CONVEX[2:])
     assert "need not be convex" in worst_functions(plain).reason
-    proximal = theorem(
-        title="Proximal steps, convex", algorithm="pfedme", left="grad_F2", over="mean_of_rounds", right="F_0*lambda_",
-        assumptions=["convexity", "full_participation", "no_personal"], vocabulary="textbook", key="mine/proximal",
-    )  # fmt: skip
-    found = worst_functions(proximal)
+    upper = dataclasses.replace(bounds.get("simfbo/theorem-1"), title="Two levels, convex")
+    found = worst_functions(upper)
     assert found.worst is None
-    assert found.reason
+    assert found.reason == "simfbo/theorem-1 has no worst case here: the run of simfbo is not modelled"
 
 
 def test_the_same_seed_gives_the_same_answer():
