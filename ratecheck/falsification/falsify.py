@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -183,6 +184,7 @@ class _Search:
     reasons: dict[str, int] = field(default_factory=dict)
     points: list[_Point] = field(default_factory=list)
     start_reached: bool = False
+    longer: bool = True
     evolved: list[InstanceFamily] = field(default_factory=list)
 
     @property
@@ -199,7 +201,7 @@ class _Search:
             raise _Over
         self.spent += 1
         try:
-            instance = family.decode(np.clip(point, 0.0, 1.0))
+            instance = family.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
             verdict = self._later(instance, self._verdict(instance))
         except MethodError:
             # No other instance mends the method.
@@ -213,9 +215,7 @@ class _Search:
             return _NOTHING
         size = abs(worst.left) + abs(worst.right)
         self.applicable += 1
-        if size == 0.0:
-            # It meets the statement, but no instance near it is known to be closer to failing.
-            self.zero += 1
+        if self._idle(instance, verdict, size):
             return _NOTHING
         equal = any(claim.relation is Relation.EQUAL for claim in self.statement.claims)
         room = (-abs(worst.right - worst.left) if equal else worst.right - worst.left) / size
@@ -227,7 +227,7 @@ class _Search:
         if self.best is None or violated or room < self.best[0]:
             self.best = room, instance, verdict, family.shape
             self.report(self.spent / self.budget.evaluations, _best_text(room))
-        self.points.append(_Point(room, family, point, worst.round == 0))
+        self.points.append(_Point(room, family, point, self._at_start(instance, verdict)))
         if violated:
             raise _Over
         if self.spent % 16 == 0:
@@ -237,23 +237,41 @@ class _Search:
     def _later(self, instance: Instance, verdict: Verdict) -> Verdict:
         """The verdict of the rounds from the second on, once some instance has nearly reached the bound before it.
 
-        A bound that is reached at the start, as F_0 is by f - inf f, would end the search there.
+        A bound that is reached at the start, as F_0 is by f - inf f, would end the search there. Of the last and the
+        best round that is a run of one round: from then on there are two at least.
         """
         later, worst = from_second_round(self.statement), verdict.worst
-        if later is None or worst is None or worst.round != 0 or verdict.outcome is Outcome.VIOLATED:
+        if worst is None or verdict.outcome is Outcome.VIOLATED or not self._at_start(instance, verdict):
             return verdict
-        if worst.right - worst.left <= _REACHED * (abs(worst.left) + abs(worst.right)) and not self.start_reached:
+        near = worst.right - worst.left <= _REACHED * (abs(worst.left) + abs(worst.right))
+        if near and self.longer and not self.start_reached:
             self.start_reached = True
             self.points = [each for each in self.points if not each.at_start]
-            self.best = None if self.best is None or _at_start(self.best[2]) else self.best
-        if not self.start_reached:
+            self.best = None if self.best is None or self._at_start(*self.best[1:3]) else self.best
+        if later is None or not self.start_reached:
             return verdict
-        try:
-            found = replace(instance, statement=later).verdict(self.options)
-        except InputError:  # a run of one round
-            return verdict
+        found = replace(instance, statement=later).verdict(self.options)
         note = "before round 0 the bound is nearly reached: what is shown is the tightest of the later rounds"
         return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
+
+    def _idle(self, instance: Instance, verdict: Verdict, size: float) -> bool:
+        """Whether an instance that meets the statement leads nowhere: sides of 0, or a start that was reached."""
+        if size == 0.0:
+            self.zero += 1
+            return True
+        return self.start_reached and verdict.outcome is not Outcome.VIOLATED and self._at_start(instance, verdict)
+
+    @cached_property
+    def _of_one_round(self) -> bool:
+        """Whether it is about the last or the best round alone."""
+        return all(claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) for claim in self.statement.claims)
+
+    def _at_start(self, instance: Instance, verdict: Verdict) -> bool:
+        """Whether what is closest to failing is so before the first round, which every run has."""
+        if self._of_one_round:
+            return instance.given.get(self.statement.vocabulary.run.get("rounds", "")) == 1
+        single = any(claim.metric.over is Over.EVERY_ROUND for claim in self.statement.claims)
+        return single and verdict.worst is not None and verdict.worst.round == 0
 
     def _verdict(self, instance: Instance) -> Verdict:
         """What is said of an instance; raises `InputError` for an accusation that does not stand without rounding."""
@@ -308,20 +326,12 @@ class _Search:
 
     def polish(self) -> None:
         """Nelder and Mead's method from the best points, until the budget ends."""
-        from scipy.optimize import minimize
-
         while True:
             ranked = sorted(self.points, key=lambda each: each.room)[:_POLISHED]
             before = self.spent
-            for _, family, point, _ in ranked:
+            for each in ranked:
                 share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)
-                minimize(
-                    lambda moved, family=family: self.room(family, moved),
-                    point,
-                    method="Nelder-Mead",
-                    bounds=[(0.0, 1.0)] * family.size,
-                    options={"maxfev": share, "initial_simplex": _simplex(point), "adaptive": True},
-                )
+                descend(partial(self.room, each.family), each.point, share)
             if self.spent == before:
                 return
 
@@ -349,6 +359,8 @@ def falsify(
     numbers = checked(statement, fixed or {})
     families = [InstanceFamily(statement, shape, numbers) for shape in shapes(statement, numbers)]
     search = _Search(statement, budget, SEARCHED, report or (lambda *_: None), time.monotonic())
+    # Whether runs may be of more rounds than one.
+    search.longer = numbers.get(statement.vocabulary.run.get("rounds", "")) != 1
     stopped = ""
     rng = np.random.default_rng(seed)
     try:
@@ -444,10 +456,6 @@ def from_second_round(statement: Statement) -> Statement | None:
     return replace(statement, claims=tuple(claims)) if changed else None
 
 
-def _at_start(verdict: Verdict) -> bool:
-    return verdict.worst is not None and verdict.worst.round == 0
-
-
 def _best_text(room: float) -> str:
     """Left side / right side at a room."""
     return "violated" if room <= 0 else f"tightness {(1 - room) / (1 + room):.4g}"
@@ -462,7 +470,7 @@ def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]
     kinds = [coordinate.partition(" ")[0] for coordinate in family.coordinates]
     high = np.array([kind in _HIGH for kind in kinds])
     lengths = iter((0.3, 0.6, 1.0, 0.0))
-    yield from family.apart()
+    yield from family.hard()
     while True:
         if (length := next(lengths, None)) is not None:
             point = np.where(high, 1.0, 0.0)
@@ -470,6 +478,14 @@ def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]
             point[:2] = length
             yield point
         yield family.drawn(rng)
+
+
+def descend(room: Callable[[Array], float], point: Array, evaluations: int) -> None:
+    """Nelder and Mead's method from a point of a cube; `benchmarks/polish.py` has others beside it."""
+    from scipy.optimize import minimize
+
+    options = {"maxfev": evaluations, "initial_simplex": _simplex(point), "adaptive": True}
+    minimize(room, point, method="Nelder-Mead", bounds=[(0.0, 1.0)] * len(point), options=options)
 
 
 def _simplex(point: Array) -> Array:

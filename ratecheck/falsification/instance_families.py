@@ -351,30 +351,58 @@ class InstanceFamily:
         ends = rng.random(self.size) < 1 / 3
         return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
 
-    def apart(self) -> Iterator[Array]:
-        """Points where clients with kinks pull apart and differ only in between: local steps drift, where f is flat.
+    def hard(self) -> Iterator[Array]:
+        """Points of functions with kinks that are known to be hard.
 
-        One has curvature 1 there, another none, with slopes +1 and nearly -1; runs are long, steps as large as may be.
+        Of one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the same
+        gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and nearly
+        -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
         """
-        if not self.shape.kinks or self.shape.n == 1:
+        if not self.shape.kinks:
             return
-        for rounds, steps in ((1.0, 1.0), (0.8, 0.4)):
-            own = {"rounds": rounds, "local_steps": steps, "spread": 0.5}
-            for i, c in itertools.product(range(self.shape.n), range(self.shape.d_u)):
-                own |= {f"kink {i} {c} {j}": 1 / 6 + 2 / 3 * (j > 0) for j in range(self.shape.kinks)}
-                inside = range(1, self.shape.kinks)
-                own |= {f"piece {i} {c} {j}": 1.0 if i == 0 else _BARELY for j in inside}
-                own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.shape.kinks)}
-                own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
-            high = ("step", "parameter")
-            yield np.array([own.get(name, float(name.startswith(high))) for name in self.coordinates])
+        if self.shape.n > 1:
+            yield from (self._clients_apart(rounds, steps) for rounds, steps in ((1.0, 1.0), (0.8, 0.4)))
+            return
+        # T = 2 and 5: the slope ends 2 T - 2 steps away.
+        for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
+            yield self._one_client(rounds, (end, end + 2), (0.0, 1.0, 0.0))
+        yield self._one_client(0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
 
-    def decode(self, point: Array) -> Instance:
-        """The instance at a point of the cube; raises `InputError` where the statement says nothing there."""
+    def _one_client(self, rounds: float, kinks: Sequence[float], pieces: Sequence[float]) -> Array:
+        """All coordinates alike, a slope of -1 at the start."""
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
+        for c in range(self.shape.d_u):
+            own |= {f"kink 0 {c} {j}": 0.5 + (math.log10(kink) + 2) / 6 for j, kink in enumerate(kinks)}
+            own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
+        return self._at(own)
+
+    def _clients_apart(self, rounds: float, steps: float) -> Array:
+        own = {"rounds": rounds, "local_steps": steps, "spread": 0.5}
+        for i, c in itertools.product(range(self.shape.n), range(self.shape.d_u)):
+            own |= {f"kink {i} {c} {j}": 1 / 6 + 2 / 3 * (j > 0) for j in range(self.shape.kinks)}
+            inside = range(1, self.shape.kinks)
+            own |= {f"piece {i} {c} {j}": 1.0 if i == 0 else _BARELY for j in inside}
+            own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.shape.kinks)}
+            own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
+        return self._at(own)
+
+    def _at(self, own: Mapping[str, float]) -> Array:
+        """The point with these coordinates, step sizes at their edge, and 0 for all others."""
+        high = ("step", "parameter")
+        return np.array([own.get(name, float(name.startswith(high))) for name in self.coordinates])
+
+    def decode(self, point: Array, fewest: int = 1) -> Instance:
+        """The instance at a point of the cube, of that many rounds at least, unless their number is fixed.
+
+        Raises `InputError` where the statement says nothing there.
+        """
         coordinate = dict(zip(self.coordinates, (float(x) for x in point), strict=True))
         statement = self.statement
         problem = self._problem(coordinate)
         given = self._settings(coordinate)
+        rounds = statement.vocabulary.run.get("rounds", "")
+        if rounds in given and rounds not in self.fixed:
+            given[rounds] = max(given[rounds], float(fewest))
         pattern = self._pattern(coordinate, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
         if pattern is not None and pattern.delta is not None and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta

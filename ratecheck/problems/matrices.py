@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 
 # Relative size below which a residual counts as the zero that it is in exact arithmetic.
 _ZERO = 1e-12
+# Numbers that are added without rounding.
+_MOST_EXACT = 20_000
 
 
 def spd(rng: np.random.Generator, d: int, condition: float) -> Array:
@@ -32,6 +36,27 @@ def spread(g: Array, size: float) -> Array:
     deviation = g - g.mean(axis=0)
     norm = math.sqrt(float(np.mean(np.sum(deviation**2, axis=1))))
     return deviation * (size / norm) if norm > 0 else deviation
+
+
+def rounded_mean(values: Array, counts: NDArray[np.int64] | None = None) -> Array:
+    """The mean over the first axis, each row counted so often; every entry is off by its own last digit alone.
+
+    Clients that pull apart leave a mean that is far smaller than they are, of which a plain sum would lose the rest.
+    """
+    shape, n = values.shape[1:], len(values) if counts is None else int(counts.sum())
+    if values.size > _MOST_EXACT:
+        weights = np.ones(len(values)) if counts is None else counts
+        return np.asarray(np.tensordot(weights, values.astype(np.longdouble), axes=1) / n, dtype=np.float64)
+    columns = values.reshape(len(values), -1).T.tolist()
+    if counts is None:
+        found = [math.fsum(column) / n for column in columns]
+    else:
+        each = [int(count) for count in counts]
+        found = [
+            float(sum((k * Fraction(x) for k, x in zip(each, column, strict=True)), Fraction(0)) / n)
+            for column in columns
+        ]
+    return np.array(found).reshape(shape)
 
 
 def largest_norm(blocks: Array) -> float:

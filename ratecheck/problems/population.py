@@ -14,7 +14,7 @@ from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, nonnegative, whole
 from ratecheck.problems.constants import Certificate, Constant, Constants
-from ratecheck.problems.matrices import largest_norm
+from ratecheck.problems.matrices import largest_norm, rounded_mean
 from ratecheck.problems.problem import SingleLevel
 from ratecheck.problems.quadratic import Quadratic
 
@@ -196,7 +196,7 @@ class Population(SingleLevel):
 
     def _mean(self, values: Array) -> Array:
         """The mean over the clients of values (G, ...) by type."""
-        return np.asarray(np.tensordot(self.counts, values, axes=1) / self.n)
+        return rounded_mean(values, self.counts)
 
     # --- Constants ---
 

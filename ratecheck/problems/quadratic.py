@@ -22,6 +22,7 @@ from ratecheck.problems.matrices import (
     largest_norm,
     least_solution,
     pseudo_inverse,
+    rounded_mean,
     spd,
     spread,
     unit,
@@ -155,7 +156,7 @@ class Quadratic(SingleLevel):
 
     def mean(self) -> tuple[Array, Array]:
         """The means of the H_i (d, d) and of the g_i (d,)."""
-        return self.H.mean(axis=0), self.g.mean(axis=0)
+        return rounded_mean(self.H), rounded_mean(self.g)
 
     def joint_point(self, u: Array, v: Array) -> Array:
         """A point u (d_u,), v (n, d_v) in the coordinates of `joint`."""
@@ -169,6 +170,8 @@ class Quadratic(SingleLevel):
             at = np.concatenate([np.arange(d_u), d_u + i * d_v + np.arange(d_v)])
             joint[np.ix_(at, at)] += self.H[i]
             slope[at] += self.g[i]
+        H, g = self.mean()
+        joint[:d_u, :d_u], slope[:d_u] = n * H[:d_u, :d_u], n * g[:d_u]
         return joint, slope
 
     def blocks(self) -> tuple[Array, Array, Array]:
@@ -235,7 +238,7 @@ class Quadratic(SingleLevel):
     def _infimum_by_elimination(self) -> tuple[float, bool]:
         """Inf f by eliminating every v_i and then u, and whether ten digits of it are right."""
         H_uu, H_uv, H_vv = self.blocks()
-        curvature, slope = H_uu.mean(axis=0), self.g[:, : self.d_u].mean(axis=0)
+        curvature, slope = rounded_mean(H_uu), rounded_mean(self.g[:, : self.d_u])
         lowest: Any = 0.0
         inner = 1.0
         size, slope_size = largest_norm(H_uu), float(np.abs(self.g).max(initial=0.0))

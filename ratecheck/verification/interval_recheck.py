@@ -90,10 +90,11 @@ def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bo
         why = proof.reason or "the enclosures of the two sides overlap"
         reason = f"exact arithmetic does not tell the sides apart: {why}"
         return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
-    edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
-    if not by_a_hair or not edge:
+    if not by_a_hair:
         return verdict
-    reason = f'the sides differ by a hair, and "{edge[0]}" holds up to rounding only'
+    edge = [check.condition.text for check in verdict.conditions if _on_the_edge(check)]
+    why = f'"{edge[0]}" holds up to rounding only' if edge else f"nothing is proved: {proof.reason or 'they overlap'}"
+    reason = f"the sides differ by a hair, and {why}"
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
 
 

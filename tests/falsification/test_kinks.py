@@ -52,6 +52,27 @@ def test_a_wrong_rate_of_gradient_descent_is_refuted_by_a_slope_that_ends_in_a_b
     assert r"\begin{cases}" in WrittenCounterexample(instance, verdict).latex
 
 
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            descent("L*dist2_0/(5*(T - 1) + 2)", over="last_round"),
+            "one client, f = -x for x <= 2, x^2/2 - 3x + 2 for x >= 2, T = 2",
+        ),
+        (
+            descent("4*L*F_0/(7*(T - 1)/2 + 2)", left="G_u", over="best_round", assumptions=[CONVEX[0], *CONVEX[2:]]),
+            "one client, f = x^2/2 - x for x <= 1/2, -x^2/2 - 1/4 for 1/2 <= x <= 1, x^2/2 - 2x + 3/4 for x >= 1",
+        ),
+    ],
+    ids=["last", "best"],
+)
+def test_last_and_best_rounds_are_those_of_more_than_one(statement, sentence):
+    """One round reaches both bounds; L R^2/(4 T - 2) and 4 L F_0/(3 T - 1) are tight, so 5 and 7/2 are too much."""
+    found = shrunk(falsify(statement, ALONE))
+    assert found.outcome is Outcome.VIOLATED
+    assert WrittenCounterexample(found.shrunk.instance, found.shrunk.verdict).text.startswith(sentence)
+
+
 def test_gradients_at_the_rate_of_quadratics_are_refuted():
     """The squared gradient is largest on a slope, too."""
     assert falsify(WRONG["gradients"], ALONE).outcome is Outcome.VIOLATED

@@ -260,3 +260,23 @@ def test_a_bound_is_not_called_exact(small):
     # The gap that the run begins with is the whole of it, and not what is left without the small eigenvalue.
     (found,) = verdict.comparisons
     assert abs(found.left - float(lowest)) <= found.left_error
+
+
+def test_a_hair_that_nothing_proves_accuses_nobody():
+    """Slopes of +-978 leave one of 0.02, of which plain sums lose four digits: the gap at the start is F_0 to the last.
+
+    Steps of the float next to 1/L break gamma_u >= 1/L in exact arithmetic, so that nothing is proved either way.
+    """
+    n, low, high = 5, 978.4992628996404, -978.456218380921
+    H = [[[0.0033997889094125712]]] * n + [[[1.0]]] * n
+    problem = Quadratic(H, [[low]] * n + [[high]] * n, 1)
+    statement = theorem(
+        title="Gradient descent", algorithm="fedavg", left="gap", over="every_round", vocabulary="textbook",
+        assumptions=["smoothness", "polyak_lojasiewicz", "full_participation", "no_personal"], key="own/dominated",
+        right="(1 - mu_PL/L)**(2*t)*F_0", conditions=["gamma_u <= 1/L", "gamma_u >= 1/L"],
+        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+    )  # fmt: skip
+    exact = [sum(Fraction(float(x)) for x in np.ravel(part)) / (2 * n) for part in (problem.H, problem.g)]
+    assert problem.constants()["F_0"].value == pytest.approx(float(exact[1] ** 2 / (2 * exact[0])), rel=1e-14)
+    found = verify(statement, problem, {"T": 24, "L": 524.3809990159643, "gamma_u": 0.0019070103643659213})
+    assert found.outcome is not Outcome.VIOLATED
