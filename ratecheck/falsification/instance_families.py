@@ -424,12 +424,15 @@ class InstanceFamily:
             return self._pieces(coordinate)
         return self._two_levels(coordinate) if self.bilevel else self._one_level(coordinate)
 
+    @cached_property
+    def bent_both_ways(self) -> bool:
+        """Whether functions with kinks may be concave between them."""
+        dominated = Assumption.POLYAK_LOJASIEWICZ in self.statement.assumptions
+        return any_sign(self.statement) or (dominated and not assumes_convexity(self.statement))
+
     def _pieces(self, coordinate: Mapping[str, float]) -> Piecewise:
         """Functions of curvature up to 1; where dissimilarity is bounded clients agree far away."""
         shape, assumed = self.shape, {*self.statement.assumptions}
-        any_bend = any_sign(self.statement) or (
-            Assumption.POLYAK_LOJASIEWICZ in assumed and not assumes_convexity(self.statement)
-        )
         n, d, J = shape.n, shape.d_u, shape.kinks
         kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
         for i, c in itertools.product(range(n), range(d)):
@@ -437,7 +440,7 @@ class InstanceFamily:
             for j in range(J + 1):
                 own = 0 if self._common and j in (0, J) else i
                 # Far away f has to have a minimum, as far as one is assumed.
-                bent = _any_curvature if any_bend and 0 < j < J else _curvature
+                bent = _any_curvature if self.bent_both_ways and 0 < j < J else _curvature
                 curvature[i, c, j] = bent(coordinate[f"piece {own} {c} {j}"])
             slope[i, c] = 2 * coordinate[f"slope {i} {c}"] - 1
         mean, spread = slope.mean(axis=0), _factor(coordinate["spread"])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
+from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.falsification.instance_families import InstanceFamily
 from ratecheck.settings.applicability import method_of
 
@@ -32,7 +33,8 @@ def _kind(statement: Statement, family: InstanceFamily) -> str:
     if family.bilevel:
         return "bilevel quadratics with one variable on each level"
     if family.shape.kinks:
-        return f"functions with {family.shape.kinks} kinks, without noise"
+        convex = "" if family.bent_both_ways else "convex "
+        return f"{convex}functions with {family.shape.kinks} kinks, without noise"
     if family.shape.continued:
         return "functions of any curvature where the run is, without noise"
     return "quadratics" if method_of(statement) is not None else "vectors"
@@ -55,6 +57,8 @@ def _sizes(statement: Statement, families: Sequence[InstanceFamily], *, run: boo
 def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[str]:
     """What the statement speaks of and no family has."""
     found = []
+    if not (any_sign(statement) or assumes_convexity(statement)):
+        found.append("functions that are not convex: what speaks of a minimum is taken to mean convex ones")
     if all(family.bilevel for family in families):
         found.append("lower levels that are not quadratic, noise in second derivatives")
     elif any(family.shape.kinks for family in families):

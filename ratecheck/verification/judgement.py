@@ -16,6 +16,7 @@ from ratecheck.engines.moments import lemmas
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.records import recorded
+from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
@@ -132,7 +133,9 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
 
 
 def _no_minimum(problem: Piecewise, setting: Setting, ready: setup.Setup) -> str | None:
-    """Why the gap or the distance to the minimiser is not measured on functions with kinks."""
+    """Why something is not measured on functions with kinks, such as the gap or the distance to the minimiser."""
+    if unknown := sorted(setting.recorded - {*recorded(ready), *piecewise_runs.CHANGES}):
+        return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
     gaps, distances = (setting.recorded & {name, f"change:{name}"} for name in ("gap", "distance2"))
     if gaps and problem.lowest is None:
         return "there is no gap: f is unbounded below"

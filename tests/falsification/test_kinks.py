@@ -98,5 +98,9 @@ def test_what_was_searched_is_said():
     """Families, sizes, whether searches that share nothing agree, and what none of them is."""
     text = falsified_text(falsify(TRUE["values"], Budget(60, by_term=False, functions=False)))
     assert "  among   quadratics, n in {1, 2, 3, 10}, d in {1, 2}, T to " in text
-    assert "  among   functions with 2 kinks, without noise, n in {1, 2, 3}, d in {1}, T to 500" in text
+    assert "  among   convex functions with 2 kinks, without noise, n in {1, 2, 3}, d in {1}, T to 500" in text
     assert "  missed  functions that are not quadratic, with noise or with sampled clients" in text
+    assert "functions that are not convex" not in text
+    silent = descent("L*dist2_0/(4*t + 2)", assumptions=[CONVEX[0], *CONVEX[2:]])
+    text = falsified_text(falsify(silent, Budget(20, by_term=False, functions=False)))
+    assert "  missed  functions that are not convex: what speaks of a minimum is taken to mean convex ones" in text

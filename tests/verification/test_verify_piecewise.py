@@ -76,6 +76,12 @@ def test_what_is_not_known_is_said():
     away = Piecewise([[[1.0]]], [[[1.0, 0.0]]], [[-2.0]])
     found = verify(descent("L*dist2_0/(4*t + 2)"), away, {"T": 3, "gamma_u": 1.0})
     assert found.outcome is Outcome.NOT_APPLICABLE
+    drift = theorem(
+        title="Local work", algorithm="fedavg", assumptions=CONVEX, left="E", over="every_round",
+        right="gamma_u**2*K**3*B", settings={"m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook", key="own/work",
+    )  # fmt: skip
+    found = verify(drift, slowest(1), {"T": 3, "K": 2, "gamma_u": 0.5})
+    assert found.reasons == ("E is not measured on functions with kinks: take a quadratic problem",)
     huber = Piecewise([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.5]])
     noisy = theorem(
         title="Noisy", algorithm="fedavg", assumptions=[*CONVEX, "noise"], left="gap", over="every_round",
