@@ -6,6 +6,7 @@ quadratic is. What is true of quadratics alone is told from what is true of smoo
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 # Numbers of the arrays: constants are computed in rationals, kink by kink.
 _LARGEST_SIZE = 20_000
 _LARGEST = 1e60
+# Gradients at kinks beyond which those that matter are told in floats first, and what these may be off.
+_MANY, _OFF = 5_000, 1e-11
 
 
 @dataclass(frozen=True)
@@ -57,39 +60,54 @@ class Curve:
                 kept.append((kink, h))
         return Curve(tuple(k for k, _ in kept), (curvatures[0], *(h for _, h in kept)), slope)
 
-    def _within(self, j: int, x: Fraction) -> Fraction:
-        if j > 0:
-            x = max(x, self.kinks[j - 1])
-        return min(x, self.kinks[j]) if j < len(self.kinks) else x
+    @cached_property
+    def _at_kinks(self) -> list[tuple[Fraction, Fraction]]:
+        """Phi' and phi at every kink, from one to the next."""
+        if not self.kinks:
+            return []
+        # From 0 to the first kink, piece by piece: what lies beyond counts nothing.
+        first, gradient, value = self.kinks[0], self.slope, self.slope * self.kinks[0]
+        for low, high, h in zip((None, *self.kinks), (*self.kinks, None), self.curvatures, strict=True):
+            start, end = _moved(Fraction(0), low, high), _moved(first, low, high)
+            gradient += h * (end - start)
+            value += h * (end - start) * ((end - start) / 2 + (first - end))
+        found = [(gradient, value)]
+        for h, (low, high) in zip(self.curvatures[1:], itertools.pairwise(self.kinks), strict=False):
+            way = high - low
+            value += gradient * way + h * way**2 / 2
+            gradient += h * way
+            found.append((gradient, value))
+        return found
+
+    def _from(self, x: Fraction) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """The curvature at x, how far x is from a kink of its piece, and phi' and phi there."""
+        if not self.kinks:
+            return self.curvatures[0], x, self.slope, Fraction(0)
+        piece = bisect.bisect_left(self.kinks, x)
+        kink = max(piece - 1, 0)
+        return self.curvatures[piece], x - self.kinks[kink], *self._at_kinks[kink]
 
     def gradient(self, x: Fraction) -> Fraction:
         """phi'(x)."""
-        ways = (self._within(j, x) - self._within(j, Fraction(0)) for j in range(len(self.curvatures)))
-        return self.slope + sum((h * way for h, way in zip(self.curvatures, ways, strict=True)), Fraction(0))
+        h, way, gradient, _ = self._from(x)
+        return gradient + h * way
 
     def value(self, x: Fraction) -> Fraction:
         """phi(x)."""
-        total = self.slope * x
-        for j, h in enumerate(self.curvatures):
-            end = self._within(j, x)
-            way = end - self._within(j, Fraction(0))
-            total += h * way * (way / 2 + (x - end))
-        return total
+        h, way, gradient, value = self._from(x)
+        return value + gradient * way + h * way**2 / 2
 
     @staticmethod
     def mean(curves: list[Curve]) -> Curve:
         """The mean of some curves."""
-        kinks = sorted({kink for each in curves for kink in each.kinks})
-        # A point inside of every piece tells its curvature.
-        middle = [(a + b) / 2 for a, b in itertools.pairwise(kinks)]
-        inside = [kinks[0] - 1, *middle, kinks[-1] + 1] if kinks else [Fraction(0)]
-        count = len(curves)
-        bent = [sum((each.curvature(x) for each in curves), Fraction(0)) / count for x in inside]
+        count, jumps = len(curves), dict[Fraction, Fraction]()
+        for each in curves:
+            for kink, (before, after) in zip(each.kinks, itertools.pairwise(each.curvatures), strict=True):
+                jumps[kink] = jumps.get(kink, Fraction(0)) + after - before
+        kinks = sorted(jumps)
+        total = sum((each.curvatures[0] for each in curves), Fraction(0))
+        bent = [h / count for h in itertools.accumulate((jumps[kink] for kink in kinks), initial=total)]
         return Curve.of(kinks, bent, sum((each.slope for each in curves), Fraction(0)) / count)
-
-    def curvature(self, x: Fraction) -> Fraction:
-        """phi''(x), where x is no kink."""
-        return self.curvatures[sum(kink < x for kink in self.kinks)]
 
     @cached_property
     def _stationary(self) -> list[Fraction]:
@@ -342,10 +360,26 @@ class Piecewise(SingleLevel):
         if len({curve.curvatures[0] for curve in own}) > 1 or len({curve.curvatures[-1] for curve in own}) > 1:
             return None
         # A kink of one client may cancel in the mean.
-        kinks = {kink for curve in own for kink in curve.kinks} or {Fraction(0)}
+        kinks = sorted({kink for curve in own for kink in curve.kinks}) or [Fraction(0)]
+        if len(kinks) * self.n > _MANY:
+            kinks = self._largest_in_floats(c, kinks)
         return max(
             sum(((curve.gradient(x) - mean.gradient(x)) ** 2 for curve in own), Fraction(0)) / self.n for x in kinks
         )
+
+    def _largest_in_floats(self, c: int, kinks: list[Fraction]) -> list[Fraction]:
+        """Those of the kinks at which the spread of the gradients is largest, up to what floats may be off."""
+        x = np.array([float(kink) for kink in kinks])
+        low, high = (np.pad(self.kinks[:, c], ((0, 0), side), constant_values=end)
+                     for side, end in (((1, 0), -np.inf), ((0, 1), np.inf)))  # fmt: skip
+        gradients = np.repeat(self.slopes[:, c, None], len(x), axis=1)
+        for j in range(self.curvatures.shape[2]):
+            ends = low[:, j, None], high[:, j, None]
+            gradients += self.curvatures[:, c, j, None] * (np.clip(x, *ends) - np.clip(0.0, *ends))
+        spreads = np.mean((gradients - gradients.mean(axis=0)) ** 2, axis=0)
+        off = _OFF * float(np.abs(gradients).max())
+        least = spreads.max() * (1 - _OFF) - 2 * off * (2 * math.sqrt(float(spreads.max())) + off)
+        return [kinks[int(k)] for k in np.flatnonzero(spreads >= least)]
 
     # --- The interface ---
 
@@ -427,6 +461,12 @@ class Piecewise(SingleLevel):
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
         return cls(data["kinks"], data["curvatures"], data["slopes"])
+
+
+def _moved(x: Fraction, low: Fraction | None, high: Fraction | None) -> Fraction:
+    """X moved into a piece."""
+    x = x if low is None else max(x, low)
+    return x if high is None else min(x, high)
 
 
 def _sum(values: Iterable[Fraction | None]) -> Fraction | None:

@@ -75,6 +75,23 @@ def test_constants_against_a_grid(seed):
         assert ratio < 0.05
 
 
+def test_many_clients_cost_little():
+    """Constants of a thousand clients; the dissimilarity is that of a plain computation at all their kinks."""
+    problem = Piecewise.synthetic(1000, 2, kinks=2)
+    found = problem.constants()
+    total = 0.0
+    for c in range(2):
+        x = problem.kinks[:, c].ravel()
+        ends = np.concatenate([np.full((1000, 1), -np.inf), problem.kinks[:, c], np.full((1000, 1), np.inf)], axis=1)
+        gradients = np.repeat(problem.slopes[:, c, None], len(x), axis=1)
+        for j in range(3):
+            low, high = ends[:, j, None], ends[:, j + 1, None]
+            gradients += problem.curvatures[:, c, j, None] * (np.clip(x, low, high) - np.clip(0.0, low, high))
+        total += gradients.var(axis=0).max()
+    assert found["b"].value == pytest.approx(np.sqrt(total), rel=1e-12)
+    assert found["F_0"].certificate is Certificate.EXACT
+
+
 def test_constants_of_huber_s_function():
     """Known in closed form."""
     problem = Piecewise(**HUBER)
