@@ -199,7 +199,7 @@ class Piecewise(SingleLevel):
     Raises `InputError` for shapes that do not fit, kinks that do not ascend, numbers that are not finite or larger than
     1e60, and for more than 20,000 numbers.
 
-    Huber's function, x^2/2 up to 1 and |x| - 1/2 beyond, from 3 on:
+    Huber's function, ``x^2/2`` up to 1 and ``|x| - 1/2`` beyond, from 3 on:
 
     >>> import ratecheck as rc
     >>> huber = rc.problems.Piecewise([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.0]])
