@@ -137,6 +137,11 @@ class Algorithm(ABC):
     point: ClassVar[Group | None] = None
     recorded: ClassVar[tuple[str, ...]] = RECORDS
 
+    @property
+    def asks_gradients(self) -> bool:
+        """Whether gradients are all that local steps and records ask for."""
+        return {self.oracle, self.record_oracle} == {"gradient"}
+
     def __init_subclass__(cls) -> None:
         """An exception in a function of a user's own method is an `InputError`, whichever engine calls it."""
         super().__init_subclass__()

@@ -50,8 +50,7 @@ class Continued:
         followed or ask for something else than gradients, and for quantities that look beyond the last round.
         """
         problem = setup.problem.quadratic
-        oracles = {setup.algorithm.oracle, setup.algorithm.record_oracle}
-        if oracles != {"gradient"} or any(name.startswith(_LATER) for name in recorded):
+        if not setup.algorithm.asks_gradients or any(name.startswith(_LATER) for name in recorded):
             return None
         if problem is None or is_random(setup) or setup.T > _MOST_ROUNDS or problem.n * setup.K * setup.T > _MOST_STEPS:
             return None

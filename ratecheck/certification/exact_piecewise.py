@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.certification.certified_constants import LOWER
 from ratecheck.certification.exact_constants import Proved
 from ratecheck.problems import Piecewise
 
@@ -54,13 +53,6 @@ class ProvedPiecewise(Proved):
         if name == "mean_B_0":
             found = found / self.problem.n
         return Enclosure.of(found).sqrt().plain if name in _ROOTS else found
-
-    def admits(self, name: str, value: Fraction) -> bool:
-        """See `Proved.admits`."""
-        found = self.fact(name)
-        assert found is not None
-        enclosed = Enclosure.of(found)
-        return value <= enclosed.low if name in LOWER else value >= enclosed.high
 
     @cached_property
     def _predicates(self) -> dict[str, tuple[float, Callable[[Fraction], bool]]]:

@@ -262,9 +262,6 @@ def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
         H, g = problem.mean()
         root, point = _root(H / 2), least_solution(H, g)
         return Record("gap", root, root @ point, given_sizes=_root_sizes(root, point, solution_error(H, g, point)[1]))
-    slots = setup.maps.server.slots + setup.maps.client.slots + 2
-    term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
-    none = np.zeros((0, problem.d))
     # The infimum is made of a solution x of Hx = g and products with it: -g'x/2.
     joint, slope = problem.joint()
     point = least_solution(joint, slope) if len(joint) else slope
@@ -272,16 +269,22 @@ def _function_gap(setup: Setup, problem: Quadratic | Population) -> Record:
     length, steep = float(np.linalg.norm(point)), float(np.linalg.norm(slope))
     curvature = float(np.linalg.norm(joint)) if len(joint) else 0.0
     doubt = _EPS * (64 * (problem.d + problem.distinct) * (steep * (length + away) + curvature * length**2)) / problem.n
-    return Record("gap", none, np.zeros(0), ((term,) * problem.distinct,), -infimum, doubt=doubt)
+    return _value_above(setup, infimum, doubt)
 
 
 def _known_gap(setup: Setup, problem: Piecewise) -> Record:
     """The gap f - inf f of functions whose infimum is known in rationals."""
     if problem.lowest is None:
         raise InputError("there is no gap: f is unbounded below")
-    slots = setup.maps.server.slots + setup.maps.client.slots + 2
+    return _value_above(setup, float(problem.lowest))
+
+
+def _value_above(setup: Setup, lowest: float, doubt: float = 0.0) -> Record:
+    """The mean of the clients' values less a number, which is known up to ``doubt``."""
+    slots, distinct = setup.maps.server.slots + setup.maps.client.slots + 2, setup.problem.distinct
     term = TermMap(TermOver.VALUES, 1.0, 0, np.zeros(slots), np.zeros(slots))
-    return Record("gap", np.zeros((0, problem.d)), np.zeros(0), ((term,) * problem.n,), -float(problem.lowest))
+    nothing = np.zeros((0, setup.problem.d))
+    return Record("gap", nothing, np.zeros(0), ((term,) * distinct,), -lowest, doubt=doubt)
 
 
 def _distance(setup: Setup) -> Record:

@@ -240,7 +240,7 @@ class _Search:
         A bound that is reached at the start, as F_0 is by f - inf f, would end the search there. Of the last and the
         best round that is a run of one round: from then on there are two at least.
         """
-        later, worst = from_second_round(self.statement), verdict.worst
+        worst = verdict.worst
         if worst is None or verdict.outcome is Outcome.VIOLATED or not self._at_start(instance, verdict):
             return verdict
         near = worst.right - worst.left <= _REACHED * (abs(worst.left) + abs(worst.right))
@@ -248,9 +248,9 @@ class _Search:
             self.start_reached = True
             self.points = [each for each in self.points if not each.at_start]
             self.best = None if self.best is None or self._at_start(*self.best[1:3]) else self.best
-        if later is None or not self.start_reached:
+        if self._from_second is None or not self.start_reached:
             return verdict
-        found = replace(instance, statement=later).verdict(self.options)
+        found = replace(instance, statement=self._from_second).verdict(self.options)
         note = "before round 0 the bound is nearly reached: what is shown is the tightest of the later rounds"
         return replace(found, notes=(*found.notes, note)) if found.worst is not None else verdict
 
@@ -260,6 +260,10 @@ class _Search:
             self.zero += 1
             return True
         return self.start_reached and verdict.outcome is not Outcome.VIOLATED and self._at_start(instance, verdict)
+
+    @cached_property
+    def _from_second(self) -> Statement | None:
+        return from_second_round(self.statement)
 
     @cached_property
     def _of_one_round(self) -> bool:

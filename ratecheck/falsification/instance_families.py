@@ -205,7 +205,7 @@ def _has_pieces(statement: Statement) -> bool:
     method = method_of(statement)
     return (
         method is not None
-        and {method.algorithm.oracle, method.algorithm.record_oracle} == {"gradient"}
+        and method.algorithm.asks_gradients
         and method.algorithm.projects is None
         and method.algorithm.linear
         and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}

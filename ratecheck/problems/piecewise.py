@@ -38,7 +38,7 @@ _MANY, _OFF = 5_000, 1e-11
 
 
 @dataclass(frozen=True)
-class Curve:
+class ScalarFunction:
     """A function phi of one variable with phi(0) = 0, in rationals.
 
     ``slope`` is phi'(0), ``curvatures`` (J + 1) are those between the ``kinks`` (J), which ascend.
@@ -49,7 +49,7 @@ class Curve:
     slope: Fraction
 
     @staticmethod
-    def of(kinks: Sequence[Fraction], curvatures: Sequence[Fraction], slope: Fraction) -> Curve:
+    def of(kinks: Sequence[Fraction], curvatures: Sequence[Fraction], slope: Fraction) -> ScalarFunction:
         """The curve without pieces of no width, and without kinks where the curvature stays the same."""
         kept: list[tuple[Fraction, Fraction]] = []
         for kink, h in zip(kinks, curvatures[1:], strict=True):
@@ -58,7 +58,7 @@ class Curve:
             bent = kept[-1][1] if kept else curvatures[0]
             if h != bent:
                 kept.append((kink, h))
-        return Curve(tuple(k for k, _ in kept), (curvatures[0], *(h for _, h in kept)), slope)
+        return ScalarFunction(tuple(k for k, _ in kept), (curvatures[0], *(h for _, h in kept)), slope)
 
     @cached_property
     def _at_kinks(self) -> list[tuple[Fraction, Fraction]]:
@@ -98,7 +98,7 @@ class Curve:
         return value + gradient * way + h * way**2 / 2
 
     @staticmethod
-    def mean(curves: list[Curve]) -> Curve:
+    def mean(curves: list[ScalarFunction]) -> ScalarFunction:
         """The mean of some curves."""
         count, jumps = len(curves), dict[Fraction, Fraction]()
         for each in curves:
@@ -107,7 +107,7 @@ class Curve:
         kinks = sorted(jumps)
         total = sum((each.curvatures[0] for each in curves), Fraction(0))
         bent = [h / count for h in itertools.accumulate((jumps[kink] for kink in kinks), initial=total)]
-        return Curve.of(kinks, bent, sum((each.slope for each in curves), Fraction(0)) / count)
+        return ScalarFunction.of(kinks, bent, sum((each.slope for each in curves), Fraction(0)) / count)
 
     @cached_property
     def _stationary(self) -> list[Fraction]:
@@ -277,11 +277,11 @@ class Piecewise(SingleLevel):
     # --- Exactly ---
 
     @cached_property
-    def curves(self) -> list[list[Curve]]:
+    def curves(self) -> list[list[ScalarFunction]]:
         """phi_ic by client and coordinate."""
         return [
             [
-                Curve.of(
+                ScalarFunction.of(
                     [*map(Fraction, self.kinks[i, c].tolist())],
                     [*map(Fraction, self.curvatures[i, c].tolist())],
                     Fraction(float(self.slopes[i, c])),
@@ -292,9 +292,9 @@ class Piecewise(SingleLevel):
         ]
 
     @cached_property
-    def means(self) -> list[Curve]:
+    def means(self) -> list[ScalarFunction]:
         """(1/n) sum_i phi_ic by coordinate."""
-        return [Curve.mean([own[c] for own in self.curves]) for c in range(self.d)]
+        return [ScalarFunction.mean([own[c] for own in self.curves]) for c in range(self.d)]
 
     @cached_property
     def lowest(self) -> Fraction | None:

@@ -130,7 +130,7 @@ def quadratic_form(claim: Claim, values: Numbers, forms: Mapping[str, Entries]) 
     return total
 
 
-def until_decided(decide: Callable[[int], Proof], work: Work, first: bool = False) -> Proof:
+def until_decided(decide: Callable[[int], Proof], work: CostLimit, first: bool = False) -> Proof:
     """With more and more digits, until the sides are told apart or agree to many digits; of few steps exactly.
 
     ``first`` tries rationals before anything else, where nothing is irrational. What costs more than ``work`` allows is
@@ -170,7 +170,7 @@ def decided_claims(claims: Sequence[Claim], values: Numbers, record: Mapping[str
 
 def decided_rounds(
     claims: Sequence[Claim], values: Numbers, follow: Callable[[int], Iterable[Mapping[str, Number]]], T: int,
-    work: Work, *, first: bool = False,
+    work: CostLimit, *, first: bool = False,
 ) -> Proof:  # fmt: skip
     """All claims in all of the T rounds that they are about, ``follow`` being a run with so many digits.
 
@@ -204,7 +204,7 @@ class _Open:
 
     def __init__(
         self, claims: Sequence[Claim], values: Numbers, follow: Callable[[int], Iterable[Mapping[str, Number]]], T: int,
-        work: Work,
+        work: CostLimit,
     ) -> None:  # fmt: skip
         self.claims, self.values, self.follow, self.T, self.work = claims, values, follow, T, work
         self.violated: Proof | None = None
@@ -363,7 +363,7 @@ _COMPARED, _GUARD = 8, 64
 
 
 @dataclass(frozen=True)
-class Work:
+class CostLimit:
     """``products`` of numbers by which a run is followed once, its local ``steps`` in all, and a ``limit`` of the cost.
 
     The cost is counted, not timed, so that an answer depends on no clock.

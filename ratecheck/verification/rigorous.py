@@ -37,8 +37,8 @@ from ratecheck.stepsizes.choose import any_value
 from ratecheck.verification.exact_values import ForeignError, Numbers, exact_values
 from ratecheck.verification.proof import (
     TOO_LONG,
+    CostLimit,
     Proof,
-    Work,
     decided_claims,
     decided_rounds,
     quadratic_form,
@@ -172,7 +172,7 @@ class _Exactly:
         measured = self._measured()
         if measured and all(name.startswith(_SINGLE) for name in measured.values()):
             return self.at_every_state(trace)
-        run, work = self._run(values, trace), Work(self._products(trace), self._steps, self.limit)
+        run, work = self._run(values, trace), CostLimit(self._products(trace), self._steps, self.limit)
         try:
             if work.products > work.limit:
                 raise UndecidedError(f"float64 cannot tell the sides apart, and {TOO_LONG}")
@@ -184,7 +184,7 @@ class _Exactly:
                 return self.at_every_state(trace)
         return replace(proof, notes=notes)
 
-    def _averaged(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: Work) -> Proof:
+    def _averaged(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: CostLimit) -> Proof:
         """Claims about means over the rounds."""
         measured, claims = self._measured(), self.setting.statement.claims
         if counts_rounds(self.setting.statement):
@@ -196,7 +196,7 @@ class _Exactly:
 
         return until_decided(decide, work, self._first)
 
-    def _by_round(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: Work) -> Proof:
+    def _by_round(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: CostLimit) -> Proof:
         """Claims about every round."""
         measured, claims = self._measured(), self.setting.statement.claims
         if any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
@@ -268,7 +268,7 @@ class _Exactly:
         measured = self._measured()
         claims = self.setting.statement.claims
         possible, drawn = participations(pattern, self.rounds), []
-        work = Work(len(possible) * (self._products(pattern) + _STEP_SIZES), self._steps, self.limit)
+        work = CostLimit(len(possible) * (self._products(pattern) + _STEP_SIZES), self._steps, self.limit)
         if work.products > work.limit:
             raise UndecidedError(f"{len(possible)} participations are possible: {TOO_LONG}")
         for q, matrix in possible:

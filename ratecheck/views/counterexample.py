@@ -28,7 +28,7 @@ from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
 from ratecheck.problems import Piecewise
-from ratecheck.problems.piecewise import Curve
+from ratecheck.problems.piecewise import ScalarFunction
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
@@ -367,7 +367,7 @@ def _quadratic(H: Array, g: Array, names: Sequence[str], style: _Style) -> str:
     return style.sum(terms)
 
 
-def _separable(curves: Sequence[Curve], names: Sequence[str], style: _Style) -> str:
+def _separable(curves: Sequence[ScalarFunction], names: Sequence[str], style: _Style) -> str:
     """A sum of functions of one variable each, up to a constant."""
     parts = [_pieces(curve, name, style) for curve, name in zip(curves, names, strict=True)]
     parts = [part for part in parts if part != "0"]
@@ -376,7 +376,7 @@ def _separable(curves: Sequence[Curve], names: Sequence[str], style: _Style) -> 
     return " + ".join(f"({part})" for part in parts) or "0"
 
 
-def _pieces(curve: Curve, name: str, style: _Style) -> str:
+def _pieces(curve: ScalarFunction, name: str, style: _Style) -> str:
     """A function of one variable, 0 at 0, piece by piece."""
     written = []
     for j, h in enumerate(curve.curvatures):

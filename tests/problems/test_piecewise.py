@@ -15,7 +15,7 @@ from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import InputError
 from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Piecewise
-from ratecheck.problems.piecewise import Curve
+from ratecheck.problems.piecewise import ScalarFunction
 from ratecheck.verification.verify import verify
 
 HUBER = {"kinks": [[[-1.0, 1.0]]], "curvatures": [[[0.0, 1.0, 0.0]]], "slopes": [[0.0]]}
@@ -119,10 +119,10 @@ def test_a_flat_minimum_has_no_minimiser():
 
 def test_pieces_without_width_and_without_a_kink_are_dropped():
     """Kinks where nothing changes, and one of two at the same place."""
-    curve = Curve.of(
+    curve = ScalarFunction.of(
         [Fraction(0), Fraction(1), Fraction(1)], [Fraction(1), Fraction(1), Fraction(5), Fraction(2)], Fraction(0)
     )
-    assert curve == Curve((Fraction(1),), (Fraction(1), Fraction(2)), Fraction(0))
+    assert curve == ScalarFunction((Fraction(1),), (Fraction(1), Fraction(2)), Fraction(0))
 
 
 @pytest.mark.parametrize(

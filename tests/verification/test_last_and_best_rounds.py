@@ -15,7 +15,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.problems import Quadratic
 from ratecheck.verification import claim_sides as sides
 from ratecheck.verification.instance import Instance
-from ratecheck.verification.proof import Work, decided_rounds
+from ratecheck.verification.proof import CostLimit, decided_rounds
 from ratecheck.verification.rigorous import prove
 
 FIELDS = {
@@ -112,7 +112,7 @@ def test_interval_arithmetic_decides_the_same():
         ("2*F_0", "last_round", Outcome.HOLDS, 2),
     ):
         claims = about(over, right).claims
-        found = decided_rounds(claims, values, lambda _bits: iter(rounds), len(rounds), Work(10.0, 3, 1e9))
+        found = decided_rounds(claims, values, lambda _bits: iter(rounds), len(rounds), CostLimit(10.0, 3, 1e9))
         assert (found.outcome, found.round) == (outcome, t)
 
 

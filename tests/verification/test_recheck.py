@@ -113,7 +113,7 @@ def test_rationals_that_grow_are_given_up():
         yield {"gap": Enclosure.of(1)}
         yield {"gap": long if bits == ball.EXACT else Enclosure(Fraction(0), Fraction(1, 2**bits))}
 
-    found = proofs.decided_rounds([claim], {}, follow, 2, proofs.Work(2.0, 2, 1e7))
+    found = proofs.decided_rounds([claim], {}, follow, 2, proofs.CostLimit(2.0, 2, 1e7))
     assert found.outcome is None
     assert "round 1" in found.reason
 

@@ -171,6 +171,20 @@ def exact_parameters(
     return tuple(parameters)
 
 
+def in_round(parameters: Mapping[str, Number], participants: int = 1, delay: int = 1) -> dict[str, Any]:
+    """Those of a client with m and delay, as they are in one round."""
+    return {**parameters, "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
+
+
+def exact_answer(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of an algorithm says of exact numbers; `UndecidedError` where it has no use for them."""
+    try:
+        return exactly(function, *arguments)
+    except MethodError as error:
+        # With floats it has passed.
+        raise UndecidedError(str(error)) from None
+
+
 @dataclass(frozen=True)
 class _Law:
     """One round: M' = sum of weight * A M A' over ``terms``, plus ``noise``."""
@@ -254,15 +268,7 @@ class _Part:
         return answer
 
     def _p(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
-        return {**self.run.parameters[i], "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
-
-    @staticmethod
-    def _ask(function: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return exactly(function, *arguments)
-        except MethodError as error:
-            # With floats it has passed; it is one that exact numbers are no use to.
-            raise UndecidedError(str(error)) from None
+        return in_round(self.run.parameters[i], participants, delay)
 
     # --- One client, one round ---
 
@@ -273,7 +279,7 @@ class _Part:
         a, p, bits = self.algorithm, self._p(i, delay=delay), self.bits
         width = self.server + self.client + 1
         server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
-        begun = self._rows(self._ask(a.begin, server, client, p), a.local, width)
+        begun = self._rows(exact_answer(a.begin, server, client, p), a.local, width)
         begun = np.concatenate([begun, _units(1, width - 1, width)])
         step, loading = self._step(i, p)
         noise = (loading * np.array(self.variances, dtype=object)).dot(loading.T)
@@ -281,7 +287,7 @@ class _Part:
         wide = self.server + self.client + self.local
         server, client = self._forms(a.server, 0, wide), self._forms(a.client, self.server, wide)
         local = self._forms(a.local, self.server + self.client, wide)
-        state, message = self._ask(a.finish, server, client, local, p)
+        state, message = exact_answer(a.finish, server, client, local, p)
         rows = np.concatenate([self._rows(state, a.client, wide), self._rows(message, a.message, wide)])
         direct = np.concatenate([rows[:, : width - 1], _zeros(len(rows), 1)], axis=1)
         from_local = Ball.of(np.concatenate([rows[:, width - 1 :], _zeros(len(rows), 1)], axis=1), bits)
@@ -297,7 +303,7 @@ class _Part:
         first = {block: name for name, block in reversed([*a.local.items()])}
         point = np.concatenate([local[first[b]] if b in first else _zeros(0, width) for b in a.blocks])
         asked = self._answer(a.oracle, i, point) + _units(self.d, self.local, width)
-        after = self._rows(self._ask(a.step, local, self._split(asked), p), a.local, width)
+        after = self._rows(exact_answer(a.step, local, self._split(asked), p), a.local, width)
         after = np.concatenate([after, _units(1, width - 1, width)])
         kept = [*range(self.local), width - 1]
         return after[:, kept], after[:, self.local : -1]
@@ -322,7 +328,7 @@ class _Part:
         width = self.server + messages
         if count or not a.averages:
             forms = self._forms(a.server, 0, width), self._forms(a.message, self.server, width)
-            rows = self._rows(self._ask(a.aggregate, *forms, self._p(0, participants=count)), a.server, width)
+            rows = self._rows(exact_answer(a.aggregate, *forms, self._p(0, participants=count)), a.server, width)
         else:
             rows = _units(self.server, 0, width)
         keep = _units(self.size, 0, self.size)
@@ -411,12 +417,12 @@ class _Part:
             point[:, -1] = self.start[i]
             noise = _units(self.d, i * self.d, width)
             gradient = self._split(self._answer(a.oracle, i, point) + noise)
-            clients.append(self._ask(a.start_client, self._split(point), gradient, self._p(i)))
+            clients.append(exact_answer(a.start_client, self._split(point), gradient, self._p(i)))
             states.append(self._rows(clients[-1], a.client, width))
         mean = {name: sum((client[name] for client in clients), 0) / Fraction(self.n) for name in a.client}
         point = _zeros(self.d, width)
         point[:, -1] = self.start[0]
-        server = self._rows(self._ask(a.start_server, self._split(point), mean, self._p(0)), a.server, width)
+        server = self._rows(exact_answer(a.start_server, self._split(point), mean, self._p(0)), a.server, width)
         rows = np.concatenate([server, *states, _units(1, width - 1, width)])
         variances = [*(variance / Fraction(self.run.K) for variance in self.variances)] * self.n
         return Ball.of((rows * np.array([*variances, 1], dtype=object)).dot(rows.T), self.bits)
@@ -429,7 +435,7 @@ class _Part:
             client = self._forms(a.client, self.server + i * self.client, width)
             points.append(self._recorded_point(server, client, width))
             gradients.append(self._answer(a.record_oracle, i, points[-1]))
-            recorded.append(self._ask(a.records, server, client, self._split(gradients[-1]), self._p(i)))
+            recorded.append(exact_answer(a.records, server, client, self._split(gradients[-1]), self._p(i)))
         found = {}
         for name in names:
             if name in ("gap", "distance2") and name not in recorded[0]:
@@ -462,7 +468,7 @@ class _Part:
             raise UndecidedError("what a client does depends on when it took part before")
         server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
         gradient = self._answer(a.record_oracle, i, self._recorded_point(server, client, width))
-        recorded, found = self._ask(a.records, server, client, self._split(gradient), self._p(i)), {}
+        recorded, found = exact_answer(a.records, server, client, self._split(gradient), self._p(i)), {}
         for name in names:
             head, _, what = name.removeprefix("participant:").rpartition(":")
             Q = _zeros(width, width)

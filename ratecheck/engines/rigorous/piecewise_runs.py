@@ -7,7 +7,7 @@ step size is irrational, enclosures that are rounded outwards after every step.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,13 +19,12 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import LinearMaps, TermOver, U, V, Variables
-from ratecheck.algorithms.asking import MethodError, exactly
 from ratecheck.engines.moments.exact import Expectation
-from ratecheck.engines.rigorous.moments import exact_parameters
+from ratecheck.engines.rigorous.moments import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
 from ratecheck.problems import Piecewise
-from ratecheck.problems.piecewise import Curve
+from ratecheck.problems.piecewise import ScalarFunction
 
 # Gradients of one coordinate that are evaluated in some seconds.
 _MOST_GRADIENTS = 50_000
@@ -68,7 +67,7 @@ class PiecewiseRun:
         algorithm = method.algorithm
         if any(level != 0 for level in noise.values()) or trace.fixed(T) is None:
             raise UndecidedError("a random run on functions that are not quadratic is not followed rigorously")
-        if {algorithm.oracle, algorithm.record_oracle} != {"gradient"} or algorithm.projects:
+        if not algorithm.asks_gradients or algorithm.projects:
             raise UndecidedError(f"{method.name} on functions that are not quadratic is not followed rigorously")
         if problem.n * K * T * problem.d > _MOST_GRADIENTS:
             raise UndecidedError(f"more than {_MOST_GRADIENTS} gradients are not followed rigorously")
@@ -111,10 +110,10 @@ class PiecewiseRun:
         assert present is not None
         at_start = {U: _column(self.start), V: _column([])}
         clients = [
-            self._ask(algorithm.start_client, at_start, self._gradient(i, at_start[U]), self._p(i)) for i in range(n)
+            exact_answer(algorithm.start_client, at_start, self._gradient(i, at_start[U]), self._p(i)) for i in range(n)
         ]
         average = {name: sum(each[name] for each in clients) / Fraction(n) for name in algorithm.client}
-        server = self._ask(algorithm.start_server, at_start, average, self._p(0))
+        server = exact_answer(algorithm.start_server, at_start, average, self._p(0))
         first = next(name for name, block in algorithm.local.items() if block == U)
         for t in range(self.T):
             yield server, clients
@@ -125,30 +124,23 @@ class PiecewiseRun:
             for i in members:
                 p = self._p(i, delay=t - last[i] if algorithm.uses_delay else 1)
                 last[i] = t
-                local = self._ask(algorithm.begin, server, clients[i], p)
+                local = exact_answer(algorithm.begin, server, clients[i], p)
                 for _ in range(self.K):
-                    local = _rounded(self._ask(algorithm.step, local, self._gradient(i, local[first]), p), bits)
-                state, message = self._ask(algorithm.finish, server, clients[i], local, p)
+                    local = _rounded(exact_answer(algorithm.step, local, self._gradient(i, local[first]), p), bits)
+                state, message = exact_answer(algorithm.finish, server, clients[i], local, p)
                 clients = [*clients[:i], _rounded(state, bits), *clients[i + 1 :]]
                 messages.append(message)
             if members or not algorithm.averages:
                 zero = {name: self._zero(block) for name, block in algorithm.message.items()}
                 total = {name: sum((each[name] for each in messages), zero[name]) for name in algorithm.message}
-                server = _rounded(self._ask(algorithm.aggregate, server, total, self._p(0, len(members))), bits)
+                server = _rounded(exact_answer(algorithm.aggregate, server, total, self._p(0, len(members))), bits)
         yield server, clients
 
     def _zero(self, block: str) -> Entries:
         return _column([Fraction(0)] * (self.problem.d if block == U else 0))
 
     def _p(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
-        return {**self.parameters[i], "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
-
-    @staticmethod
-    def _ask(function: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return exactly(function, *arguments)
-        except MethodError as error:
-            raise UndecidedError(str(error)) from None
+        return in_round(self.parameters[i], participants, delay)
 
     def _gradient(self, i: int, point: Entries) -> Variables:
         curves = self.problem.curves[i]
@@ -159,7 +151,7 @@ class PiecewiseRun:
         points = [self._point(server, client) for client in clients]
         gradients = [self._gradient(i, point) for i, point in enumerate(points)]
         terms = [
-            self._ask(self.method.algorithm.records, server, client, gradients[i], self._p(i))
+            exact_answer(self.method.algorithm.records, server, client, gradients[i], self._p(i))
             for i, client in enumerate(clients)
         ]
         return _Snapshot(points, [each[U] for each in gradients], terms)
@@ -254,7 +246,7 @@ def _square(vector: Any) -> Enclosure:
     return sum((Enclosure.of(x).power(Fraction(2)) for x in np.ravel(vector)), Enclosure.of(0))
 
 
-def _range(curve: Curve, x: Number) -> Number:
+def _range(curve: ScalarFunction, x: Number) -> Number:
     """The derivatives at a point, or in an interval: monotone between kinks, so that ends and kinks tell."""
     enclosed = Enclosure.of(x)
     if enclosed.exact:
