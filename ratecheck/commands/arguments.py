@@ -55,7 +55,7 @@ def divide_words(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
-    """``("n=10", "gamma=1e-3")`` as numbers, ``alpha=0.1,0.2`` as a list, the parameters in `WORDS` as text.
+    """``("n=10", "gamma=1/8")`` as numbers, ``alpha=0.1,0.2`` as a list, the parameters in `WORDS` as text.
 
     Raises `InputError` for anything else.
     """
@@ -75,10 +75,13 @@ def parse_values(assignments: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _number(assignment: str, text: str) -> float:
+    over, _, under = text.partition("/")
     try:
-        value = float(text) if text.isascii() else None
+        value = float(over) / (float(under) if "/" in text else 1.0) if text.isascii() else None
     except ValueError:
         value = None
+    except ZeroDivisionError:
+        raise InputError(f"{assignment}: {text!r} divides by zero") from None
     if value is None:
         raise InputError(f"{assignment}: {text!r} is not a number")
     if not math.isfinite(value):

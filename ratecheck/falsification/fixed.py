@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from bounds.statement import Statement
 from bounds.symbols import Role
 from ratecheck.certification.certified_constants import NOISE
+from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, positive, whole
 
@@ -26,8 +27,9 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
         if name in statement.settings:
             raise InputError(f"{name}={value:g} contradicts {statement.key}, which sets {name} itself")
         if name in run:
-            most = _MOST_CLIENTS if run[name] in ("clients", "participants") else None
-            found[name] = float(whole(name, value, 1, most, "clients are followed one by one" if most else ""))
+            clients = run[name] in ("clients", "participants")
+            most, why = (_MOST_CLIENTS, "clients are followed one by one") if clients else (LARGEST_RUN, "")
+            found[name] = float(whole(name, value, 1, most, why))
         elif statement.vocabulary.facts.get(name) in NOISE:
             found[name] = nonnegative(name, value)
         elif statement.vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING):

@@ -85,7 +85,7 @@ def test_a_list_for_an_alias():
     statement = bounds.get("flame/lemma-2")
     assert parse_values(("alpha=0.1,0.2",)) == {"alpha": [0.1, 0.2]}
     assert parameters({"alpha": [0.1, 0.2]}, {}, statement.vocabulary) == {"alpha": [0.1, 0.2]}
-    assert parse_values(("alpha=0.1",)) == {"alpha": 0.1}
+    assert parse_values(("alpha=0.1", "L=1/8", "b=-3/2")) == {"alpha": 0.1, "L": 0.125, "b": -1.5}
 
 
 def test_a_list_reaches_the_bound(data):
@@ -221,6 +221,9 @@ ERRORS = {
     "missing constant": (["bound", "pfl/theorem-3.7", *SETTING, "gamma=1e-4", "L=1"], "needs a value for sigma_u"),
     "NaN": (["bound", "pfl/theorem-3.7", "L=nan"], "L=nan"),
     "not a number": (["bound", "pfl/theorem-3.7", "L=big"], "'big' is not a number"),
+    "half of a fraction": (["bound", "pfl/theorem-3.7", "L=1/"], "L=1/: '1/' is not a number"),
+    "fraction over zero": (["bound", "pfl/theorem-3.7", "L=1/0"], "L=1/0: '1/0' divides by zero"),
+    "too many rounds": (["falsify", "pfl/theorem-3.7", "T=1e12"], 'T=1e+12 breaks "1 <= T <= 2147483648"'),
     "given twice": (["bound", "pfl/theorem-3.7", "L=1", "L=2"], "L is given twice"),
     "order only": (["bound", "pfl/scaffold", "n=10"], "only up to a constant"),
     "missing file": (["verify", "pfl/theorem-3.7", "--problem", "nowhere.npz"], "nowhere.npz"),
