@@ -97,6 +97,9 @@ class Enumerated:
     from a `participation.Participation` or a `draw.Draw`; it may return one pair or many, and None to pass over an
     instance outside the hypotheses. ``constants`` are the printed constants and exponents of the claim, by a name of
     one's own: the function takes them as arguments, so that the check of the check can change them.
+
+    ``form``, a function of the same constants, is the same claim for all values, such as a `Gram` written with
+    `bounds.ledger.families` for every number of clients. Where it is proved so is the claim; instances still refute it.
     """
 
     kind: StepKind
@@ -104,8 +107,15 @@ class Enumerated:
     operator: str
     instances: Matrices | Draws
     constants: Mapping[str, Number] = field(default_factory=dict)
+    form: Callable[..., Algebraic] | None = None
+
+    @property
+    def algebraic(self) -> Algebraic | None:
+        """The claim for all values, with its constants as they are; None where only instances are known."""
+        return None if self.form is None else self.form(**{c: sp.sympify(x) for c, x in self.constants.items()})
 
 
+Algebraic = Identity | Scalar | Gram
 Check = Identity | Scalar | Gram | Enumerated
 
 

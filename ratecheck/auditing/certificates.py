@@ -64,7 +64,10 @@ def file_data(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def certificate(step: Step, check: Check) -> dict[str, Any]:
     """The certificate of a claim that is proved; raises `NotExpressibleError` where none is found that is accepted."""
     if isinstance(check, Enumerated):
-        raise NotExpressibleError("checked on instances")
+        form = check.algebraic
+        if form is None:
+            raise NotExpressibleError("checked on instances")
+        return certificate(step, form)
     try:
         with limit(SECONDS):
             found = _Claim(step, check).data()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bounds.ledger.step import Check, Gram, Identity, Scalar
+from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
 from ratecheck.auditing import gram, identity, inequality
-from ratecheck.auditing.decision import FULL, Decision, Effort
+from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
 from ratecheck.auditing.enumerated import EnumeratedInstances
 
 
@@ -16,4 +16,15 @@ def decide(check: Check, effort: Effort = FULL) -> Decision:
         return inequality.decide(check, effort)
     if isinstance(check, Gram):
         return gram.decide(check, effort)
-    return EnumeratedInstances(check).decide(check)
+    return decide_enumerated(check, EnumeratedInstances(check), effort)
+
+
+def decide_enumerated(check: Enumerated, family: EnumeratedInstances, effort: Effort = FULL) -> Decision:
+    """Whether a claim on instances holds: refuted by one of them, or proved by its form for all values."""
+    found = family.decide(check)
+    form = check.algebraic if found.true else None
+    proved = None if form is None else decide(form, effort)
+    if proved is None or not proved.true:
+        return found
+    evidence = f"{proved.evidence}; besides {found.evidence}"
+    return Decision(answer=Answer.TRUE, certified=proved.certified, evidence=evidence)

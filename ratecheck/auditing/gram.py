@@ -274,11 +274,18 @@ class _Form:
                 balanced = sp.powdenest(above / (2 * sp.sqrt(-squares[0] * squares[1])), force=True)
                 yield balanced
                 yield -balanced
+        for symbol in self._linear_scalars(hypothesis, scaled=True):
+            below, above = hypothesis.coeff(symbol), residual.coeff(symbol)
+            if below != 0 and above != 0:
+                yield sp.cancel(above / below)
 
-    def _linear_scalars(self, expr: sp.Expr) -> list[sp.Symbol]:
-        """Quantities such as function values that stand beside the inner products."""
+    def _linear_scalars(self, expr: sp.Expr, *, scaled: bool = False) -> list[sp.Symbol]:
+        """Quantities such as function values that stand beside the inner products; ``scaled``: times other scalars."""
         rest = expr.xreplace(dict.fromkeys(self.products, ZERO))
-        return [s for s in sorted(rest.free_symbols, key=str) if sp.diff(rest, s).is_number]
+        slopes = {s: sp.diff(rest, s) for s in sorted(rest.free_symbols, key=str)}
+        if scaled:
+            return [s for s, slope in slopes.items() if not slope.is_number and not slope.has(s)]
+        return [s for s, slope in slopes.items() if slope.is_number]
 
     # --- numbers first ---
 

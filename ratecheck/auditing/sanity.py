@@ -108,7 +108,10 @@ def _judged(check: Check) -> list[PrintedConstant]:
 
 def satisfied(check: Check) -> tuple[bool | None, str]:
     """Whether the hypotheses can hold, with a rational point where they do."""
-    if isinstance(check, (Identity, Enumerated)):
+    if isinstance(check, Enumerated):
+        form = check.algebraic
+        return (True, "") if form is None else satisfied(form)
+    if isinstance(check, Identity):
         return True, ""
     conditions = (*check.hypotheses, *check.conditions) if isinstance(check, Gram) else check.hypotheses
     if not conditions:
@@ -143,7 +146,10 @@ def slack(probe: Probe, constant: PrintedConstant, asked: _Questions) -> Loose |
         return None
 
     def at(share: sp.Rational) -> Decision:
-        return asked.ask(lambda: probe.decide(mutants.strengthened(check, constant, share, sign), _EFFORT))
+        found = asked.ask(lambda: probe.decide(mutants.strengthened(check, constant, share, sign), _EFFORT))
+        # What is proved for all values has room only where that is proved too.
+        of_form = isinstance(check, Enumerated) and check.form is not None
+        return _UNANSWERED if of_form and found.certified == "instances" else found
 
     least = _least(constant.value)
     if not at(least).true:

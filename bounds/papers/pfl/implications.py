@@ -76,6 +76,17 @@ IMPLICATIONS: tuple[Implication, ...] = (
         location="Appendix A, proof of Lemma 3.1",
     ),
     Implication(
+        conclusion="pfl/lemma-3.5",
+        start=Fact(
+            location="fourth display",
+            quantity=s.E,
+            bound=8 * K**2 * (K - 1) * (s.gamma_u**2 * s.B + s.gamma_v**2 * n * s.G_v)
+            + 4 * n * K**2 * (s.gamma_u**2 * sigma_u**2 + s.gamma_v**2 * sigma_v**2),
+            steps=numbered("pfl/lemma-3.5", *range(2, 18)),
+        ),
+        location="Section 3.2.1, proof of Lemma 3.5",
+    ),
+    Implication(
         conclusion="pfl/lemma-3.6-recursion",
         claim="recursion",
         start=Fact(

@@ -90,17 +90,18 @@ def test_step(step: Step) -> Tested:
     """The mutants of a step; none where the claim as printed does not hold."""
     end = time.process_time() + SECONDS
     probe = Probe(step.check)
+    settled = Decision(answer=Answer.UNKNOWN)
     try:
         with limit(SECONDS):
-            holds = probe.settle().true
+            settled = probe.settle()
     except OutOfTime:
-        holds = False
+        pass
     except StepError:
         raise
-    except Exception:  # noqa: BLE001  # what is not decided has no mutants: the audit says why
-        holds = False
-    found = tuple(_mutants(probe, end)) if holds else ()
-    return Tested(step.id, isinstance(step.check, Enumerated), found)
+    except Exception:  # noqa: BLE001, S110  # what is not decided has no mutants: the audit says why
+        pass
+    found = tuple(_mutants(probe, end)) if settled.true else ()
+    return Tested(step.id, settled.certified == "instances", found)
 
 
 def _mutants(probe: Probe, end: float) -> Iterator[ChangedStep]:
@@ -135,7 +136,7 @@ def _mutated(probe: Probe, mutant: Check, name: tuple[str, str], end: float) -> 
     decision = _decision(probe, mutant, end)
     if decision.false:
         return ChangedStep(*name, MutantStatus.REFUTED, "")
-    if isinstance(mutant, Enumerated):
+    if isinstance(mutant, Enumerated) and decision.certified in ("", "instances"):
         return ChangedStep(*name, MutantStatus.UNSEEN, decision.evidence)
     return (
         ChangedStep(*name, MutantStatus.HARMLESS, "")

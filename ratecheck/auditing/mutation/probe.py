@@ -18,8 +18,8 @@ from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confi
 from ratecheck.algebra.evaluate import Point, Undefined
 from ratecheck.aliases import Array
 from ratecheck.auditing.coordinates import Coordinates
-from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import QUICK, Decision, Effort
+from ratecheck.auditing.decide import decide, decide_enumerated
+from ratecheck.auditing.decision import FULL, QUICK, Decision, Effort
 from ratecheck.auditing.enumerated import EnumeratedInstances
 from ratecheck.auditing.inequality import refuted
 from ratecheck.auditing.mutation import mutants
@@ -48,13 +48,13 @@ class Probe:
 
     def settle(self) -> Decision:
         """Whether the claim itself holds."""
-        return decide(self.check) if self._family is None else self.decide(self.check)
+        return decide(self.check) if self._family is None else self.decide(self.check, FULL)
 
     def decide(self, mutant: Check, effort: Effort = QUICK) -> Decision:
         """Whether a mutant holds."""
         if isinstance(mutant, Enumerated):
             assert self._family is not None
-            return self._family.decide(mutant)
+            return decide_enumerated(mutant, self._family, effort)
         found = self._points.counterexample(mutant)
         if found is not None:
             return refuted(self._points.written(mutant), found)

@@ -12,7 +12,8 @@ from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_squ
 from bounds.ledger.draw import dot as inner
 from bounds.ledger.draw import square as norm
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
-from bounds.ledger.vectors import dot, square, vectors
+from bounds.ledger.vectors import square, vectors
+from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, small_run
 from bounds.papers.pfl.proofs.terms import drawn, gram, identity, on_runs, scalar, smooth
 
@@ -291,10 +292,6 @@ def a_4(law: Law, two: Rational, noisy: Rational) -> Pairs:
 
 # --- Expressions ---------------------------------------------------------------------------------------------------
 
-X1, X2, X3 = vectors("X1 X2 X3")
-three = (X1, X2, X3)
-center = (X1 + X2 + X3) / 3
-mixed = 2 * (dot(X1, X2) + dot(X1, X3) + dot(X2, X3))
 x, y, g, h, mid = vectors("x y g h mid")
 du, dv, L_u, L_v, L_uv, squares, Y2, DU, DV, S_v = sp.symbols(
     "du dv L_u L_v L_uv squares Y2 DU DV S_v", nonnegative=True
@@ -350,7 +347,7 @@ PREREQUISITES: tuple[Step, ...] = (
         "==",
         StepKind.END_TO_END,
         constants={"factor": 2},
-        repaired=drawn(_lemma_a_2, kind=StepKind.END_TO_END, factor=2),
+        repaired=drawn(_lemma_a_2, kind=StepKind.END_TO_END, factor=2, form=forms.sample_mean),
         repair="<= in place of =, as the last line of the proof gives",
     ),
     on_runs(
@@ -359,6 +356,7 @@ PREREQUISITES: tuple[Step, ...] = (
         "E||(1/m)*sum_i 1_i*X_i||^2 = (1/m^2)*sum_ij E(1_i*1_j)*E<X_i, X_j>",
         _products,
         "==",
+        form=forms.sample_products,
     ),
     on_runs(
         "lemma-a.2-3",
@@ -367,14 +365,15 @@ PREREQUISITES: tuple[Step, ...] = (
         _probabilities,
         "==",
         remark="n >= 2. The second expectation is not printed.",
+        form=forms.sample_probabilities,
     ),
     identity(
         "lemma-a.2-4",
         "proof of Lemma A.2, second display, second line",
         "= E||X||^2 + (n-m)/(m*n*(n-1))*sum_i E||X_i - X||^2",
-        sum(map(square, three)) / (3 * m) + (m - 1) / (6 * m) * mixed,
-        square(center) + (3 - m) / (6 * m) * sum(square(each - center) for each in three),
-        remark="n = 3.",
+        forms.SAMPLE_SUM,
+        forms.SAMPLE_SPLIT,
+        remark="n >= 2.",
     ),
     scalar(
         "lemma-a.2-5",
@@ -391,6 +390,7 @@ PREREQUISITES: tuple[Step, ...] = (
         " + L*E||du||^2 + (1/n)*sum_i L*E||dv_i||^2",
         _lemma_a_3,
         kind=StepKind.END_TO_END,
+        form=forms.descent,
     ),
     on_runs(
         "lemma-a.3-2",
@@ -434,6 +434,7 @@ FIRST: tuple[Step, ...] = (
         "u^{t+1} - u^t = -(gamma/m)*sum_ik 1_i*grad_u F(u_ik, v_ik, xi_ik)",
         _shared_moves,
         "==",
+        form=forms.shared_move,
     ),
     on_runs(
         "lemma-3.1-4",
@@ -441,6 +442,7 @@ FIRST: tuple[Step, ...] = (
         "v_i^{t+1} - v_i^t = -gamma*1_i*sum_k grad_v F(u_ik, v_ik, xi_ik)",
         lambda draw: personal_moves(small_run(draw)),
         "==",
+        form=forms.personal_move,
     ),
     on_runs(
         "lemma-3.1-5",
@@ -461,6 +463,7 @@ FIRST: tuple[Step, ...] = (
         _tower,
         "==",
         remark="One of the two texts of the paper has lost the outer expectation in the second line.",
+        form=forms.inner_u,
     ),
     on_runs(
         "lemma-3.1-7",
@@ -468,6 +471,7 @@ FIRST: tuple[Step, ...] = (
         "E<grad_u f, du> = T_1u",
         lambda draw: inner_u(small_run(draw)),
         "==",
+        form=forms.inner_u,
     ),
     on_runs(
         "lemma-3.1-8",
@@ -475,6 +479,7 @@ FIRST: tuple[Step, ...] = (
         "E<grad_v f_i, dv_i> = -(gamma*m/n)*sum_k E<grad_v f_i, grad_v f_i(u_ik, v_ik)>",
         _one_inner_v,
         "==",
+        form=forms.one_inner_v,
     ),
     on_runs(
         "lemma-3.1-9",
@@ -483,6 +488,7 @@ FIRST: tuple[Step, ...] = (
         lambda draw: inner_v(small_run(draw)),
         "==",
         remark="The expectation on the left is not printed.",
+        form=forms.inner_v,
     ),
     on_runs(
         "lemma-3.1-10",
@@ -501,6 +507,7 @@ FIRST: tuple[Step, ...] = (
         "E||du||^2 <= 2*E||(gamma/m)*sum_ik 1_i*grad_u f_i(u_ik, v_ik)||^2 + (2*gamma^2/m^2)*sum_ik E||Y_ik||^2",
         _a_3_first,
         constants={"two": 2},
+        form=forms.squared_move,
     ),
     on_runs(
         "lemma-3.1-12",
@@ -508,12 +515,14 @@ FIRST: tuple[Step, ...] = (
         "E||(gamma/m)*sum_ik 1_i*grad_u f_i(u_ik, v_ik)||^2 <= T_2u + 2*gamma^2*(n-m)/(m*n^2)*T_3u",
         _a_3_mean,
         constants={"two": 2},
+        form=forms.squared_mean,
     ),
     on_runs(
         "lemma-3.1-13",
         "proof of Lemma 3.1, second display after eq. (A.3)",
         "E||Y_ik||^2 = E 1_i*E||grad_u F - grad_u f_i||^2 <= sigma_u^2*m/n",
         _a_3_noise,
+        form=forms.one_error,
     ),
     scalar(
         "lemma-3.1-14",
@@ -529,6 +538,7 @@ FIRST: tuple[Step, ...] = (
         "E||dv_i||^2 <= (2*gamma^2*m/n)*E||sum_k grad_v f_i(u_ik, v_ik)||^2 + 2*K*gamma^2*sigma_v^2*m/n",
         lambda draw, two, noisy: a_4(small_run(draw), two, noisy),
         constants={"two": 2, "noisy": 2},
+        form=forms.personal_square,
     ),
     scalar(
         "lemma-3.1-16",

@@ -12,6 +12,7 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean, noise, subsets
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import square, vectors
+from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.appendix import a_4, inner_u, inner_v, personal_moves
 from bounds.papers.pfl.proofs.lemmas import PERSONAL
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, average, small_run
@@ -358,6 +359,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "c^t = (1/n)*sum_i c_i^t",
         _mean_variate,
         "==",
+        form=forms.mean_of_variates,
     ),
     on_runs(
         "lemma-4.1-4",
@@ -365,6 +367,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "u^{t+1} - u^t = -(gamma/m)*sum_ik 1_i*(grad_u F(u_ik, v_ik, xi_ik) - c_i + c)",
         _moves,
         "==",
+        form=forms.shared_move,
     ),
     on_runs(
         "lemma-4.1-5",
@@ -372,6 +375,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "v_i^{t+1} - v_i^t = -gamma*1_i*sum_k grad_v F(u_ik, v_ik, xi_ik)",
         lambda draw: personal_moves(_run(draw)),
         "==",
+        form=forms.personal_move,
     ),
     on_runs(
         "lemma-4.1-6",
@@ -379,6 +383,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E<grad_u f, du> = T_1u",
         lambda draw: inner_u(_run(draw)),
         "==",
+        form=lambda: forms.inner_u(scaffold=True),
     ),
     on_runs(
         "lemma-4.1-7",
@@ -386,12 +391,14 @@ FOUR_ONE: tuple[Step, ...] = (
         "(1/n)*sum_i E<grad_v f_i, dv_i> = T_1v",
         lambda draw: inner_v(_run(draw)),
         "==",
+        form=forms.inner_v,
     ),
     on_runs(
         "lemma-4.1-8",
         "proof of Lemma 4.1, before eq. (A.7)",
         "E||W_ik||^2 <= sigma_u^2*m/n",
         _one_error,
+        form=forms.one_error,
     ),
     on_runs(
         "lemma-4.1-9",
@@ -399,7 +406,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E||sum_ik 1_i*(c_i - d_i)|| = E||sum_ik W_ik||^2",
         _without_square,
         "==",
-        repaired=drawn(_with_square, "=="),
+        repaired=drawn(_with_square, "==", form=forms.own_errors),
         repair="the square of the norm on the left, as used in eq. (A.8)",
         remark="The noises are fair signs. The square is missing in the second line too.",
     ),
@@ -409,12 +416,14 @@ FOUR_ONE: tuple[Step, ...] = (
         "E||sum_ik W_ik||^2 = sum_ik E||W_ik||^2",
         _own_orthogonal,
         "==",
+        form=forms.errors_of_sample,
     ),
     on_runs(
         "lemma-4.1-11",
         "proof of Lemma 4.1, eq. (A.7), first line, inequality",
         "sum_ik E||W_ik||^2 <= m*K*sigma_u^2",
         _own_variance,
+        form=forms.errors_bounded,
     ),
     on_runs(
         "lemma-4.1-12",
@@ -422,7 +431,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E||sum_ik 1_i*(c - d)||^2 = E 1_i*E||sum_ik hat W_ik||^2",
         _sampled_mean,
         "==",
-        repaired=drawn(_sampled_mean),
+        repaired=drawn(_sampled_mean, form=forms.errors_of_mean),
         repair="<= in place of =: the factor on the right is (m/n)^2, which is at most E 1_i = m/n",
         remark="With the missing square restored.",
     ),
@@ -432,12 +441,14 @@ FOUR_ONE: tuple[Step, ...] = (
         "E 1_i*E||sum_ik hat W_ik||^2 = (m/n)*sum_ik E||hat W_ik||^2",
         _all_orthogonal,
         "==",
+        form=forms.errors_of_all,
     ),
     on_runs(
         "lemma-4.1-14",
         "proof of Lemma 4.1, eq. (A.7), second line, inequality",
         "(m/n)*sum_ik E||hat W_ik||^2 <= m*K*sigma_u^2",
         _all_variance,
+        form=forms.errors_bounded,
     ),
     on_runs(
         "lemma-4.1-15",
@@ -448,6 +459,7 @@ FOUR_ONE: tuple[Step, ...] = (
         constants={"two": 2},
         remark="By the mean inequality it would be Y - C + D. The line is true as printed: E<Y, C> = 0, and"
         " E<C, D> = m^2*K^2*E||c - d||^2 is not negative.",
+        form=forms.controlled_square,
     ),
     gram(
         "lemma-4.1-16",
@@ -461,6 +473,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "proof of Lemma 4.1, eq. (A.8), second inequality",
         "E||sum_ik Y_ik||^2 <= m*K*sigma_u^2",
         _new_noise,
+        form=forms.errors_of_round,
     ),
     scalar(
         "lemma-4.1-18",
@@ -476,6 +489,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E||(gamma/m)*sum_ik 1_i*(grad_u f_i(u_ik, v_ik) - d_i + d)||^2 <= T_2u + 2*gamma^2*(n-m)/(m*n^2)*S_3u",
         _a_8_mean,
         constants={"two": 2},
+        form=forms.controlled_mean,
     ),
     on_runs(
         "lemma-4.1-20",
@@ -483,6 +497,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E||du||^2 <= 2*T_2u + 4*gamma^2*(n-m)/(m*n^2)*S_3u + 18*K*gamma^2*sigma_u^2/m",
         _a_8,
         constants={"mean_": 2, "sampling": 4, "noisy": 18},
+        form=forms.controlled,
     ),
     on_runs(
         "lemma-4.1-21",
@@ -490,6 +505,7 @@ FOUR_ONE: tuple[Step, ...] = (
         "E||dv_i||^2 <= (2*gamma^2*m/n)*E||sum_k grad_v f_i(u_ik, v_ik)||^2 + 2*K*gamma^2*sigma_v^2*m/n",
         lambda draw, two, noisy: a_4(_run(draw), two, noisy),
         constants={"two": 2, "noisy": 2},
+        form=forms.personal_square,
     ),
     scalar(
         "lemma-4.1-22",
@@ -509,7 +525,7 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||u_{i,k+1} - u^t||^2 = E||u_ik - gamma_u*(grad_u f_i(u_ik, v_ik) - c_i + c) - u^t||^2 + sigma_u^2*gamma_u^2",
         _one_local_step,
         "==",
-        repaired=drawn(_one_local_step),
+        repaired=drawn(_one_local_step, form=forms.local_step),
         repair="<= in place of =, as in the proof of Lemma 3.5: sigma_u^2 bounds the variance",
         remark="The hat of u_ik on the right is not printed.",
     ),
@@ -547,12 +563,14 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||c_i - d_i||^2 = (1/K^2)*sum_k E||hat W_ik||^2",
         _own_errors_mean,
         "==",
+        form=lambda: forms.own_variate(bound=False),
     ),
     on_runs(
         "lemma-4.3-7",
         "proof of Lemma 4.3, second display, first line",
         "E||c_i - d_i||^2 <= sigma_u^2/K",
         _own_errors_bound,
+        form=lambda: forms.own_variate(bound=True),
     ),
     on_runs(
         "lemma-4.3-8",
@@ -560,12 +578,14 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||c - d||^2 = 1/(n^2*K^2)*sum_ik E||hat W_ik||^2",
         _all_errors_mean,
         "==",
+        form=lambda: forms.mean_variate(bound=False),
     ),
     on_runs(
         "lemma-4.3-9",
         "proof of Lemma 4.3, second display, second line",
         "E||c - d||^2 <= sigma_u^2/(n*K)",
         _all_errors_bound,
+        form=lambda: forms.mean_variate(bound=True),
     ),
     on_runs(
         "lemma-4.3-10",
@@ -573,6 +593,7 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||grad_u f_i - d_i||^2 <= (2*L^2/K)*sum_k C_ik",
         _own_staleness,
         constants={"two": 2},
+        form=forms.stale_own,
     ),
     on_runs(
         "lemma-4.3-11",
@@ -580,6 +601,7 @@ FOUR_THREE: tuple[Step, ...] = (
         "E||grad_u f - d||^2 <= 2*L^2/(n*K)*C",
         _mean_staleness,
         constants={"two": 2},
+        form=forms.stale_mean,
     ),
     scalar(
         "lemma-4.3-12",

@@ -9,15 +9,15 @@ import sympy as sp
 from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational, expect_square, plus
 from bounds.ledger.draw import square as norm
+from bounds.ledger.families import deviation, squares, total
 from bounds.ledger.step import Gram, Identity, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, complete, local, small_run
 from bounds.papers.pfl.proofs.terms import D, D_v, gram, identity, on_runs, scalar, smooth
 
 n, m, K, L, gamma, gamma_u, gamma_v = s.n, s.m, s.K, s.L, s.gamma, s.gamma_u, s.gamma_v
 G_u, G_v, E, B, b, sigma_u, sigma_v = s.G_u, s.G_v, s.E, s.B, s.b, s.sigma_u, s.sigma_v
-PAIR = ((1, 1), (1, 2), (2, 1), (2, 2))
-TWO = "n = 2 clients and K = 2 local steps stand for the sums."
 
 
 # --- Exact instances -----------------------------------------------------------------------------------------------
@@ -160,26 +160,7 @@ def _below_eight(draw: Draw, rate: Rational, limit: Rational) -> tuple[Fraction,
 
 # --- Vectors -------------------------------------------------------------------------------------------------------
 
-# g_i is client i's gradient at (u^t, v_i^t) and a_ik that at (u_ik, v_ik).
-g1, g2, g3 = vectors("g1 g2 g3")
-a = dict(zip(PAIR, vectors("a11 a12 a21 a22"), strict=True))
-start = {1: g1, 2: g2}
-mean2 = (g1 + g2) / 2
 x, y, w, g, h, mid = vectors("x y w g h mid")
-gaps = sum(square(a[i, k] - start[i]) for i, k in PAIR)
-total = a[1, 1] + a[1, 2] + a[2, 1] + a[2, 2]
-own = square(a[1, 1] - g1) + square(a[1, 2] - g1)
-mean_sum = total / 2
-_chain = -gamma / 2 * sum(dot(mean2, a[i, k]) for i, k in PAIR)
-_chain_2 = -2 * gamma * square(mean2) - gamma / 2 * sum(dot(mean2, a[i, k] - start[i]) for i, k in PAIR)
-_three = (
-    3 * square(a[1, 1] + a[1, 2] - 2 * g1)
-    + 3 * square((2 * g1 - a[1, 1] - a[1, 2] + 2 * g2 - a[2, 1] - a[2, 2]) / 2)
-    + 3 * square(2 * (g1 - mean2))
-)
-_two = 3 * sum(square(a[i, 1] + a[i, 2] - 2 * start[i]) for i in (1, 2)) + 6 * square(
-    (2 * g1 - a[1, 1] - a[1, 2] + 2 * g2 - a[2, 1] - a[2, 2]) / 2
-)
 _local = smooth(g, mid, h, x, y)
 _noise = sigma_u**2 * gamma_u**2 + sigma_v**2 * gamma_v**2
 _more_than_one = above(K, 2)
@@ -226,6 +207,7 @@ STEPS: tuple[Step, ...] = (
         lambda draw, gradient, drift: first_u(small_run(draw), gradient, drift),
         kind=StepKind.END_TO_END,
         constants={"gradient": Fraction(1, 2), "drift": 1},
+        form=forms.first_u,
     ),
     on_runs(
         "lemma-3.2-2",
@@ -234,14 +216,14 @@ STEPS: tuple[Step, ...] = (
         lambda draw, gradient, drift: first_v(small_run(draw), gradient, drift),
         kind=StepKind.END_TO_END,
         constants={"gradient": Fraction(1, 2), "drift": 1},
+        form=forms.first_v,
     ),
     identity(
         "lemma-3.2-3",
         "proof of Lemma 3.2, first display, second line",
         "T_1u = -K*gamma*||grad_u f||^2 - (gamma/n)*sum_ik <grad_u f, grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)>",
-        _chain,
-        _chain_2,
-        remark=TWO,
+        forms.T_1u,
+        forms.CHAIN,
     ),
     gram(
         "lemma-3.2-4",
@@ -254,9 +236,8 @@ STEPS: tuple[Step, ...] = (
         "lemma-3.2-5",
         "proof of Lemma 3.2, second display, first inequality",
         "T_1u <= -K*gamma/2*||grad_u f||^2 + gamma/(2*n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
-        _chain_2,
-        -gamma * square(mean2) + gamma / 4 * gaps,
-        remark=TWO,
+        forms.CHAIN,
+        -K * gamma / 2 * forms.G_u + gamma / (2 * n) * squares(forms.GAP_U),
     ),
     gram(
         "lemma-3.2-6",
@@ -281,9 +262,9 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 3.2, the similar approach for T_1v",
         "-(gamma*m/n^2)*sum_k <grad_v f_i, grad_v f_i(u_ik, v_ik)> <= -(K*gamma*m/(2*n^2))*||grad_v f_i||^2"
         " + (gamma*m/(2*n^2))*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
-        -gamma * m / n**2 * dot(g1, a[1, 1] + a[1, 2]),
-        gamma * m / n**2 * (-square(g1) + own / 2),
-        remark="One client and K = 2.",
+        forms.T_1v,
+        gamma * m / n**2 * (-K / 2 * squares(forms.start_v) + squares(forms.GAP_V) / 2),
+        remark="Added up over the clients.",
     ),
     scalar(
         "lemma-3.2-9",
@@ -300,6 +281,7 @@ STEPS: tuple[Step, ...] = (
         lambda draw, gradient, drift: second_u(small_run(draw), gradient, drift),
         kind=StepKind.END_TO_END,
         constants={"gradient": 2, "drift": 4},
+        form=forms.second_u,
     ),
     on_runs(
         "lemma-3.3-2",
@@ -308,23 +290,22 @@ STEPS: tuple[Step, ...] = (
         lambda draw, gradient, drift: second_v(small_run(draw), gradient, drift),
         kind=StepKind.END_TO_END,
         constants={"gradient": 2, "drift": 4},
+        form=forms.second_v,
     ),
     identity(
         "lemma-3.3-3",
         "proof of Lemma 3.3, between the first and the second line",
         "||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f)||^2 = ||sum_ik (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2",
-        square(total - 4 * mean2),
-        square(total - 2 * g1 - 2 * g2),
-        remark=TWO,
+        square(total(forms.a) - n * K * forms.full),
+        square(total(forms.GAP_U)),
     ),
     gram(
         "lemma-3.3-4",
         "proof of Lemma 3.3, first inequality",
         "T_2u <= 2*K^2*gamma^2*||grad_u f||^2"
         " + (2*K*gamma^2/n)*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
-        gamma**2 / 4 * square(total),
-        8 * gamma**2 * square(mean2) + 2 * gamma**2 * gaps,
-        remark=TWO,
+        forms.T_2u,
+        2 * K**2 * gamma**2 * forms.G_u + 2 * K * gamma**2 / n * squares(forms.GAP_U),
     ),
     scalar(
         "lemma-3.3-5",
@@ -339,9 +320,9 @@ STEPS: tuple[Step, ...] = (
         "proof of Lemma 3.3, T_2v in a similar manner",
         "||sum_k grad_v f_i(u_ik, v_ik)||^2 <= 2*K^2*||grad_v f_i||^2"
         " + 2*K*sum_k ||grad_v f_i(u_ik, v_ik) - grad_v f_i||^2",
-        square(a[1, 1] + a[1, 2]),
-        8 * square(g1) + 4 * own,
-        remark="One client and K = 2.",
+        squares(forms.Z),
+        2 * K**2 * squares(forms.start_v) + 2 * K * squares(forms.GAP_V),
+        remark="Added up over the clients.",
     ),
     scalar(
         "lemma-3.3-7",
@@ -368,23 +349,23 @@ STEPS: tuple[Step, ...] = (
         _lemma_3_4,
         kind=StepKind.END_TO_END,
         constants={"dissimilarity": 3, "drift": 12},
+        form=forms.variance,
     ),
     gram(
         "lemma-3.4-3",
         "proof of Lemma 3.4, first inequality",
         "||sum_k (grad_u f_i(u_ik, v_ik) - mean_j)||^2 <= 3*||sum_k (grad_u f_i(u_ik, v_ik) - grad_u f_i)||^2"
         " + 3*||mean_j sum_k (grad_u f_j - grad_u f_j(u_jk, v_jk))||^2 + 3*||sum_k (grad_u f_i - grad_u f)||^2",
-        square(a[1, 1] + a[1, 2] - mean_sum),
-        _three,
-        remark="The summand of the first of " + TWO,
+        forms.T_3u,
+        forms.THREE,
+        remark="Added up over the clients.",
     ),
     gram(
         "lemma-3.4-4",
         "proof of Lemma 3.4, second inequality",
         "the first two sums are at most 6*K*sum_ik ||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2",
-        _two,
-        12 * gaps,
-        remark=TWO,
+        forms.TWO_SUMS,
+        6 * K * squares(forms.GAP_U),
     ),
     on_runs(
         "lemma-3.4-5",
@@ -397,9 +378,9 @@ STEPS: tuple[Step, ...] = (
         "lemma-3.4-6",
         "proof of Lemma 3.4, third inequality",
         "sum_i ||grad_u f_i - grad_u f||^2 = sum_i ||grad_u f_i||^2 - n*||grad_u f||^2",
-        sum(square(each - (g1 + g2 + g3) / 3) for each in (g1, g2, g3)),
-        square(g1) + square(g2) + square(g3) - 3 * square((g1 + g2 + g3) / 3),
-        remark="n = 3; with eq. (2.3) the right side is at most n*b^2.",
+        deviation(forms.start_u, forms.start_u),
+        squares(forms.start_u) - n * forms.G_u,
+        remark="With eq. (2.3) the right side is at most n*b^2.",
     ),
     scalar(
         "lemma-3.4-7",
@@ -424,12 +405,14 @@ STEPS: tuple[Step, ...] = (
         "E = 0 if K = 1",
         _one_step,
         "==",
+        form=forms.no_drift,
     ),
     on_runs(
         "lemma-3.5-3",
         "proof of Lemma 3.5, first display, first inequality",
         "E||u_{i,k+1} - u^t||^2 <= E||u_ik - gamma_u*grad_u f_i(u_ik, v_ik) - u^t||^2 + sigma_u^2*gamma_u^2",
         _one_local_step,
+        form=forms.local_step,
     ),
     gram(
         "lemma-3.5-4",
@@ -571,6 +554,7 @@ STEPS: tuple[Step, ...] = (
         "B <= n*G_u + n*b^2",
         _lemma_3_6,
         kind=StepKind.END_TO_END,
+        form=forms.gradients,
     ),
     on_runs(
         "lemma-3.6-recursion-1",

@@ -11,7 +11,8 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.step import Scalar, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
-from bounds.papers.pfl.proofs.lemmas import PAIR, TWO, first_u, first_v, round_change, second_u, second_v
+from bounds.papers.pfl.proofs import forms
+from bounds.papers.pfl.proofs.lemmas import first_u, first_v, round_change, second_u, second_v
 from bounds.papers.pfl.proofs.runs import Law, LocalRound, local, root_above, scaffold, small_run, two_thirds_above
 from bounds.papers.pfl.proofs.terms import A, D, gram, identity, on_runs, r, root, scalar, smooth
 from bounds.papers.pfl.proofs.theorems import NOISE, noise, rational_root, with_steps
@@ -93,20 +94,7 @@ def _sum_of_C(draw: Draw, decay: Rational) -> Gap:
 
 # --- Expressions ---------------------------------------------------------------------------------------------------
 
-# As in `lemmas`; e_ik is client i's gradient at (alpha_ik, beta_ik).
-g1, g2 = vectors("g1 g2")
-a = dict(zip(PAIR, vectors("a11 a12 a21 a22"), strict=True))
-e = dict(zip(PAIR, vectors("e11 e12 e21 e22"), strict=True))
 x, y, g, h, mid = vectors("x y g h mid")
-start = {1: g1, 2: g2}
-d1, d2 = (e[1, 1] + e[1, 2]) / 2, (e[2, 1] + e[2, 2]) / 2
-d = (d1 + d2) / 2
-_all = a[1, 1] + a[1, 2] + a[2, 1] + a[2, 2]
-_sums = (a[1, 1] + a[1, 2] - 2 * d1, a[2, 1] + a[2, 2] - 2 * d2)
-_S_3u = sum(square(each + 2 * d - _all / 2) for each in _sums)
-_halves = 2 * sum(map(square, _sums)) + square(_all - 4 * d)
-_split = 8 * sum(2 * square(start[i] - e[i, k]) + 2 * square(a[i, k] - start[i]) for i, k in PAIR)
-
 lkg = L * K * gamma
 hat = m / n * G_v
 D_alpha, sum_C, M_u, M_v, M_hat = sp.symbols("D_alpha sum_C M_u M_v M_hat", nonnegative=True)
@@ -182,6 +170,7 @@ STEPS: tuple[Step, ...] = (
         "T_1u <= -K*gamma/2*G_u + L^2*gamma/n*E",
         lambda draw, gradient, drift: first_u(_run(draw), gradient, drift),
         constants={"gradient": Fraction(1, 2), "drift": 1},
+        form=forms.first_u,
     ),
     on_runs(
         "lemma-3.2-11",
@@ -189,6 +178,7 @@ STEPS: tuple[Step, ...] = (
         "T_1v <= -K*gamma*m/(2*n)*G_v + L^2*gamma*m/n^2*E",
         lambda draw, gradient, drift: first_v(_run(draw), gradient, drift),
         constants={"gradient": Fraction(1, 2), "drift": 1},
+        form=forms.first_v,
     ),
     on_runs(
         "lemma-3.3-8",
@@ -196,6 +186,7 @@ STEPS: tuple[Step, ...] = (
         "T_2u <= 2*K^2*gamma^2*G_u + 4*L^2*K*gamma^2/n*E",
         lambda draw, gradient, drift: second_u(_run(draw), gradient, drift),
         constants={"gradient": 2, "drift": 4},
+        form=forms.second_u,
     ),
     on_runs(
         "lemma-3.3-9",
@@ -203,6 +194,7 @@ STEPS: tuple[Step, ...] = (
         "T_2v <= 2*K^2*gamma^2*m/n*G_v + 4*L^2*K*gamma^2*m/n^2*E",
         lambda draw, gradient, drift: second_v(_run(draw), gradient, drift),
         constants={"gradient": 2, "drift": 4},
+        form=forms.second_v,
     ),
     on_runs(
         "lemma-4.2-1",
@@ -212,23 +204,23 @@ STEPS: tuple[Step, ...] = (
         kind=StepKind.END_TO_END,
         constants={"stale": 16, "drift": 16},
         remark="Printed with E before S_3u, which is an expectation already.",
+        form=forms.stale_variance,
     ),
     gram(
         "lemma-4.2-2",
         "proof of Lemma 4.2, first inequality",
         "S_3u <= sum_i 2*||sum_k (grad_u f_i(u_ik, v_ik) - d_i)||^2 + (2/n)*||sum_ik (grad_u f_i(u_ik, v_ik) - d)||^2",
-        _S_3u,
-        _halves,
-        remark=TWO,
+        forms.STALE_LEFT,
+        forms.STALE_HALVES,
     ),
     gram(
         "lemma-4.2-3",
         "proof of Lemma 4.2, second inequality",
         "S_3u <= 4*K*sum_ik (2*||grad_u f_i(u^t, v_i^t) - grad_u f_i(alpha, beta)||^2"
         " + 2*||grad_u f_i(u_ik, v_ik) - grad_u f_i(u^t, v_i^t)||^2)",
-        _halves,
-        _split,
-        remark=TWO + " One of the two texts of the paper has lost the second summand; v^t stands for v_i^t.",
+        forms.STALE_HALVES,
+        forms.STALE_SPLIT,
+        remark="One of the two texts of the paper has lost the second summand; v^t stands for v_i^t.",
     ),
     gram(
         "lemma-4.2-4",
@@ -366,6 +358,7 @@ STEPS: tuple[Step, ...] = (
         _no_staleness,
         "==",
         remark="From the initial alpha = u^0 and beta = v_i^0; the sum of C needs it.",
+        form=forms.no_drift,
     ),
     on_runs(
         "theorem-4.5-11",

@@ -12,6 +12,7 @@ from bounds import symbols as s
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean
 from bounds.ledger.step import Identity, Scalar, Step, above, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.pfl.proofs import forms
 from bounds.papers.pfl.proofs.control import A_8
 from bounds.papers.pfl.proofs.runs import (
     Law,
@@ -277,6 +278,7 @@ STEPS: tuple[Step, ...] = (
         "E<du, alpha_ik^{t-2} - u^{t-1}> = E<E(du | F^{t-1}), alpha_ik^{t-2} - u^{t-1}>",
         _crossed,
         "==",
+        form=forms.known_part,
     ),
     gram(
         "lemma-4.4-6",
@@ -346,18 +348,21 @@ STEPS: tuple[Step, ...] = (
         "E(du | F) = -(gamma/n)*sum_ik E(grad_u f_i(u_ik, v_ik) | F)",
         _mean_change,
         "==",
+        form=forms.mean_move,
     ),
     on_runs(
         "lemma-4.4-13",
         "proof of Lemma 4.4, eq. (A.11), first inequality",
         "(gamma^2/n^2)*E||E(sum_ik grad_u f_i(u_ik, v_ik) | F)||^2 <= T_2u",
         _jensen_u,
+        form=forms.mean_square_u,
     ),
     on_runs(
         "lemma-4.4-14",
         "proof of Lemma 4.4, eq. (A.12), first inequality",
         "(1/n)*sum_i E||E(dv_i | F)||^2 <= T_2v",
         _jensen_v,
+        form=forms.mean_square_v,
     ),
     scalar(
         "lemma-4.4-15",

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from bounds import symbols as s
-from bounds.ledger.step import Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind, below
+from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind, below
 from bounds.ledger.vectors import Vector, square
 from bounds.statement import Condition
 
@@ -70,10 +70,13 @@ def drawn(
     operator: str = "<=",
     kind: StepKind = StepKind.EXPECTATION,
     count: int = 40,
+    form: Callable[..., Algebraic] | None = None,
     **constants: Number,
 ) -> Enumerated:
-    """A check on small exact instances."""
-    return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)
+    """A check on small exact instances, and its ``form`` for all values where there is one."""
+    return Enumerated(
+        kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants, form=form
+    )
 
 
 def on_runs(
@@ -85,10 +88,11 @@ def on_runs(
     kind: StepKind = StepKind.EXPECTATION,
     constants: Mapping[str, Number] | None = None,
     count: int = 40,
+    form: Callable[..., Algebraic] | None = None,
     **more: Any,
 ) -> Step:
     """A step that small exact instances check; ``constants`` are the printed ones, by the function's names."""
-    return _step(name, where, claim, drawn(sides, operator, kind, count, **(constants or {})), more)
+    return _step(name, where, claim, drawn(sides, operator, kind, count, form, **(constants or {})), more)
 
 
 def smooth(after: Vector, middle: Vector, before: Vector, du: Vector, dv: Vector) -> tuple[Condition, ...]:
