@@ -61,7 +61,7 @@ class Moment:
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
         """The moment of some entries of the state."""
-        square = np.ix_(positions, positions)
+        square = positions[:, None], positions
         return Moment(
             self.mean[positions],
             self.covariance[square],
@@ -98,7 +98,7 @@ class Moment:
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
         one, other = columns(left), columns(right)
-        between = left[:, one] @ self.covariance[np.ix_(one, other)]
+        between = left[:, one] @ self.covariance[one[:, None], other]
         value = float((left @ self.mean) @ (right @ self.mean) + np.sum(between * right[:, other]))
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
@@ -118,14 +118,14 @@ def product_error(left: tuple[float, float, float], right: tuple[float, float, f
 
 def columns(rows: Array) -> NDArray[np.intp]:
     """The entries of the state that rows speak of: mostly one client's, where the state is that of all."""
-    return np.flatnonzero(rows.any(axis=0))
+    return rows.any(axis=0).nonzero()[0]
 
 
 def sandwich(rows: Array, matrix: Array) -> Array:
     """``rows matrix rows'``, of the entries that the rows speak of."""
     used = columns(rows)
     if 2 * len(used) < rows.shape[1]:
-        rows, matrix = rows[:, used], matrix[np.ix_(used, used)]
+        rows, matrix = rows[:, used], matrix[used[:, None], used]
     return np.asarray(rows @ matrix @ rows.T)
 
 
