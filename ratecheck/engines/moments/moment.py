@@ -82,7 +82,7 @@ class Moment:
             return self.part(used).lengths(rows[:, used], sizes[:, used])
         mean = rows @ self.mean
         square, off, rounding = (
-            float(np.sum((rows @ matrix) * rows)) for matrix in (self.covariance, self.off, self.rounding)
+            float(((rows @ matrix) * rows).sum()) for matrix in (self.covariance, self.off, self.rounding)
         )
         unit = rows.shape[1] + 8
         own = sizes @ (self.loose + unit * self.roots)
@@ -99,7 +99,7 @@ class Moment:
         """E<left z, right z> and its rounding error."""
         one, other = columns(left), columns(right)
         between = left[:, one] @ self.covariance[one[:, None], other]
-        value = float((left @ self.mean) @ (right @ self.mean) + np.sum(between * right[:, other]))
+        value = float((left @ self.mean) @ (right @ self.mean) + (between * right[:, other]).sum())
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
         return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
