@@ -73,7 +73,13 @@ class Inequality:
 
     def gap(self, values: list[float]) -> float:
         """log(small/large) at step sizes in the order of ``steps``: positive where broken."""
-        small, large = self._side(self.small, values), self._side(self.large, values)
+        try:
+            small, large = self.small(*values), self.large(*values)
+        except (ArithmeticError, ValueError):
+            small = large = math.nan
+        if not (small > 0.0 and large > 0.0):
+            # What has no value is looked at more closely.
+            small, large = self._side(self.small, values), self._side(self.large, values)
         if small > 0.0 and large > 0.0:
             if math.isinf(large):
                 return -math.inf

@@ -78,16 +78,19 @@ class Moment:
         """
         sizes = np.abs(rows) if sizes is None else sizes
         used = columns(sizes)
+        vectors = self.mean, self.loose, self.rough, self.roots, self.spreads
+        matrices = self.covariance, self.off, self.rounding
         if 2 * len(used) < rows.shape[1]:
-            return self.part(used).lengths(rows[:, used], sizes[:, used])
-        mean = rows @ self.mean
-        square, off, rounding = (
-            float(((rows @ matrix) * rows).sum()) for matrix in (self.covariance, self.off, self.rounding)
-        )
+            rows, sizes, square_of = rows[:, used], sizes[:, used], (used[:, None], used)
+            vectors = tuple(vector[used] for vector in vectors)
+            matrices = tuple(matrix[square_of] for matrix in matrices)
+        means, loose, carried, roots, spreads = vectors
+        mean = rows @ means
+        square, off, rounding = (float(((rows @ matrix) * rows).sum()) for matrix in matrices)
         unit = rows.shape[1] + 8
-        own = sizes @ (self.loose + unit * self.roots)
-        spread = sizes @ self.spreads
-        rough = np.abs(rows) @ self.rough
+        own = sizes @ (loose + unit * roots)
+        spread = sizes @ spreads
+        rough = np.abs(rows) @ carried
         error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
         fresh = float(rough @ rough + 2 * unit * (spread @ spread))
         length = float(np.sqrt(mean @ mean + abs(square)))
