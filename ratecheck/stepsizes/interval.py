@@ -58,7 +58,7 @@ class Interval:
         """A number inside, on the scale of the interval."""
         # Written out: projections ask it a hundred thousand times.
         low, high = self.low, self.high
-        return math.sqrt(TINY if TINY > low else low) * math.sqrt(HUGE if HUGE < high else high)
+        return math.sqrt(max(low, TINY)) * math.sqrt(min(high, HUGE))
 
     @property
     def empty(self) -> bool:

@@ -78,12 +78,12 @@ class Moment:
         """
         sizes = np.abs(rows) if sizes is None else sizes
         used = columns(sizes)
-        vectors = self.mean, self.loose, self.rough, self.roots, self.spreads
-        matrices = self.covariance, self.off, self.rounding
+        vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
+        matrices = [self.covariance, self.off, self.rounding]
         if 2 * len(used) < rows.shape[1]:
             rows, sizes, square_of = rows[:, used], sizes[:, used], (used[:, None], used)
-            vectors = tuple(vector[used] for vector in vectors)
-            matrices = tuple(matrix[square_of] for matrix in matrices)
+            vectors = [vector[used] for vector in vectors]
+            matrices = [matrix[square_of] for matrix in matrices]
         means, loose, carried, roots, spreads = vectors
         mean = rows @ means
         square, off, rounding = (float(((rows @ matrix) * rows).sum()) for matrix in matrices)
@@ -121,7 +121,8 @@ def product_error(left: tuple[float, float, float], right: tuple[float, float, f
 
 def columns(rows: Array) -> NDArray[np.intp]:
     """The entries of the state that rows speak of: mostly one client's, where the state is that of all."""
-    return rows.any(axis=0).nonzero()[0]
+    used: NDArray[np.bool_] = rows.any(axis=0)
+    return used.nonzero()[0]
 
 
 def sandwich(rows: Array, matrix: Array) -> Array:
