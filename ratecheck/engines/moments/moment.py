@@ -121,7 +121,7 @@ def product_error(left: tuple[float, float, float], right: tuple[float, float, f
 
 def columns(rows: Array) -> NDArray[np.intp]:
     """The entries of the state that rows speak of: mostly one client's, where the state is that of all."""
-    used: NDArray[np.bool_] = rows.any(axis=0)
+    used = np.asarray(rows.any(axis=0))
     return used.nonzero()[0]
 
 
