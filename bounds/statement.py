@@ -123,7 +123,7 @@ class Condition:
     @cached_property
     def symbols(self) -> frozenset[str]:
         """Names of the parameters that it restricts."""
-        return frozenset(s.name for s in self.left.free_symbols | self.right.free_symbols)
+        return names_in(self.left) | names_in(self.right)
 
     def check(self, key: str, values: Values) -> ConditionCheck:
         """Evaluate both sides; undecided (``holds`` is None) while a parameter is missing."""

@@ -351,7 +351,9 @@ class LinearMaps:
         blocks = self.algorithm.blocks
         if kind is not None:
             p = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}  # type: ignore[misc]
-        reader = _Reader(self.algorithm, name, inputs, blocks, kind=kind)
+        # This package's own functions are tried once: what is linear at some parameters is so at others.
+        function = type(self.algorithm), type(getattr(self.algorithm, "inner", None)), name, kind
+        reader = _Reader(self.algorithm, name, inputs, blocks, kind=kind, tried=function in _TRIED)
         result, *probed = (self._returned(name, reader.arguments(each), p) for each in (reader.units, *reader.probes))
         slots, height = _positions(outputs, blocks)
         table = reader.zeros(len(blocks), height, reader.width)
@@ -364,6 +366,8 @@ class LinearMaps:
                 if row.any() and blocks[number] != block:
                     raise MethodError(f"{said(self.algorithm, name)} mixes blocks in {each!r}")
                 table[blocks.index(block), slots[group][each]] = row
+        if not is_own(type(getattr(self.algorithm, "inner", self.algorithm))):
+            _TRIED.add(function)
         return table
 
     def _returned(self, name: str, arguments: list[Variables], p: Parameters) -> tuple[Variables, ...]:
@@ -381,11 +385,14 @@ class LinearMaps:
 
     def _called(self, name: str, arguments: list[Variables], p: Parameters) -> Any:
         """What a function returns; raises `InputError` where it changes what it is given."""
-        before = [{each: np.array(value) for each, value in group.items()} for group in arguments]
-        parameters = dict(p)
+        own = is_own(type(getattr(self.algorithm, "inner", self.algorithm)))
+        before = [{each: np.array(value) for each, value in group.items()} for group in arguments] if own else []
+        parameters = dict(p) if own else {}
         # What is no number is refused where it is read.
         with np.errstate(all="ignore"):
             result = getattr(self.algorithm, name)(*arguments, p)
+        if not own:
+            return result
         changed = [each for group, old in zip(arguments, before, strict=True) for each in _changed(group, old)]
         # A mapping may add a parameter as it is asked for.
         changed += [each for each, number in parameters.items() if p.get(each) is not number]
@@ -454,6 +461,10 @@ def _probes(count: int, kind: type[Fraction] | None) -> tuple[Any, ...]:
     return tuple(probes)
 
 
+# Functions of this package's methods that were found to be linear: algorithm, the one inside it, name, kind of numbers.
+_TRIED: set[tuple[Any, ...]] = set()
+
+
 class _Reader:
     """Reads linear functions of some groups of variables off their values on unit vectors."""
 
@@ -465,17 +476,22 @@ class _Reader:
         blocks: tuple[str, ...],
         *,
         kind: type[Fraction] | None = None,
+        tried: bool = False,
     ) -> None:
-        self._where, self._kind = said(algorithm, function), kind
+        self._algorithm, self._function, self._kind = algorithm, function, kind
         self._inputs, self._blocks = inputs, blocks
         self._names = [(group, name) for group, variables in enumerate(inputs) for name in variables]
         self._slots, self.width = _positions(inputs, blocks)
         count = len(self._names)
         self.units: Any = self.zeros(count, count)
         np.fill_diagonal(self.units, 1.0 if kind is None else kind(1))
-        probes = _probes(count, kind)
+        probes = () if tried else _probes(count, kind)
         # This package's own methods are known to have no thresholds.
         self.probes = probes if is_own(type(getattr(algorithm, "inner", algorithm))) else probes[-1:]
+
+    @property
+    def _where(self) -> str:
+        return said(self._algorithm, self._function)
 
     def zeros(self, *shape: int) -> Any:
         """Zeros, rationals where the reader is exact."""

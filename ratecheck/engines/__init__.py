@@ -65,7 +65,7 @@ def run_steps(
         noise={"sigma": sigma, "sigma_u": sigma_u, "sigma_v": sigma_v, "sigma_f": sigma_f, "sigma_g": sigma_g},
         step_sizes=step_sizes,
     )  # fmt: skip
-    kernel = leap.LeapKernel(ready) if engine == "leap" else None
+    kernel = leap.leaps(ready) if engine == "leap" else None
     return step.simulate(
         ready, kernel=kernel, seed=seed, replicates=replicates, threads=threads, progress=progress
     )  # fmt: skip

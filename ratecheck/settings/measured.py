@@ -6,7 +6,7 @@ import functools
 
 import sympy as sp
 
-from bounds.statement import Statement
+from bounds.statement import Statement, names_in
 from bounds.symbols import ROUND, Role, Vocabulary
 
 # What follows the symbol of a quantity in the round before.
@@ -21,7 +21,7 @@ def measured(statement: Statement) -> frozenset[str]:
 
 def measured_in(expr: sp.Expr, vocabulary: Vocabulary) -> frozenset[str]:
     """Those of an expression."""
-    names = {symbol.name for symbol in written_out(expr, vocabulary).free_symbols}
+    names = names_in(written_out(expr, vocabulary))
     return frozenset(
         name.removesuffix(PREVIOUS)
         for name in names
@@ -36,8 +36,7 @@ def is_round(name: str, vocabulary: Vocabulary) -> bool:
 
 def counts_rounds(statement: Statement) -> bool:
     """Whether a right side depends on the number of the round."""
-    symbols = {symbol for claim in statement.claims for symbol in claim.bound.free_symbols}
-    return any(is_round(symbol.name, statement.vocabulary) for symbol in symbols)
+    return any(is_round(name, statement.vocabulary) for claim in statement.claims for name in names_in(claim.bound))
 
 
 @functools.cache

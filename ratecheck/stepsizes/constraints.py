@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bounds import formula
-from bounds.statement import Condition
+from bounds.statement import Condition, names_in
 from ratecheck.algebra.one_dimensional import crossing, golden_sections
 from ratecheck.errors import BeyondFloatsError, InputError
 from ratecheck.stepsizes.equations import root as root_of
@@ -73,7 +73,13 @@ class Inequality:
 
     def gap(self, values: list[float]) -> float:
         """log(small/large) at step sizes in the order of ``steps``: positive where broken."""
-        small, large = self._side(self.small, values), self._side(self.large, values)
+        try:
+            small, large = self.small(*values), self.large(*values)
+        except (ArithmeticError, ValueError):
+            small = large = math.nan
+        if not (small > 0.0 and large > 0.0):
+            # What has no value is looked at more closely.
+            small, large = self._side(self.small, values), self._side(self.large, values)
         if small > 0.0 and large > 0.0:
             if math.isinf(large):
                 return -math.inf
@@ -134,10 +140,11 @@ class Inequality:
         self, name: str, current: Interval, values: list[float], because: frozenset[object], *, strict: bool
     ) -> Interval:
         """Cut by the gap along one step size, the others standing at ``values``."""
-        place = self.steps.index(name)
+        place, at = self.steps.index(name), [*values]
 
         def along(x: float) -> float:
-            return self.gap([*values[:place], x, *values[place + 1 :]])
+            at[place] = x
+            return self.gap(at)
 
         low, high = current.ends
         at_low, at_high = along(low), along(high)
@@ -279,7 +286,7 @@ class Restriction:
             left, right = (formula.function(side, steps, constants) for side in (condition.left, condition.right))
         except formula.RangeError:
             raise out_of_range(f'"{condition.text}" has no value') from None
-        symbols = [frozenset(s.name for s in side.free_symbols) for side in (condition.left, condition.right)]
+        symbols = [names_in(side) for side in (condition.left, condition.right)]
         alone = [
             side.name if side.is_Symbol and side.name in names and side.name not in other else None
             for side, other in zip((condition.left, condition.right), reversed(symbols), strict=True)

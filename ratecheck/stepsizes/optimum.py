@@ -35,8 +35,6 @@ _BEYOND = 1e4
 # Where a bound may have several valleys, it is sampled at so many places, and so many decades close to both ends.
 _VALLEYS, _NEAREST = 480, 10
 
-Value = Callable[[Mapping[str, float]], float]
-
 
 @dataclass(frozen=True)
 class Optimum:
@@ -118,19 +116,38 @@ def _logarithm(bound: sp.Expr, values: Mapping[str, float], names: Sequence[str]
     return at
 
 
-def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> Value:
+class _Bound:
+    """A bound as a function of step sizes by name; infinite where it leaves the range of floats."""
+
+    def __init__(self, function: formula.Function, names: Sequence[str]) -> None:
+        self._function, self._names = function, tuple(names)
+
+    def __call__(self, steps: Mapping[str, float]) -> float:
+        return self._at([steps[name] for name in self._names])
+
+    def along(self, steps: Mapping[str, float], name: str) -> Callable[[float], float]:
+        """As a function of one step size, the others being those given."""
+        place, values = self._names.index(name), [steps[each] for each in self._names]
+
+        def at(x: float) -> float:
+            values[place] = x
+            return self._at(values)
+
+        return at
+
+    def _at(self, values: list[float]) -> float:
+        try:
+            return float(self._function(*values))
+        except (ZeroDivisionError, OverflowError):
+            return math.inf
+
+
+def _function(bound: sp.Expr, names: list[str], problem: FeasibleSet) -> _Bound:
     try:
         function = formula.function(bound, names, problem.values)
     except formula.RangeError:
         raise out_of_range(f"the bound of {problem.statement.key} overflows or underflows float64") from None
-
-    def value(steps: Mapping[str, float]) -> float:
-        try:
-            return float(function(*(steps[name] for name in names)))
-        except (ZeroDivisionError, OverflowError):
-            return math.inf
-
-    return value
+    return _Bound(function, names)
 
 
 def _completed(found: Optimum, derived: Mapping[str, tuple[sp.Expr, str]], admissible: Intervals) -> Optimum:
@@ -155,9 +172,11 @@ def _with_fixed_products(
     for rule in problem.statement.step_products:
         for factor, other in ((rule.outer, rule.local), (rule.local, rule.outer)):
             fixed = next((s for s in (other, rule.product) if admissible[s.name].single), None)
+            if fixed is None:
+                continue
             inside = bound.free_symbols
             # A product that is fixed ties its factors only where the bound has both.
-            if factor not in inside or fixed is None or (fixed == rule.product and other not in inside):
+            if factor not in inside or (fixed == rule.product and other not in inside):
                 continue
             expr = (rule.product / other).xreplace({fixed: sp.Float(admissible[fixed.name].low, 17)})
             bound = bound.xreplace({factor: expr})
@@ -166,7 +185,7 @@ def _with_fixed_products(
     return bound, derived
 
 
-def _off_the_ends(value: Value, best: Mapping[str, float], intervals: Intervals) -> Optimum:
+def _off_the_ends(value: _Bound, best: Mapping[str, float], intervals: Intervals) -> Optimum:
     """Where the bound falls all the way to an open end, take what is farthest from it and nearly as good."""
     best, infimum = dict(best), value(best)
     ends = []
@@ -184,7 +203,7 @@ def _off_the_ends(value: Value, best: Mapping[str, float], intervals: Intervals)
             ends.append((name, interval.high, high, low))
     approached, smallest = {}, infimum
     for k, (name, limit, end, other) in enumerate(ends, start=1):
-        along = functools.partial(_along, value, dict(best), name)
+        along = value.along(best, name)
         if not math.isclose(along(other), infimum, rel_tol=1e-12):
             approached[name] = limit
             if limit in (0.0, math.inf):
@@ -208,20 +227,15 @@ def _above(function: Callable[[float], float], level: float, x: float) -> float:
     return function(x) - level
 
 
-def _along(value: Value, steps: Mapping[str, float], name: str, x: float) -> float:
-    """The bound as a function of one step size."""
-    return value({**steps, name: x})
-
-
 def _coordinate_descent(
-    value: Value, boxes: Mapping[str, tuple[float, float]], *, one_valley: bool
+    value: _Bound, boxes: Mapping[str, tuple[float, float]], *, one_valley: bool
 ) -> dict[str, float]:
     """Minimise one step size after the other until nothing moves; sums of powers have no other stationary points."""
     best = {name: math.sqrt(low) * math.sqrt(high) for name, (low, high) in boxes.items()}
     for _ in range(_SWEEPS):
         before = dict(best)
         for name, (low, high) in boxes.items():
-            along = functools.partial(_along, value, best, name)
+            along = value.along(best, name)
             best[name] = _minimum(along, low, high) if one_valley else _deepest(along, low, high)
         # Where the bound is flat, the minimiser itself is known to half the digits only.
         if value(before) - value(best) <= TOLERANCE * abs(value(best)):
@@ -268,12 +282,13 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
     return min((math.exp((left + right) / 2), math.exp(best[1]), low, high), key=function)
 
 
-def _pole(value: Value, best: Mapping[str, float], free: Sequence[str]) -> dict[str, float]:
+def _pole(value: _Bound, best: Mapping[str, float], free: Sequence[str]) -> dict[str, float]:
     """The step size at which a denominator vanishes next to the minimiser, the bound falling without end."""
     here = value(best)
     if here < 0.0:
         for name in free:
-            near = (_along(value, best, name, best[name] * (1 + sign * _BESIDE)) for sign in (-1, 1))
+            along = value.along(best, name)
+            near = (along(best[name] * (1 + sign * _BESIDE)) for sign in (-1, 1))
             if here < _POLE * min(*near, 0.0) and here < 0.0:
                 return {name: best[name]}
     return {}

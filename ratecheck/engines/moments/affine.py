@@ -61,7 +61,9 @@ class Layout:
         for block, (rows, inputs) in enumerate(zip(self.counts.by_block, columns.counts.by_block, strict=True)):
             part = coefficients[block, row : row + rows, column : column + inputs]
             here = slice(*self.starts[block : block + 2]), slice(*columns.starts[block : block + 2])
-            matrix[here] = np.kron(part, np.eye(self.sizes[block]))
+            # The Kronecker product with the identity.
+            wide = part[:, None, :, None] * np.eye(self.sizes[block])[None, :, None, :]
+            matrix[here] = wide.reshape(matrix[here].shape)
         return matrix
 
 

@@ -183,7 +183,8 @@ class _Centred:
     def _matrix(self, entries: Array) -> Array:
         matrix = np.zeros((self.size, self.size), dtype=entries.dtype)
         matrix[self.pairs] = entries
-        return matrix + np.triu(matrix, 1).T
+        matrix[self.pairs[::-1]] = entries
+        return matrix + 0.0
 
     def _roots(self, entries: Array) -> Array:
         """Roots of the diagonal."""
@@ -265,7 +266,8 @@ class _Centred:
         wrong = self._diagonal(majorant(self.wrong @ roots))
         rounding = np.maximum(carried @ rough, 0.0)
         off = self._off(lengths, powers, sums, wrong)
-        if not all(self._forms_positive(part, rough) and self._forms_positive(part, wrong) for part in sums):
+        parts = np.concatenate(sums)
+        if not (self._forms_positive(parts, rough) and self._forms_positive(parts, wrong)):
             # Powers in which a bound of an error is itself nothing but rounding bound nothing.
             off = np.full_like(off, np.inf)
         off += np.sqrt(np.maximum(carried @ self.first_off[self.pairs], 0.0))
@@ -331,14 +333,14 @@ class _Centred:
     def _forms_positive(self, forms: Array, weights: Array) -> bool:
         """Whether forms are positive semidefinite where coordinates are as large as the diagonal ``weights``."""
         roots = np.sqrt(np.diagonal(self._matrix(weights)))
-        for form in forms / self.twice:
-            scaled = self._matrix(form) * np.outer(roots, roots)
-            if not np.isfinite(scaled).all():
-                return False
-            values = np.linalg.eigvalsh(scaled)
-            if values[0] < -_INDEFINITE * max(values[-1], 0.0):
-                return False
-        return True
+        matrices = np.zeros((len(forms), self.size, self.size))
+        matrices[:, *self.pairs] = forms / self.twice
+        matrices[:, *self.pairs[::-1]] = matrices[:, *self.pairs]
+        scaled = matrices * np.outer(roots, roots)
+        if not np.isfinite(scaled).all():
+            return False
+        values = np.linalg.eigvalsh(scaled)
+        return not (values[:, 0] < -_INDEFINITE * np.maximum(values[:, -1], 0.0)).any()
 
     def _outer(self, entries: Array) -> Array:
         """Bounds of the entries of a sum of second moments by the diagonal."""

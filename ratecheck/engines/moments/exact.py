@@ -16,12 +16,14 @@ would lose them.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ratecheck.algorithms.algorithm import TermMap, TermOver
 from ratecheck.aliases import Array, Progress
@@ -103,9 +105,18 @@ def check_exact(setup: Setup) -> None:
         raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
 
 
-def single_threaded() -> threadpool_limits:
+# The libraries of linear algebra that were found, with the number of modules that were loaded then.
+_libraries: tuple[int, ThreadpoolController] | None = None
+
+
+def single_threaded() -> AbstractContextManager[object]:
     """Context with one thread for linear algebra: matrices are small, and results must not depend on threads."""
-    return threadpool_limits(1, user_api="blas")
+    global _libraries  # noqa: PLW0603  # looking for libraries takes longer than many a run
+    # A library comes with the module that uses it.
+    modules, known = len(sys.modules), _libraries
+    if known is None or known[0] != modules:
+        known = _libraries = modules, ThreadpoolController()
+    return known[1].limit(limits=1, user_api="blas")
 
 
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:

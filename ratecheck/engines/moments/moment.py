@@ -61,7 +61,7 @@ class Moment:
 
     def part(self, positions: NDArray[np.intp]) -> Moment:
         """The moment of some entries of the state."""
-        square = np.ix_(positions, positions)
+        square = positions[:, None], positions
         return Moment(
             self.mean[positions],
             self.covariance[square],
@@ -78,16 +78,19 @@ class Moment:
         """
         sizes = np.abs(rows) if sizes is None else sizes
         used = columns(sizes)
+        vectors = [self.mean, self.loose, self.rough, self.roots, self.spreads]
+        matrices = [self.covariance, self.off, self.rounding]
         if 2 * len(used) < rows.shape[1]:
-            return self.part(used).lengths(rows[:, used], sizes[:, used])
-        mean = rows @ self.mean
-        square, off, rounding = (
-            float(np.sum((rows @ matrix) * rows)) for matrix in (self.covariance, self.off, self.rounding)
-        )
+            rows, sizes, square_of = rows[:, used], sizes[:, used], (used[:, None], used)
+            vectors = [vector[used] for vector in vectors]
+            matrices = [matrix[square_of] for matrix in matrices]
+        means, loose, carried, roots, spreads = vectors
+        mean = rows @ means
+        square, off, rounding = (float(((rows @ matrix) * rows).sum()) for matrix in matrices)
         unit = rows.shape[1] + 8
-        own = sizes @ (self.loose + unit * self.roots)
-        spread = sizes @ self.spreads
-        rough = np.abs(rows) @ self.rough
+        own = sizes @ (loose + unit * roots)
+        spread = sizes @ spreads
+        rough = np.abs(rows) @ carried
         error = EPS * (np.sqrt(max(off, 0.0)) + float(np.sqrt(own @ own)))
         fresh = float(rough @ rough + 2 * unit * (spread @ spread))
         length = float(np.sqrt(mean @ mean + abs(square)))
@@ -98,8 +101,8 @@ class Moment:
     def inner(self, left: Array, right: Array, sizes: tuple[Array | None, Array | None] = (None, None)) -> Number:
         """E<left z, right z> and its rounding error."""
         one, other = columns(left), columns(right)
-        between = left[:, one] @ self.covariance[np.ix_(one, other)]
-        value = float((left @ self.mean) @ (right @ self.mean) + np.sum(between * right[:, other]))
+        between = left[:, one] @ self.covariance[one[:, None], other]
+        value = float((left @ self.mean) @ (right @ self.mean) + (between * right[:, other]).sum())
         lengths = self.lengths(left, sizes[0])
         same = left is right and sizes[0] is sizes[1]
         return value, product_error(lengths, lengths if same else self.lengths(right, sizes[1]))
@@ -118,14 +121,15 @@ def product_error(left: tuple[float, float, float], right: tuple[float, float, f
 
 def columns(rows: Array) -> NDArray[np.intp]:
     """The entries of the state that rows speak of: mostly one client's, where the state is that of all."""
-    return np.flatnonzero(rows.any(axis=0))
+    used = np.asarray(rows.any(axis=0))
+    return used.nonzero()[0]
 
 
 def sandwich(rows: Array, matrix: Array) -> Array:
     """``rows matrix rows'``, of the entries that the rows speak of."""
     used = columns(rows)
     if 2 * len(used) < rows.shape[1]:
-        rows, matrix = rows[:, used], matrix[np.ix_(used, used)]
+        rows, matrix = rows[:, used], matrix[used[:, None], used]
     return np.asarray(rows @ matrix @ rows.T)
 
 

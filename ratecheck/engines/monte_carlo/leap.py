@@ -6,7 +6,9 @@ quantities: that of the step engine, though not the same numbers draw by draw.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from ratecheck.aliases import Array
 from ratecheck.engines.moments.affine import AffineRounds, Layout
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
+from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.monte_carlo.step import aggregate_tables, aligned
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup, check_clients, check_linear
@@ -49,7 +52,7 @@ class LeapKernel:
         self.measured, self.records = oracle(setup, setup.algorithm.record_oracle), record_arrays(self.plan)
         n = setup.problem.n
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-            self.affine = affine = AffineRounds(setup)
+            affine = AffineRounds(setup)
             rounds = [affine.client_round(i) for i in range(n)]
             rows = np.stack([np.vstack([r.client_rows, r.message_rows]) for r in rounds])
             rates, delayed = np.zeros_like(rows), setup.algorithm.uses_delay
@@ -63,7 +66,7 @@ class LeapKernel:
             if summed:
                 added = rows.sum(axis=0)
                 whole = [added[:, :-1], -added[:, -1], _factors([np.sum(noises, axis=0)])[0]]
-            self.together = self._together()
+            self.together = _together(setup)
             unused = summed and self.together.all()
             factors = np.zeros((*rows.shape[:2], 0)) if unused else _factors(noises)
             self.start = affine.start()
@@ -86,10 +89,12 @@ class LeapKernel:
             radius=float(setup.step_sizes["r"]) if setup.algorithm.projects else np.inf,
         )
 
-    def _together(self) -> NDArray[np.bool_]:
-        """(T,): whether everybody takes part in that round in every replicate, so that no result depends on others."""
-        fixed = self.setup.trace.fixed(self.setup.T)
-        return np.zeros(self.setup.T, dtype=np.bool_) if fixed is None else np.asarray(fixed.all(axis=1))
+    def serving(self, setup: Setup | None) -> Self:
+        """The same for a run that differs in nothing that it is made of; see `prepared`."""
+        found: Any = copy.copy(self)
+        found.setup = setup
+        found.together = None if setup is None else _together(setup)
+        return found  # type: ignore[no-any-return]
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
@@ -121,6 +126,18 @@ class LeapKernel:
                 add_product(noise, z, client[i], lanes)
                 add_product(start.from_clients @ noise, z, server, lanes)
         return server, client
+
+
+def leaps(setup: Setup) -> LeapKernel:
+    """The kernel of a run, from those that are kept where there is one."""
+    check_leap(setup)
+    return prepared(LeapKernel, setup, bool(_together(setup).all()))
+
+
+def _together(setup: Setup) -> NDArray[np.bool_]:
+    """(T,): whether everybody takes part in that round in every replicate, so that no result depends on others."""
+    fixed = setup.trace.fixed(setup.T)
+    return np.zeros(setup.T, dtype=np.bool_) if fixed is None else np.asarray(fixed.all(axis=1))
 
 
 def _factors(covariances: list[Array]) -> Array:

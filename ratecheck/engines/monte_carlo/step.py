@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import os
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
+from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.records import RecordPlan, plan, weighted
 from ratecheck.engines.setup import Setup, check_clients
 from ratecheck.errors import InputError
@@ -103,7 +105,7 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    runner = kernel or (StepKernel(setup) if setup.algorithm.linear else OwnRounds(setup))
+    runner = kernel or (prepared(StepKernel, setup) if setup.algorithm.linear else OwnRounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])
@@ -170,6 +172,12 @@ class StepKernel:
             score=score,
             known_start=known_start(setup, self.plan, self.source, begin, bool(rate.any())),
         )
+
+    def serving(self, setup: Setup | None) -> Self:
+        """The same for a run that differs in nothing that it is made of; see `prepared`."""
+        found: Any = copy.copy(self)
+        found.setup = setup
+        return found  # type: ignore[no-any-return]
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
