@@ -62,8 +62,8 @@ def command(
     best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name, end in a table; the
     exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
-    With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed between
-    an exactly checked instance and a bound by PEPit, round by round where the claim is about every round. Noise
+    With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
+    an exactly checked instance and a bound of PEPit, round by round where the claim is about every round. Noise
     (sigma_u) has two opposite values there.
     """
     keys, assignments = divide_words(words)

@@ -511,7 +511,7 @@ class DeterministicCase:
         """
         algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
         p = self._parameters(convert)
-        if is_own(type(algorithm)):
+        if is_own(type(getattr(algorithm, "inner", algorithm))):
             LinearMaps(algorithm).check(self._parameters(float))
         branches = Branches(
             algorithm=algorithm,
