@@ -75,6 +75,8 @@ _OF_VALUES = {"gap", "change:gap", "descent", "inner_u"}
 _OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity", "minimiser_heterogeneity"}
 # So many choices of the clients of a round are followed, each with a server's model of its own.
 _MOST_OUTCOMES = 10
+# Words of a title that are about other noise than that of two values at every point.
+_NOISE_KINDS = ("gaussian", "additive")
 # So many stochastic gradients one after the other are followed, each with two outcomes.
 _MOST_CALLS = 8
 # Digits in which right sides are computed.
@@ -163,6 +165,9 @@ class DeterministicCase:
         said = f"{_SIGMA}={self.noise:g} breaks"
         if Assumption.NOISE not in self.statement.assumptions and _SIGMA not in self.statement.parameters:
             raise InputError(f'{said} "{_SIGMA} == 0": {self.statement.key} assumes no noise')
+        # What is believed of a title elsewhere: such noise does not depend on the point.
+        if kind := next((word for word in _NOISE_KINDS if word in self.statement.title.lower()), None):
+            raise InputError(f'{said} "{_SIGMA} == 0": its title says {kind}, and the noise followed has two values')
         if self.proximal:
             raise InputError(f'{said} "{_SIGMA} == 0": proximal steps are followed without noise')
         if self.n > 1 and self.dissimilar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import warnings
@@ -233,6 +234,7 @@ def test_without_noise_the_answer_is_that_of_exact_gradients():
         (own("G_u", "2*F_0/gamma_u"), {"T": 10}, 'break "stochastic gradients <= 8": 9 <= 8 is false'),
         (own("gap", "F_0"), {"T": 6}, 'break "points of all outcomes <= 40": 63 <= 40 is false'),
         (own("G_u", "2*F_0/gamma_u", ["smoothness", "no_personal"]), {}, "assumes no noise"),
+        (dataclasses.replace(own("G_u", "2*F_0/gamma_u"), title="SGD with Gaussian noise"), {}, "title says gaussian"),
         (own("G_u", "2*F_0/gamma_u + b**2", [*SMOOTH, "dissimilarity"], "mean_of_rounds"), {"n": 2, "b": 1.0},
          "bounded dissimilarity are modelled without noise"),
     ],
