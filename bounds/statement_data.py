@@ -16,7 +16,7 @@ from bounds.assumption import Assumption
 from bounds.errors import InputError, did_you_mean
 from bounds.statement import Over, Relation, Statement
 from bounds.symbols import Domain, Role
-from bounds.theorem import UNNAMED, FieldError, OwnSymbol, symbol, theorem
+from bounds.theorem import AVERAGED_ITERATE, UNNAMED, FieldError, OwnSymbol, symbol, theorem
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SUFFIX = ".json"
@@ -44,7 +44,7 @@ def schema(vocabularies: Sequence[str]) -> dict[str, Any]:
         "algorithm": {"type": ["string", "null"], "description": "the name of a method, or null"},
         "assumptions": {"type": "array", "items": {"enum": _names(Assumption)}, "uniqueItems": True},
         "left": {**_FORMULA, "description": "linear in quantities that a run records: 'G_u + m/n*G_v'"},
-        "over": {"enum": _names(Over), "description": "which rounds it is about"},
+        "over": {"enum": [*_names(Over), AVERAGED_ITERATE], "description": "which rounds it is about"},
         "right": {"anyOf": [_FORMULA, _FORMULAS], "description": "one formula, or several by name, whose sum it is"},
         "relation": {"enum": [each.value for each in Relation], "default": Relation.AT_MOST.value},
         "conditions": {

@@ -55,6 +55,13 @@ class FieldError(InputError):
         return InputError, (str(self),)
 
 
+# What ``over`` says of a claim about the mean of the iterates. It becomes one about the last round of a method that
+# records there (``averaged-NAME``), whose weight of an iterate is the symbol ``iterate_share``.
+AVERAGED_ITERATE = "averaged_iterate"
+_AT_POINT = ("gap", "distance2", "G_u", "B")
+_AT_MEAN = "The quantities are those at the mean of the iterates of rounds 0 ... T-1, x^t standing for it."
+
+
 @dataclass(frozen=True, kw_only=True)
 class OwnSymbol:
     """A symbol of one's own: what it is, the fact of a problem or run that it stands for, or the formula it equals."""
@@ -146,7 +153,8 @@ def theorem(
 
     - ``left`` is linear in the quantities that a run records: ``"G_u + m/n*G_v"``. The weights and the printed form
       follow from it. ``over`` says which rounds it is about: "mean_of_rounds", "every_round",
-      "every_round_but_first", "last_round", "best_round", "whole_run" or "no_run".
+      "every_round_but_first", "last_round", "best_round", "whole_run" or "no_run". With "averaged_iterate" the
+      quantities are those at the mean of the T iterates of the server.
     - ``right`` is a formula, or several by name, whose sum it is: answers name them.
     - ``conditions`` are comparisons such as ``"gamma_u <= 1/L"``; in a mapping, by name.
     - ``settings`` are parameters that the theorem fixes: ``{"K": 1, "m": "n"}``.
@@ -175,7 +183,19 @@ def theorem(
     for field, text in (("remark", remark), ("repairs", repairs), ("key", "" if key is None else key)):
         if not isinstance(text, str):
             raise FieldError(field, field, f"{_brief(text)} is not text")
+    mean = isinstance(over, str) and re.sub(r"[\s-]+", "_", over.strip()).lower() == AVERAGED_ITERATE
+    if mean:
+        if not algorithm:
+            raise FieldError("over", "over", f"{AVERAGED_ITERATE} is the mean of the iterates of a method: name it")
+        algorithm, over = f"averaged-{algorithm}", Over.LAST_ROUND
+        symbols = (*_several(symbols, "symbols"), _SHARE)
+        remark = f"{remark} {_AT_MEAN}".strip()
     read = _Fields(_vocabulary(vocabulary, symbols))
+    rules = read.step_rules(step_rules)
+    if mean:
+        rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
+        share = read.vocabulary[_SHARE.quantity.name].symbol
+        rules = (*rules, StepRule(symbol=share, value=1 / rounds, at_least=False))
     claim = Claim(
         name="main",
         metric=read.metric(left, _member(Over, over, "over"), trivial),
@@ -191,7 +211,7 @@ def theorem(
         assumptions=tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions")),
         claims=(claim,),
         conditions=read.conditions(conditions),
-        step_rules=read.step_rules(step_rules),
+        step_rules=rules,
         step_products=tuple(map(read.step_product, _several(step_products, "step_products"))),
         settings=read.settings({} if settings is None else settings),
         follows_from=tuple(_several(follows_from, "follows_from")),
@@ -200,7 +220,21 @@ def theorem(
     )
     for fault in faults(made):
         raise FieldError(fault.field, fault.place, fault.reason)
+    if mean:
+        _check_at_mean(made)
     return made
+
+
+def _check_at_mean(statement: Statement) -> None:
+    """Raise `FieldError` for a quantity that is not one of a single point."""
+    vocabulary, (claim,) = statement.vocabulary, statement.claims
+    sides = {"left": claim.metric.expr, "right": claim.bound}
+    for field, side in sides.items():
+        for name in sorted(each.name for each in side.free_symbols):
+            fact = vocabulary.facts.get(name, "")
+            if vocabulary[name].role is Role.MEASURED and (name.endswith("_prev") or fact not in _AT_POINT):
+                reason = f"{name} is no quantity of one point: with {AVERAGED_ITERATE} gap, dist2, G_u and B are"
+                raise FieldError(field, field, reason)
 
 
 class _Fields:
@@ -492,3 +526,7 @@ def _several(given: Any, field: str) -> Sequence[Any]:
 def _brief(value: object) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:60] + "..."
+
+
+# What ``averaged_iterate`` adds to the symbols.
+_SHARE = symbol("iterate_share", "weight of an iterate in the mean of the iterates, 1/T", role="step size", latex="w")

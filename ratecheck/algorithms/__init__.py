@@ -2,12 +2,14 @@
 
 A reduction is a method with parameters fixed or blocks of variables absent; it has no code of its own. A method is one
 file: a module of this folder with ``METHODS``, a tuple of `Method`, or an entry point of the group
-``ratecheck.algorithms`` that names a `Method` or several, as in ``mine = "my_package:METHODS"``.
+``ratecheck.algorithms`` that names a `Method` or several, as in ``mine = "my_package:METHODS"``. ``averaged-NAME`` is
+the method NAME that answers with the mean of its iterates (`averaged`).
 """
 
 from __future__ import annotations
 
 from ratecheck.algorithms.algorithm import Algorithm
+from ratecheck.algorithms.averaged import PREFIX, averaged
 from ratecheck.algorithms.method import Method
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, modules, plugins
@@ -30,7 +32,19 @@ def _methods() -> dict[str, Method]:
     return found
 
 
-METHODS: Registry[Method] = Registry(_methods)
+class _Methods(Registry[Method]):
+    """The methods by name; beside each that has iterates of its server ``averaged-NAME``, which is not listed."""
+
+    def __getitem__(self, name: str) -> Method:
+        if not name.startswith(PREFIX) or name in iter(self):
+            return super().__getitem__(name)
+        found = averaged(super().__getitem__(name.removeprefix(PREFIX)))
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+METHODS: Registry[Method] = _Methods(_methods)
 
 
 def method(name: str) -> Method:

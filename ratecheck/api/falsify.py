@@ -186,8 +186,8 @@ def falsify(
     out
         Where the worst instance of a single statement is written, violating or not; nothing is written by default.
     pep
-        Search nothing: at the numbers given, without noise, enclose the largest left side over all functions between
-        an exactly checked instance and a bound by PEPit.
+        Search nothing: at the numbers given enclose the largest left side over all functions, and noise of two
+        opposite values where there is some, between an exactly checked instance and a bound by PEPit.
     shrink
         Make a counterexample that is found as small and its numbers as simple as can be; see `as_latex`.
     each

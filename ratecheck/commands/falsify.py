@@ -37,7 +37,7 @@ from ratecheck.commands.exit_codes import OF_SEARCH
 @click.option(
     "--pep",
     is_flag=True,
-    help="The worst deterministic run over all smooth functions at the given NAME=VALUE, instead of a search.",
+    help="The worst run over all smooth functions at the given NAME=VALUE, instead of a search.",
 )
 @click.option("--no-shrink", is_flag=True, help="Leave a counterexample as it was found.")
 @json_option
@@ -62,9 +62,9 @@ def command(
     best so far. Exit code 1 where the statement fails. Several KEYs, or a paper's name, end in a table; the
     exit code is then 1 where any of them fails, else 3 where nothing could be asked about one.
 
-    With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...), without noise and with every client in
-    every round, the largest left side is enclosed between an exactly checked instance and a bound by PEPit, round by
-    round where the claim is about every round.
+    With --pep nothing is searched: at the numbers given (n, K, T, L, F_0, ...) the largest left side is enclosed by
+    an exactly checked instance and a bound of PEPit, round by round where the claim is about every round. Noise
+    (sigma_u) has two opposite values there.
     """
     keys, assignments = divide_words(words)
     statements, given = select(keys), parse_values(assignments)

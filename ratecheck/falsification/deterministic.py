@@ -1,8 +1,8 @@
-"""A statement about a run without noise and with every client in every round, as a run on vectors of any kind.
+"""A statement about a run that the answers of the oracle decide, as a run on vectors of any kind.
 
-Such a run is decided by the answers of the oracle alone. `DeterministicCase.run` evaluates the algorithm's own
-functions on whatever can be added and scaled: points of a performance-estimation problem, coefficients of unknown
-vectors, exact rationals.
+`DeterministicCase.run` evaluates the algorithm's own functions on whatever can be added and scaled: points of a
+performance-estimation problem, coefficients of unknown vectors, exact rationals. Where clients are sampled, or
+gradients are stochastic, every outcome is followed (`branches`); noise then has two values, which are answers as well.
 
 A claim about every round is a list of `ComparedRounds`, one for each; what its right side measures along the run, with
 constant coefficients, is taken to the left, so that on the right there is a number.
@@ -11,12 +11,10 @@ constant coefficients, is taken to the left, so that on the right there is a num
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
-from itertools import combinations
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import sympy as sp
@@ -24,11 +22,24 @@ import sympy as sp
 from bounds.statement import Assumption, Given, Over, Relation, Statement
 from bounds.symbols import COMMON, ROUND, Role, Vocabulary
 from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, Term, U, V, Variables
-from ratecheck.algorithms.algorithm import TermOver as Clients
-from ratecheck.algorithms.asking import exactly, is_own
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, U
+from ratecheck.algorithms.asking import is_own
 from ratecheck.errors import InputError
+from ratecheck.falsification.branches import Branches
 from ratecheck.falsification.convexity import any_sign, assumes_convexity
+from ratecheck.falsification.snapshots import (
+    Convert,
+    Inner,
+    Lowest,
+    Oracle,
+    Run,
+    Scalar,
+    Snapshot,
+    Vector,
+    mean,
+    offspring,
+    total,
+)
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
 from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
@@ -36,13 +47,6 @@ from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent
 from ratecheck.stepsizes.feasible_set import step_names
 from ratecheck.stepsizes.interval import Interval
-
-# Anything that can be added and scaled, and what the product of two such things is.
-Vector = Any
-Scalar = Any
-Oracle = Callable[[int, Vector], Vector]
-Inner = Callable[[Vector, Vector], Scalar]
-Convert = Callable[[float], Scalar]
 
 _ASSUMED = {
     Assumption.SMOOTHNESS,
@@ -56,6 +60,8 @@ _ASSUMED = {
     Assumption.MINIMISER_HETEROGENEITY,
 }
 _NOISE = Assumption.NOISE.constants
+# Of these the one of the shared variable; what is said of the other is true of problems without personal ones.
+_SIGMA = "sigma_u"
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
 # dissimilarity, and the clients' gradients at the start and at the minimiser.
 _RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity"}
@@ -69,6 +75,10 @@ _OF_VALUES = {"gap", "change:gap", "descent", "inner_u"}
 _OF_MINIMISER = {"distance2", "distance2_0", "change:distance2", "strong_convexity", "minimiser_heterogeneity"}
 # So many choices of the clients of a round are followed, each with a server's model of its own.
 _MOST_OUTCOMES = 10
+# Words of a title that are about other noise than that of two values at every point.
+_NOISE_KINDS = ("gaussian", "additive")
+# So many stochastic gradients one after the other are followed, each with two outcomes.
+_MOST_CALLS = 8
 # Digits in which right sides are computed.
 _DIGITS = 50
 # Terms of a left side whose units agree to this are in the same; runs in other units, to this.
@@ -88,61 +98,6 @@ _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """The run before one round: the recorded point, the gradients of the f_i there, and what the method records.
-
-    ``values`` are the f_i there. Both are empty where the method makes do without them, as one of proximal steps does.
-    Where each client records at a point of its own, ``point`` is None. ``outcomes`` are the run after the round for
-    every choice of clients, all equally likely, where clients are sampled.
-    """
-
-    point: Vector
-    gradients: tuple[Vector, ...]
-    records: tuple[Mapping[str, tuple[Term, ...]], ...]
-    values: tuple[Scalar, ...] = ()
-    outcomes: tuple[Snapshot, ...] = ()
-
-    def square(self, inner: Inner) -> Scalar:
-        """||grad f||^2, f being the mean of the f_i."""
-        gradient = mean(self.gradients)
-        return inner(gradient, gradient)
-
-    def squares(self, inner: Inner) -> Scalar:
-        """sum_i ||grad f_i||^2."""
-        return total([inner(gradient, gradient) for gradient in self.gradients])
-
-    def dissimilarity(self, inner: Inner) -> Scalar:
-        """(1/n) sum_i ||grad f_i - grad f||^2."""
-        gradient = mean(self.gradients)
-        return mean([inner(each - gradient, each - gradient) for each in self.gradients])
-
-    def record(self, name: str, inner: Inner, convert: Convert) -> Scalar:
-        """A recorded quantity, such as G_u."""
-        values = []
-        for terms in zip(*(records[name] for records in self.records), strict=True):
-            lefts, rights = [term.left for term in terms], [term.right for term in terms]
-            if terms[0].over is Clients.CLIENTS:
-                value = mean([inner(left, right) for left, right in zip(lefts, rights, strict=True)])
-            else:
-                value = inner(mean(lefts), mean(rights))
-            values.append(convert(terms[0].factor) * value)
-        return total(values)
-
-
-@dataclass(frozen=True)
-class Lowest:
-    """Inf f, and the minimiser with the gradients of the f_i there, None and none where none is supposed to exist."""
-
-    value: Scalar
-    point: Vector | None = None
-    gradients: tuple[Vector, ...] = ()
-
-    def heterogeneity(self, inner: Inner) -> Scalar:
-        """(1/n) sum_i ||grad f_i(x*)||^2."""
-        return mean([inner(each, each) for each in self.gradients])
-
-
-@dataclass(frozen=True)
 class ComparedRounds:
     """What a claim says of one round, or of the mean over all of them, or the best, where ``round`` is None.
 
@@ -159,7 +114,7 @@ class ComparedRounds:
 
 @dataclass(frozen=True)
 class DeterministicCase:
-    """A statement at numbers at which its run is deterministic; ``values`` has all of its parameters.
+    """A statement at numbers at which the oracle's answers decide its run; ``values`` has all of its parameters.
 
     The variables are shared: personal ones, where the method has them, are absent. ``approached`` maps step sizes that
     are just inside an open end of what is admissible to that end.
@@ -174,7 +129,7 @@ class DeterministicCase:
         """Complete the numbers; a step size that the statement leaves open takes its largest admissible value.
 
         Where that end is open the value is just inside. Raises `InputError` where the statement is about anything but a
-        deterministic run of shared variables that asks for gradients, where numbers are missing, and, unless
+        run of shared variables that asks for gradients, where numbers are missing, and, unless
         ``ignore_conditions``, where they break a condition of the statement.
         """
         statement = statement.written
@@ -186,6 +141,7 @@ class DeterministicCase:
         values, approached = _with_open_steps(statement, values)
         _check_values(statement, values, ignore_conditions=ignore_conditions)
         case = DeterministicCase(statement, values, approached)
+        case._check_noise()
         if case.proximal and case.weight <= -case.curvature:
             raise InputError(
                 f'{_WEIGHT}={case.weight:g} breaks "{_WEIGHT} > L": {case.weight:g} > {-case.curvature:g} is false: '
@@ -201,6 +157,31 @@ class DeterministicCase:
                 f"modelled for means over the rounds of what the method records, of functions that need not be convex"
             )
         return case
+
+    def _check_noise(self) -> None:
+        """Raise `InputError` unless the noise, if any, is assumed and its outcomes can be followed."""
+        if not self.noise:
+            return
+        said = f"{_SIGMA}={self.noise:g} breaks"
+        if Assumption.NOISE not in self.statement.assumptions and _SIGMA not in self.statement.parameters:
+            raise InputError(f'{said} "{_SIGMA} == 0": {self.statement.key} assumes no noise')
+        # What is believed of a title elsewhere: such noise does not depend on the point.
+        if kind := next((word for word in _NOISE_KINDS if word in self.statement.title.lower()), None):
+            raise InputError(f'{said} "{_SIGMA} == 0": its title says {kind}, and the noise followed has two values')
+        if self.proximal:
+            raise InputError(f'{said} "{_SIGMA} == 0": proximal steps are followed without noise')
+        if self.n > 1 and self.dissimilar:
+            raise InputError(
+                f'{said} "{_SIGMA} == 0": n={self.n} clients of bounded dissimilarity are modelled without noise'
+            )
+        rounds = max(map(self.rounds, self.comparisons))
+        n, m, K = self.n, self.participants, int(self.values["K"])
+        start = n * K * self._noisy_start
+        if (calls := start + m * K * (rounds - 1)) > _MOST_CALLS:
+            raise InputError(
+                f'n={n}, K={K}, T={int(self.values["T"])} break "stochastic gradients <= {_MOST_CALLS}": {calls} <= '
+                f"{_MOST_CALLS} is false, and each has two outcomes. Smaller n, K or T would do, or {_SIGMA}=0."
+            )
 
     @property
     def method(self) -> Method:
@@ -221,6 +202,16 @@ class DeterministicCase:
     def sampled(self) -> bool:
         """Whether a round has only some of the clients."""
         return self.participants < self.n
+
+    @property
+    def noise(self) -> float:
+        """What the norm of the noise of a stochastic gradient is at most; 0 where gradients are exact."""
+        return self.values.get(_SIGMA, 0.0)
+
+    @property
+    def random(self) -> bool:
+        """Whether a run has several outcomes: signs of the noise, or choices of the clients."""
+        return self.sampled or bool(self.noise)
 
     @property
     def dissimilar(self) -> bool:
@@ -435,7 +426,11 @@ class DeterministicCase:
         def prox(i: int, x: Vector) -> Vector:
             return (self.weight * x + bent[i % 2] * centre) / (self.weight + bent[i % 2])
 
-        run = self.run(np.zeros(2), oracle, value=value, rounds=self.rounds(comparison), prox=prox)
+        def noise(i: int, _: Vector) -> Vector:
+            return self.noise * np.array([[0.6, 0.8], [-0.8, 0.6]])[i % 2]
+
+        count = self.rounds(comparison)
+        run = self.run(np.zeros(2), oracle, value=value, rounds=count, prox=prox, noise=noise)
         parts = self.parts(run, lambda a, b: float(a @ b), float, comparison, Lowest(0.0, centre))
         return [float(part) for each in parts for part in each]
 
@@ -463,18 +458,37 @@ class DeterministicCase:
 
     def asks(self, comparison: ComparedRounds) -> int:
         """At how many points the clients are asked in such a run, together."""
-        rounds = self.rounds(comparison)
-        if self.sampled:
-            ends = math.comb(self.n, self.participants) * self._asks_outcomes
-            return self.n * (int(self.values["K"]) + ends + self.needs_minimiser)
+        rounds, K = self.rounds(comparison), int(self.values["K"])
+        if self.random:
+            # The first local step of a round is where the server is; those after it are as many as there are outcomes.
+            later = sum(2**k for k in range(1, K)) if self.noise else K - 1
+            branches = self.branches(rounds)
+            asked = sum(branches[1 : rounds - 1]) + branches[-1] * self._asks_end * (rounds > 1)
+            return self.n * (1 + asked + later * sum(branches[: rounds - 1]) + self.needs_minimiser)
         # A proximal step answers at another point than that at which it is asked.
         elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
-        return self.n * (int(self.values["K"]) * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
+        return self.n * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
 
-    @property
-    def _asks_outcomes(self) -> bool:
-        """Whether the f_i are asked after a round of sampled clients."""
-        return bool(self._facts & {"change:gap", "descent"})
+    def branches(self, rounds: int) -> list[int]:
+        """How many outcomes there are before each of so many rounds."""
+        K = int(self.values["K"])
+        start = 2 ** (self.n * K) if self._noisy_start else 1
+        chosen = math.comb(self.n, self.participants)
+        each = chosen * (2 ** (self.participants * K) if self.noise else 1)
+        return [start * each**t for t in range(rounds)]
+
+    @cached_property
+    def _noisy_start(self) -> bool:
+        """Whether what clients remember at the start is a stochastic gradient."""
+        maps = LinearMaps(self.method.algorithm)
+        return bool(self.noise) and bool(maps.start_client(self._parameters(float))[..., 1].any())
+
+    @cached_property
+    def _asks_end(self) -> bool:
+        """Whether the f_i are asked at the last recorded point of a run with several outcomes."""
+        if self._facts & _CHANGES:
+            return bool(self._facts & {"change:gap", "descent"})
+        return bool(self._facts & {"gap", *self.method.algorithm.recorded})
 
     def _asks_value(self, t: int) -> bool:
         """Whether the f_i and their gradients are asked at the recorded point before round ``t``."""
@@ -491,80 +505,47 @@ class DeterministicCase:
         rounds: int = 0,
         *,
         prox: Oracle | None = None,
-    ) -> tuple[Snapshot, ...]:
+        noise: Oracle | None = None,
+    ) -> Run:
         """What is recorded before each of the T rounds, or of that many, from the start 0.
 
         ``oracle(i, x)`` is grad f_i(x), asked in the order of the run, ``value(i, x)`` is f_i(x), and ``prox(i, x)``
         the minimiser of f_i + lambda/2 ||. - x||^2, where the method asks for it; ``convert`` makes a parameter a
-        number of the vectors' kind. Where clients are sampled, one round is followed for every choice of them.
+        number of the vectors' kind. Where there is noise a stochastic gradient at x is that of f_i plus or minus
+        ``noise(i, x)``. Every outcome of the noise and of the choice of clients is followed.
         """
-        algorithm, n, T = self.method.algorithm, self.n, rounds or int(self.values["T"])
+        algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
         p = self._parameters(convert)
-        recorded = _recorded(algorithm) or ""
-        asked = {_GRADIENT: oracle, _PROX: prox}
-
-        if is_own(type(algorithm)):
+        if is_own(type(getattr(algorithm, "inner", algorithm))):
             LinearMaps(algorithm).check(self._parameters(float))
-
-        def answer(kind: str, i: int, x: Vector) -> Variables:
-            known = asked[kind]
-            assert known is not None
-            return {U: known(i, x), V: zero}
-
-        def ask(function: Callable[..., Any], *arguments: Any) -> Any:
-            # A float among rationals would make the run inexact.
-            return exactly(function, *arguments) if convert is Fraction else function(*arguments)
-
-        start = {U: zero, V: zero}
-        clients = [ask(algorithm.start_client, start, answer(algorithm.oracle, i, zero), p) for i in range(n)]
-        averages = {name: mean([client[name] for client in clients]) for name in algorithm.client}
-        server = ask(algorithm.start_server, start, averages, p)
-        snapshots: list[Snapshot] = []
+        branches = Branches(
+            algorithm=algorithm,
+            clients=self.n,
+            participants=self.participants,
+            steps=int(self.values["K"]),
+            parameters=p,
+            zero=zero,
+            oracles={_GRADIENT: oracle, _PROX: prox},
+            noise=noise if self.noise else None,
+            noisy_start=self._noisy_start,
+            rational=convert is Fraction,
+        )
+        states = branches.starts()
+        run: list[tuple[Snapshot, ...]] = []
         while True:
-            points = [server.get(recorded, client.get(recorded)) for client in clients]
-            answers = [answer(algorithm.record_oracle, i, x) for i, x in enumerate(points)]
-            records = tuple(ask(algorithm.records, server, clients[i], answers[i], p) for i in range(n))
-            gradients: tuple[Vector, ...] = ()
-            heights: tuple[Scalar, ...] = ()
-            if self._asks_value(len(snapshots)):
-                gradients = tuple(oracle(i, x) for i, x in enumerate(points))
-                heights = () if value is None else tuple(value(i, x) for i, x in enumerate(points))
-            snapshots.append(Snapshot(server.get(recorded), gradients, records, heights))
-            if len(snapshots) == T and not self.sampled:
-                return tuple(snapshots)
-            messages = []
-            for i in range(n):
-                local = ask(algorithm.begin, server, clients[i], p)
-                local = self._stepped(local, partial(answer, algorithm.oracle, i), ask, p)
-                clients[i], message = ask(algorithm.finish, server, clients[i], local, p)
-                messages.append(message)
-            servers = []
-            for chosen in combinations(messages, self.participants):
-                sums = {name: total([message[name] for message in chosen]) for name in algorithm.message}
-                servers.append(ask(algorithm.aggregate, server, sums, p))
-            if self.sampled:
-                return (replace(snapshots[0], outcomes=tuple(self._end(x[recorded], oracle, value) for x in servers)),)
-            (server,) = servers
-
-    def _stepped(
-        self, local: Variables, answer: Callable[[Vector], Variables], ask: Callable[..., Any], p: Mapping[str, Scalar]
-    ) -> Variables:
-        """A client's variables after its K local steps."""
-        algorithm = self.method.algorithm
-        for _ in range(int(self.values["K"])):
-            local = ask(algorithm.step, local, answer(local[_first(algorithm.local)]), p)
-        return local
-
-    def _end(self, x: Vector, oracle: Oracle, value: Oracle | None) -> Snapshot:
-        """A point at which a round of sampled clients ends."""
-        if not self._asks_outcomes:
-            return Snapshot(x, (), ())
-        gradients = tuple(oracle(i, x) for i in range(self.n))
-        return Snapshot(x, gradients, (), () if value is None else tuple(value(i, x) for i in range(self.n)))
+            t, recorded = len(run), _recorded(algorithm) or ""
+            # Where a run has many ends, what is compared decides whether anything is asked for there.
+            end = self.random and 0 < t == count - 1
+            gradient = oracle if (self._asks_end if end else self._asks_value(t)) else None
+            records = not end or bool(gradient and not self._facts & _CHANGES)
+            run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
+            if len(run) == count:
+                return tuple(run)
+            states = [after for state in states for after in branches.after(state)]
 
     def left(
         self,
-        run: Sequence[Snapshot],
+        run: Run,
         inner: Inner,
         convert: Convert = float,
         *,
@@ -576,7 +557,7 @@ class DeterministicCase:
         return total(parts)
 
     def parts(
-        self, run: Sequence[Snapshot], inner: Inner, convert: Convert, comparison: ComparedRounds, lowest: Lowest | None
+        self, run: Run, inner: Inner, convert: Convert, comparison: ComparedRounds, lowest: Lowest | None
     ) -> list[list[Scalar]]:
         """The terms of the left side, one for each measured quantity; those of every round where the least counts."""
         every = range(int(self.values["T"]))
@@ -590,7 +571,7 @@ class DeterministicCase:
 
     def _terms(
         self,
-        run: Sequence[Snapshot],
+        run: Run,
         inner: Inner,
         convert: Convert,
         comparison: ComparedRounds,
@@ -600,15 +581,19 @@ class DeterministicCase:
         found = []
         for name, weight in comparison.weights.items():
             fact, before = self.statement.vocabulary.facts[name].removesuffix(PREVIOUS), name.endswith(PREVIOUS)
-            values = [self._quantity(fact, t - before, run, inner, convert, lowest) for t in rounds]
+            values = [self._expected(fact, t - before, run, inner, convert, lowest) for t in rounds]
             found.append(convert(weight) * mean(values))
         return found
 
+    def _expected(self, fact: str, t: int, run: Run, inner: Inner, convert: Convert, lowest: Lowest | None) -> Scalar:
+        """A measured quantity before round ``t``, in expectation."""
+        return mean([self._quantity(fact, t, each, run, inner, convert, lowest) for each in range(len(run[t]))])
+
     def _quantity(
-        self, fact: str, t: int, run: Sequence[Snapshot], inner: Inner, convert: Convert, lowest: Lowest | None
+        self, fact: str, t: int, branch: int, run: Run, inner: Inner, convert: Convert, lowest: Lowest | None
     ) -> Scalar:
-        """A measured quantity before round ``t``."""
-        here = run[t]
+        """The same in one outcome of what was random until then, and in expectation after it."""
+        here = run[t][branch]
         if fact in self.method.algorithm.recorded:
             return here.record(fact, inner, convert)
         if fact == "gap":
@@ -618,7 +603,7 @@ class DeterministicCase:
             assert lowest is not None
             away = here.point - lowest.point
             return inner(away, away)
-        ends = here.outcomes or (run[t + 1],)
+        ends = offspring(run, t, branch)
         return mean([self._change(fact, here, end, inner, lowest) for end in ends])
 
     def _change(self, fact: str, here: Snapshot, after: Snapshot, inner: Inner, lowest: Lowest | None) -> Scalar:
@@ -659,24 +644,6 @@ class DeterministicCase:
         if convert is Fraction:
             p |= {name: value for name, value in self._ruled.items() if name in p}
         return {**p, "p": 1 / p["n"]}
-
-
-def total(values: Sequence[Scalar]) -> Scalar:
-    """The sum, for things that know no zero."""
-    result = values[0]
-    for value in values[1:]:
-        result = result + value
-    return result
-
-
-def mean(values: Sequence[Scalar]) -> Scalar:
-    """The average."""
-    return total(values) / len(values)
-
-
-def _first(group: Mapping[str, str]) -> str:
-    """The first shared variable of a group."""
-    return next(name for name, block in group.items() if block == U)
 
 
 def _asked(algorithm: Algorithm) -> frozenset[str]:
@@ -842,7 +809,7 @@ def _check_sampled(statement: Statement, values: Mapping[str, float]) -> None:
     }
     if not facts & _CHANGES or Assumption.UNIFORM_SAMPLING not in statement.assumptions:
         raise InputError(
-            f'm={m} breaks "m == n": {m} == {n} is false, and a run that samples clients is not deterministic. '
+            f'm={m} breaks "m == n": {m} == {n} is false, and a run that samples clients is random. '
             f"Modelled is what one round changes, of clients sampled uniformly. Admissible m: {n}."
         )
     if T != 1:
@@ -874,9 +841,6 @@ def _check_values(statement: Statement, values: Mapping[str, float], *, ignore_c
         name for name in constants - {*_NOISE} if statement.vocabulary.facts.get(name) not in respected
     ):
         raise InputError(f"{statement.key} has no worst case here: no search respects {', '.join(unknown)}")
-    for name in _NOISE:
-        if values.get(name, 0.0) != 0.0:
-            raise InputError(f'{name}={values[name]:g} breaks "{name} == 0": a run with noise is not deterministic')
     if values.get("m", values["n"]) != values["n"]:
         _check_sampled(statement, values)
     broken = [check.broken for check in statement.check_conditions(values) if check.holds is False]

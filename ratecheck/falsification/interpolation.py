@@ -43,15 +43,8 @@ import bounds
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import (
-    ComparedRounds,
-    DeterministicCase,
-    Lowest,
-    Snapshot,
-    Vector,
-    mean,
-    total,
-)
+from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
+from ratecheck.falsification.snapshots import Lowest, Run, Vector, mean, total
 from ratecheck.inputs import floats, whole
 
 # The adversary keeps this share below the smoothness that is allowed, and a trifle below the other limits, so that
@@ -78,7 +71,8 @@ class Answers:
     ``gradients[k]`` (J, d) and ``heights[k]`` (J,) are gradients and values of the k-th function h at the J points at
     which the run asks for it, in the order in which it first does; there is one function per client, or a single one
     for all. ``tilts`` (n - 1, d) are c_1 ... c_{n-1}; the last client's is minus their sum. ``minimiser`` has the
-    answers at x* where the statement needs one.
+    answers at x* where the statement needs one. Where gradients are stochastic, ``noises[k]`` (C, d) are what is added
+    to the gradients of the k-th function, or taken from them, at the points at which a step is taken, in that order.
     """
 
     case: DeterministicCase
@@ -86,6 +80,7 @@ class Answers:
     heights: tuple[Array, ...]
     tilts: Array
     minimiser: Minimiser | None = None
+    noises: tuple[Array, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -101,6 +96,7 @@ class Answers:
             "heights": [each.tolist() for each in self.heights],
             "tilts": self.tilts.tolist(),
             **({"minimiser": {k: v.tolist() for k, v in vars(self.minimiser).items()}} if self.minimiser else {}),
+            **({"noises": [each.tolist() for each in self.noises]} if self.noises else {}),
         }
 
     @staticmethod
@@ -129,7 +125,8 @@ class Answers:
         tilts = _finite("tilts", saved["tilts"], 2) if case.n > 1 else np.zeros((0, d))
         if tilts.shape != (case.n - 1, d) or any(each.shape[1] != d for each in gradients):
             raise InputError(f"gradients and tilts need {d} coordinates each, and tilts {case.n - 1} rows")
-        return Answers(case, gradients, heights, tilts, _minimiser(saved.get("minimiser"), case, d))
+        minimiser = _minimiser(saved.get("minimiser"), case, d)
+        return Answers(case, gradients, heights, tilts, minimiser, _noises(saved.get("noises"), case, d))
 
 
 @dataclass(frozen=True)
@@ -160,7 +157,9 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
     comparison = comparison or case.comparisons[0]
     stored = _Stored(instance)
     zero = _exact(np.zeros(d))
-    run = case.run(zero, stored.gradient, Fraction, stored.value, case.rounds(comparison), prox=stored.prox)
+    run = case.run(
+        zero, stored.gradient, Fraction, stored.value, case.rounds(comparison), prox=stored.prox, noise=stored.noise
+    )
     constants = {name: Fraction(value) for name, value in case.values.items()}
     flatness, curvature = _flatness(case), _least_curvature(case)
     star = _at_minimiser(instance)
@@ -176,6 +175,11 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
         floors.append(star[k][2] if star else lowest)
     found = Lowest(mean(floors), star[0][0] if star else None, tuple(slope for _, slope, _ in star))
     _check_start(case, run, found)
+    for k, own in enumerate(stored.noises):
+        if len(own) != len(stored.noisy[k]):
+            raise InputError(f"noises[{k}] has {len(own)} entries: the run asks at {len(stored.noisy[k])} points")
+        for error in own:
+            _check_limit("||noise||^2 <= sigma_u^2", _dot(error, error), Fraction(case.noise) ** 2)
     if case.dissimilar:
         _check_limit(
             "(1/n) sum_i ||grad f_i - grad f||^2 <= b^2", mean([_dot(c, c) for c in stored.tilts]), constants["b"] ** 2
@@ -201,6 +205,8 @@ class _Stored:
         # The number of the answer by the point that it is at, and by the one from which a proximal step leads there.
         self.numbers: list[dict[tuple[Fraction, ...], int]] = [{} for _ in self.slopes]
         self.steps: list[dict[tuple[Fraction, ...], int]] = [{} for _ in self.slopes]
+        self.noises = [_exact(each) for each in instance.noises]
+        self.noisy: list[dict[tuple[Fraction, ...], int]] = [{} for _ in self.noises]
 
     def gradient(self, i: int, x: Vector) -> Vector:
         """Client i's gradient at a point; raises `InputError` where there is none left."""
@@ -219,6 +225,14 @@ class _Stored:
             self.numbers[k].setdefault(tuple(self.places[k][j]), j)
         return self.places[k][self.steps[k][tuple(x)]]
 
+    def noise(self, i: int, x: Vector) -> Vector:
+        """What a stochastic gradient of client i at a point differs by from the gradient there, up to its sign."""
+        k = self._function(i)
+        j = self.noisy[k].setdefault(tuple(x), len(self.noisy[k]))
+        if j >= len(self.noises[k]):
+            raise InputError(f"noises[{k}] has {len(self.noises[k])} entries, but the run asks at more points")
+        return self.noises[k][j]
+
     def value(self, i: int, x: Vector) -> Fraction:
         """Client i's value at a point where its gradient was asked for."""
         k = self._function(i)
@@ -233,17 +247,17 @@ class _Stored:
         return len(self.places[k])
 
 
-def _check_start(case: DeterministicCase, run: Sequence[Snapshot], lowest: Lowest) -> None:
+def _check_start(case: DeterministicCase, run: Run, lowest: Lowest) -> None:
     """Raise `InputError` unless start and minimiser are those of the statement."""
     if case.heterogeneity is not None:
         limit = Fraction(case.heterogeneity)
         _check_limit("(1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2", lowest.heterogeneity(_dot), limit)
     if case.gap is not None:
-        _check_limit("f(u^0) - inf f <= F_0", mean(run[0].values) - lowest.value, Fraction(case.gap))
+        _check_limit("f(u^0) - inf f <= F_0", mean(run[0][0].values) - lowest.value, Fraction(case.gap))
     if case.radius2 is not None and lowest.point is not None:
         _check_limit("||u^0 - x*||^2 <= R^2", _dot(lowest.point, lowest.point), Fraction(case.radius2))
     if "B_0" in case.values:
-        _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0].squares(_dot), Fraction(case.values["B_0"]))
+        _check_limit("sum_i ||grad f_i(u^0)||^2 <= B_0", run[0][0].squares(_dot), Fraction(case.values["B_0"]))
 
 
 def _flatness(case: DeterministicCase) -> Fraction:
@@ -281,6 +295,20 @@ def _minimiser(saved: Any, case: DeterministicCase, d: int) -> Minimiser | None:
     if (point.shape, gradients.shape, heights.shape) != ((d,), (case.n - 1, d), (case.n,)):
         raise InputError(f"minimiser needs {d} coordinates, {case.n - 1} gradients and {case.n} heights")
     return Minimiser(point, gradients, heights)
+
+
+def _noises(saved: Any, case: DeterministicCase, d: int) -> tuple[Array, ...]:
+    """What `Answers.save` gave; raises `InputError` where something is missing or misshapen."""
+    if not case.noise:
+        return ()
+    if not isinstance(saved, list) or len(saved) != case.n:
+        raise InputError(
+            f"the instance has no 'noises' that could be used: needed is a list for each of {case.n} clients"
+        )
+    noises = tuple(_finite(f"noises[{k}]", each, 2) for k, each in enumerate(saved))
+    if any(each.shape[1] != d for each in noises):
+        raise InputError(f"noises need {d} coordinates each")
+    return noises
 
 
 def _finite(name: str, values: Any, dimensions: int) -> Array:
@@ -395,7 +423,8 @@ class _Adversary:
         self.owner = np.array([k for k, _ in places])
         self.roots = [int(np.flatnonzero(self.owner == k)[0]) for k in range(self.owner.max() + 1)]
         self.left, self.squares, self.dissimilarity = (
-            form[:size, :size] for form in (case.left(run, _form), run[0].squares(_form), run[0].dissimilarity(_form))
+            form[:size, :size]
+            for form in (case.left(run, _form), run[0][0].squares(_form), run[0][0].dissimilarity(_form))
         )
 
     def _chain(self) -> None:

@@ -19,8 +19,10 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
 
 A proximal step from x leads to y = x - g/lambda, g being an unknown gradient at y; functions that need not be smooth
 have L = inf in all of this. Where clients are sampled, each choice of them ends in a point of its own, and an
-expectation is the mean over these. The best of several rounds is at least z, an unknown that no round's left side is
-below.
+expectation is the mean over these. Noise is that of an oracle which at the point x answers g + e or g - e, both equally
+likely, with an unknown e of norm at most sigma for every point: each sign leads to points of its own as well. The value
+is then an upper bound over such noise, which is a part of what the statement allows. The best of several rounds is at
+least z, an unknown that no round's left side is below.
 
 Each of these is necessary for an instance of the statement, in any dimension. Some say less than the statement, which
 speaks about all points, so the value is an upper bound: how close it is, `interpolation` tells from below. A statement
@@ -47,7 +49,8 @@ from typing import Any
 import numpy as np
 
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase, Lowest, Snapshot, mean, total
+from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
+from ratecheck.falsification.snapshots import Lowest, Run, mean, total
 
 # SCS, which is PEPit's choice unless told otherwise, returns values below the true worst case.
 _SOLVER = "CLARABEL"
@@ -99,16 +102,18 @@ class UnknownLimits:
 class Formulation:
     """A performance-estimation problem without its metric, in the units of the scaled case; ``run`` is in its points.
 
-    ``asked`` are the calls of the oracle in order, a client and the number of its answer each. ``least`` are the left
+    ``asked`` are the calls of the oracle in order, a client and the number of its answer each, and ``drawn`` the same
+    for the noise. ``least`` are the left
     sides of which the least is maximised, each with the condition that it is at least that, where there are several.
     """
 
     problem: Any
-    run: tuple[Snapshot, ...]
+    run: Run
     functions: tuple[Any, ...]
     sizes: UnknownLimits
     lowest: Lowest
     asked: tuple[tuple[int, int], ...]
+    drawn: tuple[tuple[int, int], ...] = ()
     least: list[tuple[Any, Any]] = field(default_factory=list)
 
     def maximise(self, rounds: Sequence[Any], **settings: float) -> tuple[float, str]:
@@ -201,12 +206,20 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
         asked.append((i, next(k for k, known in enumerate(functions[i].list_of_points) if known is answer)))
         return answer
 
+    drawn: list[tuple[int, int]] = []
+
+    def noise(i: int, x: Any) -> Any:
+        number = functions[i].noise(x)
+        drawn.append((i, number))
+        return scaled.noise * functions[i].noises[number]
+
     run = scaled.run(
         null_point,
         lambda i, x: noted(i, functions[i].answer(x))[1],
         value=lambda i, x: functions[i].answer(x)[2],
         rounds=rounds,
         prox=lambda i, x: noted(i, functions[i].prox(x, scaled.weight))[0],
+        noise=noise,
     )
     if scaled.needs_minimiser:
         lowest = _minimiser(scaled, functions, sizes)
@@ -216,32 +229,33 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
         sizes.numbers[lowest.value] = scaled.gap or 1.0
     for condition in _conditions(scaled, run, functions, lowest):
         problem.add_constraint(condition)
-    return Formulation(problem, run, functions, sizes, lowest, tuple(asked))
+    for function in functions:
+        for unknown in function.noises:
+            problem.add_constraint(unknown**2 <= 1)
+    return Formulation(problem, run, functions, sizes, lowest, tuple(asked), tuple(drawn))
 
 
-def _conditions(
-    scaled: DeterministicCase, run: tuple[Snapshot, ...], functions: tuple[Any, ...], lowest: Lowest
-) -> Iterator[Any]:
+def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...], lowest: Lowest) -> Iterator[Any]:
     """What is assumed beside smoothness and curvature."""
     if lowest.point is not None and scaled.radius2 is not None:
         yield lowest.point**2 <= scaled.radius2
     if scaled.heterogeneity is not None:
         yield lowest.heterogeneity(inner) <= scaled.heterogeneity
     if scaled.gap is not None:
-        yield mean(run[0].values) - lowest.value <= scaled.gap
+        yield mean(run[0][0].values) - lowest.value <= scaled.gap
     if scaled.n == 1:
         answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
     else:
         # Where each client is at a point of its own, nothing is known of the mean but at the start.
-        every = [*run, *run[0].outcomes]
-        shared = [at for t, at in enumerate(every) if at.values and (t == 0 or at.point is not None)]
+        every = [(t, at) for t, outcomes in enumerate(run) for at in outcomes]
+        shared = [at for t, at in every if at.values and (t == 0 or at.point is not None)]
         answers = [(at.square(inner), mean(at.values)) for at in shared]
     for square, height in answers:
         yield height - lowest.value >= square / (2 * scaled.smoothness)
     if "B_0" in scaled.values:
-        yield run[0].squares(inner) <= scaled.values["B_0"]
+        yield run[0][0].squares(inner) <= scaled.values["B_0"]
     if scaled.dissimilar:
-        for at in run:
+        for at in (each for outcomes in run for each in outcomes if each.gradients):
             yield at.dissimilarity(inner) <= scaled.values["b"] ** 2
 
 
@@ -316,6 +330,9 @@ class _Scaled:
             super().__init__(**options)
         self.sizes = sizes
         self.proximal: list[tuple[Any, tuple[Any, Any, Any]]] = []
+        # Unknowns of norm at most 1 by which noise is sigma, and the answers beside which they are.
+        self.noises: list[Any] = []
+        self._noisy: list[tuple[Any, Any, Any]] = []
 
     def answer(self, x: Any, gradient: Any = None) -> tuple[Any, Any, Any]:
         """The triple (point, gradient, value), a new one where the point is; the gradient may be given."""
@@ -330,6 +347,16 @@ class _Scaled:
         if gradient is None:
             gradient = (slope if self.smooth else 0 * slope) + s * self._vector(far)
         return self._added(x, gradient, nearest, s, far)
+
+    def noise(self, x: Any) -> int:
+        """The number in ``noises`` of what stands beside the gradient at a point, a new one where none is known."""
+        answer = self.answer(x)
+        for number, known in enumerate(self._noisy):
+            if known is answer:
+                return number
+        self._noisy.append(answer)
+        self.noises.append(self._vector(1.0))
+        return len(self.noises) - 1
 
     def prox(self, x: Any, weight: float) -> tuple[Any, Any, Any]:
         """The triple at the minimiser of f + weight/2 ||. - x||^2, a new one where none is known."""

@@ -17,13 +17,15 @@ import numpy as np
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase, Snapshot
+from ratecheck.falsification.deterministic import ComparedRounds, DeterministicCase
 from ratecheck.falsification.interpolation import Answers, Minimiser, VerifiedInstance, recheck
 from ratecheck.falsification.pep import Formulation
 
 # Shares of the quadratic, and its curvatures between the least and the largest one.
 _SHARES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 _CURVATURES = np.array([0.2, 0.45, 0.7])
+# The norm of its noise, as a share of the largest.
+_INSIDE = 0.7
 # Directions in which the solver's vectors are shorter than this share of the longest are left out.
 _FLAT = 1e-8
 # What is kept below the limits at the start, so that rounding breaks none.
@@ -35,7 +37,7 @@ class _Run:
     """Gradients (J_k, d) and values (J_k,) of every client, in the order of the run, and x* with what is there.
 
     ``slopes`` (n, d) and ``lows`` (n,) are gradients and values at x*, and ``gap`` is f at the start minus inf f, 0
-    where f is not asked there.
+    where f is not asked there. ``noises`` (C_k, d) are in order, too; there are none where gradients are exact.
     """
 
     gradients: tuple[Array, ...]
@@ -44,6 +46,7 @@ class _Run:
     slopes: Array
     lows: Array
     gap: float
+    noises: tuple[Array, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -77,26 +80,30 @@ def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
     """The run that the solver found, in as few coordinates as it takes."""
     triples = [function.list_of_points[:] for function in found.functions]
     stars = [own.pop() for own in triples] if found.lowest.point is not None else []
-    vectors = [slope.eval() for own in triples for _, slope, _ in own] + [slope.eval() for _, slope, _ in stars]
-    star = found.lowest.point.eval() if found.lowest.point is not None else np.zeros_like(vectors[0])
-    every = np.array([*vectors, star])
+    noisy = [function for function in found.functions if scaled.noise]
+    rows = [slope.eval() for own in triples for _, slope, _ in own] + [slope.eval() for _, slope, _ in stars]
+    rows += [scaled.noise * error.eval() for function in noisy for error in function.noises]
+    star = found.lowest.point.eval() if found.lowest.point is not None else np.zeros_like(rows[0])
+    every = np.array([*rows, star])
     _, sizes, axes = np.linalg.svd(every, full_matrices=False)
     every = every @ axes[sizes > _FLAT * sizes[0]].T
-    counts = np.cumsum([len(own) for own in triples])
-    gradients = np.split(every[: counts[-1]], counts[:-1])
+    parts = [*map(len, triples), len(stars), *(len(function.noises) for function in noisy), 1]
+    *groups, (star,) = np.split(every, np.cumsum(parts)[:-1])
+    gradients, slopes, noises = groups[: len(triples)], groups[len(triples)], groups[len(triples) + 1 :]
     heights = tuple(np.array([_value(height) for *_, height in own]) for own in triples)
     # Without a minimiser each function is bounded from below by itself.
     flatness = 0.0 if math.isinf(scaled.smoothness) else 1.0
     floors = [(h - flatness * (g**2).sum(axis=1) / 2).min() for g, h in zip(gradients, heights, strict=True)]
     lowest = _value(found.lowest.value) if stars else float(np.mean(floors))
-    start = [_value(height) for height in found.run[0].values]
+    start = [_value(height) for height in found.run[0][0].values]
     return _Run(
         gradients=tuple(gradients),
         heights=heights,
-        star=every[-1],
-        slopes=every[counts[-1] : -1],
+        star=star,
+        slopes=slopes,
         lows=np.array([_value(height) for *_, height in stars]),
         gap=float(np.mean(start)) - lowest if start else 0.0,
+        noises=tuple(noises),
     )
 
 
@@ -123,8 +130,18 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
         oracle(i, y)
         return y
 
-    run: tuple[Snapshot, ...] = scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run), prox=prox)
-    assert len(run) == len(found.run)
+    count = [len(function.noises) for function in found.functions if scaled.noise]
+    noises = [
+        _INSIDE * scaled.noise * np.array([_direction(k, len(c)) for k in range(many)]).reshape(-1, len(c))
+        for many in count
+    ]
+    drawn = iter(found.drawn)
+
+    def noise(_: int, __: Array) -> Array:
+        i, k = next(drawn)
+        return np.asarray(noises[i][k])
+
+    scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run), prox=prox, noise=noise)
     n = scaled.n
     return _Run(
         gradients=tuple(np.array([own[k] for k in sorted(own)]) for own in gradients),
@@ -133,7 +150,14 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
         slopes=np.zeros((n, len(c))),
         lows=np.zeros(n),
         gap=float(c @ centre**2 / 2),
+        noises=tuple(noises),
     )
+
+
+def _direction(k: int, d: int) -> Array:
+    """A vector of norm 1, another one for every number."""
+    vector = np.cos(np.arange(1, d + 1) * (1 + k))
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
@@ -165,6 +189,7 @@ def _beside(worst: _Run, inside: _Run, share: float) -> _Run:
         slopes=vectors(worst.slopes, inside.slopes) if len(worst.slopes) else np.zeros((0, 0)),
         lows=numbers(worst.lows, inside.lows) if len(worst.lows) else np.zeros(0),
         gap=float((1 - share) * worst.gap + share * inside.gap),
+        noises=tuple(map(vectors, worst.noises, inside.noises)),
     )
 
 
@@ -178,6 +203,7 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
     use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
+    use += [float((each**2).sum(axis=1).max(initial=0.0)) / scaled.noise**2 for each in run.noises]
     slopes = run.slopes[: n - 1].reshape(-1, run.dimension)
     if scaled.heterogeneity:
         last = slopes.sum(axis=0)
@@ -198,4 +224,5 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
         heights=tuple(height * own for own in run.heights),
         tilts=np.zeros((n - 1, run.dimension)),
         minimiser=minimiser,
+        noises=tuple(slope * own for own in run.noises),
     )

@@ -1,4 +1,4 @@
-"""The worst deterministic run of a statement over all smooth functions, from above and from below."""
+"""The worst run of a statement over all smooth functions, from above and from below."""
 
 from __future__ import annotations
 
@@ -132,10 +132,12 @@ class WorstCase:
         """What the two values say at these numbers, in words."""
         if self.violated:
             return "VIOLATED"
+        # Nothing is said of noise that has other values.
+        holds = "HOLDS for noise of two opposite values" if self.case.noise else "HOLDS"
         if all(each.holds for each in self.enclosures):
-            return "HOLDS"
+            return holds
         if all(each.close for each in self.enclosures):
-            return f"HOLDS up to the accuracy of the solver ({_ACCURACY:g})"
+            return f"{holds} up to the accuracy of the solver ({_ACCURACY:g})"
         return "undecided"
 
     @property
@@ -183,8 +185,14 @@ def _asked_of(case: DeterministicCase) -> Iterator[str]:
     if case.sampled:
         ways = math.comb(case.n, case.participants)
         yield f"in expectation over {ways} choices of the clients of the first round"
+    if case.noise:
+        yield (
+            "asked of stochastic gradients with two equally likely values, at every point the gradient plus and minus "
+            "one vector, drawn independently; the upper value says nothing of other noise"
+        )
     if case.normalised:
-        yield f"starts with {case.normalised} at most 1; both sides grow alike with it"
+        alike = "other starts may be worse" if case.noise else "both sides grow alike with it"
+        yield f"starts with {case.normalised} at most 1; {alike}"
 
 
 def worst_case(
@@ -199,7 +207,13 @@ def worst_case(
     """
     case = DeterministicCase.of(statement, given, ignore_conditions=ignore_conditions)
     comparisons = case.comparisons
-    if (asked := max(map(case.asks, comparisons))) > _LARGEST:
+    if (asked := max(map(case.asks, comparisons))) > _LARGEST and case.random:
+        sizes = ", ".join(f"{name}={int(case.values[name])}" for name in ("n", "K", "T"))
+        raise InputError(
+            f'{sizes} break "points of all outcomes <= {_LARGEST}": {asked} <= {_LARGEST} is false, and a worst case '
+            f"over all functions takes too long. Smaller n, K or T would do."
+        )
+    if asked > _LARGEST:
         n, K, T = (int(case.values[name]) for name in ("n", "K", "T"))
         raise InputError(
             f'n={n}, K={K}, T={T} break "n*(K*(T - 1) + 1) <= {_LARGEST}": {asked} <= {_LARGEST} is false, and a worst '
@@ -213,7 +227,7 @@ def _enclosed(case: DeterministicCase, comparison: ComparedRounds, starts: int, 
     start = time.perf_counter()
     upper, solution = solved(case, comparison)
     between = time.perf_counter()
-    if case.n > 1 and case.searchable:
+    if case.n > 1 and case.searchable and not case.noise:
         # Clients that are each bounded from below, and alike but for linear terms where dissimilarity is bounded.
         instance = worst_instance(case, starts=starts, seed=seed)
         lower = recheck(instance, comparison)

@@ -22,7 +22,7 @@ from bounds.theorem import theorem
     assumptions=["smoothness", "full_participation", "no_personal"],
     # A weighted sum of what a run records. G_u is E||grad f||^2; others: G_v, B, E, descent, du2, inner_u.
     left="G_u",
-    # mean_of_rounds, every_round, every_round_but_first, last_round, best_round, whole_run or no_run.
+    # mean_of_rounds, every_round, every_round_but_first, last_round, best_round, averaged_iterate, whole_run or no_run.
     over="mean_of_rounds",
     # The right side is the sum of these; their names are free.
     right={{"gap": "2*F_0/(gamma_u*T)"}},
