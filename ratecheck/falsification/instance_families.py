@@ -222,7 +222,7 @@ def _two_level_shapes(statement: Statement) -> list[InstanceShape]:
     """Those of bilevel problems: constants along a run are those of one run, or of all outcomes of its samples."""
     plain = [InstanceShape(n, 1, 1, n) for n in (1, 2)]
     found = [*plain, *(replace(shape, bent=True) for shape in plain)]
-    if method_of(statement) is None or Assumption.BILEVEL_NOISE not in statement.assumptions:
+    if method_of(statement) is None or not {*statement.assumptions} & _OF_SAMPLES:
         return found
     found += [InstanceShape(n, 1, 1, n, bent=True, sampled=True) for n in (1, 2)]
     if Assumption.UNIFORM_SAMPLING in statement.assumptions:
@@ -775,6 +775,8 @@ class InstanceFamily:
         return _inside(interval.box, interval.high, x)
 
 
+# What speaks of samples.
+_OF_SAMPLES = {Assumption.BILEVEL_NOISE, Assumption.EVERY_SAMPLE}
 # Coordinates that are 0 in the middle.
 _CENTRED = ("slope", "cross", "start")
 # A coordinate above this value is at its edge.

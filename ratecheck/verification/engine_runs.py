@@ -143,7 +143,7 @@ def _of_pieces(setting: Setting, ready: setup.Setup) -> exact.Expectation:
 
 def _of_outcomes(setting: Setting, ready: setup.Setup) -> exact.Expectation:
     """The same over all outcomes of samples with two values, rounded as one run is."""
-    records = enumerated.expect(ready)
+    records = enumerated.expect(ready, inside=inside_rounds(setting))
     if missing := sorted(setting.recorded - {*records}):
         raise InputError(f"where outcomes are followed nothing records {', '.join(missing)}")
     errors = step_rounding(records, setting.statement.vocabulary)

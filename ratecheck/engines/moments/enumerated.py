@@ -91,10 +91,10 @@ def visits(setup: Setup) -> Iterator[Visit]:
         run.finish(round_)
 
 
-def expect(setup: Setup) -> dict[str, Array]:
-    """Expectations (T,) of what the run records and of all that SimFBO's lemmas speak of within a round.
+def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
+    """Expectations (T,) of what the run records; with ``inside`` also of all that SimFBO's lemmas speak of in a round.
 
-    What is claimed of every run, and r_i in noise_weight_r, are the largest over the outcomes.
+    Errors before a round are then those of the objective that the method descends. What is claimed of every run, and r_i in noise_weight_r, are the largest over the outcomes.
     """
     check(setup)
     run, found = _Run(setup), dict[str, list[float]]()
@@ -113,8 +113,9 @@ def expect(setup: Setup) -> dict[str, Array]:
             for visit in run.local_steps(round_):
                 if visit.k == 0:
                     sums.begin(visit.points)
-                sums.step(visit.k, visit.points, visit.noise)
-            values = {**sums.finish(round_.members), **values}
+                if inside:
+                    sums.step(visit.k, visit.points, visit.noise)
+            values |= sums.finish(round_.members) if inside else {}
             for name, value in values.items():
                 most = value.max() if name in _LARGEST_OF_ALL else value.mean()
                 found.setdefault(name, []).append(float(most))
