@@ -134,7 +134,7 @@ def _steepest(trail: Trajectory) -> Constant:
 
 
 def _steepest_of_all(trail: Trajectory, problem: BilevelSamples) -> Constant:
-    """The same over all outcomes of the samples, with the one that a client draws there and the one that it does not."""
+    """The same over all outcomes of the samples; where every sample is meant, with either sign at every point."""
     largest = 0.0
     for visit in enumerated.visits(trail.setup):
         gradients = problem.Q @ visit.points[:, : problem.d_x + problem.d_y] - problem.q[..., None]

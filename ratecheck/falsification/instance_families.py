@@ -426,7 +426,7 @@ class InstanceFamily:
         yield self._one_client(0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
 
     def _at_rest(self) -> Iterator[Array]:
-        """y and v begin at the lower level's solution, with next to no curvature of f, and one noise moves them."""
+        """Points where y and v begin at their solutions, f is barely curved, and one noise alone moves them."""
         slopes = {f"slope {name} {i}": 0.5 for i in range(self.shape.n) for name in ("lower", "x", "y")}
         rest = slopes | {"curvature lower": 1.0, "curvature y": _BARELY, "slope coupling": 0.5, "spread": 0.5}
         rest |= {name: 1.0 for i in range(self.shape.n) for name in (f"slope y {i}", f"curvature lower {i}")}
@@ -492,7 +492,7 @@ class InstanceFamily:
         return Instance(statement, problem, pattern, given, start)
 
     def _start(self, coordinate: Mapping[str, float], problem: Problem) -> dict[str, list[float]]:
-        """v in the ball of radius L_f/mu_g: L_f is at least the largest gradient at the start of x and y."""
+        """The start of v in the ball of radius L_f/mu_g: L_f is at least the largest gradient at x = y = 0."""
         two = problem.bilevel
         if "start v" not in coordinate or two is None:
             return {}
@@ -674,12 +674,8 @@ class InstanceFamily:
     def reach(self) -> tuple[float, float]:
         """The largest number of local steps and of rounds."""
         statement = self.statement
-        if self.shape.continued:
-            return _VISITED
-        if self.shape.kinks:
-            return _PIECE_BY_PIECE
-        if self.shape.sampled:
-            return _SAMPLED
+        if (own := self._own_reach) is not None:
+            return own
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
         fixed_law = not self.shape.trace and not every_participation(statement)
         method = method_of(statement)
@@ -698,6 +694,15 @@ class InstanceFamily:
         delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
         far = (fixed_law and not delayed) or (self.shape.size == self.shape.n and not self.shape.trace)
         return _FAR if far and not followed else _ROUND_BY_ROUND
+
+    @property
+    def _own_reach(self) -> tuple[float, float] | None:
+        """That of shapes whose runs are followed in a way of their own."""
+        if self.shape.continued:
+            return _VISITED
+        if self.shape.kinks:
+            return _PIECE_BY_PIECE
+        return _SAMPLED if self.shape.sampled else None
 
     def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
         """A trace, or clients that are independent with some probability; None where the statement says who."""

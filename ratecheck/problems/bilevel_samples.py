@@ -43,8 +43,8 @@ class BilevelSamples(Bilevel):
     The noise is the problem's own: `certified` has its sizes, ``sigma_gg`` being the Frobenius norm of
     ``[[0, -noise_B'], [-noise_B, noise_A]]``, which is no smaller than the spectral one. Further noise is refused.
 
-    That ``grad_y g_i`` and its derivative are sampled with different noise is no contradiction to both being derivatives
-    of one g_i(x, y; s). A run of finitely many outcomes visits finitely many points z. With the eigenvectors u_j and
+    That ``grad_y g_i`` and its derivative have different noise is no contradiction to both being derivatives of one
+    g_i(x, y; s). A run of finitely many outcomes visits finitely many points z. With the eigenvectors u_j and
     eigenvalues l_j of the noise of the Hessian, ``s sum_j l_j h^2 (1 - cos(u_j'z/h))`` has the Hessian
     ``s sum_j l_j cos(u_j'z/h) u_j u_j'``, of norm max |l_j| at most, and a gradient of size h. For suitable h near 0
     every cosine at these points is as near to 1 as one likes.

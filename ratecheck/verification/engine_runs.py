@@ -78,15 +78,10 @@ def inside_rounds(setting: Setting) -> bool:
 def engine(setting: Setting, ready: setup.Setup) -> str:
     """The engine that follows the run, "exact" or "step"; raises `InputError` where the one that is wanted cannot."""
     wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
-    if isinstance(ready.problem, BilevelSamples):
-        if wished == "step":
-            raise InputError("the samples of this problem are not drawn, all outcomes are followed: use engine=exact")
-        enumerated.check(ready)
-        return "exact"
+    if isinstance(ready.problem, (BilevelSamples, Piecewise)):
+        return (_of_samples if isinstance(ready.problem, BilevelSamples) else _of_piecewise)(setting, ready)
     if inside and wished == "exact":
         raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
-    if isinstance(ready.problem, Piecewise):
-        return _of_piecewise(setting, ready)
     if ready.problem.multiplicities is not None:
         if wished == "step":
             setup.check_clients(ready)
@@ -102,6 +97,14 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
         exact.check_exact(ready)
     except InputError:
         return "step"
+    return "exact"
+
+
+def _of_samples(setting: Setting, ready: setup.Setup) -> str:
+    """The same where samples have two values: all outcomes are followed."""
+    if setting.options.engine == "step":
+        raise InputError("the samples of this problem are not drawn, all outcomes are followed: use engine=exact")
+    enumerated.check(ready)
     return "exact"
 
 
@@ -147,7 +150,9 @@ def _of_outcomes(setting: Setting, ready: setup.Setup) -> exact.Expectation:
     if missing := sorted(setting.recorded - {*records}):
         raise InputError(f"where outcomes are followed nothing records {', '.join(missing)}")
     errors = step_rounding(records, setting.statement.vocabulary)
-    return exact.Expectation(records, errors, ready.algorithm.metric(ready.trace.rate, ready.problem.n), ready.trace.rate)
+    return exact.Expectation(
+        records, errors, ready.algorithm.metric(ready.trace.rate, ready.problem.n), ready.trace.rate
+    )
 
 
 def _of_moments(

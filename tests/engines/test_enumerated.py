@@ -102,6 +102,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("method", ["simfbo", "shrofbo"])
 def test_expectations_are_means_over_all_outcomes(case, method):
+    """States before each round, by brute force."""
     problem, sets, T, tau, r = CASES[case]
     rng = np.random.default_rng(3)
     start = [rng.standard_normal(d) / 2 for d in (problem.d_x, problem.d_y, problem.d_y)]
@@ -146,6 +147,7 @@ def test_what_happens_inside_a_round():
 
 
 def test_without_noise_it_is_the_run_itself():
+    """One outcome, as the step engine has it."""
     problem = sampled(2, of="")
     plain = Bilevel(problem.A, problem.B, problem.b, problem.Q, problem.q)
     trace = Trace([[True, False], [True, True], [False, True]])
@@ -156,6 +158,7 @@ def test_without_noise_it_is_the_run_itself():
 
 
 def test_what_is_not_followed():
+    """Too many outcomes, other laws, other problems."""
     problem = sampled(2)
 
     def ready(pattern, **sizes):

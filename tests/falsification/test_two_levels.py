@@ -9,16 +9,19 @@ import dataclasses
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import bounds
 from bounds.papers.simfbo.symbols import sigma_f, sigma_gg
 from bounds.statement import Assumption
-from ratecheck.engines import setup
+from ratecheck.engines import exact_moments, run_steps, setup
+from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import SEARCHED, Budget, falsify
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.shrink import shrink
 from ratecheck.outcome import Outcome
+from ratecheck.participation import Uniform
 from ratecheck.problems import Bilevel, BilevelSamples
 from ratecheck.verification.instance import Instance, read
 from ratecheck.views.counterexample import WrittenCounterexample
@@ -51,7 +54,7 @@ WRONG = {
     "no noise of upper gradients": lambda: changed("v", "noise", lambda term: term.subs(sigma_f, 0)),
     "an eighth of the noise": lambda: changed("x", "noise", lambda term: term / 8),
     "a quarter of the lower noise": lambda: changed("y", "noise", lambda term: term / 4),
-    "no curvature of f in y": lambda: changed("v", "error of y", lambda term: None),
+    "no curvature of f in y": lambda: changed("v", "error of y", lambda _: None),
     "bounds of the means": of_means,
 }
 
@@ -71,6 +74,7 @@ def searches():
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_term_is_caught(case, searches):
+    """Within a third of the default budget."""
     found = searches(case)
     assert found.by_instance
     assert found.evaluations <= 300
@@ -78,6 +82,7 @@ def test_a_wrong_term_is_caught(case, searches):
 
 @pytest.mark.parametrize("key", [DIRECTIONS, BOUNDED])
 def test_a_true_statement_is_not_accused(key):
+    """Although it is searched with samples."""
     found = falsify(bounds.get(key), Budget(evaluations=80, by_term=False, functions=False), seed=2)
     assert found.outcome is Outcome.INCONCLUSIVE
     assert found.applicable > 40
@@ -85,6 +90,7 @@ def test_a_true_statement_is_not_accused(key):
 
 @pytest.mark.parametrize("case", ["no noise of Hessians", "bounds of the means"])
 def test_it_shrinks_to_what_can_be_read(case, searches):
+    """Few digits, and one kind of noise."""
     found = searches(case)
     small = shrink(found.instance)
     problem = small.instance.problem
@@ -96,7 +102,9 @@ def test_it_shrinks_to_what_can_be_read(case, searches):
         assert text.endswith("left ~ 2 > right ~ 1")
     else:
         assert "sampled d2g_2/dy2 +- 1/2" in text
-        assert problem.noise_A.any() and not (problem.noise_f.any() or problem.noise_g.any() or problem.noise_B.any())
+        assert [name for name in ("noise_f", "noise_g", "noise_A", "noise_B") if getattr(problem, name).any()] == [
+            "noise_A"
+        ]
         # By hand: both clients are at rest at v0, and client 2's sample adds v0/2 to half of the direction.
         assert small.verdict.worst.left == pytest.approx(1 / 16, rel=1e-9)
         assert small.verdict.worst.right == pytest.approx(0.0, abs=1e-12)
@@ -105,6 +113,7 @@ def test_it_shrinks_to_what_can_be_read(case, searches):
 
 
 def test_an_instance_reads_back_as_it_is(searches):
+    """Noise included."""
     found = searches("no noise of Hessians").instance
     again = read(found.fields(), statement=found.statement)
     assert again.fields() == found.fields()
@@ -112,6 +121,7 @@ def test_an_instance_reads_back_as_it_is(searches):
 
 
 def test_shapes_and_what_was_searched():
+    """What is tried, and in words."""
     statement = bounds.get(DIRECTIONS)
     found = shapes(statement)
     assert all(shape.n == 2 for shape in found), "n >= 2 is a condition"
@@ -121,8 +131,8 @@ def test_shapes_and_what_was_searched():
     assert str(found[-1]) == "n=2, d=1+1, 1 per round, own Hessians on both levels, samples"
     searched = Searched.of(statement, [InstanceFamily(statement, shape) for shape in found])
     assert searched.families[-1] == (
-        "bilevel quadratics with one variable on each level, Hessians of each client's own, of any sign above, noise of "
-        "two values in first and second derivatives, n in {2}, d in {2}, tau_bar to 4, T to 8"
+        "bilevel quadratics with one variable on each level, Hessians of each client's own, of any sign above, noise "
+        "of two values in first and second derivatives, n in {2}, d in {2}, tau_bar to 4, T to 8"
     )
     assert "noise of more than two values, or in runs of more than 512 outcomes" in searched.missed
     assert not any(shape.sampled for shape in shapes(bounds.get("simfbo/lemma-5")))
@@ -155,6 +165,7 @@ def test_decoded_instances_are_those_of_the_assumptions():
 
 
 def test_numbers_that_are_given_stay():
+    """Noise that is given is that of the samples."""
     statement = bounds.get(DIRECTIONS)
     family = InstanceFamily(statement, shapes(statement)[2], {"sigma_f": 0.25, "eta_v": 0.5})
     instance = family.decode(family.drawn(np.random.default_rng(1)))
@@ -165,11 +176,13 @@ def test_numbers_that_are_given_stay():
 
 
 def test_a_statement_that_has_no_noise_is_searched_without():
-    statement = dataclasses.replace(bounds.get(DIRECTIONS), settings={"sigma_gg": bounds.get("pfl/lemma-a.2").claims[0].bound * 0})
+    """Settings of a statement rule."""
+    statement = dataclasses.replace(bounds.get(DIRECTIONS), settings={"sigma_gg": sp.Integer(0)})
     family = InstanceFamily(statement, shapes(statement)[2])
     for _ in range(10):
         problem = family.decode(family.drawn(np.random.default_rng(1))).problem
-        assert not (problem.noise_A.any() or problem.noise_B.any())
+        assert not problem.noise_A.any()
+        assert not problem.noise_B.any()
 
 
 def test_bounds_of_every_sample():
@@ -198,19 +211,15 @@ def test_bounds_of_every_sample():
 
 
 def test_what_has_no_samples_of_its_own_is_refused():
-    from ratecheck.errors import InputError
-
+    """Further noise, other shapes, other engines."""
     problem = BilevelSamples([[[1.0]]], [[[0.0]]], [[0.0]], [np.eye(2)], [[0.0, 1.0]], noise_A=[[[0.5]]])
     with pytest.raises(InputError, match="the noise of bilevel-samples problems is their own: leave out sigma_f"):
         problem.certified({}, {"sigma_f": 1.0})
     with pytest.raises(InputError, match=r"noise_A: shape \(1, 1\); needed \(1, 1, 1\)"):
         BilevelSamples([[[1.0]]], [[[0.0]]], [[0.0]], [np.eye(2)], [[0.0, 1.0]], noise_A=[[0.5]])
     steps = dict.fromkeys(("eta_x", "eta_y", "eta_v", "gamma_x", "gamma_y", "gamma_v"), 0.1)
-    from ratecheck.engines import exact_moments, run_steps
-    from ratecheck.participation import Uniform
-
     for engine in (run_steps, exact_moments):
-        with pytest.raises(InputError, match="outcomes are followed|needs a quadratic problem"):
+        with pytest.raises(InputError, match=r"outcomes are followed|needs a quadratic problem"):
             engine("simfbo", problem, Uniform(1, 1), K=1, T=1, **steps)
     assert setup.is_random(setup.prepare("simfbo", problem, Uniform(1, 1), K=1, T=1, step_sizes=steps))
     assert isinstance(problem, Bilevel)

@@ -94,7 +94,8 @@ def visits(setup: Setup) -> Iterator[Visit]:
 def expect(setup: Setup, *, inside: bool = False) -> dict[str, Array]:
     """Expectations (T,) of what the run records; with ``inside`` also of all that SimFBO's lemmas speak of in a round.
 
-    Errors before a round are then those of the objective that the method descends. What is claimed of every run, and r_i in noise_weight_r, are the largest over the outcomes.
+    Errors before a round are then those of the objective that the method descends. What is claimed of every run, and
+    r_i in noise_weight_r, are the largest over the outcomes.
     """
     check(setup)
     run, found = _Run(setup), dict[str, list[float]]()
@@ -203,7 +204,9 @@ def _participants(setup: Setup, t: int) -> NDArray[np.bool_]:
         return np.asarray(trace.masks(t, 1, none)[0].T)
     law = trace.law(t)
     if not isinstance(law, Subsets) or trace.selected:
-        raise InputError(f"outcomes are followed of clients that are given or drawn uniformly, not of {trace.kind} ones")
+        raise InputError(
+            f"outcomes are followed of clients that are given or drawn uniformly, not of {trace.kind} ones"
+        )
     n, size = setup.problem.n, int(trace.size or 0)
     if math.comb(n, size) > LARGEST:
         raise InputError(f"{math.comb(n, size)} sets of clients are too many to follow")
