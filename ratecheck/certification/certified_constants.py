@@ -97,10 +97,22 @@ def _steepest(case: CertifiedCase) -> Constant | None:
     """L_f; that of the clients' samples has no bound where Gaussian noise is added."""
     if case.problem.bilevel is None:
         return None
-    found = case._of_problem["L_f"]  # noqa: SLF001  # part of this file
+    found = _of_samples("L_f")(case)
+    assert found is not None
     if case.samples and case.noise.get("sigma_f"):
         return Constant("L_f", math.inf, Certificate.ABSENT, "a gradient with Gaussian noise is unbounded")
     return found
+
+
+def _of_samples(name: str) -> Callable[[CertifiedCase], Constant | None]:
+    """A constant of the clients' functions, or that of every sample where bounds have to hold for what is sampled."""
+
+    def find(case: CertifiedCase) -> Constant | None:
+        known = case._of_problem  # noqa: SLF001  # part of this file
+        sampled = known.get(f"{name}_samples") if case.samples else None
+        return known.get(name) if sampled is None else sampled
+
+    return find
 
 
 def _delay(name: str, position: int) -> Callable[[CertifiedCase], Constant | None]:
@@ -391,6 +403,8 @@ def _convexity(case: CertifiedCase) -> Constant | None:
 _FACTS: dict[str, Fact] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
+    "mu_g": _of_samples("mu_g"),
+    "L_1": _of_samples("L_1"),
     "L_f": _steepest,
     "tau_max": _delay("tau_max", 0),
     "tau_avg": _delay("tau_avg", 1),

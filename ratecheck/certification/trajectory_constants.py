@@ -17,10 +17,11 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.certification.continued_functions import Continued
+from ratecheck.engines.moments import enumerated
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import Certificate, Constant
+from ratecheck.problems import BilevelSamples, Certificate, Constant
 from ratecheck.problems.quadratic import UNBOUNDED
 
 
@@ -117,6 +118,8 @@ def _steepest(trail: Trajectory) -> Constant:
     """L_f: the largest ||grad f_i|| at a point where client i, taking part or not, makes a local step."""
     problem = trail.setup.problem.bilevel
     assert problem is not None
+    if isinstance(problem, BilevelSamples):
+        return _steepest_of_all(trail, problem)
     xy = problem.d_x + problem.d_y
     largest = 0.0
     for visit in visits(trail.setup, seed=trail.seed, wanted=range(trail.replicates)):
@@ -127,6 +130,17 @@ def _steepest(trail: Trajectory) -> Constant:
             gradients[:, problem.d_x :] -= visit.noise[:, xy:]
         square = np.sum(gradients**2, axis=1)
         largest = max(largest, float(square.max()) if np.isfinite(square).all() else math.inf)
+    return _along("L_f", math.sqrt(largest))
+
+
+def _steepest_of_all(trail: Trajectory, problem: BilevelSamples) -> Constant:
+    """The same over all outcomes of the samples; where every sample is meant, with either sign at every point."""
+    largest = 0.0
+    for visit in enumerated.visits(trail.setup):
+        gradients = problem.Q @ visit.points[:, : problem.d_x + problem.d_y] - problem.q[..., None]
+        for sign in (1.0, -1.0) if trail.samples else (0.0,):
+            square = np.sum((gradients + sign * problem.noise_f[..., None]) ** 2, axis=1)
+            largest = max(largest, float(square.max()) if np.isfinite(square).all() else math.inf)
     return _along("L_f", math.sqrt(largest))
 
 

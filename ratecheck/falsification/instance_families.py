@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,12 +28,13 @@ from ratecheck.errors import InputError
 from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import assumed
-from ratecheck.problems import Bilevel, Certificate, Piecewise, Problem, Quadratic
+from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import every_participation, method_of
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
 from ratecheck.settings.setting import recordable, wanted
+from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
 from ratecheck.verification.instance import Instance
@@ -49,6 +50,8 @@ _ROUND_BY_ROUND = (1e6, 200)
 _STEP_BY_STEP = (8, 200)
 # Where every point of a run is looked at.
 _VISITED = (32, 64)
+# Where all outcomes of samples are followed: local steps, rounds, and outcomes in the end, as a power of 2.
+_OUTCOMES, _SAMPLED = 9, (4, 8)
 # On functions with kinks runs are followed local step by local step.
 _PIECE_BY_PIECE = (16, 500)
 # A coordinate of a curvature that is next to none, with either sign or without.
@@ -74,6 +77,8 @@ class InstanceShape:
     ``continued``: curvatures are negative, and unequal although the statement bounds the clients' dissimilarity, of
     functions that continue otherwise beyond what the run sees. ``kinks``: clients' functions are quadratic between so
     many points of each coordinate. Everybody takes part in both, and there is no noise.
+    ``bent``, of two levels: every client has its own Hessians, coupled and of any sign in the upper level, and v starts
+    anywhere in its ball. ``sampled`` ones also draw samples, of second derivatives too.
     """
 
     n: int
@@ -84,6 +89,8 @@ class InstanceShape:
     groups: int = 0
     continued: bool = False
     kinks: int = 0
+    bent: bool = False
+    sampled: bool = False
 
     @property
     def quiet(self) -> bool:
@@ -96,6 +103,8 @@ class InstanceShape:
             f"{self.groups} groups" if self.groups else "",
             "curvatures of any sign" if self.continued else "",
             f"{self.kinks} kinks" if self.kinks else "",
+            "own Hessians on both levels" if self.bent else "",
+            "samples" if self.sampled else "",
         )
         return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
 
@@ -138,6 +147,9 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     fixed, run = fixed or {}, statement.vocabulary.run
     n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
     found = _shapes(statement)
+    if is_bilevel(statement):
+        # Every number of clients is few here, and conditions on it alone leave others nothing to say.
+        found = [shape for shape in found if not _excluded(statement, shape)] or found
     if n is not None:
         found = [shape for shape in found if shape.n == n] or [
             *_grouped(statement, int(n)),
@@ -149,6 +161,13 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
         listed = ", ".join(f"{name}={fixed[name]:g}" for name in sizes)
         raise InputError(f"the search has no instances with {listed} for {statement.key}")
     return found
+
+
+def _excluded(statement: Statement, shape: InstanceShape) -> bool:
+    """Whether the conditions on the number of clients alone are broken."""
+    name = statement.vocabulary.run.get("clients", "")
+    alone = replace(statement, conditions=tuple(c for c in statement.conditions if c.symbols == {name}))
+    return any(check.holds is False for check in alone.check_conditions({name: float(shape.n)}))
 
 
 def _grouped(statement: Statement, n: int) -> list[InstanceShape]:
@@ -179,8 +198,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     """All of them."""
     method = method_of(statement)
     if is_bilevel(statement):
-        # Where everybody takes part and nothing is random the constants along a run are those of one run.
-        return [InstanceShape(n, 1, 1, n) for n in (1, 2)]
+        return _two_level_shapes(statement)
     blocks = _blocks(statement)
     found = []
     for n, (d_u, d_v) in itertools.product(range(1, _FEW + 1), blocks):
@@ -197,6 +215,18 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     else:
         # Without a run many clients cost little, and delays grow with their number.
         found += [shape for n in _MANY for shape in _grouped(statement, n)]
+    return found
+
+
+def _two_level_shapes(statement: Statement) -> list[InstanceShape]:
+    """Those of bilevel problems: constants along a run are those of one run, or of all outcomes of its samples."""
+    plain = [InstanceShape(n, 1, 1, n) for n in (1, 2)]
+    found = [*plain, *(replace(shape, bent=True) for shape in plain)]
+    if method_of(statement) is None or not {*statement.assumptions} & _OF_SAMPLES:
+        return found
+    found += [InstanceShape(n, 1, 1, n, bent=True, sampled=True) for n in (1, 2)]
+    if Assumption.UNIFORM_SAMPLING in statement.assumptions:
+        found.append(InstanceShape(2, 1, 1, 1, bent=True, sampled=True))
     return found
 
 
@@ -246,6 +276,7 @@ class InstanceFamily:
         if self.bilevel:
             yield from ("curvature lower", "curvature x", "curvature y", "slope coupling")
             yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
+            yield from self._names_of_bent() if shape.bent else ()
         else:
             for i, c in itertools.product(range(shape.groups or shape.n), range(shape.d_u + shape.d_v)):
                 yield from (f"kink {i} {c} {j}" for j in range(shape.kinks))
@@ -262,6 +293,16 @@ class InstanceFamily:
         yield from (f"claim {name}" for name in self._claimable)
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.quiet:
             yield "probability"
+
+    def _names_of_bent(self) -> Iterator[str]:
+        """What clients have for themselves, the start of v, and samples."""
+        others = range(1, self.shape.n)
+        yield from (f"curvature {name} {i}" for i in others for name in ("lower", "x", "y"))
+        yield from (f"cross {i}" for i in range(self.shape.n))
+        if method_of(self.statement) is not None:
+            yield "start v"
+        if self.shape.sampled:
+            yield from (f"sample {name}" for name in ("f", "f side", "g", "gg", "gg side"))
 
     @cached_property
     def bilevel(self) -> bool:
@@ -283,6 +324,7 @@ class InstanceFamily:
     def _noises(self) -> tuple[str, ...]:
         """Noise of the variables that there are, where the statement does not say how large it is."""
         if self.bilevel or self.shape.quiet:
+            # Two levels have noise in the samples of the problem, if any.
             return ()
         absent = {name for name, d in (("sigma_u", self.shape.d_u), ("sigma_v", self.shape.d_v)) if not d}
         facts = self.statement.vocabulary.facts.items()
@@ -325,7 +367,15 @@ class InstanceFamily:
         free = [
             n for n in dict.fromkeys((*products, *names)) if n in names and n not in {*locals_, *follow, *self.fixed}
         ]
-        return tuple(n for n in free if n not in statement.settings)[:4]
+        return (*tuple(n for n in free if n not in statement.settings)[:4], *self._unsaid_steps)
+
+    @property
+    def _unsaid_steps(self) -> tuple[str, ...]:
+        """Step sizes of a bilevel run of which the statement says nothing, so that it is about all of them."""
+        method = method_of(self.statement)
+        if method is None or not self.bilevel:
+            return ()
+        return tuple(name for name in silent(self.statement, method.step_sizes) if name not in self.fixed)
 
     @cached_property
     def _claimable(self) -> tuple[str, ...]:
@@ -349,7 +399,12 @@ class InstanceFamily:
         """A random point, whose coordinates are at an end one time in three."""
         point = rng.random(self.size)
         ends = rng.random(self.size) < 1 / 3
-        return np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
+        point = np.where(ends, rng.integers(0, 2, self.size).astype(float), point)
+        if self.shape.bent:
+            # What is 0 in the middle is so one time in four.
+            centred = np.array([name.startswith(_CENTRED) for name in self.coordinates])
+            point = np.where(centred & (rng.random(self.size) < 1 / 4), 0.5, point)
+        return point
 
     def hard(self) -> Iterator[Array]:
         """Points of functions with kinks that are known to be hard.
@@ -358,6 +413,8 @@ class InstanceFamily:
         gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and nearly
         -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
         """
+        if self.shape.sampled:
+            yield from self._at_rest()
         if not self.shape.kinks:
             return
         if self.shape.n > 1:
@@ -367,6 +424,18 @@ class InstanceFamily:
         for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
             yield self._one_client(rounds, (end, end + 2), (0.0, 1.0, 0.0))
         yield self._one_client(0.16, (0.5, 1.0), (1.0, 0.0, 1.0))
+
+    def _at_rest(self) -> Iterator[Array]:
+        """Points where y and v begin at their solutions, f is barely curved, and one noise alone moves them."""
+        slopes = {f"slope {name} {i}": 0.5 for i in range(self.shape.n) for name in ("lower", "x", "y")}
+        rest = slopes | {"curvature lower": 1.0, "curvature y": _BARELY, "slope coupling": 0.5, "spread": 0.5}
+        rest |= {name: 1.0 for i in range(self.shape.n) for name in (f"slope y {i}", f"curvature lower {i}")}
+        rest |= {f"curvature y {i}": _BARELY for i in range(1, self.shape.n)}
+        rest |= {f"cross {i}": 0.5 for i in range(self.shape.n)}
+        for steps in (0.0, 0.7):
+            for name, size, sides in (("f", 0.65, (0.0, 0.4)), ("g", 0.65, (0.0,)), ("gg", 0.59, (0.0, 0.4))):
+                for side in sides:
+                    yield self._at(rest | {"local_steps": steps, f"sample {name}": size, f"sample {name} side": side})
 
     def _one_client(self, rounds: float, kinks: Sequence[float], pieces: Sequence[float]) -> Array:
         """All coordinates alike, a slope of -1 at the start."""
@@ -403,6 +472,9 @@ class InstanceFamily:
         rounds = statement.vocabulary.run.get("rounds", "")
         if rounds in given and rounds not in self.fixed:
             given[rounds] = max(given[rounds], float(fewest))
+        start = self._start(coordinate, problem)
+        if isinstance(problem, BilevelSamples):
+            given = self._short(given, problem, fewest)
         pattern = self._pattern(coordinate, int(given.get(statement.vocabulary.run.get("rounds", ""), 1)))
         if pattern is not None and pattern.delta is not None and "delta" in statement.vocabulary:
             given["delta"] = pattern.delta
@@ -417,7 +489,31 @@ class InstanceFamily:
             claims = self._claims(coordinate, problem, given, pattern)
         given |= claims
         given |= self._chosen(coordinate, problem, given, pattern, self._free_steps, "step")
-        return Instance(statement, problem, pattern, given)
+        return Instance(statement, problem, pattern, given, start)
+
+    def _start(self, coordinate: Mapping[str, float], problem: Problem) -> dict[str, list[float]]:
+        """The start of v in the ball of radius L_f/mu_g: L_f is at least the largest gradient at x = y = 0."""
+        two = problem.bilevel
+        if "start v" not in coordinate or two is None:
+            return {}
+        radius = float(np.linalg.norm(two.q, axis=1).max() / two.A.min())
+        return {"v0": [_centred(coordinate["start v"]) * radius]}
+
+    def _short(self, given: Mapping[str, float], problem: BilevelSamples, fewest: int) -> dict[str, float]:
+        """With fewer rounds and local steps where the samples have too many outcomes else; those given stay."""
+        run, found = self.statement.vocabulary.run, dict(given)
+        steps, rounds = run.get("local_steps", ""), run.get("rounds", "")
+        bits = problem.n * sum(problem.sampled)
+        sets = math.log2(math.comb(problem.n, self.shape.size))
+        for name, least in ((rounds, max(fewest, int(self._fewest_rounds))), (steps, 1), (rounds, 1)):
+            while (
+                name in found
+                and name not in self.fixed
+                and found[name] > least
+                and found.get(rounds, 1) * (found.get(steps, 1) * bits + sets) > _OUTCOMES
+            ):
+                found[name] -= 1
+        return found
 
     def _problem(self, coordinate: Mapping[str, float]) -> Problem:
         if self.shape.kinks:
@@ -448,12 +544,14 @@ class InstanceFamily:
         return Piecewise(kinks, np.maximum(curvature, least) if least else curvature, mean + spread * (slope - mean))
 
     def _two_levels(self, coordinate: Mapping[str, float]) -> Bilevel:
-        """One upper and one lower variable; A, B and Q are common, without which no beta_gh exists."""
+        """One upper and one lower variable; A_i^-1 B_i is common, without which no beta_gh exists, if not A, B, Q."""
         n, spread = self.shape.n, _factor(coordinate["spread"])
         slope = {
             name: np.array([2 * coordinate[f"slope {name} {i}"] - 1 for i in range(n)]) for name in ("lower", "x", "y")
         }
         slope = {name: each.mean() + spread * (each - each.mean()) for name, each in slope.items()}
+        if self.shape.bent:
+            return self._bent(coordinate, slope)
         lower = max(_curvature(coordinate["curvature lower"]), 1 / _WIDE)
         upper = np.diag([_curvature(coordinate["curvature x"]), _curvature(coordinate["curvature y"])])
         return Bilevel(
@@ -463,6 +561,55 @@ class InstanceFamily:
             np.broadcast_to(upper, (n, 2, 2)),
             np.column_stack([slope["x"], slope["y"]]),
         )
+
+    def _bent(self, coordinate: Mapping[str, float], slope: Mapping[str, Array]) -> Bilevel:
+        """Every client's own Hessians: A_i and B_i in proportion, Q_i as it likes while Phi is bounded below."""
+        n = self.shape.n
+
+        def of_clients(name: str, bent: Callable[[float], float]) -> Array:
+            return np.array([bent(coordinate[f"curvature {name}" + f" {i}" * (i > 0)]) for i in range(n)])
+
+        A = np.maximum(of_clients("lower", _curvature), 1 / _WIDE)
+        B = A / A[0] * (2 * coordinate["slope coupling"] - 1)
+        on_x, on_y = of_clients("x", _curvature), of_clients("y", _any_curvature)
+        cross = np.array([_centred(coordinate[f"cross {i}"]) for i in range(n)])
+        Y = float(B[0] / A[0])
+        # Along (x, y*(x)) the curvature of Phi is that of the mean over the clients.
+        bend = float(np.mean(on_x + 2 * Y * cross + Y**2 * on_y))
+        on_x = on_x + max(-2 * bend, 0.0)
+        parts = (
+            A[:, None, None],
+            B[:, None, None],
+            slope["lower"][:, None],
+            np.moveaxis(np.array([[on_x, cross], [cross, on_y]]), -1, 0),
+            np.column_stack([slope["x"], slope["y"]]),
+        )
+        return BilevelSamples(*parts, **self._samples(coordinate, A)) if self.shape.sampled else Bilevel(*parts)
+
+    def _samples(self, coordinate: Mapping[str, float], A: Array) -> dict[str, Array]:
+        """Noise of one size for all clients, where the statement does not say that there is none."""
+        statement, n = self.statement, self.shape.n
+        symbols = {fact: symbol for symbol, fact in statement.vocabulary.facts.items()}
+
+        def size(fact: str, own: float) -> float:
+            symbol = symbols.get(fact, "")
+            if symbol in statement.settings:
+                return float(statement.settings[symbol]) if statement.settings[symbol].is_number else 0.0
+            return float(self.fixed.get(symbol, own))
+
+        # Where bounds hold for every sample each has a lower level that is strongly convex.
+        every = Assumption.EVERY_SAMPLE in statement.assumptions
+        rough = coordinate["sample gg"]
+        own = float(A.min()) * min(_or_zero(rough), 0.999) if every else _or_zero(rough)
+        f = size("sigma_f", _or_zero(coordinate["sample f"])) * _side(coordinate["sample f side"])
+        gg = size("sigma_gg", own) * _side(coordinate["sample gg side"])
+        return {
+            "noise_f": np.tile(f, (n, 1)),
+            "noise_g": np.full((n, 1), size("sigma_g", _or_zero(coordinate["sample g"]))),
+            # The block of x and y stands twice in the Hessian.
+            "noise_A": np.full((n, 1, 1), gg[1]),
+            "noise_B": np.full((n, 1, 1), gg[0] / math.sqrt(2)),
+        }
 
     def _one_level(self, coordinate: Mapping[str, float]) -> Quadratic:
         shape = self.shape
@@ -501,12 +648,21 @@ class InstanceFamily:
         for symbol, fact in statement.vocabulary.facts.items():
             if fact in NOISE and symbol not in statement.settings:
                 given[symbol] = _or_zero(coordinate[f"noise {symbol}"]) if symbol in self._noises else 0.0
+        if self.shape.sampled:
+            # The noise is the problem's own.
+            given = {name: value for name, value in given.items() if name not in self._own_noise}
         for name in self._parameters:
             given[name] = (
                 1.0 if coordinate[f"parameter {name}"] > _EDGE else 4 * _factor(coordinate[f"parameter {name}"] / _EDGE)
             )
-        given |= {name: value for name, value in self.fixed.items() if name != roles.get("clients")}
+        own = {roles.get("clients"), *(self._own_noise if self.shape.sampled else ())}
+        given |= {name: value for name, value in self.fixed.items() if name not in own}
         return given
+
+    @cached_property
+    def _own_noise(self) -> set[str]:
+        """Levels of noise that a problem with samples has by itself."""
+        return {name for name, fact in self.statement.vocabulary.facts.items() if fact in {*NOISE, "sigma_gg"}}
 
     @property
     def _fewest_rounds(self) -> float:
@@ -518,10 +674,8 @@ class InstanceFamily:
     def reach(self) -> tuple[float, float]:
         """The largest number of local steps and of rounds."""
         statement = self.statement
-        if self.shape.continued:
-            return _VISITED
-        if self.shape.kinks:
-            return _PIECE_BY_PIECE
+        if (own := self._own_reach) is not None:
+            return own
         means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in statement.claims)
         fixed_law = not self.shape.trace and not every_participation(statement)
         method = method_of(statement)
@@ -540,6 +694,15 @@ class InstanceFamily:
         delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
         far = (fixed_law and not delayed) or (self.shape.size == self.shape.n and not self.shape.trace)
         return _FAR if far and not followed else _ROUND_BY_ROUND
+
+    @property
+    def _own_reach(self) -> tuple[float, float] | None:
+        """That of shapes whose runs are followed in a way of their own."""
+        if self.shape.continued:
+            return _VISITED
+        if self.shape.kinks:
+            return _PIECE_BY_PIECE
+        return _SAMPLED if self.shape.sampled else None
 
     def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
         """A trace, or clients that are independent with some probability; None where the statement says who."""
@@ -598,6 +761,9 @@ class InstanceFamily:
         chosen: dict[str, float] = {}
         for k, name in enumerate(wanted):
             free = tuple(each for each in wanted[k:] if statement.vocabulary[each].role is not Role.STEP_SIZE)
+            if name in self._unsaid_steps:
+                chosen[name] = self._inside(name, Interval(), coordinate[f"{kind} {name}"])
+                continue
             known = {each: value for each, value in {**values, **chosen}.items() if each not in free}
             try:
                 interval = Region.of(statement, known, free).admissible()[name]
@@ -614,6 +780,10 @@ class InstanceFamily:
         return _inside(interval.box, interval.high, x)
 
 
+# What speaks of samples.
+_OF_SAMPLES = {Assumption.BILEVEL_NOISE, Assumption.EVERY_SAMPLE}
+# Coordinates that are 0 in the middle.
+_CENTRED = ("slope", "cross", "start")
 # A coordinate above this value is at its edge.
 _EDGE = 0.6
 # A coordinate of a claimed constant up to this value claims the certified one.
@@ -638,6 +808,19 @@ def _reach(x: float) -> float:
     """Both signs, logarithmic from 1e-2 to 10 away from 0."""
     size = 10 ** (3 * abs(2 * x - 1) - 2)
     return math.copysign(size, 2 * x - 1)
+
+
+def _centred(x: float) -> float:
+    """-1 at 0, 0 in the middle, 1 at 1."""
+    return max(min(3 * (x - 0.5), 1.0), -1.0) if abs(x - 0.5) > 0.1 else 0.0
+
+
+def _side(x: float) -> Array:
+    """How a noise of size 1 is shared between two entries: one alone, the other alone, and both with either sign."""
+    angle = math.pi * min(max((x - 0.1) / 0.6, 0.0), 1.0)
+    if 0.3 < x < 0.5:
+        angle = math.pi / 2
+    return np.array([round(math.cos(angle), 15), round(math.sin(angle), 15)])
 
 
 def _coupling(x: float) -> float:

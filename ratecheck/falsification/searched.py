@@ -31,13 +31,23 @@ class Searched:
 
 def _kind(statement: Statement, family: InstanceFamily) -> str:
     if family.bilevel:
-        return "bilevel quadratics with one variable on each level"
+        return f"bilevel quadratics with one variable on each level{_levels(family)}"
     if family.shape.kinks:
         convex = "" if family.bent_both_ways else "convex "
         return f"{convex}functions with {family.shape.kinks} kinks, without noise"
     if family.shape.continued:
         return "functions of any curvature where the run is, without noise"
     return "quadratics" if method_of(statement) is not None else "vectors"
+
+
+def _levels(family: InstanceFamily) -> str:
+    """What clients of two levels have for themselves, and how they are sampled."""
+    if not family.shape.bent:
+        return ""
+    own = ", Hessians of each client's own, of any sign above"
+    if not family.shape.sampled:
+        return own
+    return f"{own}, noise of two values in first and second derivatives"
 
 
 def _sizes(statement: Statement, families: Sequence[InstanceFamily], *, run: bool) -> str:
@@ -60,7 +70,9 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
     if not (any_sign(statement) or assumes_convexity(statement)):
         found.append("functions that are not convex: what speaks of a minimum is taken to mean convex ones")
     if all(family.bilevel for family in families):
-        found.append("lower levels that are not quadratic, noise in second derivatives")
+        found.append("levels that are not quadratic")
+        if any(family.shape.sampled for family in families):
+            found.append("noise of more than two values, or in runs of more than 512 outcomes")
     elif any(family.shape.kinks for family in families):
         found.append("functions that are not quadratic, with noise or with sampled clients")
         found.append("functions that do not split into coordinates, but for quadratics")

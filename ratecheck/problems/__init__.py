@@ -1,6 +1,7 @@
 """Problem instances with certified constants."""
 
 from ratecheck.problems.bilevel import Bilevel
+from ratecheck.problems.bilevel_samples import BilevelSamples
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.moreau import Moreau
@@ -11,6 +12,7 @@ from ratecheck.problems.quadratic import Quadratic
 
 __all__ = [
     "Bilevel",
+    "BilevelSamples",
     "Certificate",
     "Constant",
     "Constants",

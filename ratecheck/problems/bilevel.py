@@ -24,7 +24,7 @@ from ratecheck.problems.problem import Problem, WrittenProblem, affine_oracle
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
 
-_ARRAYS = ("A", "B", "b", "Q", "q", "p")
+ARRAYS = ("A", "B", "b", "Q", "q", "p")
 LARGEST = 1e20  # of an entry, and 1/LARGEST of an eigenvalue of A_i: products of five inputs stay floats
 
 # Relative size below which a difference counts as the zero that it is in exact arithmetic.
@@ -109,7 +109,7 @@ class Bilevel(Problem):
 
         A = blend(spd(rng, d_y, condition), np.stack([spd(rng, d_y, condition) for _ in range(n)]))
         B = blend(unit(rng.standard_normal((d_y, d_x))), np.stack([_gaussian(rng, d_y, d_x) for _ in range(n)]))
-        lower = largest_norm(_lower_hessians(A, B))
+        lower = largest_norm(lower_hessians(A, B))
         A, B = A / lower, B / lower
         Q = blend(spd(rng, joint, condition), np.stack([spd(rng, joint, condition) for _ in range(n)]))
         if not convex:
@@ -173,12 +173,12 @@ class Bilevel(Problem):
 
     def fields(self) -> dict[str, Any]:
         """See `Problem.fields`."""
-        return {name: getattr(self, name).tolist() for name in _ARRAYS}
+        return {name: getattr(self, name).tolist() for name in ARRAYS}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Problem.read`."""
-        return cls(**{name: data[name] for name in _ARRAYS})
+        return cls(**{name: data[name] for name in ARRAYS})
 
     def operator(self) -> tuple[Array, Array]:
         """``M`` (n, d, d) and ``c`` (n, d): ``M_i z - c_i`` is client i's direction at ``z = (x, y, v)``.
@@ -282,7 +282,7 @@ class Bilevel(Problem):
         starts = (("x0", x0, self.d_x), ("y0", y0, self.d_y), ("v0", v0, self.d_y))
         x, y, v = (_numbers(name, np.zeros(size) if at is None else at, (size,)) for name, at, size in starts)
         noises = (("sigma_f", sigma_f), ("sigma_g", sigma_g), ("sigma_gg", sigma_gg))
-        hessians = (self.Q, _lower_hessians(self.A, self.B))
+        hessians = (self.Q, lower_hessians(self.A, self.B))
         L_1 = max(float(np.abs(np.linalg.eigvalsh(of_clients)).max()) for of_clients in hessians)
         return Constants(
             _exact("mu_g", float(self._spectra.min()), "smallest eigenvalue of the A_i"),
@@ -449,7 +449,7 @@ def _gaussian(rng: np.random.Generator, rows: int, columns: int) -> Array:
     return unit(rng.standard_normal((rows, columns)))
 
 
-def _lower_hessians(A: Array, B: Array) -> Array:
+def lower_hessians(A: Array, B: Array) -> Array:
     """Hessians ``[[0, -B_i'], [-B_i, A_i]]`` of the g_i in (x, y)."""
     d_x = B.shape[2]
     H = np.zeros((len(A), d_x + A.shape[1], d_x + A.shape[1]))

@@ -13,15 +13,16 @@ from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.engines import setup
-from ratecheck.engines.moments import exact, lemmas, long_runs, populations, quantities
+from ratecheck.engines.moments import enumerated, exact, lemmas, long_runs, populations, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, piecewise_rounds, step
 from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
-from ratecheck.problems import Constant, Piecewise
+from ratecheck.problems import BilevelSamples, Constant, Piecewise
 from ratecheck.settings.measured import counts_rounds
 from ratecheck.settings.setting import Setting, recordable
 from ratecheck.verification.entries import Observe
+from ratecheck.verification.monte_carlo import step_rounding
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
@@ -77,10 +78,10 @@ def inside_rounds(setting: Setting) -> bool:
 def engine(setting: Setting, ready: setup.Setup) -> str:
     """The engine that follows the run, "exact" or "step"; raises `InputError` where the one that is wanted cannot."""
     wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
+    if isinstance(ready.problem, (BilevelSamples, Piecewise)):
+        return (_of_samples if isinstance(ready.problem, BilevelSamples) else _of_piecewise)(setting, ready)
     if inside and wished == "exact":
         raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
-    if isinstance(ready.problem, Piecewise):
-        return _of_piecewise(setting, ready)
     if ready.problem.multiplicities is not None:
         if wished == "step":
             setup.check_clients(ready)
@@ -96,6 +97,14 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
         exact.check_exact(ready)
     except InputError:
         return "step"
+    return "exact"
+
+
+def _of_samples(setting: Setting, ready: setup.Setup) -> str:
+    """The same where samples have two values: all outcomes are followed."""
+    if setting.options.engine == "step":
+        raise InputError("the samples of this problem are not drawn, all outcomes are followed: use engine=exact")
+    enumerated.check(ready)
     return "exact"
 
 
@@ -123,6 +132,8 @@ def expected(
     """
     if isinstance(ready.problem, Piecewise):
         return _of_pieces(setting, ready), None
+    if isinstance(ready.problem, BilevelSamples):
+        return _of_outcomes(setting, ready), None
     return _of_moments(setting, ready, progress, by_round=by_round)
 
 
@@ -131,6 +142,17 @@ def _of_pieces(setting: Setting, ready: setup.Setup) -> exact.Expectation:
         return piecewise_runs.expect(ready, setting.recorded)
     except UndecidedError as error:
         raise InputError(str(error)) from None
+
+
+def _of_outcomes(setting: Setting, ready: setup.Setup) -> exact.Expectation:
+    """The same over all outcomes of samples with two values, rounded as one run is."""
+    records = enumerated.expect(ready, inside=inside_rounds(setting))
+    if missing := sorted(setting.recorded - {*records}):
+        raise InputError(f"where outcomes are followed nothing records {', '.join(missing)}")
+    errors = step_rounding(records, setting.statement.vocabulary)
+    return exact.Expectation(
+        records, errors, ready.algorithm.metric(ready.trace.rate, ready.problem.n), ready.trace.rate
+    )
 
 
 def _of_moments(

@@ -12,7 +12,7 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
-from ratecheck.engines.moments import lemmas
+from ratecheck.engines.moments import enumerated, lemmas
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.records import recorded
@@ -20,7 +20,7 @@ from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Constant, Piecewise
+from ratecheck.problems import BilevelSamples, Constant, Piecewise
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -197,6 +197,10 @@ def _by_exact(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     by_round = reporting.observe is not None or bool(request.along)
     result, followed = expected(setting, ready, reporting.progress, by_round=by_round)
     base = replace(base, engine="exact")
+    if isinstance(ready.problem, BilevelSamples):
+        count = enumerated.outcomes(ready)
+        note = f"all {count} outcomes of samples and participants are followed, each as likely as the others"
+        base = replace(base, notes=(*base.notes, f"{note}; rounding is taken as {ONE_RUN:g} of every quantity"))
     if result.diverged and any(check.holds is False for check in base.conditions):
         # The statement never spoke of such a run.
         reasons = ("the run leaves the range of float64",)

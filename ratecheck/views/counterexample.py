@@ -27,7 +27,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
-from ratecheck.problems import Piecewise
+from ratecheck.problems import BilevelSamples, Piecewise
 from ratecheck.problems.piecewise import ScalarFunction
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
@@ -305,7 +305,8 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
         weights = [style.given(p) for p in each.p.tolist()]
         weighted = [f"p = ({', '.join(weights)})"] if len({*weights}) > 1 else []
         of = _arguments(names, [*upper, *lower])
-        return [*_together("f", of, upper, style), *_together("g", of, lower, style), *weighted]
+        sampled = _sampled(each, style) if isinstance(each, BilevelSamples) else []
+        return [*_together("f", of, upper, style), *_together("g", of, lower, style), *sampled, *weighted]
     if isinstance(problem, Piecewise):
         names = _named("x", problem.d, style)
         written = [_separable(curves, names, style) for curves in problem.curves]
@@ -322,6 +323,38 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
     names = [*_named(blocks[0], quadratic.d_u, style), *_named(blocks[1], quadratic.d_v, style)]
     written = [_quadratic(H, g, names, style) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
     return _together("f", _arguments(names, written), written, style)
+
+
+def _sampled(problem: BilevelSamples, style: _Style) -> list[str]:
+    """What samples of x, y and v are off: all parts of one have the same sign, + or - with probability 1/2."""
+    forms = ("d{f}/dx", "d2{g}/dxdy", "d{g}/dy", "d{f}/dy", "d2{g}/dy2")
+    if style.tex:
+        forms = (r"\nabla_x {f}", r"\nabla_{{xy}}^2 {g}", r"\nabla_y {g}", r"\nabla_y {f}", r"\nabla_{{yy}}^2 {g}")
+    d_x, arrays = problem.d_x, (problem.noise_f, -problem.noise_B.transpose(0, 2, 1), problem.noise_g, problem.noise_A)
+    parts = (arrays[0][:, :d_x], arrays[1], arrays[2], arrays[0][:, d_x:], arrays[3])
+    off = [part.reshape(problem.n, -1) for part in parts]
+    found = []
+    for group in (slice(0, 2), slice(2, 3), slice(3, 5)):
+        pairs = [*zip(forms[group], off[group], strict=True)]
+        alike = all((rows == rows[0]).all() for _, rows in pairs)
+        for i in range(1 if alike else problem.n):
+            names = {letter: letter if alike else style.name(f"{letter}_{i + 1}") for letter in "fg"}
+            own = {form.format(**names): rows[i] for form, rows in pairs if rows[i].any()}
+            found += [style.words("sampled") + _off(own, style)] if own else []
+    return found
+
+
+def _off(sample: Mapping[str, Array], style: _Style) -> str:
+    """The derivatives of one sample with what each is off, the upper sign being that of all of them at once."""
+    lead = next(float(np.sign(row[np.flatnonzero(row)[0]])) for row in sample.values())
+    found = []
+    for name, row in sample.items():
+        signed = row * lead
+        other = bool((signed <= 0).all())
+        sign = (r"\mp" if other else r"\pm") if style.tex else "-+" if other else "+-"
+        numbers = [style.given(abs(x) if x == 0 else x) for x in (-signed if other else signed).tolist()]
+        found.append(f"{name} {sign} {numbers[0] if len(numbers) == 1 else '(' + ', '.join(numbers) + ')'}")
+    return (r"\text{ and }" if style.tex else " and ").join(found)
 
 
 def _arguments(names: Sequence[str], written: Sequence[str]) -> str:

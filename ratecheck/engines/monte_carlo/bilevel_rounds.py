@@ -33,7 +33,7 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
 
     Arrays (replicates, T).
     """
-    rounds = _Rounds(setup, len(wanted))
+    rounds = RoundSums(setup, len(wanted))
     keys = stream_keys(seed, wanted)
     rows: dict[str, list[Array]] = {name: [] for name in (*_ERRORS, *sorted(NAMES))}
     # An overflow is a result here: the run diverges.
@@ -51,8 +51,12 @@ def simulate(setup: Setup, *, seed: int = 0, wanted: range = range(1), progress:
     return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
 
 
-class _Rounds:
-    """Sums over the local steps of one round; arrays end with the replicates."""
+class RoundSums:
+    """Sums over the local steps of one round; arrays end with the replicates.
+
+    `begin` receives the points of the first local steps, `step` those of every one with the noise of what the oracles
+    answer there, all (n, d, replicates); `finish` has the quantities of `NAMES` and the errors before the round.
+    """
 
     def __init__(self, setup: Setup, replicates: int) -> None:
         assert setup.problem.bilevel is not None

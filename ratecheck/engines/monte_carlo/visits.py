@@ -29,14 +29,15 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class _Local:
+class LocalMaps:
     """The local variables of all clients: ``begin`` and ``tables`` are the coefficients of their starts and steps."""
 
     begin: Array
     tables: list[Array]
 
     @classmethod
-    def of(cls, setup: Setup) -> _Local:
+    def of(cls, setup: Setup) -> LocalMaps:
+        """Those of a run; raises `InputError` for a method whose start of a round depends on delays."""
         n, blocks = setup.problem.n, setup.block_of
         begins = [setup.begin(i) for i in range(n)]
         if any(delayed.any() for _, delayed in begins):
@@ -61,7 +62,7 @@ class _Start:
     local: Array
 
 
-def _starts(setup: Setup, kernel: StepKernel, local: _Local, keys: NDArray[np.uint64]) -> Iterator[_Start]:
+def _starts(setup: Setup, kernel: StepKernel, local: LocalMaps, keys: NDArray[np.uint64]) -> Iterator[_Start]:
     """The starts of all rounds, and after the last one of that with which the run would go on."""
     n = setup.problem.n
     server, client = kernel.start(keys)
@@ -78,13 +79,13 @@ def _starts(setup: Setup, kernel: StepKernel, local: _Local, keys: NDArray[np.ui
         )
 
 
-def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, _Local, NDArray[np.uint64]]:
+def _prepared(setup: Setup, seed: int, wanted: range) -> tuple[StepKernel, LocalMaps, NDArray[np.uint64]]:
     kernel = StepKernel(setup)
     if kernel.source.kind != AFFINE:
         raise InputError(f"the local steps are followed on quadratic problems only, not on a {setup.problem.kind} one")
     keys = stream_keys(seed, wanted)
     keys = np.ascontiguousarray(np.pad(keys, ((0, 0), (0, max(0, WIDTH - len(wanted)))), mode="edge"))
-    return kernel, _Local.of(setup), keys
+    return kernel, LocalMaps.of(setup), keys
 
 
 def visits(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> Iterator[Visit]:
