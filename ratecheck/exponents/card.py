@@ -28,10 +28,9 @@ from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import Executor, share
 from ratecheck.exponents import bilevel_orders, regimes, table_orders
 from ratecheck.exponents.finding import Finding
-from ratecheck.exponents.hard_instances import Hard, covered, worst
+from ratecheck.exponents.hard_instances import Hard, check_covered, unknown, worst
 from ratecheck.exponents.order_exponent import OrderExponent
 from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, TermRow
-from ratecheck.exponents.sweep import check_measurable
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import Fit, fit
 from ratecheck.verification.instance import Instance
@@ -202,8 +201,7 @@ def card(
     if statement.order_only:
         every = _orders(statement, over, workers, progress)
         return Card(statement, tuple(cell for cell in every if rows is None or cell.row.name in rows), seed)
-    check_measurable(statement)
-    covered(statement)
+    check_covered(statement)
     bound = Bound(statement)
     found = [row for row in regimes.rows(statement, bound) if rows is None or row.name in rows]
     pairs = [(row, name) for row in found for name in _chosen(statement, bound, row, over)]
@@ -331,6 +329,8 @@ def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed
     Where the exponents agree and the left side bends, as at the smallest whole numbers, the exponent depends on where
     the regime happens to lie: those that follow are looked at too, and count where they agree as well.
     """
+    if reason := unknown(statement, row.scale):
+        return RateCell(row, parameter, Finding.NOT_REACHED, reason)
     cells: list[RateCell] = []
     for which in range(_REGIMES):
         regime = regimes.find(statement, row, parameter, seed=seed, which=which, bound=bound)

@@ -55,11 +55,11 @@ _LARGE, _LESS = 0.05, 0.15
 # Step sizes there: a fixed one that is to go with 10^16 local steps is smaller than any that is usual.
 _FAR_STEPS = (-20.0, 0.0)
 # Constants that the units of f and x decide: what is to be won at the start, and the smoothness.
-UNITS = ("L", "F_0", "lagrangian_gap")
+UNITS = ("L", "F_0", "lagrangian_gap", "distance2_0")
 # The mean square of the first gradients where it is to be small, in units of L times what is to be won.
 FLAT = 1e-3
 # Sizes of what disturbs a run, each of which may be zero.
-DISTURBANCES = (*NOISE, "b", "B_0", "mean_B_0", "inner_error")
+DISTURBANCES = (*NOISE, "b", "B_0", "mean_B_0", "inner_error", "minimiser_heterogeneity")
 
 
 def tied(statement: Statement) -> dict[str, str]:
@@ -467,7 +467,7 @@ def _fewest(statement: Statement, row: TermRow, parameter: str) -> int:
     One alone differs from nobody, which matters in the terms of a difference and where nothing limits it; one block
     alone is everybody.
     """
-    facts, differences = statement.vocabulary.facts, {"b", "B_0", "mean_B_0"}
+    facts, differences = statement.vocabulary.facts, {"b", "B_0", "mean_B_0", "minimiser_heterogeneity"}
     if facts.get(parameter) == "selection_skew":
         return SKEWABLE
     if in_blocks(statement):

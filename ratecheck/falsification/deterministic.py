@@ -28,9 +28,9 @@ from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, Term, U, V, Va
 from ratecheck.algorithms.algorithm import TermOver as Clients
 from ratecheck.algorithms.asking import exactly, is_own
 from ratecheck.errors import InputError
-from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
+from ratecheck.settings.convexity import any_sign, assumes_convexity
 from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent
