@@ -30,7 +30,7 @@ from ratecheck.settings.setting import wanted
 _QUANTITIES = frozenset({"G_u", "gap", "distance2"})
 _OVER = frozenset({Over.MEAN_OF_ROUNDS, Over.LAST_ROUND, Over.BEST_ROUND})
 # Curvatures and slopes that are tried over so many decades, and how often the best of them is looked at closer.
-_DECADES, _PER_DECADE, _CLOSER = 16, 3, 3
+_DECADES, _PER_DECADE, _CLOSER = 16, 3, 6
 # What one round and two rounds of a run without memory may differ by, as a share.
 _SAME = 1e-9
 

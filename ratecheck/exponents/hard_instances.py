@@ -95,10 +95,14 @@ class Hard:
     # Whether `verify` has runs of this kind.
     runs: bool = True
     kink: float = math.inf
+    # What a search found, continued to this setting: it has no other form.
+    found: Instance | None = None
 
     @property
     def text(self) -> str:
         """The instance in a line."""
+        if self.found is not None:
+            return f"{self.family}, {self.found.problem.kind}"
         curvature = ", ".join(f"{h:.3g}" for h in dict.fromkeys(self.curvatures))
         parts = [f"{self.family}, one coordinate of {self.block}, curvature {curvature}"]
         parts += [f"slopes {', '.join(f'{g:+.3g}' for g in self.slopes)}"] if any(self.slopes) else []
@@ -117,6 +121,8 @@ class Hard:
 
     def instance(self) -> Instance | None:
         """As an instance for `verify`; None where that has no such runs, or takes no such sizes."""
+        if self.found is not None:
+            return self.found
         run = self.statement.vocabulary.run
         n = int(sum(self.sizes))
         kept = [*METHODS[self.statement.algorithm or ""].algorithm.client.values()].count(self.block)
@@ -132,7 +138,7 @@ class Hard:
         problem: Problem = Quadratic(H.reshape(n, 1, 1), g.reshape(n, 1), shared)
         if self._kinked:
             problem = Piecewise(np.full((n, 1, 1), self.kink), np.stack([H, 0 * H], axis=1)[:, None], -g.reshape(n, 1))
-        return Instance(self.statement, problem, self._participation(counts), self._given(), start)
+        return Instance(self.statement, problem, self._participation(counts), self._given, start)
 
     @property
     def _many_gradients(self) -> bool:
@@ -140,19 +146,17 @@ class Hard:
         K, T = _steps_and_rounds(self.statement, METHODS[self.statement.algorithm or ""], self.values)
         return self._kinked and sum(self.sizes) * K * T > _MOST_GRADIENTS
 
+    @property
     def _given(self) -> dict[str, float]:
-        """The setting, with one number for a list of equal ones.
+        """The setting.
 
         Where shared curvatures differ a bound on the dissimilarity is left to `verify`: the one in the setting is that
         of the server's models.
         """
-        lists = {a.name: [*a.targets] for a in self.statement.vocabulary.aliases.values() if a.many}
-        equal = {name: self.values[targets[0]] for name, targets in lists.items() if targets[0] in self.values}
-        several = {target for targets in lists.values() for target in targets}
         facts = self.statement.vocabulary.facts
         partial = {fact for fact, measure in MEASURES.items() if measure.partial and np.ptp(self.curvatures) > 0}
         measured = {s for s in self.values if facts.get(s) in partial}
-        return equal | {name: value for name, value in self.values.items() if name not in several | measured}
+        return {name: x for name, x in given_of(self.statement, self.values).items() if name not in measured}
 
     def _participation(self, counts: list[int]) -> Participation | None:
         if not self.period:
@@ -163,6 +167,14 @@ class Hard:
         group = np.repeat(np.arange(len(counts)), counts)
         rows = [np.isin(group, sorted(stretch.groups)) for stretch in self.period for _ in range(stretch.rounds)]
         return Periodic(np.array(rows))
+
+
+def given_of(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """A setting as `verify` takes it: one number for a list of equal ones."""
+    lists = {a.name: [*a.targets] for a in statement.vocabulary.aliases.values() if a.many}
+    equal = {name: values[targets[0]] for name, targets in lists.items() if targets[0] in values}
+    several = {target for targets in lists.values() for target in targets}
+    return equal | {name: value for name, value in values.items() if name not in several}
 
 
 def worst(statement: Statement, values: Mapping[str, float], scale: str | None = None) -> Hard:

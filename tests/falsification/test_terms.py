@@ -75,14 +75,14 @@ def test_a_tighter_instance_of_a_term_takes_the_place_of_the_search_s():
 
 @pytest.mark.parametrize("key", ["gradient-descent-any", "moves", "mean-gap"])
 def test_other_left_sides_than_squared_gradients(key):
-    """L may stand on the left alone; a quantity that is no second moment of one round is a reason."""
+    """L may stand on the left alone; a quantity that is neither a second moment of one round nor a value is a reason."""
     every = [*bounds.statements("textbook"), *(pair.true for pair in PAIRS)]
     statement = next(each for each in every if each.key == f"textbook/{key}")
     found = by_term(statement)
     assert found.violation is None
     (niche,) = found.niches
-    assert (niche.hard is None) == (key != "gradient-descent-any")
-    assert key == "gradient-descent-any" or "no second moment of one round's variables" in niche.reason
+    assert (niche.hard is None) == (key == "moves")
+    assert key != "moves" or "no second moment of one round's variables" in niche.reason
 
 
 def test_what_was_found_of_each_term_is_printed():
