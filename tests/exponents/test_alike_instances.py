@@ -17,7 +17,9 @@ CONVEX = ("smoothness", "convexity", "full_participation", "no_personal")
 SETTINGS = {"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}
 
 
-def descent(right, left="gap", over="last_round", assumptions=CONVEX, conditions=("gamma_u == 1/L",), settings=SETTINGS):
+def descent(
+    right, left="gap", over="last_round", assumptions=CONVEX, conditions=("gamma_u == 1/L",), settings=SETTINGS
+):
     """A theorem on gradient descent."""
     return theorem(
         title="Gradient descent", algorithm="fedavg", left=left, right=right, over=over, assumptions=list(assumptions),
