@@ -364,7 +364,8 @@ class _Draws:
         ranges: list[tuple[str, float, float]] = [("", DECADES, _WIDEST)]
         fixed: dict[str, float] = {}
         for name in bound.names:
-            span = _span(statement, row, parameter, name, reach)
+            taken = sp.sympify(statement.settings.get(name, sp.nan))
+            span = float(taken) if taken.is_real else _span(statement, row, parameter, name, reach)
             if isinstance(span, float):
                 fixed[name] = span
             else:
@@ -471,8 +472,6 @@ def _span(
     """The decades within which a number is drawn, or the number that it has; ``reach`` are those of sizes."""
     vocabulary = statement.vocabulary
     fact, quantity = vocabulary.facts.get(name), vocabulary[name]
-    if name in statement.settings and sp.sympify(statement.settings[name]).is_number:
-        return float(statement.settings[name])
     role = next((role for role, symbol in vocabulary.run.items() if symbol == name), "")
     if role in reach:
         low, high = reach[role]
