@@ -20,7 +20,7 @@ from ratecheck.exponents.curves import Curves
 from ratecheck.exponents.curves import curves as curves_of
 from ratecheck.exponents.parameters import parameter
 from ratecheck.inputs import whole
-from ratecheck.verification.instance import Instance
+from ratecheck.verification.instance import Instance, load
 from ratecheck.views.drawing.rates import rates_figure
 from ratecheck.views.progress import progress
 from ratecheck.views.rates import overall, rates_fields, rates_text
@@ -71,6 +71,7 @@ def rates(
     workers: int = 1,
     scheduler: str | None = None,
     out: str | Path | None = None,
+    instances: Sequence[str | Path | Instance] = (),
 ) -> RatesResult:
     """The rate card of a statement: whether the worst case moves with every parameter as each term says.
 
@@ -92,12 +93,15 @@ def rates(
         The address of a Dask scheduler, whose workers share the cells in their place.
     out
         Where an instance goes on which the left side passes the bound; nothing is written by default.
+    instances
+        Instances, or their files, that take part in the worst case: scaled and continued along each parameter, in runs
+        of at most 1000 local steps. `falsify` writes such files.
 
     Raises
     ------
     InputError
-        For a statement about runs that no hard instances are known for, for a name that is none of its parameters, and
-        for a file that cannot be written.
+        For a statement about runs that no hard instances are known for, for a name that is none of its parameters, for
+        an instance that cannot be continued, and for a file that cannot be read or written.
 
     Examples
     --------
@@ -109,7 +113,8 @@ def rates(
     path = None if out is None else Path(out)
     if path is not None:
         files.check_target(path)
-    made = made_card(found, over, seed, workers, scheduler)
+    given = [each if isinstance(each, Instance) else load(Path(each), found) for each in instances]
+    made = made_card(found, over, seed, workers, scheduler, given)
     result = RatesResult(made, remarks=warning(found))
     if path is not None and result.instance is not None:
         result.instance.save(path)
@@ -122,6 +127,7 @@ def made_card(
     seed: int,
     workers: int = 1,
     scheduler: str | None = None,
+    given: Sequence[Instance] = (),
 ) -> Card:
     """The card with its progress shown; ``over`` as for `rates`."""
     whole("seed", seed, 0)
@@ -130,7 +136,7 @@ def made_card(
     if scheduler is not None:
         known_elsewhere([statement])
     with executor(scheduler, workers) as where, progress(f"rates of {statement.key}") as report:
-        return card_of(statement, over=chosen, seed=seed, workers=where, progress=report)
+        return card_of(statement, over=chosen, seed=seed, found=given, workers=where, progress=report)
 
 
 def _symbols(statement: Statement, words: Sequence[str]) -> list[str]:

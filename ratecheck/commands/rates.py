@@ -24,6 +24,14 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the search for settings.")
 @click.option("--out", "path", type=click.Path(path_type=Path), help="Where an instance goes that passes the bound.")
+@click.option(
+    "--instance",
+    "given",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="An instance of 'falsify --out' that takes part in the worst case, scaled and continued; may be repeated.",
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one per core by default.")
 @scheduler_option
 @json_option
@@ -32,6 +40,7 @@ def command(
     over: str | None,
     seed: int,
     path: Path | None,
+    given: tuple[Path, ...],
     workers: int | None,
     scheduler: str | None,
     as_json: bool,
@@ -49,7 +58,7 @@ def command(
     if path is not None:
         files.check_target(path)
     count = workers or (1 if scheduler else os.cpu_count() or 1)
-    found = rates(key, over=over, seed=seed, workers=count, scheduler=scheduler)
+    found = rates(key, over=over, seed=seed, workers=count, scheduler=scheduler, instances=given)
     print_result(found, as_json=as_json)
     address = instances.own((key,)).get(found.card.statement.key, "")
     instances.save(found.instance, path, address, violates=True)

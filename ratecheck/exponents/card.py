@@ -27,14 +27,14 @@ from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.execution import Executor, share
 from ratecheck.exponents import bilevel_orders, regimes, table_orders
+from ratecheck.exponents.continued import check_continued, continued
 from ratecheck.exponents.finding import Finding
-from ratecheck.exponents.hard_instances import Hard, covered, worst
+from ratecheck.exponents.hard_instances import Hard, check_covered, unknown, worst
 from ratecheck.exponents.order_exponent import OrderExponent
 from ratecheck.exponents.regimes import DISTURBANCES, UNITS, Bound, Regime, TermRow
-from ratecheck.exponents.sweep import check_measurable
 from ratecheck.outcome import Outcome
 from ratecheck.statistics.exponent_fit import Fit, fit
-from ratecheck.verification.instance import Instance
+from ratecheck.verification.instance import Instance, read
 
 # Exponents that differ by no more than this are the same.
 TOLERANCE = 0.03
@@ -80,6 +80,11 @@ class Worst:
     def hardest(self) -> Hard:
         """The instance at the last point."""
         return self.instances[-1]
+
+    @property
+    def families(self) -> tuple[str, str]:
+        """Of which family the worst instances at the first and at the last point are."""
+        return self.instances[0].family, self.instances[-1].family
 
     @property
     def constant(self) -> float:
@@ -190,24 +195,32 @@ def card(
     over: Sequence[str] | None = None,
     rows: Sequence[str] | None = None,
     seed: int = 0,
+    found: Sequence[Instance] = (),
     workers: int | Executor = 1,
     progress: Progress | None = None,
 ) -> Card:
     """The rate card of a statement; ``over`` names the parameters and ``rows`` the rows, by default all.
 
-    The cells of a paper's statement are shared by at most ``workers`` processes, or by those of an executor, which
-    changes no number. Raises `InputError` for a statement about runs that no hard instances are known for, and for a
-    name that is none of its parameters.
+    Instances that were ``found`` are continued along each parameter (`continued`) and take part in the worst case; then
+    settings of short runs are preferred, in which they can be followed. The cells of a paper's statement are shared by
+    at most ``workers`` processes, or by those of an executor, which changes no number. Raises `InputError` for a
+    statement about runs that no hard instances are known for, for a name that is none of its parameters, and for an
+    instance that cannot be continued.
     """
+    for each in found:
+        check_continued(each)
     if statement.order_only:
+        if found:
+            raise InputError(f"{statement.key} is known only up to a constant: no instance takes part in its card")
         every = _orders(statement, over, workers, progress)
         return Card(statement, tuple(cell for cell in every if rows is None or cell.row.name in rows), seed)
-    check_measurable(statement)
-    covered(statement)
+    check_covered(statement)
     bound = Bound(statement)
-    found = [row for row in regimes.rows(statement, bound) if rows is None or row.name in rows]
-    pairs = [(row, name) for row in found for name in _chosen(statement, bound, row, over)]
-    tasks = [(row, name, seed) for row, name in pairs]
+    chosen = [row for row in regimes.rows(statement, bound) if rows is None or row.name in rows]
+    pairs = [(row, name) for row in chosen for name in _chosen(statement, bound, row, over)]
+    # As data, which can be sent where statements cannot.
+    given = tuple(each.fields() for each in found)
+    tasks = [(row, name, seed, given) for row, name in pairs]
     return Card(statement, _shared(_judged_cell, statement, tasks, workers, progress), seed)
 
 
@@ -244,9 +257,13 @@ def _by_key(work: Callable[..., RateCell], key: str, *task: Any) -> RateCell:
     return work(bounds.get(key), *task)
 
 
-def _judged_cell(statement: Statement, row: TermRow, parameter: str, seed: int) -> RateCell:
+def _judged_cell(
+    statement: Statement, row: TermRow, parameter: str, seed: int, given: Sequence[Mapping[str, Any]]
+) -> RateCell:
     """One cell and what `verify` says of it."""
-    cell = _cell(statement, Bound(statement), row, parameter, seed)
+    found = [read(each, statement=statement) for each in given]
+    cell = _short_cell(statement, Bound(statement), row, parameter, seed, found) if found else None
+    cell = cell or _cell(statement, Bound(statement), row, parameter, seed)
     return replace(cell, check=_checked(cell))
 
 
@@ -304,6 +321,8 @@ def columns(statement: Statement, bound: Bound | None = None) -> tuple[str, ...]
     own = {target for name in (method.algorithm.step_sizes if method else ()) for target in vocabulary.reach(name)}
     found = []
     for name in bound.names:
+        if name in statement.settings:
+            continue
         fact = vocabulary.facts.get(name)
         varied = name in sizes or name in own or vocabulary[name].role is Role.STEP_SIZE
         if varied or fact in (*DELAYS, *UNITS, *DISTURBANCES, "selection_skew", "delta"):
@@ -331,6 +350,8 @@ def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed
     Where the exponents agree and the left side bends, as at the smallest whole numbers, the exponent depends on where
     the regime happens to lie: those that follow are looked at too, and count where they agree as well.
     """
+    if reason := unknown(statement, row.scale):
+        return RateCell(row, parameter, Finding.NOT_REACHED, reason)
     cells: list[RateCell] = []
     for which in range(_REGIMES):
         regime = regimes.find(statement, row, parameter, seed=seed, which=which, bound=bound)
@@ -344,6 +365,16 @@ def _cell(statement: Statement, bound: Bound, row: TermRow, parameter: str, seed
         if finding is Finding.ATTAINED and _bent(cells[-1]) <= TOLERANCE:
             return cells[-1]
     return min([cell for cell in cells if cell.finding is Finding.ATTAINED] or cells, key=_bent)
+
+
+def _short_cell(
+    statement: Statement, bound: Bound, row: TermRow, parameter: str, seed: int, found: Sequence[Instance]
+) -> RateCell | None:
+    """The cell in short runs, with instances that were found beside the families; None where there are none."""
+    regime = regimes.find(statement, row, parameter, seed=seed, short=True, bound=bound)
+    if isinstance(regime, str) or unknown(statement, row.scale):
+        return None
+    return _judged(statement, bound, regime, seed, found)
 
 
 def _checked(cell: RateCell) -> Check | None:
@@ -373,9 +404,11 @@ def _bend(found: Worst) -> float:
     return abs(high - low)
 
 
-def _judged(statement: Statement, bound: Bound, regime: Regime, seed: int) -> RateCell:
+def _judged(
+    statement: Statement, bound: Bound, regime: Regime, seed: int, found: Sequence[Instance] = ()
+) -> RateCell:  # fmt: skip
     row, parameter = regime.row, regime.parameter
-    followed = _followed(statement, bound, regime)
+    followed = _followed(statement, bound, regime, found)
     if followed is None:
         return RateCell(
             row, parameter, Finding.NOT_REACHED, "no instance was found on which this term is needed", regime
@@ -413,15 +446,26 @@ def _gains(statement: Statement, parameter: str, gain: float) -> bool:
     return gain > TOLERANCE or (quantity.role is Role.CONSTANT and gain < -TOLERANCE)
 
 
-def _followed(statement: Statement, bound: Bound, regime: Regime) -> Worst | None:
+def _followed(
+    statement: Statement, bound: Bound, regime: Regime, found: Sequence[Instance] = ()
+) -> Worst | None:  # fmt: skip
     """Both sides over the regime; None where nothing makes the left side large."""
-    hard = [worst(statement, regime.at(x), regime.row.scale) for x in regime.values]
+    hard = [_hardest(statement, regime.at(x), regime.row.scale, found) for x in regime.values]
     term, total = right(bound, regime.row, hard)
     values = np.array([each.values[regime.parameter] for each in hard])
     left = np.array([each.left for each in hard])
     if not (np.isfinite(left) & (left > 0)).all():
         return None
     return Worst(values, term, total, left, fit(values, term), fit(values, left), fit(values, left / term), tuple(hard))
+
+
+def _hardest(
+    statement: Statement, values: Mapping[str, float], scale: str | None, found: Sequence[Instance]
+) -> Hard:  # fmt: skip
+    """The worst case at a setting, of the families and of instances that were found."""
+    known = worst(statement, values, scale)
+    others = [each for one in found if (each := continued(statement, known.values, one)) is not None]
+    return max([known, *others], key=lambda each: each.left)
 
 
 def right(bound: Bound, row: TermRow, hard: Sequence[Hard]) -> tuple[Array, Array]:
@@ -513,6 +557,9 @@ def _steady(statement: Statement, regime: Regime, setting: Mapping[str, float], 
     Of 10^9 clients or rounds of delay, moments that cancel may leave nothing else. Nor may there be so many rounds that
     what one of them does is lost beside 1.
     """
+    if hard.found is not None:
+        # Its left side is what `verify` says.
+        return True
     rounds = hard.values.get(statement.vocabulary.run.get("rounds", ""), 0.0)
     if rounds * float(np.finfo(np.longdouble).eps) > _LOST:
         return False

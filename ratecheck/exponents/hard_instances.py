@@ -9,6 +9,9 @@ no curvature at all, so that their local steps drift apart. s, the start and the
 constants allow. Participants are drawn uniformly where the statement says so. Where it is about any participation, all
 clients or one half of them stay away for tau_max rounds, over and over, as often as tau_avg says. `drawn_delays` says
 what stands in for delays that are drawn.
+
+`alike_instances` has what is hard for the last round, for values, and where a minimum is spoken of: functions with
+kinks, too.
 """
 
 from __future__ import annotations
@@ -25,16 +28,19 @@ from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.engines.moments import scheduled
+from ratecheck.engines.moments.alike import AlikeRun
 from ratecheck.engines.moments.exchangeable import ModeRun
 from ratecheck.engines.moments.modes import Modes
 from ratecheck.engines.moments.scheduled import ScheduledRun, Stretch
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
-from ratecheck.exponents import drawn_delays, flame_instances
+from ratecheck.exponents import alike_instances, drawn_delays, flame_instances
+from ratecheck.exponents.alike_instances import Limits
 from ratecheck.exponents.drawn_delays import Drawn
-from ratecheck.exponents.regimes import FLAT
+from ratecheck.exponents.regimes import DISTURBANCES, FLAT
+from ratecheck.exponents.sweep import check_measurable
 from ratecheck.participation import Participation, Periodic, Uniform
-from ratecheck.problems import Quadratic
+from ratecheck.problems import Piecewise, Problem, Quadratic
 from ratecheck.settings.applicability import LAWS, foreign, step_source
 from ratecheck.verification.instance import Instance
 
@@ -47,6 +53,8 @@ _COORDINATES = 8
 # The largest number of clients of an instance that is written out, of what they keep in all, and of rounds of a period:
 # the exact engine takes no more over many rounds.
 _MOST_CLIENTS, _MOST_KEPT, _LONGEST_PERIOD = 1000, 40, 5000
+# Gradients of an instance with a kink that is written out: `verify` follows it local step by local step.
+_MOST_GRADIENTS = 2000
 
 _SAMPLED = {
     Assumption.UNIFORM_SAMPLING, Assumption.FULL_PARTICIPATION, Assumption.UNBIASED_SELECTION,
@@ -57,8 +65,11 @@ _SAMPLED = {
 _MET = {
     Assumption.SMOOTHNESS, Assumption.NOISE, Assumption.TOTAL_NOISE, Assumption.DISSIMILARITY, Assumption.NO_PERSONAL,
     Assumption.NO_SHARED, Assumption.OBLIVIOUS_PARTICIPATION, Assumption.INNER_ACCURACY, Assumption.DUAL_START,
-    Assumption.BOUNDED_BELOW,
+    Assumption.BOUNDED_BELOW, Assumption.CONVEXITY,
 }  # fmt: skip
+
+# Constants with which what is lost at the start decays geometrically.
+_LEAST_CURVED = frozenset({"strong_convexity", "polyak_lojasiewicz"})
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,8 @@ class Hard:
 
     ``values`` are the setting; ``block`` is that of the coordinate. Group k of the clients has ``sizes[k]`` of them,
     with curvature ``curvatures[k]`` and slope ``slopes[k]``. All start at ``start``. ``period`` says which groups take
-    part, in rounds that repeat; it is empty where participants are drawn.
+    part, in rounds that repeat; it is empty where participants are drawn. Beyond ``kink``, where that is finite, f is a
+    straight line.
     """
 
     statement: Statement
@@ -82,15 +94,25 @@ class Hard:
     left: float
     # Whether `verify` has runs of this kind.
     runs: bool = True
+    kink: float = math.inf
+    # What a search found, continued to this setting: it has no other form.
+    found: Instance | None = None
 
     @property
     def text(self) -> str:
         """The instance in a line."""
+        if self.found is not None:
+            return f"{self.family}, {self.found.problem.kind}"
         curvature = ", ".join(f"{h:.3g}" for h in dict.fromkeys(self.curvatures))
         parts = [f"{self.family}, one coordinate of {self.block}, curvature {curvature}"]
         parts += [f"slopes {', '.join(f'{g:+.3g}' for g in self.slopes)}"] if any(self.slopes) else []
+        parts += [f"straight beyond {self.kink:.3g}"] if self._kinked else []
         parts += [f"start {self.start:.3g}"] if self.start else []
         return ", ".join(parts)
+
+    @property
+    def _kinked(self) -> bool:
+        return math.isfinite(self.kink)
 
     @property
     def length(self) -> int:
@@ -99,34 +121,42 @@ class Hard:
 
     def instance(self) -> Instance | None:
         """As an instance for `verify`; None where that has no such runs, or takes no such sizes."""
+        if self.found is not None:
+            return self.found
         run = self.statement.vocabulary.run
         n = int(sum(self.sizes))
         kept = [*METHODS[self.statement.algorithm or ""].algorithm.client.values()].count(self.block)
         large = max((self.values[s] for s in run.values() if s in self.values), default=0.0)
         drawn = 0 if self.period else n * kept
         long = large > LARGEST_RUN or self.length > _LONGEST_PERIOD
-        if not self.runs or n > _MOST_CLIENTS or drawn > _MOST_KEPT or long:
+        if not self.runs or n > _MOST_CLIENTS or drawn > _MOST_KEPT or long or self._many_gradients:
             return None
         counts = [int(size) for size in self.sizes]
         H, g = (np.repeat(each, counts) for each in (self.curvatures, self.slopes))
         shared = int(self.block == "u")
         start = {"x0": np.array([self.start])} if shared else {"v0": np.full((n, 1), self.start)}
-        problem = Quadratic(H.reshape(n, 1, 1), g.reshape(n, 1), shared)
-        return Instance(self.statement, problem, self._participation(counts), self._given(), start)
+        problem: Problem = Quadratic(H.reshape(n, 1, 1), g.reshape(n, 1), shared)
+        if self._kinked:
+            problem = Piecewise(np.full((n, 1, 1), self.kink), np.stack([H, 0 * H], axis=1)[:, None], -g.reshape(n, 1))
+        return Instance(self.statement, problem, self._participation(counts), self._given, start)
 
+    @property
+    def _many_gradients(self) -> bool:
+        """Whether it has a kink, and a long run."""
+        K, T = _steps_and_rounds(self.statement, METHODS[self.statement.algorithm or ""], self.values)
+        return self._kinked and sum(self.sizes) * K * T > _MOST_GRADIENTS
+
+    @property
     def _given(self) -> dict[str, float]:
-        """The setting, with one number for a list of equal ones.
+        """The setting.
 
         Where shared curvatures differ a bound on the dissimilarity is left to `verify`: the one in the setting is that
         of the server's models.
         """
-        lists = {a.name: [*a.targets] for a in self.statement.vocabulary.aliases.values() if a.many}
-        equal = {name: self.values[targets[0]] for name, targets in lists.items() if targets[0] in self.values}
-        several = {target for targets in lists.values() for target in targets}
         facts = self.statement.vocabulary.facts
         partial = {fact for fact, measure in MEASURES.items() if measure.partial and np.ptp(self.curvatures) > 0}
         measured = {s for s in self.values if facts.get(s) in partial}
-        return equal | {name: value for name, value in self.values.items() if name not in several | measured}
+        return {name: x for name, x in given_of(self.statement, self.values).items() if name not in measured}
 
     def _participation(self, counts: list[int]) -> Participation | None:
         if not self.period:
@@ -137,6 +167,14 @@ class Hard:
         group = np.repeat(np.arange(len(counts)), counts)
         rows = [np.isin(group, sorted(stretch.groups)) for stretch in self.period for _ in range(stretch.rounds)]
         return Periodic(np.array(rows))
+
+
+def given_of(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """A setting as `verify` takes it: one number for a list of equal ones."""
+    lists = {a.name: [*a.targets] for a in statement.vocabulary.aliases.values() if a.many}
+    equal = {name: values[targets[0]] for name, targets in lists.items() if targets[0] in values}
+    several = {target for targets in lists.values() for target in targets}
+    return equal | {name: value for name, value in values.items() if name not in several}
 
 
 def worst(statement: Statement, values: Mapping[str, float], scale: str | None = None) -> Hard:
@@ -150,7 +188,50 @@ def worst(statement: Statement, values: Mapping[str, float], scale: str | None =
     if method.algorithm.oracle == "prox":
         return max(_of_prox(statement, values, scale), key=lambda each: each.left)
     source = statement.vocabulary.facts.get(scale or "")
-    return max((_best(family) for family in _families(statement, method, values, source)), key=lambda each: each.left)
+    found = [*_alike(statement, method, values)] if source is None else []
+    if not _of_alike_alone(statement):
+        found += [_best(family) for family in _families(statement, method, values, source)]
+    elif not found:
+        raise InputError(unknown(statement, scale) or f"{statement.key}: nothing is known with noise or a difference")
+    # Of two that are as hard the first: what is moved by nothing but its start is the simplest.
+    return max(found, key=lambda each: each.left)
+
+
+def unknown(statement: Statement, scale: str | None) -> str:
+    """Why there are no hard instances on which a scale, as in `worst`, makes the left side large; empty where some are.
+
+    Of the last round, of values and of distances they are known without noise and where clients do not differ.
+    """
+    if scale is None or not _of_alike_alone(statement):
+        return ""
+    return f"no hard instances are known on which {scale} alone makes this left side large"
+
+
+def _of_alike_alone(statement: Statement) -> bool:
+    return alike_instances.covers(statement) and alike_instances.only(statement)
+
+
+def _alike(statement: Statement, method: Method, values: Mapping[str, float]) -> Iterator[Hard]:
+    """Clients that are alike, where nothing disturbs them."""
+    facts = statement.vocabulary.facts
+    if not alike_instances.covers(statement) or any(values.get(s) for s, fact in facts.items() if fact in DISTURBANCES):
+        return
+    full, run = _alike_run(statement, method, values)
+    limits = Limits.of(statement, full)
+    for each in alike_instances.instances(run, statement.claims[0].metric.over, _weights(statement, full), limits):
+        yield Hard(
+            statement, full, each.name, "u", (run.n,), (each.curvature,), (0.0,), each.start, (), each.left,
+            kink=each.kink,
+        )  # fmt: skip
+
+
+def _alike_run(
+    statement: Statement, method: Method, values: Mapping[str, float]
+) -> tuple[Mapping[str, float], AlikeRun]:  # fmt: skip
+    full, _ = statement.complete(values)
+    K, T = _steps_and_rounds(statement, method, full)
+    n = full.get(statement.vocabulary.run.get("clients", ""), 1.0)
+    return full, AlikeRun(method, n, K, T, _step_sizes(statement, method, full))
 
 
 def _of_prox(statement: Statement, values: Mapping[str, float], scale: str | None) -> Iterator[Hard]:
@@ -176,15 +257,28 @@ def typical(statement: Statement, values: Mapping[str, float], scale: str | None
         weights = _weights(statement, full)
         lefts = flame_instances.averages(statement, full, weights, spread, starts=scale is None)
         return max(float(each.mean()) for each in lefts)
+    if _of_alike_alone(statement):
+        complete, run = _alike_run(statement, method, values)
+        limits, over = Limits.of(statement, complete), statement.claims[0].metric.over
+        return float(
+            alike_instances.quadratics(run, over, _weights(statement, complete), limits, limits.L * spread).mean()
+        )  # fmt: skip
     source = statement.vocabulary.facts.get(scale or "")
-    found = []
+    means = []
     for family in _families(statement, method, values, source):
         if any(family.flat):
             continue
         curvatures = _fact(statement, family.values, "L", 1.0) * spread
         slope = _slope(statement, family.values) if any(family.signs) else 0.0
-        found.append(float(_lefts(family, curvatures, slope)[0].mean()))
-    return max(found)
+        means.append(float(_lefts(family, curvatures, slope)[0].mean()))
+    return max(means)
+
+
+def check_covered(statement: Statement) -> None:
+    """Raise `InputError` unless there are hard instances for the statement's runs and for what it says of them."""
+    if not _of_alike_alone(statement):
+        check_measurable(statement)
+    covered(statement)
 
 
 def covered(statement: Statement) -> Method:
@@ -199,10 +293,12 @@ def covered(statement: Statement) -> Method:
         raise InputError(f"{statement.key} is about no run that hard instances are known for")
     if reasons := foreign(statement):
         raise InputError(f"{statement.key}: {reasons[0]}")
-    assumptions = {*statement.assumptions}
+    assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts
     laws = {*LAWS, Assumption.INDEPENDENT_PARTICIPATION}
     if unmet := sorted(each.value for each in assumptions - _SAMPLED - _MET - {Assumption.DRAWN_STEP_SIZES} - laws):
         raise InputError(f'{statement.key} assumes "{unmet[0]}", of which no hard instances are known')
+    if named := sorted({facts[s] for s in statement.parameters if facts.get(s) in _LEAST_CURVED}):
+        raise InputError(f"{statement.key} has a rate for {named[0].replace('_', ' ')}, which is no power of T")
     if not _known_participation(statement, assumptions & laws):
         law = next((f', "{each.value}"' for each in statement.assumptions if each in laws), "")
         raise InputError(
@@ -411,6 +507,8 @@ def _starts(statement: Statement, values: Mapping[str, float], h: Array, slope: 
     """The farthest start that the constants allow at each curvature."""
     facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in statement.parameters and s in values}
     limits = [2 * values[facts[fact]] / h for fact in ("F_0", "lagrangian_gap") if fact in facts]
+    if "distance2_0" in facts:
+        limits.append(np.full_like(h, values[facts["distance2_0"]]))
     if "mean_B_0" in facts:
         limits.append(np.maximum(values[facts["mean_B_0"]] - slope**2, 0.0) / h**2)
     return np.asarray(np.sqrt(np.min(limits, axis=0))) if limits else np.zeros_like(h)
@@ -419,8 +517,8 @@ def _starts(statement: Statement, values: Mapping[str, float], h: Array, slope: 
 def _slope(statement: Statement, values: Mapping[str, float]) -> float:
     """The largest slope that the constants allow; where nothing limits it, that of the smoothness at the start."""
     facts = {fact: s for s, fact in statement.vocabulary.facts.items() if s in statement.parameters and s in values}
-    if "b" in facts:
-        return values[facts["b"]]
+    if {"b", "minimiser_heterogeneity"} & facts.keys():
+        return min(values[facts[fact]] for fact in ("b", "minimiser_heterogeneity") if fact in facts)
     if "mean_B_0" in facts:
         return math.sqrt(values[facts["mean_B_0"]] / 2)
     if "B_0" in facts:

@@ -43,6 +43,8 @@ _ENOUGH = 0.999
 _RANGES = {"rounds": (1.0, 9.0), "local_steps": (0.0, 6.0), "clients": (0.0, 5.0), "participants": (0.0, 5.0)}
 # The same where a left side that gains on a bound is followed.
 _FAR = {"rounds": (1.0, 15.0), "local_steps": (0.0, 12.0), "clients": (0.0, 15.0), "participants": (0.0, 15.0)}
+# The same where runs are followed step by step: their local steps in all are bounded elsewhere.
+_SHORT = {"rounds": (0.7, 3.0), "local_steps": (0.0, 1.8), "clients": (0.0, 2.0), "participants": (0.0, 2.0)}
 # Delays, and the least probability with which a client takes part: below a tenth, where its delay is the inverse.
 _OF_DELAYS = {**dict.fromkeys(DELAYS, (0.0, 4.0)), "delta": (-4.0, -1.0)}
 _SCALES, _STEPS, _PENALTIES, _OTHERS, _SKEWS = (-6.0, 6.0), (-14.0, 0.0), (-3.0, 4.0), (-2.0, 2.0), (-3.0, 0.0)
@@ -55,11 +57,11 @@ _LARGE, _LESS = 0.05, 0.15
 # Step sizes there: a fixed one that is to go with 10^16 local steps is smaller than any that is usual.
 _FAR_STEPS = (-20.0, 0.0)
 # Constants that the units of f and x decide: what is to be won at the start, and the smoothness.
-UNITS = ("L", "F_0", "lagrangian_gap")
+UNITS = ("L", "F_0", "lagrangian_gap", "distance2_0")
 # The mean square of the first gradients where it is to be small, in units of L times what is to be won.
 FLAT = 1e-3
 # Sizes of what disturbs a run, each of which may be zero.
-DISTURBANCES = (*NOISE, "b", "B_0", "mean_B_0", "inner_error")
+DISTURBANCES = (*NOISE, "b", "B_0", "mean_B_0", "inner_error", "minimiser_heterogeneity")
 
 
 def tied(statement: Statement) -> dict[str, str]:
@@ -110,7 +112,7 @@ class Bound:
         self._conditions = tuple(
             (self._closed(each.left), each.operator, self._closed(each.right)) for each in statement.hypotheses
         )
-        trivial = claim.metric.trivial
+        trivial = claim.metric.trivial if claim.metric.trivial is not None else _at_start(statement)
         self._trivial = None if trivial is None else self._closed(trivial)
         clients = {vocabulary.run.get("clients", "")} & {*statement.parameters}
         exprs = [*self._terms.values(), *(side for c in self._conditions for side in (c[0], c[2]))]
@@ -183,6 +185,26 @@ class Bound:
         return bool(sp.simplify(expr) == 0)
 
 
+def _at_start(statement: Statement) -> sp.Expr | None:
+    """What smoothness gives at the start of values, distances and gradients; None of anything else.
+
+    With a minimiser x*: f - f* is at most L/2 ||x - x*||^2, and ||grad f||^2 at most 2 L (f - f*).
+    """
+    vocabulary = statement.vocabulary
+    L, gap, distance2 = (
+        next((vocabulary[s].symbol for s in statement.parameters if vocabulary.facts.get(s) == fact), None)
+        for fact in ("L", "F_0", "distance2_0")
+    )
+    gaps = [each for each in (gap, None if L is None or distance2 is None else L * distance2 / 2) if each is not None]
+    known = {"distance2": distance2, "gap": sp.Min(*gaps) if gaps else None}
+    known["G_u"] = None if L is None or not gaps else 2 * L * known["gap"]
+    weights = statement.claims[0].metric.weights
+    parts = {known.get(vocabulary.facts.get(symbol.name, "")) for symbol in weights}
+    if None in parts:
+        return None
+    return sp.Add(*(w * known[vocabulary.facts[symbol.name]] for symbol, w in weights.items()))
+
+
 def rows(statement: Statement, bound: Bound | None = None) -> tuple[TermRow, ...]:
     """The terms of the first claim, one row for each constant that alone makes a term large."""
     bound = bound or Bound(statement)
@@ -212,6 +234,7 @@ def find(
     seed: int = 0,
     which: int = 0,
     between: tuple[float, float] | None = None,
+    short: bool = False,
     bound: Bound | None = None,
 ) -> Regime | str:
     """The regime of a row in one parameter; otherwise why there is none inside the conditions.
@@ -219,11 +242,11 @@ def find(
     A random search over the logarithms of all numbers, narrowed down to the best of them a few times. ``which`` counts
     searches: each begins a decade later in the parameter than the one before, looks at larger sizes, and keeps step
     sizes another decade below their caps. ``between`` are the least and the largest value of the parameter, where sizes
-    may be beyond all that is usual.
+    may be beyond all that is usual; with ``short`` sizes are those of runs that are followed step by step.
     """
     bound = bound or Bound(statement)
     rng = np.random.default_rng([seed, which, zlib.crc32(f"{statement.key} {row.name} {parameter}".encode())])
-    draws = _Draws.of(statement, bound, row, parameter, between).later(which if between is None else 0)
+    draws = _Draws.of(statement, bound, row, parameter, between, short=short).later(which if between is None else 0)
     spare = 10.0**which if between is None else 1.0
     unit = rng.random((_TRIES, len(draws.ranges)))
     best: tuple[float, Array] | None = None
@@ -328,14 +351,21 @@ class _Draws:
 
     @staticmethod
     def of(
-        statement: Statement, bound: Bound, row: TermRow, parameter: str, between: tuple[float, float] | None
+        statement: Statement,
+        bound: Bound,
+        row: TermRow,
+        parameter: str,
+        between: tuple[float, float] | None,
+        *,
+        short: bool = False,
     ) -> _Draws:
         vocabulary = statement.vocabulary
-        reach = _RANGES if between is None else _FAR
+        reach = _FAR if between is not None else _SHORT if short else _RANGES
         ranges: list[tuple[str, float, float]] = [("", DECADES, _WIDEST)]
         fixed: dict[str, float] = {}
         for name in bound.names:
-            span = _span(statement, row, parameter, name, reach)
+            taken = sp.sympify(statement.settings.get(name, sp.nan))
+            span = float(taken) if taken.is_real else _span(statement, row, parameter, name, reach)
             if isinstance(span, float):
                 fixed[name] = span
             else:
@@ -450,7 +480,7 @@ def _span(
         return _OF_DELAYS[fact]
     if quantity.role is Role.STEP_SIZE or (quantity.role is Role.SETTING and quantity.f_degree > 0):
         # A penalty has the units of a smoothness constant.
-        usual = _STEPS if reach is _RANGES else _FAR_STEPS
+        usual = _FAR_STEPS if reach is _FAR else _STEPS
         return _PENALTIES if quantity.f_degree > 0 else usual
     if name == row.scale or (fact in UNITS and name == parameter):
         return _SCALES
@@ -467,7 +497,7 @@ def _fewest(statement: Statement, row: TermRow, parameter: str) -> int:
     One alone differs from nobody, which matters in the terms of a difference and where nothing limits it; one block
     alone is everybody.
     """
-    facts, differences = statement.vocabulary.facts, {"b", "B_0", "mean_B_0"}
+    facts, differences = statement.vocabulary.facts, {"b", "B_0", "mean_B_0", "minimiser_heterogeneity"}
     if facts.get(parameter) == "selection_skew":
         return SKEWABLE
     if in_blocks(statement):

@@ -26,7 +26,6 @@ from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, U
 from ratecheck.algorithms.asking import is_own
 from ratecheck.errors import InputError
 from ratecheck.falsification.branches import Branches
-from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.falsification.snapshots import (
     Convert,
     Inner,
@@ -42,6 +41,7 @@ from ratecheck.falsification.snapshots import (
 )
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
+from ratecheck.settings.convexity import any_sign, assumes_convexity
 from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent

@@ -23,7 +23,6 @@ from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.falsification.convexity import any_sign
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
 from ratecheck.falsification.searched import Searched
@@ -32,6 +31,7 @@ from ratecheck.falsification.worst_functions import WorstFunctions, worst_functi
 from ratecheck.inputs import positive, whole
 from ratecheck.outcome import Outcome
 from ratecheck.settings.applicability import foreign
+from ratecheck.settings.convexity import any_sign
 from ratecheck.settings.setting import Options
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict

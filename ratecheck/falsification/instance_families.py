@@ -23,14 +23,14 @@ from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.engines.rigorous.piecewise_runs import CHANGES
 from ratecheck.errors import InputError
-from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import every_participation, method_of
+from ratecheck.settings.convexity import any_sign, assumes_convexity
+from ratecheck.settings.kinks import has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
 from ratecheck.settings.setting import recordable, wanted
@@ -181,7 +181,7 @@ def _grouped(statement: Statement, n: int) -> list[InstanceShape]:
 def _kinked(statement: Statement, n: int) -> list[InstanceShape]:
     """The shape of clients with kinks, where such runs are followed exactly."""
     d_u = _blocks(statement)[0][0]
-    return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if d_u and _has_pieces(statement) else []
+    return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if d_u and has_pieces(statement) else []
 
 
 def _blocks(statement: Statement) -> list[tuple[int, int]]:
@@ -228,19 +228,6 @@ def _two_level_shapes(statement: Statement) -> list[InstanceShape]:
     if Assumption.UNIFORM_SAMPLING in statement.assumptions:
         found.append(InstanceShape(2, 1, 1, 1, bent=True, sampled=True))
     return found
-
-
-def _has_pieces(statement: Statement) -> bool:
-    """Whether runs on functions that are quadratic piece by piece are followed exactly, for what it measures."""
-    method = method_of(statement)
-    return (
-        method is not None
-        and method.algorithm.asks_gradients
-        and method.algorithm.projects is None
-        and method.algorithm.linear
-        and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}
-        and not {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*statement.assumptions}
-    )
 
 
 def is_bilevel(statement: Statement) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
-from ratecheck.falsification.convexity import any_sign, assumes_convexity
 from ratecheck.falsification.instance_families import InstanceFamily
 from ratecheck.settings.applicability import method_of
+from ratecheck.settings.convexity import any_sign, assumes_convexity
 
 
 @dataclass(frozen=True)

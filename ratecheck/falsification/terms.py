@@ -21,9 +21,8 @@ from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.errors import InputError
 from ratecheck.exponents import regimes
 from ratecheck.exponents.card import Violation, columns, first_violation, right
-from ratecheck.exponents.hard_instances import Hard, covered, worst
+from ratecheck.exponents.hard_instances import Hard, check_covered, unknown, worst
 from ratecheck.exponents.regimes import Bound, Regime, TermRow
-from ratecheck.exponents.sweep import check_measurable
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,7 @@ def by_term(statement: Statement, *, seed: int = 0, report: Progress | None = No
     """The niches of a statement, up to the first violation that `verify` confirms."""
     statement = in_parts(statement)
     try:
-        check_measurable(statement)
-        covered(statement)
+        check_covered(statement)
     except InputError as error:
         return ByTerm(reason=str(error))
     bound = Bound(statement)
@@ -94,6 +92,8 @@ def in_parts(statement: Statement) -> Statement:
 
 
 def _niche(statement: Statement, bound: Bound, row: TermRow, seed: int) -> Niche:
+    if known := unknown(statement, row.scale):
+        return Niche(row, reason=known)
     best, reason = Niche(row), ""
     for regime in _regimes(statement, bound, row, seed):
         if isinstance(regime, str):

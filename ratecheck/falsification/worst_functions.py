@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from bounds.statement import Statement
 from ratecheck.errors import InputError
-from ratecheck.falsification.convexity import any_sign
 from ratecheck.falsification.deterministic import degrees
 from ratecheck.falsification.worst_case import WorstCase, worst_case
+from ratecheck.settings.convexity import any_sign
 from ratecheck.stepsizes.feasible_set import step_names
 
 # Clients, local steps and rounds, of which a statement may set some itself.

@@ -105,6 +105,10 @@ def _behind(card: Card, row: TermRow) -> list[str]:
         ranges = (f"{cell.parameter} {_ends(worst)}" for cell, worst in seen)
         lines.append(f"  ranges  {', '.join(ranges)}")
         lines.append(f"  hardest {max((w for _, w in seen), key=lambda w: w.constant).hardest.text}")
+        for cell, worst in seen:
+            first, last = worst.families
+            if first != last:
+                lines.append(f"  hardest in {cell.parameter}: at first {first}; at last {last}")
     checked = Counter(cell.check.outcome.value for cell in cells if cell.check is not None)
     if checked:
         said = ", ".join(f"{outcome} on {count}" for outcome, count in checked.items())
@@ -207,6 +211,7 @@ def _cell_fields(cell: RateCell) -> dict[str, Any]:
         "at": check.at, "verdict": check.outcome.value, "left": check.left, "error": check.error,
     }  # fmt: skip
     found["hardest"] = None if worst is None else _hard_fields(worst.hardest)
+    found["families"] = None if worst is None else list(worst.families)
     found["violation"] = None if violation is None else _violation_fields(violation)
     return found
 

@@ -50,7 +50,7 @@ class ScheduledRun:
         All clients start at ``start``; every gradient has independent noise of variance ``noise``.
         """
         with np.errstate(all="ignore"):
-            return _Run(self, modes, noise).average(start).astype(np.float64)
+            return UnderWay(self, modes, noise).average(start).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def _preserved(algorithm: Algorithm, clients: tuple[tuple[tuple[str, float], ...
     return of_numbers(algorithm, numbers, numbers[:1])
 
 
-class _Run:
-    """z = (s, 1, c_1, ..., c_G): the server, the constant one and the mean client of every group.
+class UnderWay:
+    """A run as maps of z = (s, 1, c_1, ..., c_G): the server, the constant one and the mean client of every group.
 
     What is `preserved` takes the place of the server's variable in it: rounded, it would drift.
     """
@@ -108,7 +108,7 @@ class _Run:
         self.groups = range(len(modes.sizes))
         self.size = self.ds + 1 + len(modes.sizes) * self.dc
         self._stages: dict[tuple[tuple[int, float], ...], _Stage] = {}
-        self._still, self._sums = self._preserved(method=run.method)
+        self._still, self.sums = self._preserved(method=run.method)
 
     def _maps(self, delay: float) -> ClientMaps:
         run, n = self.run, self.modes.n
@@ -131,7 +131,7 @@ class _Run:
         first = self.ds + 1 + group * self.dc
         return slice(first, first + self.dc)
 
-    def _round(self, delays: tuple[tuple[int, float], ...]) -> _Stage:
+    def once(self, delays: tuple[tuple[int, float], ...]) -> _Stage:
         """One round in which the groups take part that are named, each with the delay of its clients."""
         if not self.run.method.algorithm.uses_delay:
             delays = tuple((group, 1.0) for group, _ in delays)
@@ -162,7 +162,7 @@ class _Run:
         A[:, : self.ds, : self.ds] += long(server - identity(self.ds))
         # In w = (I - sums) z, so that z = (I + sums) w.
         unit = np.eye(self.size, dtype=np.longdouble)
-        A, N = (unit - self._sums) @ A @ (unit + self._sums), (unit - self._sums) @ N @ (unit - self._sums).T
+        A, N = (unit - self.sums) @ A @ (unit + self.sums), (unit - self.sums) @ N @ (unit - self.sums).T
         A[:, self._still] = unit[self._still]
         N[:, self._still], N[:, :, self._still] = 0, 0
         self._stages[delays] = _Stage(A, N, self._square, np.zeros(maps.count, dtype=np.longdouble))
@@ -182,8 +182,8 @@ class _Run:
         first = tuple((group, float(t - last[group])) for group in sorted(stretch.groups))
         again = tuple((group, 1.0) for group, _ in first)
         last.update(dict.fromkeys(stretch.groups, t + stretch.rounds - 1))
-        found = self._round(first)
-        return found.then(self._round(again).times(stretch.rounds - 1)) if stretch.rounds > 1 else found
+        found = self.once(first)
+        return found.then(self.once(again).times(stretch.rounds - 1)) if stretch.rounds > 1 else found
 
     def _period(self, last: dict[int, int], t: int) -> _Stage:
         stages = []
@@ -199,7 +199,7 @@ class _Run:
         """(1/T) sum over t < T, (modes,)."""
         length = sum(stretch.rounds for stretch in self.run.period)
         whole, rest = divmod(self.run.T, length)
-        moment, total = self._start(start), np.zeros(self.first.count, dtype=np.longdouble)
+        moment, total = self.start(start), np.zeros(self.first.count, dtype=np.longdouble)
         last = dict.fromkeys(self.groups, -1)
         stages, t = [], 0
         # The first period has the delays of the start.
@@ -220,7 +220,7 @@ class _Run:
             moment = stage.A @ moment @ np.swapaxes(stage.A, -1, -2) + stage.N
         return np.asarray(total / self.run.T)
 
-    def _start(self, start: float) -> Long:
+    def start(self, start: float) -> Long:
         """E z z' before round 0."""
         maps = self.first
         own_x, own_g = (long(each) for each in maps.table("start_client", self.dc, ((1, 1), (1, 1))))
@@ -242,7 +242,7 @@ class _Run:
             lift[: self.ds], lift[self._client(group)] = share * by_c, np.eye(self.dc)
             noise = self.noise / self.run.K / self.modes.sizes[group]
             spread += noise * (lift @ own_g @ own_g.T @ lift.T)
-        back = np.eye(self.size, dtype=np.longdouble) - self._sums
+        back = np.eye(self.size, dtype=np.longdouble) - self.sums
         return np.asarray(back @ (mean[:, :, None] * mean[:, None, :] + spread) @ back.T)
 
 

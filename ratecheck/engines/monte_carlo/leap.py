@@ -94,7 +94,7 @@ class LeapKernel:
         found: Any = copy.copy(self)
         found.setup = setup
         found.together = None if setup is None else _together(setup)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""

@@ -63,7 +63,7 @@ def prepared(kind: Callable[[Setup], K], setup: Setup, *others: object) -> K:
             found = of_problem.kernels.get(key)
             if found is not None:
                 of_problem.kernels.move_to_end(key)
-                return found.serving(setup)  # type: ignore[no-any-return]
+                return found.serving(setup)
         else:
             of_problem = _known[problem] = _OfProblem(problem)
     made = kind(setup)

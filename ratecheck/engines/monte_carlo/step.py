@@ -177,7 +177,7 @@ class StepKernel:
         """The same for a run that differs in nothing that it is made of; see `prepared`."""
         found: Any = copy.copy(self)
         found.setup = setup
-        return found  # type: ignore[no-any-return]
+        return found
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
