@@ -109,6 +109,7 @@ def everything(_: Sphinx | None = None) -> None:
         "rates-planted": planted_rates,
         "caught": caught,
         "reach": reach,
+        "polish": polish,
         "audit": audit_counts,
         "proofs": proof_graphs,
         "audit-mutants": mutants,
@@ -893,6 +894,34 @@ def reach() -> str:
         others.append((each["theorem"], enclosed, f"{other['ratio']:.7g}; {other['seconds']:.2g} s" if other else "-"))
     first = table(("theorem", "evaluations", "search", "search on quadratics alone"), searches)
     return f"{first}\n\n{table(('theorem', 'worst functions', 'PEPit'), others)}\n"
+
+
+def polish() -> str:
+    """What local methods reach from the same points, and in how many evaluations, as kept."""
+    kept = HERE.parent / "benchmarks" / "polish.json"
+    listed = json.loads(kept.read_text())
+    rows = []
+    for way in listed[0]["ways"]:
+        shares, spent = [], {level: [] for level in (0.9, 0.99, 0.999)}
+        for each in listed:
+            most = max(run[-1][1] for run in each["ways"].values())
+            shares.append(each["ways"][way][-1][1] / most)
+            for level, counts in spent.items():
+                reached = (count for count, found in each["ways"][way] if found >= level * most)
+                counts.append(next(reached, math.inf))
+        means = (
+            f"{statistics.mean(min(count, listed[0]['evaluations']) for count in counts):.0f} "
+            f"({sum(map(math.isfinite, counts))})"
+            for counts in spent.values()
+        )
+        rows.append((way, f"{statistics.mean(shares):.3f}", f"{min(shares):.3f}", *means))
+    says = (
+        f"{len(listed)} searches of {len({each['key'] for each in listed})} statements, {listed[0]['evaluations']} "
+        "evaluations each. Shares are of the largest that any way reaches from the same points; evaluations to so much "
+        "of it in the mean, all of them where it is not reached, and in how many searches it is."
+    )
+    heads = ("way", "share, mean", "share, least", "to 90%", "to 99%", "to 99.9%")
+    return f"{says}\n\n{table(heads, rows)}\n"
 
 
 def _range(low: float, high: float) -> str:

@@ -49,6 +49,8 @@ _SHAPES, _POLISHED, _POPULATION = 3, 3, 12
 SEARCHED = Options(engine="auto", traces=1, replicates=16, level=1e-6, vacuity=False, rigorous=False)
 # Why a search ended.
 INTERRUPTED = "interrupted"
+# A search that asks only for instances it knows ends after so many points for every evaluation that it may spend.
+_ASKED = 4
 # Room before the first round at which a bound counts as reached there.
 _REACHED = 0.03
 # Room of an instance that the statement says nothing about.
@@ -178,8 +180,10 @@ class _Search:
     report: Report
     begun: float
     spent: int = 0
+    asked: int = 0
     applicable: int = 0
     zero: int = 0
+    known: dict[str, float] = field(default_factory=dict)
     best: tuple[float, Instance, Verdict, InstanceShape] | None = None
     reasons: dict[str, int] = field(default_factory=dict)
     points: list[_Point] = field(default_factory=list)
@@ -195,16 +199,33 @@ class _Search:
     def room(self, family: InstanceFamily, point: Array) -> float:
         """(right - left)/(|right| + |left|) of the claim with the least room: negative where it fails; 2 for nothing.
 
+        Points of a cube that are the same instance, as where a coordinate is beyond its edge, are one evaluation.
         Raises `_Over` at an instance that fails and at the end of the budget.
         """
-        if self.spent >= self.budget.evaluations or self.late:
+        if self.spent >= self.budget.evaluations or self.asked >= _ASKED * self.budget.evaluations or self.late:
             raise _Over
-        self.spent += 1
+        self.asked += 1
         try:
             instance = family.decode(np.clip(point, 0.0, 1.0), 2 if self._of_one_round and self.start_reached else 1)
-            verdict = self._later(instance, self._verdict(instance))
         except MethodError:
             # No other instance mends the method.
+            raise
+        except InputError as error:
+            self.spent += 1
+            self._note(str(error))
+            return _NOTHING
+        # Shapes share nothing: whether they agree is said of each.
+        name = f"{family.shape} {self.start_reached} {instance.fields()}"
+        if name not in self.known:
+            self.spent += 1
+            self.known[name] = self._room(family, point, instance)
+        return self.known[name]
+
+    def _room(self, family: InstanceFamily, point: Array, instance: Instance) -> float:
+        """The same of an instance that is new."""
+        try:
+            verdict = self._later(instance, self._verdict(instance))
+        except MethodError:
             raise
         except InputError as error:
             self._note(str(error))
@@ -374,7 +395,7 @@ def falsify(
             search.polish()
     except _Over:
         violated = search.best is not None and search.best[2].outcome is Outcome.VIOLATED
-        if search.spent < budget.evaluations and not violated:
+        if search.late and search.spent < budget.evaluations and not violated:
             stopped = (
                 f"stopped by the clock of {budget.seconds:g} s after {search.spent} of {budget.evaluations} "
                 "evaluations: the answer depends on this machine's speed"

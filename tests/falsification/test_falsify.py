@@ -96,6 +96,36 @@ def test_the_search_is_a_function_of_its_seed():
     assert falsify(statement, Budget(60), seed=4).instance.fields() != first.instance.fields()
 
 
+def test_an_instance_that_is_known_costs_nothing(monkeypatch):
+    """Points beyond an edge are one instance: it is verified once, and the budget goes to those that are new."""
+    verified, verdict = [], Instance.verdict
+
+    def counted(instance, options, **more):
+        verified.append(json.dumps(instance.fields(), sort_keys=True))
+        return verdict(instance, options, **more)
+
+    monkeypatch.setattr(Instance, "verdict", counted)
+    decoded, decode = [], InstanceFamily.decode
+    monkeypatch.setattr(InstanceFamily, "decode", lambda *given: decoded.append(0) or decode(*given))
+    statement = next(each for each in STATEMENTS if each.key == "textbook/gradient-descent")
+    found = falsify(statement, Budget(60, by_term=False, functions=False), fixed={"n": 1.0})
+    assert found.evaluations == 60
+    assert len(decoded) > 60
+    assert len(verified) == 60
+    by_shape = 1 + sum(shape.n == 1 for shape in shapes(statement))
+    assert max(map(verified.count, verified)) < by_shape
+
+
+def test_a_search_that_knows_all_instances_ends(monkeypatch):
+    """With one instance for each shape it stops early, and does not put that down to a clock."""
+    decode = InstanceFamily.decode
+    monkeypatch.setattr(InstanceFamily, "decode", lambda family, *_: decode(family, np.ones(family.size)))
+    statement = next(each for each in STATEMENTS if each.key == "textbook/gradient-descent")
+    found = falsify(statement, Budget(60, by_term=False, functions=False), fixed={"n": 1.0})
+    assert 0 < found.evaluations <= sum(shape.n == 1 for shape in shapes(statement))
+    assert (found.stopped, found.clocked) == ("", False)
+
+
 def test_more_budget_is_not_worse():
     """The best of a longer search is at least as tight as its own beginning."""
     seen = []
