@@ -185,7 +185,7 @@ def answered(data):
 
 
 def test_a_review_begins_with_the_four_answers(found, plain):
-    """Before any list: the worst erratum, the standing, the command that repeats it, what is open; as the audit says."""
+    """Before any list: the worst erratum, the standing, what repeats it, what is open; all as the audit says."""
     audited = rc.audit(KEY)
     worst, conclusion = audited.errata[0], audited.conclusions[KEY]
     error, stands, check, left = answered(plain).values()
@@ -228,7 +228,14 @@ def test_the_answers_tell_what_a_repair_changes(plain):
     said = answered(changed)["Does it stand?"]
     assert f"{number}: needs an assumption that is not printed." in said
     assert "It is not refuted" not in said
-    entry["known"], entry["standing"] = None, "false as printed"
+    entry["known"] = None
+    graph = next(each for each in entry["graphs"] if each["root"] == KEY)
+    grade, graph["grade"] = graph["grade"], "FALSE"
+    said = answered(changed)["Does it stand?"]
+    assert "The printed argument breaks (a link" in said
+    assert f"is false): {number}." in said
+    assert "It is not refuted" not in said
+    graph["grade"], entry["standing"] = grade, "false as printed"
     changed["standings"][0]["standing"] = "false as printed"
     assert "not refuted" not in answered(changed)["Does it stand?"]
     first |= {"refutes": [{"key": KEY, "evidence": "0 <= -1 fails", "command": "ratecheck audit --step x"}]}

@@ -7,9 +7,10 @@ from typing import Any
 
 from bounds.ledger.fault import FaultKind
 from ratecheck.auditing.conclusions import Standing
+from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome
 from ratecheck.views.document.nodes import Code, Line, Link, Part, Strong
-from ratecheck.views.review.words import standing_briefly, uncovered
+from ratecheck.views.review.words import grade_meaning, standing_briefly, uncovered
 
 Data = Mapping[str, Any]
 Answer = tuple[str, tuple[Line, ...]]
@@ -42,7 +43,8 @@ def _error(data: Data) -> Iterator[Line]:
         return
     first, *others = data["errata"]
     shown = first["wrong"] or f"false as printed: {first['printed']}"
-    yield (Link(f"Erratum {first['number']}", f"e-{first['number']}"), f", {first['place']}: {shown}")
+    kind = f" ({first['kind']})" if first["wrong"] else ""
+    yield (Link(f"Erratum {first['number']}", f"e-{first['number']}"), f"{kind}, {first['place']}: {shown}")
     yield (Strong(f"What follows: {_named(first['consequence'], data)}."),)
     if others:
         worst = data["levels"][0]
@@ -87,7 +89,7 @@ def _stands(data: Data) -> Iterator[Line]:
     if not grades:
         yield (_WITHOUT_GRAPH,)
         return
-    proved = [graph["root"] for each in main.values() for graph in each["graphs"] if graph["grade"] == "PROVED"]
+    proved = [graph["root"] for each in main.values() for graph in each["graphs"] if graph["grade"] == _PROVED]
     yield (f"Proved as a whole, from the assumptions to the bound: {', '.join(proved) or _NONE_PROVED}.",)
 
 
@@ -98,11 +100,19 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
         if each["known"] and each["standing"] != _FALSE:
             against.setdefault(each["known"]["what"], []).append(each["number"])
     yield from ((f"{'; '.join(numbers)}: {what}.",) for what, numbers in against.items())
+    broken = [each["number"] for each in main.values() if each["standing"] != _FALSE and _breaks(each)]
+    if broken:
+        yield (Strong("The printed argument breaks"), f" ({grade_meaning(_BROKEN)}): {'; '.join(broken)}.")
     found = [each["key"] for each in _violations(data)]
     if found:
         yield (Strong("Refuted by a counterexample"), f": {', '.join(found)}.")
-    elif data["counts"]["steps"] and not against and all(each["standing"] != _FALSE for each in main.values()):
+    elif data["counts"]["steps"] and not (against or broken or any(e["standing"] == _FALSE for e in main.values())):
         yield (Strong("None is refuted as printed." if len(main) > 1 else "It is not refuted as printed."),)
+
+
+def _breaks(entry: Data) -> bool:
+    """Whether the graph of the printed form is false."""
+    return any(each["root"] == entry["key"] and each["grade"] == _BROKEN for each in entry["graphs"])
 
 
 def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
@@ -129,6 +139,7 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
 
 
 _FALSE, _REPAIRED = Standing.FALSE.value, Standing.REPAIR.value
+_BROKEN, _PROVED = Grade.FALSE.value, Grade.PROVED.value
 _VIOLATED = Outcome.VIOLATED.value
 _MISPRINT = FaultKind.MISPRINT.text
 _PROOF_ALONE = "lines of the proof change, the statement does not"

@@ -12,7 +12,7 @@ _GRADES: Mapping[str, str] = {
     "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
     "CHECKED": "every link is a checked implication, but some steps were only checked on instances",
     "OPEN": "the argument has links that nobody has checked",
-    "FALSE": "the argument breaks: a link, or a statement that it rests on, is false",
+    "FALSE": "a link of the argument, or a statement that it rests on, is false",
 }
 
 _STANDINGS: Mapping[str, str] = {
