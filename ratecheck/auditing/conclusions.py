@@ -152,6 +152,11 @@ def _of_step(step: StepResult) -> tuple[Standing, str]:
     return Standing.CHECKED if checked else Standing.HOLDS, ""
 
 
+def refutes(step: StepResult) -> bool:
+    """Whether a step makes its statement false as printed: exact numbers meet its conditions and break its claim."""
+    return _of_step(step)[0] is Standing.FALSE
+
+
 # What a statement may lack that is not false but for that.
 _LACKING = (FaultKind.ASSUMPTION, FaultKind.EDGE_CASE, FaultKind.MISPRINT)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bounds.ledger.fault import Fault, FaultKind, faults
 from bounds.ledger.step import StepKind
-from ratecheck.auditing.conclusions import Conclusion, Standing
+from ratecheck.auditing.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.finding import StepResult, StepVerdict
 
 
@@ -15,14 +15,17 @@ from ratecheck.auditing.finding import StepResult, StepVerdict
 class Erratum:
     """The refuted or vacuous steps that have one cause, first the one where it is made, with how much it matters.
 
-    ``fault`` says what is wrong, and how it may have been meant; None where nobody has filed the step. The smaller
-    ``rank``, the more it matters.
+    ``fault`` says what is wrong, and how it may have been meant; None where nobody has filed the step. ``refutes`` are
+    the statements that it makes false as printed. The smaller ``rank``, the more it matters; its first entry is the
+    level: 0 changes a theorem, 1 what the paper says of its results, 2 has no known repair, 3 changes another
+    statement, 4 lines of a proof, 5 and 6 are misprints that change a statement or none.
     """
 
     findings: tuple[StepResult, ...]
     fault: Fault | None
+    refutes: tuple[str, ...]
     consequence: str
-    rank: tuple[int, int]
+    rank: tuple[int, bool, int]
 
     @property
     def first(self) -> StepResult:
@@ -38,7 +41,7 @@ class Erratum:
 def errata(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion]) -> list[Erratum]:
     """Everything that is false, vacuous or misprinted: what changes a theorem first, then lemmas, misprints last.
 
-    Faults of equal consequence keep the order in which they are filed.
+    Of equal level those come first that make a statement false as printed, then those that are filed first.
     """
     wrong = [each for each in findings if each.vacuous or each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO)]
     grouped: dict[str, list[StepResult]] = {}
@@ -48,14 +51,23 @@ def errata(findings: Sequence[StepResult], conclusions: Mapping[str, Conclusion]
     position = {name: number for number, name in enumerate(dict.fromkeys([*filed, *grouped]))}
     found = []
     for name, group in grouped.items():
-        level, consequence = _filed(group[0].fault) or _unfiled(group[0], conclusions)
+        false = _false(group)
+        level, consequence = _filed(group[0].fault, false) or _unfiled(group[0], conclusions)
         group.sort(key=lambda each: each.id != name)
-        found.append(Erratum(tuple(group), group[0].fault, consequence, (level, position[name])))
+        rank = (level, not false, position[name])
+        found.append(Erratum(tuple(group), group[0].fault, false, consequence, rank))
     return sorted(found, key=lambda each: each.rank)
 
 
-def _filed(fault: Fault | None) -> tuple[int, str] | None:
-    """How much a fault matters, 0 the most, and what it does to the statements."""
+def _false(group: Sequence[StepResult]) -> tuple[str, ...]:
+    """The statements that these steps make false as printed, what matters most first, as the fault lists them."""
+    fault, false = group[0].fault, dict.fromkeys(each.of for each in group if refutes(each))
+    listed = () if fault is None else fault.changes
+    return tuple(sorted(false, key=lambda key: listed.index(key) if key in listed else len(listed)))
+
+
+def _filed(fault: Fault | None, false: Sequence[str]) -> tuple[int, str] | None:
+    """The level of a fault, and what it does to the statements, of which it makes some false as printed."""
     if fault is None:
         return None
     misprint = fault.kind is FaultKind.MISPRINT
@@ -63,11 +75,13 @@ def _filed(fault: Fault | None) -> tuple[int, str] | None:
         return 1, "what the paper says of its results is not so; no numbered statement changes"
     if not fault.changes:
         return (
-            (5, "a misprint: no statement changes") if misprint else (3, "lines of the proof change, no statement does")
+            (6, "a misprint: no statement changes") if misprint else (4, "lines of the proof change, no statement does")
         )
     theorem = any(key.partition("/")[2].startswith(("theorem", "corollary")) for key in fault.changes)
-    level = 4 if misprint else 2 if fault.kind is FaultKind.EDGE_CASE or not theorem else 0
-    return level, f"changes {', '.join(fault.changes)}"
+    level = 5 if misprint else 3 if fault.kind is FaultKind.EDGE_CASE or not theorem else 0
+    others = [key for key in fault.changes if key not in false]
+    said = [f"makes {', '.join(false)} false as printed"] if false else []
+    return level, "; ".join([*said, *([f"changes {', '.join(others)}"] if others else [])])
 
 
 def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tuple[int, str]:
@@ -81,5 +95,5 @@ def _unfiled(finding: StepResult, conclusions: Mapping[str, Conclusion]) -> tupl
     if not finding.mended:
         return 2, f"no repair is proved; {key}: {standing.value}"
     return (
-        (2, f"{key} is false as printed, see there") if standing is Standing.FALSE else (3, f"{key} {standing.value}")
+        (3, f"{key} is false as printed, see there") if standing is Standing.FALSE else (4, f"{key} {standing.value}")
     )

@@ -776,6 +776,28 @@ def test_errata_are_ordered_by_consequence(monkeypatch):
     assert wrong[0].consequence == "changes pfl/theorem-3.7, pfl/lemma-3.1"
 
 
+def test_errata_that_refute_a_theorem_come_before_those_that_change_it(monkeypatch):
+    """Also where they are filed later; they name what they refute first, as the fault lists it."""
+    kind, verdict = FaultKind, finding.StepVerdict
+    both = ("pfl/theorem-3.7", "pfl/lemma-3.1")
+    filed = (
+        Fault(steps=("pfl/a-1",), kind=kind.ASSUMPTION, wrong="x", meant="y", changes=("pfl/theorem-3.7",)),
+        Fault(steps=("pfl/a-2", "pfl/a-3", "pfl/a-4"), kind=kind.WRONG_TERM, wrong="x", meant="y", changes=both),
+    )
+    monkeypatch.setattr(errata, "faults", lambda _: filed)
+    findings = [
+        made("pfl/a-1", verdict.FALSE, "pfl/theorem-3.7", repaired="PROVED").filed(filed[0]),
+        made("pfl/a-2", verdict.FALSE, "pfl/lemma-3.1", repaired="PROVED").filed(filed[1]),
+        made("pfl/a-3", verdict.FALSE, "pfl/lemma-3.1", "end-to-end", repaired="PROVED").filed(filed[1]),
+        made("pfl/a-4", verdict.FALSE, "pfl/theorem-3.7", "end-to-end", repaired="PROVED").filed(filed[1]),
+    ]
+    first, second = errata.errata(findings, conclusions.conclude(findings, bounds.statements("pfl")))
+    assert (first.first.id, second.first.id) == ("pfl/a-2", "pfl/a-1")
+    assert (first.refutes, second.refutes) == (both, ())
+    assert first.consequence == "makes pfl/theorem-3.7, pfl/lemma-3.1 false as printed"
+    assert second.consequence == "changes pfl/theorem-3.7"
+
+
 def test_errata_of_steps_that_nobody_has_filed():
     """A false statement comes before a step without a repair, that before a repaired one."""
     verdict = finding.StepVerdict
@@ -786,6 +808,7 @@ def test_errata_of_steps_that_nobody_has_filed():
     ]
     wrong = errata.errata(findings, conclusions.conclude(findings, bounds.statements("pfl")))
     assert [each.first.id for each in wrong] == ["pfl/a-4", "pfl/a-3", "pfl/a-2"]
+    assert [each.refutes for each in wrong] == [("pfl/lemma-3.4",), (), ()]
 
 
 def test_every_refuted_step_has_one_fault_and_no_other_has_any():

@@ -26,8 +26,9 @@ from ratecheck.auditing.graph import ProofGraph
 from ratecheck.stepsizes.coverage import coverage
 from ratecheck.views.document import html, markdown
 from ratecheck.views.document.mathml import LatexError, mathml
+from ratecheck.views.document.nodes import text
 from ratecheck.views.document.style import STYLE
-from ratecheck.views.review import summary
+from ratecheck.views.review import short, summary
 from ratecheck.views.review.data import HEADLINE, LEVELS, Asked, Reviewed, review_fields
 from ratecheck.views.review.document import document
 
@@ -178,6 +179,70 @@ def test_a_wide_table_keeps_its_roles_and_heads(found):
     assert "table.many [data-head]::before" in STYLE
 
 
+def answered(data):
+    """The answers in short as text, by question."""
+    return {question: "\n".join(map(text, lines)) for question, lines in short.answers(data)}
+
+
+def test_a_review_begins_with_the_four_answers(found, plain):
+    """Before any list: the worst erratum, the standing, what repeats it, what is open; all as the audit says."""
+    audited = rc.audit(KEY)
+    worst, conclusion = audited.errata[0], audited.conclusions[KEY]
+    error, stands, check, left = answered(plain).values()
+    assert worst.first.location in error
+    assert worst.fault.wrong in error
+    assert conclusion.standing.value.capitalize() in stands
+    assert bounds.get(KEY).source.number in stands
+    assert f"ratecheck audit --step {worst.first.id}" in check
+    unproved = sum(step.verdict.value in ("CHECKED", "STANDARD", "UNKNOWN") for step in audited.steps)
+    assert f"{unproved} step" in left
+    shown = Page(found.html)
+    opened = [attributes.get("id") for tag, attributes in shown.tags if tag == "section"]
+    assert opened[:3] == ["short", "q-1", "q-2"]
+    assert found.html.index("<nav") < found.html.index("<summary>Contents</summary>") < found.html.index('id="short"')
+    for form in (found.markdown.replace("\\", ""), str(found)):
+        assert form.index(worst.fault.wrong) < form.lower().index("what is wrong, what matters most first")
+
+
+def test_the_answers_tell_what_a_repair_changes(plain):
+    """A proof alone, a misprint in the statement, or the statement; where it is false or lacks something, that too."""
+    changed = copy.deepcopy(plain)
+    (first, *others), (entry, *_) = changed["errata"], changed["statements"]
+    changed["errata"] = [first]
+    assert not others or others[0]["number"] > first["number"]
+    number = entry["number"]
+    entry["standing"] = changed["standings"][0]["standing"] = "not refuted with repair"
+    cases = (
+        ([], "wrong term", "(lines of the proof change, the statement does not)"),
+        ([KEY], "misprint", "(a misprint in the statement is corrected)"),
+        ([KEY], "wrong term", "(the statement changes)"),
+    )
+    for keys, kind, says in cases:
+        first |= {"changes": keys, "kind": kind}
+        said = answered(changed)["Does it stand?"]
+        assert f"Not refuted with repair {says}: {number}." in said
+        assert "It is not refuted as printed." in said
+    first["wrong"] = ""
+    assert "(a step is false, and its repair is not refuted)" in answered(changed)["Does it stand?"]
+    entry["known"] = {"what": "needs an assumption that is not printed", "text": ""}
+    said = answered(changed)["Does it stand?"]
+    assert f"{number}: needs an assumption that is not printed." in said
+    assert "It is not refuted" not in said
+    entry["known"] = None
+    graph = next(each for each in entry["graphs"] if each["root"] == KEY)
+    grade, graph["grade"] = graph["grade"], "FALSE"
+    said = answered(changed)["Does it stand?"]
+    assert "The printed argument breaks (a link" in said
+    assert f"is false): {number}." in said
+    assert "It is not refuted" not in said
+    graph["grade"], entry["standing"] = grade, "false as printed"
+    changed["standings"][0]["standing"] = "false as printed"
+    assert "not refuted" not in answered(changed)["Does it stand?"]
+    first |= {"refutes": [{"key": KEY, "evidence": "0 <= -1 fails", "command": "ratecheck audit --step x"}]}
+    assert "ratecheck audit --step x. In numbers: 0 <= -1 fails." in answered(changed)["How would you check it?"]
+    assert f"It refutes {KEY}" in html.page(document(changed))
+
+
 def test_markdown_says_the_same(found, plain):
     """Errata, commands, formulas between dollar signs, what was not checked; and no heading is lost."""
     text = found.markdown
@@ -220,17 +285,26 @@ def test_a_file_of_ones_own(own):
     assert not found.finding
     assert found.data["counts"]["certified"] == 3
     assert found.data["statements"][0]["standing"] == "not refuted as printed"
+    error, stands, *_ = answered(found.data).values()
+    assert error == "None was found: no step was refuted."
+    assert "It is not refuted as printed." in stands
     assert str(file.parent) not in found.html + found.markdown + str(found)
     assert "ratecheck audit mine.py:descent" in found.markdown
     file.write_text(first + second.replace("gamma_u / 2 * square", "gamma_u * square"))
     slip = rc.review(f"{file}:descent")
     assert slip.finding
     assert slip.data["errata"][0]["command"] == "ratecheck audit mine.py --step mine/descent-1"
+    error, stands, check, _ = answered(slip.data).values()
+    assert "f_next <= f - (gamma_u/2)*||g||^2" in error
+    assert "Undecided" in stands
+    assert "ratecheck audit mine.py --step mine/descent-1. In numbers: false at" in check
+    assert [each["what"] for each in slip.data["levels"]] == [LEVELS[2]]
     file.write_text(first)
     bare = rc.review(str(file))
     assert bare.data["counts"]["steps"] == 0
     assert bare.data["statements"][0]["standing"] is None
     assert "no step of a proof was examined" in str(bare)
+    assert "no step of it was examined" in answered(bare.data)["What was not checked?"]
 
 
 def test_the_commands_of_a_review_repeat_it(own):
@@ -396,6 +470,10 @@ def test_a_search_is_told_with_its_counterexample(own):
     assert (search["verdict"], search["tightness"]) == ("VIOLATED", alone.tightness)
     assert search["counterexample"]["latex"] == alone.as_latex()
     assert found.finding
+    error, stands, check, _ = answered(found.data).values()
+    assert "mine/descent is violated" in error
+    assert "Refuted by a counterexample: mine/descent" in stands
+    assert "ratecheck falsify mine.py:descent --evaluations 20 --seed 0" in check
     shown = Page(found.html)
     assert "smallest counterexample known" in " ".join(shown.text)
     known = set(NUMBER.findall(json.dumps(found.to_dict())))

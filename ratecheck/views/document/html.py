@@ -24,6 +24,7 @@ from ratecheck.views.document.nodes import (
     Section,
     Strong,
     Terms,
+    text,
 )
 from ratecheck.views.document.style import STYLE
 from ratecheck.views.document.svg import inside
@@ -48,7 +49,8 @@ def page(document: Document) -> str:
             "<body>",
             f'<a class="skip" href="#main">Skip to the {word}</a>',
             f"<header><h1>{kind} of <code>{name}</code></h1><p>{escape(document.title)}</p></header>",
-            f'<nav aria-label="Contents">{_contents(sections)}</nav>',
+            # Folded, so that the first screen is the first section.
+            f'<nav aria-label="Contents"><details><summary>Contents</summary>{_contents(sections)}</details></nav>',
             '<main id="main">',
             *(line for section in sections for line in _node(section)),
             "</main>",
@@ -118,13 +120,13 @@ def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of no
         yield f'<figure class="wide" tabindex="0" aria-label="{escape(node.title, quote=True)}">{drawn}</figure>'
 
 
-# Tables of so many columns are too wide for a phone.
-_MANY = 4
+# Tables of so many columns are too wide for a phone, and those whose cells are so long side by side.
+_MANY, _LONG = 4, 120
 
 
 def _grid(grid: Grid) -> Iterator[str]:
     """A table; where a phone shows its rows as blocks, roles keep it a table for those who listen to it."""
-    kind = ' class="many" role="table"' if len(grid.head) >= _MANY else ""
+    kind = ' class="many" role="table"' if len(grid.head) >= _MANY or _width(grid) >= _LONG else ""
     yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(grid.caption, quote=True)}"><table{kind}>'
     yield f"<caption>{escape(grid.caption)}</caption>"
     head = "".join(f'<th scope="col"{_role(kind, "columnheader")}>{escape(name)}</th>' for name in grid.head)
@@ -134,6 +136,12 @@ def _grid(grid: Grid) -> Iterator[str]:
         first = f'<th scope="row"{_role(kind, "rowheader")}{_head(kind, grid.head[0])}>{_line(row[0])}</th>'
         yield f"<tr{_role(kind, 'row')}>{first}{cells}</tr>"
     yield "</tbody></table></div>"
+
+
+def _width(grid: Grid) -> int:
+    """The signs of the longest cells of all columns, side by side."""
+    lengths = [[len(text(cell)) for cell in row] for row in grid.rows]
+    return sum(map(max, zip(*lengths, strict=True)))
 
 
 def _cell(kind: str, name: str, line: Line) -> str:

@@ -40,6 +40,15 @@ Part: TypeAlias = str | Code | Math | Link | Strong
 Line: TypeAlias = tuple[Part, ...]
 
 
+def text(line: Line) -> str:
+    """A line without marks and links; a formula is its LaTeX."""
+    return "".join(_text(part) for part in line)
+
+
+def _text(part: Part) -> str:
+    return part if isinstance(part, str) else part.latex if isinstance(part, Math) else part.text
+
+
 @dataclass(frozen=True)
 class Paragraph:
     """A line of parts."""

@@ -14,13 +14,19 @@ _SCREEN = """
 body { margin: 0 auto; max-width: 62rem; padding: 1rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 a { color: var(--link); }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; background: var(--paper); }
 h1, h2, h3, h4, h5 { line-height: 1.25; margin: 1.4em 0 .4em; }
 h2 { border-bottom: 2px solid var(--line); }
 h3 { border-bottom: 1px solid var(--line); }
 h5 { font-size: 1rem; }
+header p { margin: 0 0 .6em; }
 nav ul { padding-left: 1.2rem; }
+#short { border: 2px solid var(--line); border-radius: .5rem; padding: .2rem 1rem .6rem; margin-top: 1rem; }
+#short h2 { border: 0; margin: .3em 0; }
+#short h3 { border: 0; font-size: 1rem; margin: .7em 0 0; }
+#short p { margin: .15em 0; }
 code { font: .9em ui-monospace, monospace; }
 .wide { max-width: 100%; overflow-x: auto; margin: .6em 0; }
 .formula { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; }
@@ -34,6 +40,7 @@ th, td { border: 1px solid var(--line); padding: .25em .5em; text-align: left; v
   min-width: 4rem; max-width: 26rem; }
 thead th { background: var(--band); }
 tbody th { font-weight: normal; }
+tbody th code { overflow-wrap: normal; }
 dl { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: .2em 1em; }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; }
@@ -67,7 +74,7 @@ _PAPER = """
   body { max-width: none; padding: 0; font-size: 9.5pt; }
   nav, .skip { display: none; }
   main > section, #main-statements > section, #others-statements > section { break-before: page; }
-  main > section:first-of-type { break-before: auto; }
+  main > section:first-of-type, #summary { break-before: auto; }
   #main-statements > section:first-of-type, #others-statements > section:first-of-type { break-before: auto; }
   h1, h2, h3, h4, h5, caption, dt, summary { break-after: avoid; break-inside: avoid; }
   tr, figure, .wide > math { break-inside: avoid; }

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import bounds
-from bounds.ledger.refuted import refuted_fields
+from bounds.ledger.refuted import refuted
 from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupBlocks, Paragraph
 from bounds.printing.page import page, place
 from bounds.statement import Statement
-from ratecheck.auditing.conclusions import Conclusion, Standing
+from ratecheck.auditing.conclusions import Conclusion, Standing, refutes
 from ratecheck.auditing.errata import Erratum
 from ratecheck.auditing.finding import StepResult, StepVerdict
 from ratecheck.auditing.graph import Grade, ProofGraph
@@ -29,11 +29,14 @@ from ratecheck.views.implications import implication_fields
 _ELSEWHERE = ("Used in", "Repaired form", "Printed form")
 # The instances of a step that are all there are of small sizes, as its evidence calls them.
 _EXHAUSTIVE = "participation matrices"
+# Where nobody has read the step that is refuted, and said why.
+_NO_CAUSE = "of no stated cause"
 HEADLINE = "against what the paper says of its results, changing no numbered statement"
 # What the errata of each level do, the level that matters most first.
 LEVELS = (
     "changing a theorem or a corollary",
     HEADLINE,
+    "for which no repair is known, or which show nothing",
     "changing another statement, or a theorem in an edge case",
     "changing lines of a proof and no statement",
     "misprints that change a statement",
@@ -119,8 +122,9 @@ def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
     """How many steps have each verdict, by what it rests on; of those refuted how many have each kind of fault."""
     checked = [each for each in steps if each.verdict is StepVerdict.CHECKED]
     false = [each for each in steps if each.verdict is StepVerdict.FALSE]
+    unproved = (StepVerdict.CHECKED, StepVerdict.STANDARD, StepVerdict.UNKNOWN)
     exhaustive = sum(_EXHAUSTIVE in each.evidence for each in checked)
-    kinds = Counter("not filed" if each.fault is None else each.fault.kind.text for each in false)
+    kinds = Counter(_NO_CAUSE if each.fault is None else each.fault.kind.text for each in false)
     return {
         "steps": len(steps),
         "certified": sum(each.basis == "certificate" and each.verdict is StepVerdict.PROVED for each in steps),
@@ -132,6 +136,7 @@ def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
         "kinds": dict(sorted(kinds.items())),
         "misprints": sum(each.verdict is StepVerdict.TYPO for each in steps),
         "undecided": sum(each.verdict is StepVerdict.UNKNOWN for each in steps),
+        "unproved": sum(each.verdict in unproved for each in steps),
     }
 
 
@@ -157,18 +162,19 @@ def _entry(
     own = [each for each in steps if each.of == statement.key]
     conclusion = conclusions.get(statement.key)
     ids = {each.id for each in own}
-    searches = [_search(each) for each in reviewed.searches]
+    searches = [{**_search(each), "command": _search_command(each, reviewed, asked)} for each in reviewed.searches]
     found = {
         "key": statement.key,
         "title": statement.title,
         "place": place(statement),
+        "number": statement.source.number,
         "main": reviewed.main,
         "statement": _blocks(statement),
         "symbols": _symbols(statement),
         "repaired": [{"key": each.key, "title": each.title, "statement": _blocks(each)} for each in reviewed.repaired],
         "standing": None if conclusion is None else conclusion.standing.value,
         "reasons": [] if conclusion is None else list(conclusion.reasons),
-        "known": refuted_fields(statement),
+        "known": _known(statement),
         "rests_on": [
             {"key": key, "standing": conclusions[key].standing.value} for key in _rests_on(statement, conclusions)
         ],
@@ -197,6 +203,12 @@ def _rests_on(statement: Statement, conclusions: Mapping[str, Conclusion]) -> li
     for key in statement.follows_from:
         found |= dict.fromkeys([key] if key in conclusions else _rests_on(bounds.get(key), conclusions))
     return [*found]
+
+
+def _known(statement: Statement) -> dict[str, Any] | None:
+    """What the catalogue says against a statement, and the same in a few words; None where it says nothing."""
+    against = refuted(statement)
+    return None if against is None else {**against.fields(), "what": against.what}
 
 
 def _blocks(statement: Statement) -> list[dict[str, Any]]:
@@ -271,10 +283,21 @@ def _erratum(number: int, erratum: Erratum, asked: Asked) -> dict[str, Any]:
         "repaired": first.repaired,
         "meant": "" if fault is None else fault.meant,
         "consequence": erratum.consequence,
+        "refutes": _refutes(erratum, asked),
         "changes": [] if fault is None else list(fault.changes),
         "steps": [each.id for each in erratum.findings],
-        "command": f"ratecheck audit{_of_file(asked, first)} --step {first.id}",
+        "command": _step_command(first, asked),
     }
+
+
+def _refutes(erratum: Erratum, asked: Asked) -> list[dict[str, str]]:
+    """The statements that it makes false as printed, each with the numbers that show it and how to repeat them."""
+    steps = sorted(filter(refutes, erratum.findings), key=lambda each: erratum.refutes.index(each.of))
+    return [{"key": each.of, "evidence": each.evidence, "command": _step_command(each, asked)} for each in steps]
+
+
+def _step_command(step: StepResult, asked: Asked) -> str:
+    return f"ratecheck audit{_of_file(asked, step)} --step {step.id}"
 
 
 def _of_file(asked: Asked, step: StepResult) -> str:
@@ -374,6 +397,8 @@ def _experiments_left(asked: Asked) -> str:
 # --- How to repeat it ---
 
 
+# Instances of a search that a reader is told to run.
+_EVALUATIONS = 400
 # Where recheck.py is, without importing what it is there to check.
 _WHERE = (
     'import importlib.util as u, pathlib as p; print(p.Path(u.find_spec("ratecheck").origin).with_name("recheck.py"))'
@@ -397,6 +422,17 @@ def _commands_of_all(asked: Asked, steps: Sequence[StepResult]) -> list[dict[str
     return [*found, {"what": "this review", "command": f"ratecheck review {asked.of}{options} --out review.html"}]
 
 
+def _options(asked: Asked) -> str:
+    return f"--evaluations {asked.evaluations or _EVALUATIONS} --seed {asked.seed}"
+
+
+def _search_command(search: Falsified, reviewed: Reviewed, asked: Asked) -> str:
+    """Of the printed form by its address; repaired forms have keys, but those of a file are searched with all of it."""
+    key = search.statement.key
+    address = reviewed.address if key == reviewed.statement.key else asked.file or key
+    return f"ratecheck falsify {address} {_options(asked)}"
+
+
 def _commands(reviewed: Reviewed, asked: Asked, own: Sequence[StepResult]) -> list[dict[str, str]]:
     address = reviewed.address
     found = [{"what": "the statement", "command": f"ratecheck show {address}"}]
@@ -407,7 +443,7 @@ def _commands(reviewed: Reviewed, asked: Asked, own: Sequence[StepResult]) -> li
         {"what": f"the proof graph of {key}", "command": f"ratecheck audit {key} --graph proof.svg"}
         for key in reviewed.graphs
     ]
-    options = f"--evaluations {asked.evaluations or 400} --seed {asked.seed}"
+    options = _options(asked)
     found.append({"what": "a search for a counterexample", "command": f"ratecheck falsify {address} {options}"})
     found += [
         {"what": f"the same for the repaired form {each.key}", "command": f"ratecheck falsify {each.key} {options}"}

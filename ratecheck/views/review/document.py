@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -27,16 +26,12 @@ from ratecheck.views.document.nodes import (
     Terms,
 )
 from ratecheck.views.document.svg import graph_svg
-from ratecheck.views.review import summary
+from ratecheck.views.review import short, summary, words
+from ratecheck.views.review.short import anchor
 
 Data = Mapping[str, Any]
 # Characters of a constant that is written exactly.
 _SHORT = 12
-
-
-def anchor(key: str) -> str:
-    """What links to a statement lead to."""
-    return "s-" + re.sub(r"[^A-Za-z0-9.-]", "-", key)
 
 
 def document(data: Data) -> Document:
@@ -48,7 +43,8 @@ def _sections(data: Data) -> list[Section]:
     known = {each["key"] for each in data["statements"]}
     main = [each for each in data["statements"] if each["main"]]
     others = [each for each in data["statements"] if not each["main"]]
-    found = [Section(2, ("Summary",), "summary", tuple(_summary(data, known)))]
+    found = [Section(2, ("In short",), "short", tuple(_short(data)))]
+    found.append(Section(2, ("Summary",), "summary", tuple(_summary(data, known))))
     for title, name, entries in (("Main statements", "main", main), ("Other statements", "others", others)):
         if entries:
             sections = tuple(_statement(each, data, known) for each in entries)
@@ -64,13 +60,18 @@ def _linked(key: str, known: set[str]) -> Part:
     return Link(key, anchor(key)) if key in known else Code(key)
 
 
-# --- The summary ---
+# --- The answers, and the summary ---
+
+
+def _short(data: Data) -> Iterator[Node]:
+    for number, (question, lines) in enumerate(short.answers(data), 1):
+        yield Section(3, (question,), f"q-{number}", tuple(Paragraph(line) for line in lines))
 
 
 def _summary(data: Data, known: set[str]) -> Iterator[Node]:
-    yield Section(3, ("What was checked",), "checked", tuple(_checked(data)))
     yield Section(3, ("What is wrong, what matters most first",), "findings", tuple(_findings(data, known)))
     yield Section(3, ("Does each main statement stand?",), "stands", tuple(_stands(data, known)))
+    yield Section(3, ("What was checked",), "checked", tuple(_checked(data)))
     not_checked: list[Node] = [Listing(tuple((each,) for each in data["not_checked"]))]
     if data["left_out"]:
         not_checked.append(Paragraph(("Numbered items that the catalogue leaves out stand at the end.",)))
@@ -96,19 +97,24 @@ def _tally(rows: Sequence[tuple[str, str, str]], caption: str) -> Grid:
 
 def _findings(data: Data, known: set[str]) -> Iterator[Node]:
     yield Listing(tuple((each,) for each in summary.levels(data)))
-    if data["errata"]:
-        rows = tuple(
-            (
-                (Link(str(each["number"]), f"e-{each['number']}"),),
-                (each["place"],),
-                (each["kind"],),
-                (each["wrong"],) if each["wrong"] else (Code(each["printed"]),),
-                (each["consequence"],),
-                (_linked(each["of"], known),),
-            )
-            for each in data["errata"]
+    if main := summary.main_errata(data):
+        yield _errata(main, "Errata", known)
+    if others := summary.other_errata(data):
+        title = "The other errata: what they are and where" if main else "The errata"
+        yield Fold(title, (_errata(others, "The other errata", known),))
+
+
+def _errata(errata: Sequence[Data], caption: str, known: set[str]) -> Grid:
+    rows = tuple(
+        (
+            (Link(str(each["number"]), f"e-{each['number']}"),),
+            (each["place"],),
+            (f"{each['kind']}: ", each["wrong"] or Code(each["printed"])),
+            (f"{each['consequence']}; in full under ", _linked(each["of"], known)),
         )
-        yield Grid("Errata", ("No.", "Place", "Kind", "What is wrong", "Consequence", "In full under"), rows)
+        for each in errata
+    )
+    return Grid(caption, ("No.", "Place", "What is wrong", "Consequence"), rows)
 
 
 def _stands(data: Data, known: set[str]) -> Iterator[Node]:
@@ -124,11 +130,11 @@ def _stands(data: Data, known: set[str]) -> Iterator[Node]:
     yield Grid("Main statements", ("Statement", "After the audit of its steps", "Beyond the steps"), tuple(rows))
     said_of = [each["standing"] for each in data["standings"] if each["standing"]]
     if said_of:
-        yield Terms(tuple((standing, (summary.standing_meaning(standing),)) for standing in said_of))
+        yield Terms(tuple((standing, (words.standing_meaning(standing),)) for standing in said_of))
     grades = dict.fromkeys(graph["grade"] for each in main for graph in each["graphs"])
     if grades:
         yield Paragraph(("A proof graph says whether the steps add up:",))
-        yield Terms(tuple((grade, (summary.grade_meaning(grade),)) for grade in grades))
+        yield Terms(tuple((grade, (words.grade_meaning(grade),)) for grade in grades))
 
 
 def _commands(commands: Sequence[Data]) -> Terms:
@@ -144,7 +150,7 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
     if entry["reasons"]:
         nodes.append(Listing(tuple((each,) for each in entry["reasons"])))
     if entry["known"]:
-        nodes.append(Paragraph((f"Known before: {entry['known']['text']}",)))
+        nodes.append(Paragraph((f"Found by the audit: {entry['known']['text']}",)))
     if entry["changed_by"]:
         links: list[Part] = ["Errata of other statements that change it:"]
         for number in entry["changed_by"]:
@@ -164,7 +170,8 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
         nodes.append(Section(4, ("Sharper constants",), f"{name}-constants", tuple(_constants(entry))))
     listed = Listing(tuple((each,) for each in entry["not_checked"]))
     nodes.append(Section(4, ("Not checked",), f"{name}-not-checked", (listed,)))
-    nodes.append(Section(4, ("How would you check this?",), f"{name}-repeat", (_commands(entry["commands"]),)))
+    commands = (Fold("The commands", (_commands(entry["commands"]),)),)
+    nodes.append(Section(4, ("How would you check this?",), f"{name}-repeat", commands))
     return Section(3, (Code(entry["key"]), f": {entry['title']}"), name, tuple(nodes))
 
 
@@ -229,7 +236,7 @@ def _proof(entry: Data) -> Iterator[Node]:
 
 def _graph(graph: Data) -> Iterator[Node]:
     grade = graph["grade"]
-    yield Paragraph(("Proof graph of ", Code(graph["root"]), ": ", Strong(grade), f": {summary.grade_meaning(grade)}."))
+    yield Paragraph(("Proof graph of ", Code(graph["root"]), ": ", Strong(grade), f": {words.grade_meaning(grade)}."))
     title = f"Proof graph of {graph['root']}: {grade}"
     flaws = {key: flaw.value for key, flaw in ProofGraph.read(graph).flaws.items()}
     says = "; ".join(f"{each['label']}: {flaws.get(each['id'], each['own'])}" for each in graph["nodes"])
@@ -268,8 +275,13 @@ def _erratum(erratum: Data) -> Node:
         ("Place", (erratum["place"],)),
         ("Printed", (Code(erratum["printed"]),)),
         ("Repaired", (repair or "no repair is known",)),
-        ("Why", (erratum["wrong"],) if erratum["wrong"] else evidence),
+        ("Why", (erratum["wrong"],)),
         ("Counterexample", evidence),
+        *(
+            (f"It refutes {each['key']}", (each["evidence"],))
+            for each in erratum["refutes"]
+            if each["evidence"] != erratum["evidence"]
+        ),
         ("Meant", (erratum["meant"],)),
         ("Also in", (", ".join(erratum["steps"][1:]),)),
         ("Consequence", (erratum["consequence"],)),

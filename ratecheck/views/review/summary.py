@@ -6,30 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ratecheck.stepsizes.coverage import Verdict
+from ratecheck.views.document import nodes
+from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
+from ratecheck.views.review.words import counted, uncovered
 
 Data = Mapping[str, Any]
 
 # Up to this level an erratum changes what readers take from the paper.
 _HEADLINES = LEVELS.index(HEADLINE)
-
-_GRADES: Mapping[str, str] = {
-    "PROVED": "every link and every step that it rests on is proved",
-    "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
-    "CHECKED": "every link is a checked implication, but some steps were only checked on instances",
-    "OPEN": "the argument has links that nobody has checked",
-    "FALSE": "the argument breaks: a link, or a statement that it rests on, is false",
-}
-
-
-_STANDINGS: Mapping[str, str] = {
-    "holds as printed": "every step that it rests on is proved or a textbook fact",
-    "not refuted as printed": "no step that it rests on is false, and some were only checked on instances",
-    "not refuted with repair": "a step that it rests on is false and has a repaired form that is not refuted; "
-    "that the rest of the proof needs no more than this form is not shown by the steps",
-    "undecided": "a step that it rests on is not decided, or false without a repair that was checked",
-    "false as printed": "exact numbers meet what it assumes and break what it claims",
-}
 
 
 def headline(data: Data) -> str:
@@ -41,24 +26,21 @@ def headline(data: Data) -> str:
 def text(data: Data) -> str:
     """The summary in plain text: what ``ratecheck review`` prints."""
     parts = [f"review of {data['of']}: {data['title']}", ""]
-    parts += ["what was checked", *(f"  {line}" for line in checked(data)), ""]
+    for question, lines in short.answers(data):
+        parts += [f"{question[0].lower()}{question[1:]}", *(f"  {nodes.text(line)}" for line in lines), ""]
     parts += ["what is wrong, what matters most first"]
     parts += [f"  {line}" for line in levels(data)]
     for each in main_errata(data):
         parts += [f"  {each['number']}. {each['place']}   {each['kind']}", f"     {each['wrong'] or each['printed']}"]
         parts.append(f"     {each['consequence']}")
     parts += [f"  {each['number']}. {each['place']}   {each['kind']}" for each in other_errata(data)]
-    parts += ["", "does it stand"]
+    parts += ["", "does each main statement stand"]
     parts += [f"  {key}: {said}" for key, said in stands(data)] or ["  nothing here is a main statement"]
+    parts += ["", "what was checked", *(f"  {line}" for line in checked(data))]
     parts += ["", "what was not checked", *(f"  {line}" for line in data["not_checked"])]
     if data["left_out"]:
         parts.append(f"  {counted(data['counts']['left_out'], 'numbered item')} of the paper left out, see the review")
     return "\n".join(parts)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def algebra(counts: Data) -> str:
@@ -151,18 +133,6 @@ def standing(entry: Data) -> list[str]:
     return found
 
 
-def uncovered(entry: Data) -> str:
-    """Which forms of a statement cover no setting of the paper's experiments; empty where there is none."""
-    forms = [each for each in entry["coverage"] if {*each["verdicts"]} - {"OUTSIDE"} == {"NOT COVERED"}]
-    if not forms:
-        return ""
-    many = counted(forms[0]["count"], "setting")
-    if len(forms) == len(entry["coverage"]) > 1:
-        return f"no form of it covers any of the {many} of the paper's experiments"
-    keys = " and ".join(each["key"] for each in forms)
-    return f"none of the {many} of the paper's experiments is covered by {keys}"
-
-
 def covered(form: Data) -> str:
     """How many settings have each verdict, in a sentence."""
     said = ", ".join(f"{count} {verdict}" for verdict, count in form["verdicts"].items())
@@ -172,13 +142,3 @@ def covered(form: Data) -> str:
 def verdict_meaning(verdict: str) -> str:
     """What a verdict on a setting says."""
     return Verdict(verdict).meaning
-
-
-def grade_meaning(grade: str) -> str:
-    """What the grade of a proof graph says."""
-    return _GRADES[grade]
-
-
-def standing_meaning(standing: str) -> str:
-    """What the standing of a statement says."""
-    return _STANDINGS[standing]

@@ -1,0 +1,201 @@
+"""What an area chair asks first, answered in a few lines each: a review begins with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bounds.ledger.fault import FaultKind
+from ratecheck.auditing.conclusions import Standing
+from ratecheck.auditing.graph import Grade
+from ratecheck.outcome import Outcome
+from ratecheck.views.document.nodes import Code, Line, Link, Part, Strong
+from ratecheck.views.review.words import grade_meaning, standing_briefly, uncovered
+
+Data = Mapping[str, Any]
+Answer = tuple[str, tuple[Line, ...]]
+
+
+def anchor(key: str) -> str:
+    """What links to a statement lead to."""
+    return "s-" + "".join(sign if sign.isascii() and (sign.isalnum() or sign in ".-") else "-" for sign in key)
+
+
+def answers(data: Data) -> Iterator[Answer]:
+    """Each question with its answer, line by line."""
+    yield "What is the main error?", tuple(_error(data))
+    yield "Does it stand?", tuple(_stands(data))
+    yield "How would you check it?", tuple(_check(data))
+    yield "What was not checked?", tuple(_open(data))
+
+
+# --- The main error ---
+
+
+def _error(data: Data) -> Iterator[Line]:
+    for each in _violations(data):
+        yield (Link(each["key"], anchor(each["key"])), " is ", Strong("violated"), " by an instance that was found.")
+    if not data["counts"]["steps"]:
+        yield ("No step of a proof was examined, so that none was refuted.",)
+        return
+    if not data["errata"]:
+        yield ("None was found: no step was refuted.",)
+        return
+    first, *others = data["errata"]
+    shown = first["wrong"] or f"false as printed: {first['printed']}"
+    kind = f" ({first['kind']})" if first["wrong"] else ""
+    yield (Link(f"Erratum {first['number']}", f"e-{first['number']}"), f"{kind}, {first['place']}: {shown}")
+    yield (Strong(f"What follows: {_named(first['consequence'], data)}."),)
+    if others:
+        worst = data["levels"][0]
+        most = f", of them {worst['count']} {worst['what']}" if len(data["levels"]) > 1 else ""
+        yield (Link("All errata", "findings"), f": {data['counts']['errata']}{most}.")
+
+
+def _violations(data: Data) -> list[Data]:
+    """The searches that found an instance which violates what they are of."""
+    searches = [each for entry in data["statements"] for each in entry["searches"]]
+    return [each for each in searches if each["verdict"] == _VIOLATED]
+
+
+def _named(text: str, data: Data) -> str:
+    """A sentence with the numbers of the paper in place of keys, the longest keys first."""
+    numbers = {each["key"]: each["number"] for each in data["statements"]}
+    for key in sorted(numbers, key=len, reverse=True):
+        text = text.replace(f"{key}, ", f"{numbers[key]}; ").replace(key, numbers[key])
+    return text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# --- Whether it stands ---
+
+
+def _stands(data: Data) -> Iterator[Line]:
+    main = {each["key"]: each for each in data["statements"] if each["main"]}
+    if not main:
+        yield ("Nothing here is a main statement.",)
+        return
+    yield from _refuted(data, main)
+    for standing, says, keys in _groups(data):
+        names: list[Part] = []
+        for key in keys:
+            names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
+        yield (Strong(_capital(standing or "no step of its own examined")), says and f" ({says})", *names, ".")
+    yield from _settings(main)
+    grades = [graph["grade"] for each in main.values() for graph in each["graphs"]]
+    if not grades:
+        yield (_WITHOUT_GRAPH,)
+        return
+    proved = [graph["root"] for each in main.values() for graph in each["graphs"] if graph["grade"] == _PROVED]
+    yield (f"Proved as a whole, from the assumptions to the bound: {', '.join(proved) or _NONE_PROVED}.",)
+
+
+def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
+    """What speaks against main statements as they are printed, beside their standing; or that nothing does."""
+    against: dict[str, list[str]] = {}
+    for each in main.values():
+        if each["known"] and each["standing"] != _FALSE:
+            against.setdefault(each["known"]["what"], []).append(each["number"])
+    yield from ((f"{'; '.join(numbers)}: {what}.",) for what, numbers in against.items())
+    broken = [each["number"] for each in main.values() if each["standing"] != _FALSE and _breaks(each)]
+    if broken:
+        yield (Strong("The printed argument breaks"), f" ({grade_meaning(_BROKEN)}): {'; '.join(broken)}.")
+    found = [each["key"] for each in _violations(data)]
+    if found:
+        yield (Strong("Refuted by a counterexample"), f": {', '.join(found)}.")
+    elif data["counts"]["steps"] and not (against or broken or any(e["standing"] == _FALSE for e in main.values())):
+        yield (Strong("None is refuted as printed." if len(main) > 1 else "It is not refuted as printed."),)
+
+
+def _breaks(entry: Data) -> bool:
+    """Whether the graph of the printed form is false."""
+    return any(each["root"] == entry["key"] and each["grade"] == _BROKEN for each in entry["graphs"])
+
+
+def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
+    """The main statements by standing, what that says of them, the worst first.
+
+    Of those not refuted with a repair, it says whether the statement itself has to be printed differently, where a
+    reader has said so of every erratum.
+    """
+    changed = {key for each in data["errata"] if each["kind"] != _MISPRINT for key in each["changes"]}
+    misprinted = {key for each in data["errata"] for key in each["changes"]} - changed
+    filed = all(each["wrong"] for each in data["errata"])
+    for group in data["standings"]:
+        standing, keys = group["standing"], group["keys"]
+        if standing == _REPAIRED and filed:
+            for says, those in (
+                ("the statement changes", [key for key in keys if key in changed]),
+                ("a misprint in the statement is corrected", [key for key in keys if key in misprinted]),
+                (_PROOF_ALONE, [key for key in keys if key not in changed | misprinted]),
+            ):
+                if those:
+                    yield standing, says, those
+        else:
+            yield standing, standing_briefly(standing) if standing else "", keys
+
+
+_FALSE, _REPAIRED = Standing.FALSE.value, Standing.REPAIR.value
+_BROKEN, _PROVED = Grade.FALSE.value, Grade.PROVED.value
+_VIOLATED = Outcome.VIOLATED.value
+_MISPRINT = FaultKind.MISPRINT.text
+_PROOF_ALONE = "lines of the proof change, the statement does not"
+
+
+def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
+    """What is not covered by any form of a statement, once for all statements of which the same is said."""
+    said: dict[str, list[str]] = {}
+    for each in main.values():
+        if text := uncovered(each):
+            said.setdefault(text, []).append(each["number"])
+    yield from ((f"{'; '.join(numbers)}: {text}.",) for text, numbers in said.items())
+
+
+_NONE_PROVED = "none, printed or repaired"
+_WITHOUT_GRAPH = "Whether the steps add up to the statement was not checked."
+
+
+# --- How to check it ---
+
+# Characters of a counterexample that is read in passing.
+_SHORT = 120
+
+
+def _check(data: Data) -> Iterator[Line]:
+    for each in _violations(data):
+        yield ("The counterexample to ", each["key"], ": ", Code(each["command"]), ".")
+    if data["errata"]:
+        first = data["errata"][0]
+        refuted = first["refutes"] or [first]
+        evidence = refuted[0]["evidence"]
+        numbers: Line = (f". In numbers: {evidence}.",)
+        if len(evidence) > _SHORT:
+            numbers = (", with ", Link("its numbers", f"e-{first['number']}"), ".")
+        yield ("The main error alone: ", Code(refuted[0]["command"]), *numbers)
+    if data["counts"]["steps"]:
+        yield ("Every step: ", Code(data["commands"][0]["command"]), ".")
+    yield (Link("All commands", "repeat"), ", also those that need nothing but Python.")
+
+
+# --- What is left ---
+
+
+def _open(data: Data) -> Iterator[Line]:
+    counts = data["counts"]
+    if counts["steps"]:
+        few = "1 step is" if counts["unproved"] == 1 else f"{counts['unproved']} steps are"
+        how = "tried on instances, taken as textbook facts, or not decided"
+        yield (f"{few} neither proved nor refuted, of {counts['steps']}: {how}.",)
+    else:
+        yield (
+            "Its proof: no step of it was examined." if counts["main"] == 1 else "The proofs: no step was examined.",
+        )
+    if not data["asked"]["evaluations"]:
+        yield ("No search for counterexamples, ", Code("ratecheck falsify"), ", was run.")
+    yield (_TRANSCRIBED, "; ", Link("the whole list", "not-checked"), ".")
+
+
+_TRANSCRIBED = "Whether the statements and steps, which people transcribed, are what is printed"
