@@ -294,7 +294,8 @@ class _Form:
         """A few points within the conditions."""
         if self._points is None:
             sides = [side for c in self.claim.conditions for side in (c.left, c.right)]
-            expressions = (self.goal, *self.hypotheses, *sides)
+            # A symbol may cancel in the difference of the sides and stand in each of them.
+            expressions = (self.claim.left, self.claim.right, *self.hypotheses, *sides)
             scalars = {s for e in expressions for s in sp.sympify(e).free_symbols} - set(self.products)
             region = SearchRegion(self.claim.conditions, scalars)
             sampled = region.sample()[:, :_POINTS]

@@ -80,6 +80,7 @@ g, h = vectors("g h")
 
 @pytest.mark.parametrize(("clients", "steps"), SIZES)
 def test_sums_over_clients_and_steps_are_those_of_the_vectors(clients: int, steps: int) -> None:
+    """Every sum is the same as that of the vectors themselves, in fractions."""
     v = _Numbers(clients + 10 * steps, clients, steps)
     one, other = 2 * X - Y + g, X + 3 * h
     V = 2 * v.client["X"] - v.client["Y"] + v.plain["g"]
@@ -98,6 +99,7 @@ def test_sums_over_clients_and_steps_are_those_of_the_vectors(clients: int, step
 
 @pytest.mark.parametrize(("clients", "steps"), SIZES)
 def test_samples_are_those_that_enumeration_gives(clients: int, steps: int) -> None:
+    """Expectations over a sample are means over all subsets of that size."""
     v = _Numbers(clients + 10 * steps, clients, steps)
     one, other = X - Y + g, families.over_steps(a) + 2 * h
     V, W = v.client["X"] - v.client["Y"] + v.plain["g"], v.step["a"].sum(axis=1) + 2 * v.plain["h"]
@@ -111,6 +113,7 @@ def test_samples_are_those_that_enumeration_gives(clients: int, steps: int) -> N
 
 
 def test_q_is_at_most_what_its_condition_says() -> None:
+    """The two conditions on q, for one client too."""
     for clients in range(1, 40):
         for size in range(1, clients + 1):
             exact = Fraction(size * (clients - size), clients * (clients - 1)) if clients > 1 else Fraction(0)
@@ -155,6 +158,7 @@ FORMS = {name: (step, check) for name, step, check in _with_form(PFL)}
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_has_a_certificate_that_the_other_program_accepts(name: str) -> None:
+    """The certificate is re-checked by recheck.py before it is returned."""
     step, check = FORMS[name]
     assert certificate(step, check)["proofs"] is not None
 
@@ -168,6 +172,7 @@ def _sharper(check: Enumerated) -> Iterator[Mapping[str, Fraction]]:
 
 @pytest.mark.parametrize("name", [name for name, (_, check) in FORMS.items() if check.constants])
 def test_no_form_proves_what_an_instance_refutes(name: str) -> None:
+    """The two forms of one claim: constants that instances refute are not proved."""
     check = FORMS[name][1]
     refuted = 0
     for constants in _sharper(check):
@@ -181,6 +186,7 @@ def test_no_form_proves_what_an_instance_refutes(name: str) -> None:
 
 
 def test_a_step_is_proved_by_its_form_and_refuted_by_its_instances() -> None:
+    """PROVED by the form, CHECKED without it, FALSE where an instance says so."""
     step = next(each for each in PFL if each.id == "pfl/lemma-3.1-12")
     assert examine_step(step).verdict is StepVerdict.PROVED
     assert isinstance(step.check, Enumerated)
@@ -191,6 +197,7 @@ def test_a_step_is_proved_by_its_form_and_refuted_by_its_instances() -> None:
 
 
 def test_a_form_whose_hypotheses_contradict_each_other_proves_nothing() -> None:
+    """Anything follows from a contradiction."""
     step = next(each for each in PFL if each.id == "pfl/lemma-3.6-1")
     assert isinstance(step.check, Enumerated)
     square_ = square(g)
