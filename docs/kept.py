@@ -30,5 +30,5 @@ def summary(run: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    whole = json.loads(Path(sys.argv[1]).read_text())
+    whole = json.loads(Path(sys.argv[1]).read_text())["summaries"]
     sys.stdout.write(json.dumps([summary(run) for run in whole], indent=1) + "\n")
