@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ratecheck.auditing import MutantStatus
+from ratecheck.auditing.mutation.analysis import MutantStatus
 
 HARMLESS = MutantStatus.HARMLESS.value
 
