@@ -63,6 +63,12 @@ def place_of(statement: Statement) -> str:
     return own_file.place_of(statement)
 
 
+def address_of(statement: Statement) -> str:
+    """What `get` takes for a user's own statement, such as ``mine.py:name``; the key of any other."""
+    path, name = place_of(statement).rpartition(", line ")[0], statement.key.rpartition("/")[2]
+    return f"{path}:{name}" if path else statement.key
+
+
 def read(path: str) -> tuple[Path, bytes]:
     """Where the file is, and what it holds; raises `InputError` where it cannot be read."""
     place = Path(path)

@@ -22,6 +22,7 @@ from bounds.statement import Over, Relation, Statement
 from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
+from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.errors import InputError
 from ratecheck.falsification.fixed import checked
 from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
@@ -144,13 +145,14 @@ class Falsified:
     @property
     def tightness(self) -> float | None:
         """Left side / right side; infinite where the right side is not positive and the statement fails."""
-        found = [self._of_instance, None if self.functions is None else self.functions.tightness]
+        found = [self.of_instance, None if self.functions is None else self.functions.tightness]
         if self.by_function and found[1] is None:
             return math.inf
         return max((each for each in found if each is not None), default=None)
 
     @property
-    def _of_instance(self) -> float | None:
+    def of_instance(self) -> float | None:
+        """Left side / right side of the worst instance, without what is known of worst functions."""
         worst = None if self.verdict is None else self.verdict.worst
         if worst is None:
             return None
@@ -259,7 +261,7 @@ class _Search:
         """The verdict of the rounds from the second on, once some instance has nearly reached the bound before it.
 
         A bound that is reached at the start, as F_0 is by f - inf f, would end the search there. Of the last and the
-        best round that is a run of one round: from then on there are two at least.
+        best round, and of means over rounds, that is a run of one round: from then on there are two at least.
         """
         worst = verdict.worst
         if worst is None or verdict.outcome is Outcome.VIOLATED or not self._at_start(instance, verdict):
@@ -288,8 +290,9 @@ class _Search:
 
     @cached_property
     def _of_one_round(self) -> bool:
-        """Whether it is about the last or the best round alone."""
-        return all(claim.metric.over in (Over.LAST_ROUND, Over.BEST_ROUND) for claim in self.statement.claims)
+        """Whether it is about the last or the best round, or the mean of all: in a run of one round the first."""
+        of_all = (Over.LAST_ROUND, Over.BEST_ROUND, Over.MEAN_OF_ROUNDS)
+        return all(claim.metric.over in of_all for claim in self.statement.claims)
 
     def _at_start(self, instance: Instance, verdict: Verdict) -> bool:
         """Whether what is closest to failing is so before the first round, which every run has."""
@@ -332,7 +335,7 @@ class _Search:
         from scipy.optimize import differential_evolution
 
         ranked = sorted(self.points, key=lambda each: each.room)
-        chosen = list({id(each.family): each.family for each in ranked}.values())[:_SHAPES]
+        chosen = self._evolvable([*{id(each.family): each.family for each in ranked}.values()])
         self.evolved = chosen
         for k, family in enumerate(chosen):
             end = self.spent + _EVOLVE * self.budget.evaluations / max(len(chosen), 1)
@@ -349,10 +352,30 @@ class _Search:
                 rng=np.random.default_rng([k, int(rng.integers(2**31))]),
             )
 
+    @cached_property
+    def _delayed(self) -> bool:
+        """Whether the bound or a condition has a delay in it."""
+        facts = self.statement.vocabulary.facts
+        return any(facts.get(name) in DELAYS for name in self.statement.parameters)
+
+    def _evolvable(self, ranked: list[InstanceFamily]) -> list[InstanceFamily]:
+        """The best shapes; where delays matter, one with clients that stay away is among them.
+
+        With everybody there a bound may be tight in its other terms, whatever it says of delays.
+        """
+        chosen = ranked[:_SHAPES]
+        late = [family for family in ranked if family.shape.trace]
+        if self._delayed and late and not any(family.shape.trace for family in chosen):
+            chosen = [*chosen[: _SHAPES - 1], late[0]]
+        return chosen
+
     def polish(self) -> None:
-        """Nelder and Mead's method from the best points, until the budget ends."""
+        """Nelder and Mead's method from the best points, and the best of each evolved shape, until the budget ends."""
         while True:
-            ranked = sorted(self.points, key=lambda each: each.room)[:_POLISHED]
+            ranked = sorted(self.points, key=lambda each: each.room)
+            of_shapes = [next((each for each in ranked if each.family is family), None) for family in self.evolved]
+            others = [each for each in of_shapes if each is not None and each.family.shape.trace]
+            ranked = [*ranked[: _POLISHED - len(others)], *others] if self._delayed else ranked[:_POLISHED]
             before = self.spent
             for each in ranked:
                 share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)

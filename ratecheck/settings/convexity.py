@@ -19,8 +19,12 @@ def any_sign(statement: Statement) -> bool:
     """
     facts = {statement.vocabulary.facts.get(name, "") for name in statement.parameters}
     of_minimum = any("gap" in name or "distance2" in name for name in wanted(statement)) or facts & _OF_MINIMUM
-    said = re.search(r"(?<!non)(?<!non-)convex", statement.title)
-    return not (of_minimum or said or assumes_convexity(statement))
+    return not (of_minimum or says_convex(statement))
+
+
+def says_convex(statement: Statement) -> bool:
+    """Whether it is about convex functions by its assumptions, or by its title."""
+    return assumes_convexity(statement) or bool(re.search(r"(?<!non)(?<!non-)convex", statement.title, re.IGNORECASE))
 
 
 def assumes_convexity(statement: Statement) -> bool:

@@ -26,8 +26,9 @@ from ratecheck.verification.monte_carlo import step_rounding
 
 # A state larger than this makes the exact engine slower than sampling.
 _LARGEST_EXACT_STATE = 1500
-# Gradients on functions with kinks beyond which a run in floating point is much faster than an exact one.
-_EXACT_GRADIENTS = 200
+# Gradients on functions with kinks up to which a run is exact: in a search, where a longer one is much faster in
+# floating point, and where it is the verdict that counts.
+_EXACT_GRADIENTS, _EXACT_IN_VERDICTS = 200, 10_000
 # Rounds that are followed one by one where repeated squaring overflows: a run that blows up does so early.
 _EARLY = 20_000
 # Rounds that are followed one by one; a mean over rounds may be about more.
@@ -115,7 +116,8 @@ def _of_piecewise(setting: Setting, ready: setup.Setup) -> str:
         return wished
     changes = setting.recorded & piecewise_runs.CHANGES
     try:
-        long = piecewise_runs.followed(ready).gradients > _EXACT_GRADIENTS
+        most = _EXACT_IN_VERDICTS if setting.options.rigorous else _EXACT_GRADIENTS
+        long = piecewise_runs.followed(ready).gradients > most
     except UndecidedError as error:
         if wished == "exact":
             raise InputError(f"{error}: use engine=step") from None

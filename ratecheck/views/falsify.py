@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import bounds
 from ratecheck.falsification.falsify import Falsified
 from ratecheck.falsification.simpler import SIZES
 from ratecheck.outcome import Outcome
@@ -71,7 +72,7 @@ def falsified_text(found: Falsified) -> str:
         lines += _searched_text(found)
     lines += _terms_text(found)
     if found.functions is not None:
-        lines += _functions_text(found.functions, violated=found.by_function)
+        lines += _functions_text(found, found.functions)
     if found.shrunk is not None and (shown := counterexample(found)) is not None:
         sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
         lines += [f"  shrunk  {_shrunk_text(found.shrunk)}", "", "the counterexample:", sentence, ""]
@@ -86,7 +87,8 @@ def _agreement(found: Falsified) -> list[str]:
     if found.tightness is None:
         return []
     if found.tightness >= 1 - _TIGHT:
-        return ["  tight   left and right agree to 1e-6 on the worst instance"]
+        instance = (found.of_instance or 0.0) >= 1 - _TIGHT
+        return [f"  tight   left and right agree to 1e-6 on the worst {'instance' if instance else 'function'}"]
     if len(found.independent) < _SEVERAL:
         return []
     most, least = found.independent[0], found.independent[-1]
@@ -103,15 +105,15 @@ def _searched_text(found: Falsified) -> list[str]:
     return lines + [f"  missed  {each}" for each in found.searched.missed]
 
 
-def _functions_text(functions: WorstFunctions, *, violated: bool) -> list[str]:
+def _functions_text(found: Falsified, functions: WorstFunctions) -> list[str]:
     """What is known of the worst convex functions: the case that fails, or how close the closest comes."""
     worst = functions.worst
     if worst is None:
         return [f"  convex  functions beyond quadratics were not asked: {functions.reason}"]
-    if violated:
-        again = " ".join(f"{name}={value!r}" for name, value in worst.case.values.items())
+    if found.by_function:
+        again = " ".join(f"{name}={value:.17g}" for name, value in worst.case.values.items())
         return ["", "the worst convex function, by its values and gradients:", worst_case_text(worst),
-                f"  again   ratecheck falsify {worst.case.statement.key} --pep {again}"]  # fmt: skip
+                f"  again   ratecheck falsify {bounds.own.address_of(found.statement)} --pep {again}"]  # fmt: skip
     sizes = sorted({tuple((name, int(case.case.values[name])) for name in ("n", "K", "T")) for case in functions.cases})
     where = "; ".join(" ".join(f"{name}={value}" for name, value in size) for size in sizes)
     most = "" if functions.tightness is None else f", left / right at most {number(_most(functions))}"

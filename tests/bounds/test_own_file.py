@@ -181,3 +181,16 @@ def test_an_unknown_method_is_named_with_its_line(tmp_path, monkeypatch, cli):
     done = cli("verify", "mine.py:bad", "n=4", "T=10")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("ratecheck: mine.py, line 15: mine/bad is about no known algorithm 'fedavgg'")
+
+
+def test_the_address_of_a_statement_is_what_the_command_line_takes(tmp_path):
+    """Of a user's own the file and the name, of others the key."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from bounds.theorem import theorem\n"
+        "bound = theorem(title='A', algorithm='fedavg', assumptions=['smoothness'], left='G_u', over='every_round',\n"
+        "                right='2*L*F_0', vocabulary='textbook')\n"
+    )
+    address = f"{path}:bound"
+    assert bounds.own.address_of(bounds.get(address)) == address
+    assert bounds.own.address_of(bounds.get("pfl/theorem-3.7")) == "pfl/theorem-3.7"

@@ -19,6 +19,7 @@ from bounds.parsing import expression
 from bounds.theorem import theorem
 from ratecheck.commands.exit_codes import OF_SEARCH
 from ratecheck.errors import InputError
+from ratecheck.falsification import falsify as module
 from ratecheck.falsification.falsify import INTERRUPTED, Budget, falsify
 from ratecheck.falsification.instance_families import TRACES, InstanceFamily, InstanceShape, _matrix, shapes
 from ratecheck.outcome import Outcome
@@ -362,3 +363,48 @@ def test_an_interrupt_that_compiled_code_hides_is_one(monkeypatch):
     found = falsify(bounds.get("pfl/theorem-3.7"), Budget(50))
     assert found.stopped == INTERRUPTED
     assert found.applicable == 4
+
+
+STALE = {
+    "algorithm": "fedsum-b",
+    "assumptions": ["smoothness", "oblivious_participation"],
+    "left": "G_u",
+    "over": "mean_of_rounds",
+    "settings": {"K": 1, "sigma": 0},
+    "vocabulary": "fedsum",
+    "step_products": ["eta == eta_g*eta_l"],
+}
+
+
+def test_a_bound_that_is_tight_with_everybody_there_is_searched_where_clients_stay_away():
+    """Gradient descent with step 1/L reaches the first term for any T; a delay breaks the second one."""
+    right = {"descent": "2*Delta_f/(eta*T)", "start": "2*tau_max*F_0/T"}
+    statement = theorem(title="Stale", right=right, conditions=["eta <= 1/(L*max(1, tau_max))"], **STALE)
+    search = module._Search(statement, SMALL, module.SEARCHED, lambda *_: None, 0.0)
+    ranked = [InstanceFamily(statement, shape, {}) for shape in shapes(statement)]
+    ranked.sort(key=lambda family: bool(family.shape.trace))
+    assert not any(family.shape.trace for family in ranked[: module._SHAPES])
+    assert any(family.shape.trace for family in search._evolvable(ranked))
+    # One client, every second round: what the whole search shrinks to.
+    found = falsify(statement, Budget(400, by_term=False, functions=False), fixed={"N": 1, "S": 1})
+    assert found.outcome is Outcome.VIOLATED
+    assert found.shape.trace == "rare"
+
+
+def test_a_mean_over_rounds_that_is_tight_in_one_round_is_searched_in_longer_runs():
+    """||grad f||^2 <= 2 L (f - f*), at the start, and less in the mean."""
+    statement = theorem(
+        title="Mean",
+        algorithm="fedavg",
+        assumptions=["smoothness", "full_participation", "no_personal"],
+        left="G_u",
+        over="mean_of_rounds",
+        right="2*L*F_0",
+        conditions=["gamma_u <= 1/L"],
+        settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0},
+        vocabulary="textbook",
+    )
+    found = falsify(statement, Budget(80, by_term=False, functions=False))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.instance.given["T"] >= 2
+    assert 0.5 < found.tightness <= 1
