@@ -93,7 +93,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
             location="eq. (A.6)",
             quantity=s.B,
             bound=(1 + 1 / (T - 1)) * s.B_prev + 2 * T * L**2 * n * (s.du2 + s.dv2),
-            steps=numbered("pfl/lemma-3.6-recursion", 2, 3, 4),
+            steps=numbered("pfl/lemma-3.6-recursion", 14),
         ),
         steps=(
             Fact(
@@ -142,11 +142,28 @@ IMPLICATIONS: tuple[Implication, ...] = (
             steps=(
                 numbered("pfl/lemma-4.1", 6),
                 numbered("pfl/lemma-4.1", 7),
-                numbered("pfl/lemma-4.1", *range(9, 19)),
+                numbered("pfl/lemma-4.1", 15, 23, 19, 20),
             ),
             personal=_PERSONAL_STEP_SCAFFOLD,
         ),
         location="Appendix A, proof of Lemma 4.1",
+    ),
+    Implication(
+        conclusion="pfl/lemma-4.3",
+        start=Fact(
+            location="last display",
+            quantity=s.E,
+            bound=96 * L**2 * K**2 * s.gamma_u**2 * s.C
+            + 24 * n * K**3 * s.gamma_u**2 * s.G_u
+            + 8 * n * K**3 * s.gamma_v**2 * s.G_v
+            + 52 * n * K**2 * (s.gamma_u**2 * sigma_u**2 + s.gamma_v**2 * sigma_v**2),
+            # From two local steps on; with one the drift is 0. The sum of powers is the one that the lines use.
+            steps=(
+                *numbered("pfl/lemma-3.5", 2),
+                *numbered("pfl/lemma-4.3", 2, *range(4, 17), *range(18, 21)),
+            ),
+        ),
+        location="Appendix A, proof of Lemma 4.3",
     ),
     Implication(
         conclusion="pfl/lemma-4.4",

@@ -300,6 +300,7 @@ kappa = sp.Symbol("kappa", positive=True)
 lkg = L * K * gamma
 FULL = su / n + sv
 _cap = below(8 * lkg, 1)
+GROWTH = forms.growth_of_gradients()
 _two_rounds = above(T, 2)
 _outer = (above(eta_u, T), above(eta_u**2, n), above(eta_v, 1))
 _sampling = gamma**2 * (n - m) / (m * n**2)
@@ -663,6 +664,16 @@ SIXTH: tuple[Step, ...] = (
         _a_5.subs(E, _E_third),
         (1 + 2 / (T - 1)) * B + 2 * n * T * (G_u + G_v) + 2 * n * T / K * FULL,
         _two_rounds,
+    ),
+    gram(
+        "lemma-3.6-recursion-14",
+        "eq. (A.6) in one piece, not printed",
+        "for T >= 2: B^t <= (1 + 1/(T-1))*B^{t-1} + 2*T*L^2*sum_i E(||du||^2 + ||dv_i||^2)",
+        GROWTH.left,
+        GROWTH.right,
+        *GROWTH.hypotheses,
+        conditions=GROWTH.conditions,
+        remark="From Assumption 2.1 with kappa = T - 1 put in.",
     ),
 )
 

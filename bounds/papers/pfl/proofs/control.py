@@ -328,6 +328,7 @@ _v_step = (
 _six = (a - g, g - d_i, f - d, f, c_i - d_i, c - d)
 _added = _start_u + 2 * K * gamma_v**2 * w**2 + 13 * su * gamma_u**2 + sv * gamma_v**2
 _noise = su * gamma_u**2 + sv * gamma_v**2
+_together = forms.errors_together()
 
 
 def _times_four(power: int) -> Scalar:
@@ -515,6 +516,16 @@ FOUR_ONE: tuple[Step, ...] = (
         _lemma_4_1,
         below(DU, A_8),
         below(DV, 2 * T_2v + 2 * K * sv * gamma**2 * m / n),
+    ),
+    gram(
+        "lemma-4.1-23",
+        "proof of Lemma 4.1, eq. (A.8), second inequality in one piece, not printed",
+        "E||Y + C + D||^2 <= 9*m*K*sigma_u^2",
+        _together.left,
+        _together.right,
+        *_together.hypotheses,
+        conditions=_together.conditions,
+        remark="From the lines that lead to it by way of eq. (A.7), with its equalities as they hold.",
     ),
 )
 

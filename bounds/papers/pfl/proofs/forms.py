@@ -415,3 +415,31 @@ _stale_sums = A - K * _mean_old
 STALE_LEFT = deviation(_stale_sums, _stale_sums)
 STALE_HALVES = 2 * squares(_stale_sums) + 2 / n * square(total(_stale_sums))
 STALE_SPLIT = 4 * K * (2 * squares(old - start_u) + 2 * squares(GAP_U))
+
+
+# --- Two displays in one piece, from the assumptions ---
+
+
+def errors_together() -> Gram:
+    """E||Y + C + D||^2 <= 9 m K sigma_u^2: errors of two rounds are uncorrelated."""
+    printed = Xi + OWN + ALL
+    hypotheses = (*uncorrelated(xi, N_u), *uncorrelated(omega, N_c), *independent(xi, omega), BOUNDED_U, BOUNDED_C)
+    return Gram(
+        left=sampled(printed, printed), operator="<=", right=9 * m * K * su, hypotheses=hypotheses, conditions=SAMPLE
+    )
+
+
+def growth_of_gradients() -> Gram:
+    """Eq. (A.6) for T >= 2: gradients at (u, v), (u, v + dv) and (u + du, v + dv) are before_i, half_i and s_i."""
+    before, half, dv = per_client("before half dv")
+    (du,) = vectors("du")
+    return Gram(
+        left=squares(start_u),
+        operator="<=",
+        right=(1 + 1 / (s.T - 1)) * squares(before) + 2 * s.T * L**2 * (n * square(du) + squares(dv)),
+        hypotheses=(
+            below(squares(start_u - half), L**2 * n * square(du), "smooth in u"),
+            below(squares(half - before), L**2 * squares(dv), "grad_u is smooth in v_i"),
+        ),
+        conditions=(above(s.T, 2),),
+    )
