@@ -280,7 +280,7 @@ def test_the_command_says_what_it_found():
     done = subprocess.run([*command, "pfl/corollary-4.6", "--json"], capture_output=True, text=True, check=False)
     (found,) = json.loads(done.stdout)["implications"]
     assert (found["verdict"], found["premises"]) == ("PROVED", ["pfl/theorem-4.5"])
-    for wrong in ("pfl/lemma-3.5", "pfl/none", "none"):
+    for wrong in ("pfl/lemma-3.2", "pfl/none", "none"):
         done = subprocess.run([*command, wrong], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
