@@ -68,7 +68,9 @@ def noisy(statement: Statement) -> bool:
 def planted(key: str, statement: Statement, verdicts: int, seed: int) -> PlantedTruth:
     """So many verdicts on a random instance each, with fresh noise each."""
     rng = np.random.default_rng(seed_of(seed, key, "planted"))
-    families = [InstanceFamily(statement, shape) for shape in shapes(statement) if not shape.kinks]
+    # Where samples have two values all outcomes are followed, and nothing is drawn.
+    drawn = (shape for shape in shapes(statement) if not (shape.kinks or shape.sampled))
+    families = [InstanceFamily(statement, shape) for shape in drawn]
     done = accused = passed = misses = 0
     while done < verdicts and misses < _TRIES:
         family = families[rng.integers(len(families))]
