@@ -41,8 +41,10 @@ def test_the_tight_bound_holds_and_a_smaller_one_is_violated(N):
 
 
 def test_a_long_run_is_followed_in_floating_point():
-    """Beyond some hundred gradients; what is decided there is asked again in exact arithmetic."""
-    found = verify(descent("0.999*L*dist2_0/(4*gamma_u*L*t + 2)"), slowest(400), {"T": 401, "gamma_u": 1.0})
+    """Beyond 10,000 gradients; what is decided there is asked again in exact arithmetic."""
+    statement, numbers = descent("0.999*L*dist2_0/(4*gamma_u*L*t + 2)"), {"T": 10_001, "gamma_u": 1.0}
+    assert verify(statement, slowest(400), {**numbers, "T": 401}).engine == "exact"
+    found = verify(statement, slowest(10_000), numbers)
     assert found.engine == "step"
     assert found.outcome is Outcome.VIOLATED
     assert any("VIOLATED is proved in interval arithmetic" in note for note in found.notes)
