@@ -18,36 +18,33 @@ depend on each other: products stand for their expectations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger.step import above, below, equal
-from bounds.ledger.vectors import Vector, dot, product_symbol
+from bounds.ledger.vectors import Vector, dot, vectors
 from bounds.statement import Condition
 
 n, m, K = s.n, s.m, s.K
-Coefficients = Mapping[str, sp.Expr]
-_NONE: Coefficients = {}
 NOTHING = Vector({})
 
 
 @dataclass(frozen=True)
 class PerClient:
-    """X_i = sum_name own[name] * name_i + common, for every client i."""
+    """X_i = own_i + common for every client i: ``own`` is a combination of named vectors, of which each has its own."""
 
-    own: Coefficients
+    own: Vector
     common: Vector = NOTHING
 
     def __add__(self, other: PerClient | Vector) -> PerClient:
         if isinstance(other, Vector):
             return PerClient(self.own, self.common + other)
-        return PerClient(_sum(self.own, other.own), self.common + other.common)
+        return PerClient(self.own + other.own, self.common + other.common)
 
     def __rmul__(self, scalar: sp.Expr | int) -> PerClient:
-        return PerClient(_times(scalar, self.own), scalar * self.common)
+        return PerClient(scalar * self.own, scalar * self.common)
 
     def __sub__(self, other: PerClient | Vector) -> PerClient:
         return self + -1 * other
@@ -55,18 +52,18 @@ class PerClient:
 
 @dataclass(frozen=True)
 class PerStep:
-    """a_ik = sum_name own[name] * name_ik + client_i, for every client i and its local steps k."""
+    """a_ik = own_ik + client_i for every client i and its local steps k, with ``own`` as in `PerClient`."""
 
-    own: Coefficients
-    client: PerClient = field(default_factory=lambda: PerClient(_NONE))
+    own: Vector
+    client: PerClient = PerClient(NOTHING)
 
     def __add__(self, other: PerStep | PerClient | Vector) -> PerStep:
         if not isinstance(other, PerStep):
             return PerStep(self.own, self.client + other)
-        return PerStep(_sum(self.own, other.own), self.client + other.client)
+        return PerStep(self.own + other.own, self.client + other.client)
 
     def __rmul__(self, scalar: sp.Expr | int) -> PerStep:
-        return PerStep(_times(scalar, self.own), scalar * self.client)
+        return PerStep(scalar * self.own, scalar * self.client)
 
     def __sub__(self, other: PerStep | PerClient | Vector) -> PerStep:
         return self + -1 * other
@@ -74,24 +71,24 @@ class PerStep:
 
 def per_client(names: str) -> tuple[PerClient, ...]:
     """Named vectors of every client, from their names with spaces between them."""
-    return tuple(PerClient({name: sp.Integer(1)}) for name in names.split())
+    return tuple(map(PerClient, vectors(names)))
 
 
 def per_step(names: str) -> tuple[PerStep, ...]:
     """Named vectors of every local step of every client, from their names with spaces between them."""
-    return tuple(PerStep({name: sp.Integer(1)}) for name in names.split())
+    return tuple(map(PerStep, vectors(names)))
 
 
 def over_steps(a: PerStep) -> PerClient:
     """A_i = sum_k a_ik."""
-    return PerClient({f"{name}_i": c for name, c in a.own.items()}) + K * a.client
+    return PerClient(Vector({f"{name}_i": c for name, c in a.own.coefficients.items()})) + K * a.client
 
 
 def total(X: PerClient | PerStep) -> Vector:
     """sum_i X_i, or sum_ik a_ik."""
     if isinstance(X, PerStep):
         return total(over_steps(X))
-    return Vector({f"sum {name}": c for name, c in X.own.items()}) + n * X.common
+    return Vector({f"sum {name}": c for name, c in X.own.coefficients.items()}) + n * X.common
 
 
 def mean(X: PerClient) -> Vector:
@@ -101,15 +98,15 @@ def mean(X: PerClient) -> Vector:
 
 def deviation(X: PerClient, Y: PerClient) -> sp.Expr:
     """sum_i <X_i - X, Y_i - Y> with the means X and Y over clients."""
-    return _products("from the mean of clients", X.own, Y.own)
+    return dot(*(_renamed(each_.own, "from the mean of clients") for each_ in (X, Y)))
 
 
 def each(X: PerClient | PerStep, Y: PerClient | PerStep) -> sp.Expr:
     """sum_i <X_i, Y_i>, or sum_ik <a_ik, b_ik> where one of both has steps."""
     if isinstance(X, PerClient) and isinstance(Y, PerClient):
         return sp.expand(deviation(X, Y) + dot(total(X), total(Y)) / n)
-    a, b = (each_ if isinstance(each_, PerStep) else PerStep(_NONE, each_) for each_ in (X, Y))
-    inside = _products("from the mean of steps", a.own, b.own)
+    a, b = (each_ if isinstance(each_, PerStep) else PerStep(NOTHING, each_) for each_ in (X, Y))
+    inside = dot(*(_renamed(each_.own, "from the mean of steps") for each_ in (a, b)))
     return sp.expand(inside + each(over_steps(a), over_steps(b)) / K)
 
 
@@ -142,11 +139,6 @@ def sampled_with(X: PerClient, fixed: Vector) -> sp.Expr:
     return sp.expand(m / n * dot(total(X), fixed))
 
 
-def sampled_each(X: PerClient, Y: PerClient) -> sp.Expr:
-    """E sum_{i in S} <X_i, Y_i>."""
-    return sp.expand(m / n * each(X, Y))
-
-
 def uncorrelated(errors: PerStep, squared: sp.Expr) -> tuple[Condition, ...]:
     """E<xi_ik, xi_jl> = 0 for different clients and for different steps; ``squared`` is sum_ik E||xi_ik||^2."""
     sums, what = over_steps(errors), "errors are uncorrelated"
@@ -167,16 +159,6 @@ def independent(errors: PerStep, others: PerStep) -> tuple[Condition, ...]:
     )
 
 
-def _sum(one: Coefficients, other: Coefficients) -> Coefficients:
-    zero = sp.Integer(0)
-    return {name: one.get(name, zero) + other.get(name, zero) for name in {**one, **other}}
-
-
-def _times(scalar: sp.Expr | int, own: Coefficients) -> Coefficients:
-    return {name: sp.sympify(scalar) * c for name, c in own.items()}
-
-
-def _products(what: str, one: Coefficients, other: Coefficients) -> sp.Expr:
-    """A sum of products of deviations, bilinear in the named vectors."""
-    pairs = ((a * b, f"{i} {what}", f"{j} {what}") for i, a in one.items() for j, b in other.items())
-    return sp.expand(sp.Add(*(c * product_symbol(i, j) for c, i, j in pairs)))
+def _renamed(own: Vector, what: str) -> Vector:
+    """The deviations of the named vectors."""
+    return Vector({f"{name} {what}": c for name, c in own.coefficients.items()})

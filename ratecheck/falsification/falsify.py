@@ -22,10 +22,9 @@ from bounds.statement import Over, Relation, Statement
 from ratecheck import ending
 from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import DELAYS
 from ratecheck.errors import InputError
 from ratecheck.falsification.fixed import checked
-from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, shapes
+from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, shapes
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
@@ -352,12 +351,6 @@ class _Search:
                 rng=np.random.default_rng([k, int(rng.integers(2**31))]),
             )
 
-    @cached_property
-    def _delayed(self) -> bool:
-        """Whether the bound or a condition has a delay in it."""
-        facts = self.statement.vocabulary.facts
-        return any(facts.get(name) in DELAYS for name in self.statement.parameters)
-
     def _evolvable(self, ranked: list[InstanceFamily]) -> list[InstanceFamily]:
         """The best shapes; where delays matter, one with clients that stay away is among them.
 
@@ -365,17 +358,24 @@ class _Search:
         """
         chosen = ranked[:_SHAPES]
         late = [family for family in ranked if family.shape.trace]
-        if self._delayed and late and not any(family.shape.trace for family in chosen):
+        if has_delays(self.statement) and late and not any(family.shape.trace for family in chosen):
             chosen = [*chosen[: _SHAPES - 1], late[0]]
         return chosen
 
+    def _late(self, ranked: list[_Point]) -> list[_Point]:
+        """Where delays matter, the best point of each evolved shape with clients that stay away."""
+        if not has_delays(self.statement):
+            return []
+        away = [family for family in self.evolved if family.shape.trace]
+        best = (next((each for each in ranked if each.family is family), None) for family in away)
+        return [each for each in best if each is not None]
+
     def polish(self) -> None:
-        """Nelder and Mead's method from the best points, and the best of each evolved shape, until the budget ends."""
+        """Nelder and Mead's method from the best points, until the budget ends."""
         while True:
             ranked = sorted(self.points, key=lambda each: each.room)
-            of_shapes = [next((each for each in ranked if each.family is family), None) for family in self.evolved]
-            others = [each for each in of_shapes if each is not None and each.family.shape.trace]
-            ranked = [*ranked[: _POLISHED - len(others)], *others] if self._delayed else ranked[:_POLISHED]
+            late = self._late(ranked)
+            ranked = [*ranked[: _POLISHED - len(late)], *late]
             before = self.spent
             for each in ranked:
                 share = max((self.budget.evaluations - self.spent) // max(len(ranked), 1), 30)

@@ -230,6 +230,12 @@ def _two_level_shapes(statement: Statement) -> list[InstanceShape]:
     return found
 
 
+def has_delays(statement: Statement) -> bool:
+    """Whether the bound or a condition has a delay in it."""
+    facts = statement.vocabulary.facts
+    return any(facts.get(name) in DELAYS for name in statement.parameters)
+
+
 def is_bilevel(statement: Statement) -> bool:
     """Whether the statement is about problems with a lower level."""
     method = method_of(statement)
@@ -677,9 +683,7 @@ class InstanceFamily:
         if not means:
             return _BY_ENTRY
         # Expected delays of a random pattern are found by following it.
-        facts = statement.vocabulary.facts
-        delayed = any(facts.get(name) in DELAYS for name in statement.parameters)
-        far = (fixed_law and not delayed) or (self.shape.size == self.shape.n and not self.shape.trace)
+        far = (fixed_law and not has_delays(statement)) or (self.shape.size == self.shape.n and not self.shape.trace)
         return _FAR if far and not followed else _ROUND_BY_ROUND
 
     @property

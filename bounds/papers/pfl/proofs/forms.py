@@ -17,6 +17,7 @@ import sympy as sp
 from bounds import symbols as s
 from bounds.ledger.families import (
     FEW,
+    NOTHING,
     SAMPLE,
     PerClient,
     deviation,
@@ -26,6 +27,7 @@ from bounds.ledger.families import (
     over_steps,
     per_client,
     per_step,
+    q,
     sampled,
     sampled_with,
     squares,
@@ -72,7 +74,7 @@ def sample_mean(factor: sp.Expr) -> Gram:
 def sample_products() -> Gram:
     """By the probabilities that one client, and that two clients are drawn."""
     one = m / n
-    two = one - sp.Symbol("q", nonnegative=True)
+    two = one - q
     right = (one * squares(X) + two * (square(total(X)) - squares(X))) / m**2
     return Gram(left=sampled(X, X) / m**2, operator="==", right=right, conditions=SAMPLE)
 
@@ -245,7 +247,7 @@ BOUNDED_U, BOUNDED_C = (below(N, n * K * su, "bounded variance") for N in (N_u, 
 S_3u = deviation(A - K * d, A - K * d)
 # In sums over k: what is known before the round, a_ik - d_i + d, and Y, C and D of eq. (A.8).
 KNOWN = A - K * d + K * mean(d)
-OWN, ALL = Omega, PerClient({}, mean(Omega))
+OWN, ALL = Omega, PerClient(NOTHING, mean(Omega))
 
 
 def mean_of_variates() -> Identity:
@@ -403,7 +405,7 @@ def known_part() -> Gram:
 
 # --- Sides of lines that hold for all vectors ---
 
-GAP_U, GAP_V, STALE_GAP = a - start_u, z - start_v, A - K * d
+GAP_U, GAP_V = a - start_u, z - start_v
 # T_1u split at the gradient of the start.
 CHAIN = -K * gamma * G_u - gamma / n * dot(full, total(GAP_U))
 THREE = (
