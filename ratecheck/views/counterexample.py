@@ -245,7 +245,8 @@ class WrittenCounterexample:
             return style.formula(style.related(left, ">", style.words("right") + sides[1])) + self._where(first.claim)
         claim = proof.claim or (worst.claim if worst else "")
         equal = any(each.name == claim and each.relation is Relation.EQUAL for each in self.instance.statement.claims)
-        exact = _rational(proof.left), _rational(proof.right) or self._right_side(claim)
+        right_side = _rational(proof.right)
+        exact = _rational(proof.left), self._right_side(claim) if right_side is None else right_side
         sides = [self._side(*pair, style) for pair in zip(exact, self._rounded(style), strict=True)]
         left, right = (style.words(name) + side for name, side in zip(("left", "right"), sides, strict=True))
         at = proof.round if proof.left is not None else worst.round if worst else None

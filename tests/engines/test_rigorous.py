@@ -15,13 +15,14 @@ import sympy as sp
 from click.testing import CliRunner
 
 import bounds
-from ratecheck.algebra.ball import Ball
+from ratecheck.algebra.ball import EXACT, Ball
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError, enclose, outward
 from ratecheck.algebra.linear_algebra import inverse, minimum, rationals, semidefinite
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.exact_constants import Proved, participations
 from ratecheck.commands import verify
-from ratecheck.engines import exact_moments
+from ratecheck.engines import exact_moments, setup
+from ratecheck.engines.moments import lemmas, quantities
 from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Bernoulli, Cyclic, Trace, Uniform
@@ -342,9 +343,9 @@ def test_a_million_steps_and_a_billion_rounds(m):
 
 
 def test_undecided_is_said():
-    """Lemma quantities, and participations that are too many, are not decided; the reason is given."""
+    """Quantities that need more than the state, and participations that are too many, are not decided."""
     proof = prove(
-        Instance(bounds.get("pfl/lemma-3.2"), THREE, None, {"m": 2, "K": 2, "T": 3, "sigma_u": 0, "sigma_v": 0})
+        Instance(bounds.get("pfl/lemma-4.2"), THREE, None, {"m": 2, "K": 2, "T": 3, "sigma_u": 0, "sigma_v": 0})
     )
     assert proof.outcome is None
     assert "not recorded rigorously" in proof.reason
@@ -352,3 +353,54 @@ def test_undecided_is_said():
     proof = prove(Instance(bounds.get("fedsum/corollary-g.1-case-2-repaired"), THREE, Bernoulli(0.5, 3), given))
     assert proof.outcome is None
     assert "4096" in proof.reason
+
+
+OF_A_ROUND = ("E", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "descent", "inner_u", "inner_v", "du2", "dv2")
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"), list(itertools.product(("fedavg-p", "scaffold-p"), ("full", "uniform", "trace", "unequal")))
+)
+def test_encloses_what_a_round_does(name, pattern):
+    """Lemma quantities, changes of records and steps of variables, within the float engine's rounding."""
+    T, K, trace = 5, 3, PATTERNS[pattern]
+    start = {"x0": np.array([0.4, -0.7])}
+    noise = {"sigma_u": 0.3, "sigma_v": 0.2}
+    problem = Quadratic.synthetic(3, 3, 2, coupling=0.5, curvature=1.0, seed=1)
+    run = RigorousRun.of(METHODS[name], problem, trace, K=K, T=T, noise=noise, step_sizes=SIZES[name], start=start)
+    rest = {"noise": noise, "step_sizes": SIZES[name]}
+    ready = setup.prepare(name, problem, trace, K=K, T=T, **start, **rest)
+    further = ["change:G_u", "change:B", "step:u"]
+    lemma, changes = lemmas.expect(ready), quantities.expect(ready, further)
+    varying = pattern in ("unequal", "trace")
+    names = [*further, *(each for each in OF_A_ROUND if not varying or each not in ("T_1v", "T_2v"))]
+    found, means = list(run.rounds(names, BITS)), run.averages(names, BITS)
+    for each in names:
+        expected = changes if each in further else lemma
+        values, errors = expected.records[each], expected.errors[each] + 1e-12 * np.abs(expected.records[each])
+        assert (np.abs([float(row[each].middle) for row in found] - values) <= errors).all(), each
+        assert all(float(row[each].width) < 1e-40 for row in found)
+        assert abs(float(means[each].middle) - values.mean()) <= errors.mean() + 1e-12
+    if varying:
+        with pytest.raises(UndecidedError, match="number of participants"):
+            list(run.rounds(["T_1v"], BITS))
+
+
+def test_a_drift_and_a_change_by_hand():
+    """Two noisy steps of 1/2 on f = (x - 1)^2/2: from 0 over 1/2 to 3/4, in rationals."""
+    problem = Quadratic([[[1.0]]], [[1.0]], 1)
+    run = RigorousRun.of(
+        METHODS["fedavg"], problem, Uniform(1, 1), K=2, T=1, noise={"sigma_u": Fraction(1)},
+        step_sizes={"gamma_u": Fraction(1, 2), "eta_u": 1}, start={},
+    )  # fmt: skip
+    (found,) = run.rounds(["E", "change:gap", "change:distance2", "du2"], EXACT)
+    variance = Fraction(1, 4) * (1 + Fraction(1, 4))
+    by_hand = {
+        "E": Fraction(1, 4) + Fraction(1, 4),
+        "change:gap": (Fraction(1, 16) - 1 + variance) / 2,
+        "change:distance2": Fraction(1, 16) - 1 + variance,
+        "du2": Fraction(9, 16) + variance,
+    }
+    assert {name: (each.low, each.high) for name, each in found.items()} == {
+        name: (value, value) for name, value in by_hand.items()
+    }

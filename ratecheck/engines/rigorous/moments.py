@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,9 @@ from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import definite, inverse, rationals
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import Group, LinearMaps, TermOver, U, V, Variables
-from ratecheck.algorithms.asking import MethodError, exactly
+from ratecheck.algorithms.algorithm import TermOver, U
+from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
+from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
 from ratecheck.participation import Participation
 from ratecheck.participation.law import Clients, RoundLaw, Weighted
 from ratecheck.problems import Problem, Quadratic
@@ -156,119 +156,18 @@ class RigorousRun:
         return [sorted(group) for group in groups]
 
 
-def exact_parameters(
-    method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]]
-) -> tuple[Mapping[str, Number], ...]:
-    """What an algorithm's functions receive as ``p``, client by client, without m and delay."""
-    # Defaults are functions of n, exact on an exact n.
-    given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
-    sizes = {**given, **method.fixed, **step_sizes}
-    common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
-    parameters = []
-    for i in range(n):
-        own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
-        parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
-    return tuple(parameters)
-
-
-def in_round(parameters: Mapping[str, Number], participants: int = 1, delay: int = 1) -> dict[str, Any]:
-    """Those of a client with m and delay, as they are in one round."""
-    return {**parameters, "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
-
-
-def exact_answer(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of an algorithm says of exact numbers; `UndecidedError` where it has no use for them."""
-    try:
-        return exactly(function, *arguments)
-    except MethodError as error:
-        # With floats it has passed.
-        raise UndecidedError(str(error)) from None
-
-
-@dataclass(frozen=True)
-class _Law:
-    """One round: M' = sum of weight * A M A' over ``terms``, plus ``noise``."""
-
-    terms: list[tuple[Number, Ball]]
-    noise: Ball
-
-    def advance(self, moment: Ball) -> Ball:
-        total = self.noise
-        for weight, A in self.terms:
-            total = total + (A @ moment @ A.T).scaled(weight)
-        return total
-
-
-class _Part:
+class _Part(LinearForms):
     """A run on some of its coordinates."""
 
     def __init__(self, run: RigorousRun, coordinates: list[int], bits: int) -> None:
-        self.run, self.bits, self.algorithm = run, bits, run.method.algorithm
-        self.n, self.d = len(run.H), len(coordinates)
-        counts = {U: sum(c < run.shared for c in coordinates), V: sum(c >= run.shared for c in coordinates)}
-        self.sizes = {block: counts[block] for block in self.algorithm.blocks}
-        self.H = [H[np.ix_(coordinates, coordinates)] for H in run.H]
-        self.g, self.start = run.g[:, coordinates], run.start[:, coordinates]
+        H = [H[np.ix_(coordinates, coordinates)] for H in run.H]
+        shared = sum(c < run.shared for c in coordinates)
+        super().__init__(run.method.algorithm, H, run.g[:, coordinates], shared, run.parameters)
+        self.run, self.bits, self.start = run, bits, run.start[:, coordinates]
         self.variances = [run.variances[c] for c in coordinates]
-        self.server, self.client, self.local = (
-            self._length(group) for group in (self.algorithm.server, self.algorithm.client, self.algorithm.local)
-        )
-        self.size = self.server + self.n * self.client + 1
         self.fixed = run.trace.fixed(run.T)
-        self._laws: dict[tuple[Any, ...], _Law] = {}
+        self._laws: dict[tuple[Any, ...], MomentMap] = {}
         self._clients: dict[tuple[int, int], tuple[Ball, Ball]] = {}
-
-    # --- Linear forms ---
-
-    def _length(self, group: Group) -> int:
-        return sum(self.sizes[block] for block in group.values())
-
-    def _forms(self, group: Group, offset: int, width: int) -> Variables:
-        """The variables of a group as linear forms: units from column ``offset`` on."""
-        forms = {}
-        for name, block in group.items():
-            forms[name] = _units(self.sizes[block], offset, width)
-            offset += self.sizes[block]
-        return forms
-
-    def _rows(self, forms: Variables, group: Group, width: int) -> Entries:
-        """The forms of a group as one matrix."""
-        parts = [np.asarray(forms[name], dtype=object).reshape(self.sizes[b], width) for name, b in group.items()]
-        return np.concatenate([_zeros(0, width), *parts])
-
-    def _split(self, rows: Entries) -> Variables:
-        """Rows of all coordinates by block."""
-        split, at = {}, 0
-        for block, size in self.sizes.items():
-            split[block] = rows[at : at + size]
-            at += size
-        return split
-
-    @cached_property
-    def _proximal(self) -> list[Entries]:
-        """(H_i + lambda I)^-1."""
-        lambda_ = Enclosure.of(self.run.parameters[0]["lambda_"])
-        if not lambda_.exact:
-            raise UndecidedError("an inner problem whose lambda is not rational")
-        shifted = [H + lambda_.low * _units(self.d, 0, self.d) for H in self.H]
-        if not all(definite(matrix) for matrix in shifted):
-            raise UndecidedError("an inner problem that is not strongly convex")
-        return [inverse(matrix) for matrix in shifted]
-
-    def _answer(self, oracle: str, i: int, point: Entries) -> Entries:
-        """What the oracle returns at a point given by forms whose last column is the constant."""
-        linear = self.g[i]
-        if oracle == "gradient":
-            answer, shift = self.H[i].dot(point), -linear
-        else:
-            scaled = np.asarray(self.run.parameters[0]["lambda_"] * point, dtype=object)
-            answer, shift = self._proximal[i].dot(scaled), self._proximal[i].dot(linear)
-        answer = answer + _zeros(*answer.shape)
-        answer[:, -1] = answer[:, -1] + shift
-        return answer
-
-    def _p(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
-        return in_round(self.run.parameters[i], participants, delay)
 
     # --- One client, one round ---
 
@@ -276,47 +175,34 @@ class _Part:
         """(client', message) as a map of y = (server, client, 1), and the covariance of their noise."""
         if (i, delay) in self._clients:
             return self._clients[i, delay]
-        a, p, bits = self.algorithm, self._p(i, delay=delay), self.bits
+        a, p, bits = self.algorithm, self.parameters(i, delay=delay), self.bits
         width = self.server + self.client + 1
-        server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
-        begun = self._rows(exact_answer(a.begin, server, client, p), a.local, width)
-        begun = np.concatenate([begun, _units(1, width - 1, width)])
-        step, loading = self._step(i, p)
+        server, client = self.forms(a.server, 0, width), self.forms(a.client, self.server, width)
+        begun = self.rows(exact_answer(a.begin, server, client, p), a.local, width)
+        begun = np.concatenate([begun, units(1, width - 1, width)])
+        step, loading = self.local_step(i, p)
         noise = (loading * np.array(self.variances, dtype=object)).dot(loading.T)
         power, covariance = Ball.of(step, bits).power(Ball.of(noise, bits), self.run.K)
         wide = self.server + self.client + self.local
-        server, client = self._forms(a.server, 0, wide), self._forms(a.client, self.server, wide)
-        local = self._forms(a.local, self.server + self.client, wide)
+        server, client = self.forms(a.server, 0, wide), self.forms(a.client, self.server, wide)
+        local = self.forms(a.local, self.server + self.client, wide)
         state, message = exact_answer(a.finish, server, client, local, p)
-        rows = np.concatenate([self._rows(state, a.client, wide), self._rows(message, a.message, wide)])
-        direct = np.concatenate([rows[:, : width - 1], _zeros(len(rows), 1)], axis=1)
-        from_local = Ball.of(np.concatenate([rows[:, width - 1 :], _zeros(len(rows), 1)], axis=1), bits)
+        rows = np.concatenate([self.rows(state, a.client, wide), self.rows(message, a.message, wide)])
+        direct = np.concatenate([rows[:, : width - 1], zeros(len(rows), 1)], axis=1)
+        from_local = Ball.of(np.concatenate([rows[:, width - 1 :], zeros(len(rows), 1)], axis=1), bits)
         result = Ball.of(direct, bits) + from_local @ (power @ Ball.of(begun, bits))
         self._clients[i, delay] = result, from_local @ covariance @ from_local.T
         return self._clients[i, delay]
 
-    def _step(self, i: int, p: Mapping[str, Any]) -> tuple[Entries, Entries]:
-        """One local step as a matrix on (local, 1), and what the oracle's noise loads on its result."""
-        a, width = self.algorithm, self.local + self.d + 1
-        local = self._forms(a.local, 0, width)
-        # The oracle is asked at the first local variable of each block; a block without one has no coordinates.
-        first = {block: name for name, block in reversed([*a.local.items()])}
-        point = np.concatenate([local[first[b]] if b in first else _zeros(0, width) for b in a.blocks])
-        asked = self._answer(a.oracle, i, point) + _units(self.d, self.local, width)
-        after = self._rows(exact_answer(a.step, local, self._split(asked), p), a.local, width)
-        after = np.concatenate([after, _units(1, width - 1, width)])
-        kept = [*range(self.local), width - 1]
-        return after[:, kept], after[:, self.local : -1]
-
     def _increment(self, i: int, to_server: Ball, delay: int = 1) -> tuple[Ball, Ball]:
         """What client i adds to the map of z, and to the covariance of the noise."""
         rows, noise = self._client_round(i, delay)
-        stay = _zeros(self.client, self.server + self.client + 1)
-        stay[:, self.server : -1] = _units(self.client, 0, self.client)
-        own = Ball.of(_units(self.client, 0, len(rows.middle)), self.bits)
-        sent = Ball.of(_units(len(rows.middle) - self.client, self.client, len(rows.middle)), self.bits)
+        stay = zeros(self.client, self.server + self.client + 1)
+        stay[:, self.server : -1] = units(self.client, 0, self.client)
+        own = Ball.of(units(self.client, 0, len(rows.middle)), self.bits)
+        sent = Ball.of(units(len(rows.middle) - self.client, self.client, len(rows.middle)), self.bits)
         load = stacked(to_server @ sent, own)
-        change = load @ rows - stacked(Ball.of(_zeros(self.server, stay.shape[1]), self.bits), Ball.of(stay, self.bits))
+        change = load @ rows - stacked(Ball.of(zeros(self.server, stay.shape[1]), self.bits), Ball.of(stay, self.bits))
         at = self.server + i * self.client
         places = [*range(self.server), *range(at, at + self.client)]
         spread = load @ noise @ load.T
@@ -324,28 +210,28 @@ class _Part:
 
     def _base(self, count: int) -> tuple[Ball, Ball]:
         """The map of z without participants' messages, and that of the sum of messages to the server."""
-        a, messages = self.algorithm, self._length(self.algorithm.message)
+        a, messages = self.algorithm, self.length(self.algorithm.message)
         width = self.server + messages
         if count or not a.averages:
-            forms = self._forms(a.server, 0, width), self._forms(a.message, self.server, width)
-            rows = self._rows(exact_answer(a.aggregate, *forms, self._p(0, participants=count)), a.server, width)
+            forms = self.forms(a.server, 0, width), self.forms(a.message, self.server, width)
+            rows = self.rows(exact_answer(a.aggregate, *forms, self.parameters(0, participants=count)), a.server, width)
         else:
-            rows = _units(self.server, 0, width)
-        keep = _units(self.size, 0, self.size)
+            rows = units(self.server, 0, width)
+        keep = units(self.size, 0, self.size)
         keep[: self.server, : self.server] = rows[:, : self.server]
         return Ball.of(keep, self.bits), Ball.of(rows[:, self.server :], self.bits)
 
     # --- Laws of a round ---
 
-    def _given(self, members: Sequence[int], delays: Sequence[int]) -> _Law:
+    def _given(self, members: Sequence[int], delays: Sequence[int]) -> MomentMap:
         A, to_server = self._base(len(members))
-        noise = Ball.of(_zeros(self.size, self.size), self.bits)
+        noise = Ball.of(zeros(self.size, self.size), self.bits)
         for i, delay in zip(members, delays, strict=True):
             B, N = self._increment(i, to_server, delay)
             A, noise = A + B, noise + N
-        return _Law([(1, A)], noise)
+        return MomentMap([(1, A)], [], noise)
 
-    def _uniform(self, count: int) -> _Law:
+    def _uniform(self, count: int) -> MomentMap:
         """All sets of that many clients with equal probability."""
         n = self.n
         if count in (0, n):
@@ -356,19 +242,19 @@ class _Part:
         total, noise = parts[0]
         for B, N in parts[1:]:
             total, noise = total + B, noise + N
-        fluctuations: list[tuple[Number, Ball]] = [(one - two, B) for B, _ in parts]
-        return _Law([(1, A + total.scaled(one)), (two - one * one, total), *fluctuations], noise.scaled(one))
+        apart: list[tuple[Number, Ball]] = [(one - two, B) for B, _ in parts]
+        return MomentMap([(1, A + total.scaled(one))], [(two - one * one, total), *apart], noise.scaled(one))
 
-    def _independent(self, p: Sequence[Fraction]) -> _Law:
+    def _independent(self, p: Sequence[Fraction]) -> MomentMap:
         n = self.n
         if len(set(p)) == 1:
             counted = {c: math.comb(n, c) * p[0] ** c * (1 - p[0]) ** (n - c) for c in range(n + 1)}
-            return _mixed([(q, self._uniform(c)) for c, q in counted.items() if q])
+            return mixed([(q, self._uniform(c)) for c, q in counted.items() if q])
         return self._of_sets(*possible_sets(Clients(np.array(p, dtype=float))))
 
-    def _of_sets(self, *weighted: tuple[Fraction, tuple[int, ...]]) -> _Law:
+    def _of_sets(self, *weighted: tuple[Fraction, tuple[int, ...]]) -> MomentMap:
         """One of several sets."""
-        return _mixed([(q, self._given(members, [1] * len(members))) for q, members in weighted])
+        return mixed([(q, self._given(members, [1] * len(members))) for q, members in weighted])
 
     @property
     def _constant(self) -> bool:
@@ -379,7 +265,7 @@ class _Part:
             return same and not self.algorithm.uses_delay
         return self.run.trace.constant_law
 
-    def _all_laws(self) -> Iterator[_Law]:
+    def _all_laws(self) -> Iterator[MomentMap]:
         """The law of every round in turn."""
         trace, last = self.run.trace, [-1] * self.n
         if self.fixed is None and (self.algorithm.uses_delay or trace.law(0) is None):
@@ -400,7 +286,7 @@ class _Part:
                     sets=lambda law: self._kept(self._of_sets, *law.weighted),
                 )
 
-    def _kept(self, make: Callable[..., _Law], *arguments: Any) -> _Law:
+    def _kept(self, make: Callable[..., MomentMap], *arguments: Any) -> MomentMap:
         """A law, made once."""
         if arguments not in self._laws:
             self._laws[arguments] = make(*arguments)
@@ -413,29 +299,29 @@ class _Part:
         a, width = self.algorithm, self.n * self.d + 1
         clients, states = [], []
         for i in range(self.n):
-            point = _zeros(self.d, width)
+            point = zeros(self.d, width)
             point[:, -1] = self.start[i]
-            noise = _units(self.d, i * self.d, width)
-            gradient = self._split(self._answer(a.oracle, i, point) + noise)
-            clients.append(exact_answer(a.start_client, self._split(point), gradient, self._p(i)))
-            states.append(self._rows(clients[-1], a.client, width))
+            noise = units(self.d, i * self.d, width)
+            gradient = self.split(self.answer(a.oracle, i, point) + noise)
+            clients.append(exact_answer(a.start_client, self.split(point), gradient, self.parameters(i)))
+            states.append(self.rows(clients[-1], a.client, width))
         mean = {name: sum((client[name] for client in clients), 0) / Fraction(self.n) for name in a.client}
-        point = _zeros(self.d, width)
+        point = zeros(self.d, width)
         point[:, -1] = self.start[0]
-        server = self._rows(exact_answer(a.start_server, self._split(point), mean, self._p(0)), a.server, width)
-        rows = np.concatenate([server, *states, _units(1, width - 1, width)])
+        server = self.rows(exact_answer(a.start_server, self.split(point), mean, self.parameters(0)), a.server, width)
+        rows = np.concatenate([server, *states, units(1, width - 1, width)])
         variances = [*(variance / Fraction(self.run.K) for variance in self.variances)] * self.n
         return Ball.of((rows * np.array([*variances, 1], dtype=object)).dot(rows.T), self.bits)
 
     def quantities(self, names: Sequence[str]) -> dict[str, Ball]:
         """The symmetric matrices Q of the recorded quantities <Q, M>."""
         a, n, width = self.algorithm, Fraction(self.n), self.size
-        server, recorded, points, gradients = self._forms(a.server, 0, width), [], [], []
+        server, recorded, points, gradients = self.forms(a.server, 0, width), [], [], []
         for i in range(self.n):
-            client = self._forms(a.client, self.server + i * self.client, width)
-            points.append(self._recorded_point(server, client, width))
-            gradients.append(self._answer(a.record_oracle, i, points[-1]))
-            recorded.append(exact_answer(a.records, server, client, self._split(gradients[-1]), self._p(i)))
+            client = self.forms(a.client, self.server + i * self.client, width)
+            points.append(self.recorded_point(server, client, width))
+            gradients.append(self.answer(a.record_oracle, i, points[-1]))
+            recorded.append(exact_answer(a.records, server, client, self.split(gradients[-1]), self.parameters(i)))
         found = {}
         for name in names:
             if name in ("gap", "distance2") and name not in recorded[0]:
@@ -443,7 +329,7 @@ class _Part:
                 continue
             if name not in recorded[0]:
                 raise UndecidedError(f"{name} is not recorded rigorously")
-            Q = _zeros(width, width)
+            Q = zeros(width, width)
             for terms in zip(*(each[name] for each in recorded), strict=True):
                 factors = [Enclosure.of(term.factor).plain for term in terms]
                 if terms[0].over is TermOver.MEANS:
@@ -455,7 +341,7 @@ class _Part:
                 else:
                     # f_i = <x, grad f_i(x) - g_i>/2
                     for i, factor in enumerate(factors):
-                        lowered = gradients[i] + _zeros(*gradients[i].shape)
+                        lowered = gradients[i] + zeros(*gradients[i].shape)
                         lowered[:, -1] = lowered[:, -1] - self.g[i]
                         Q = Q + factor / (2 * n) * points[i].T.dot(lowered)
             found[name] = Ball.of((Q + Q.T) * Fraction(1, 2), self.bits)
@@ -466,12 +352,12 @@ class _Part:
         a, width = self.algorithm, self.server + self.client + 1
         if a.uses_delay:
             raise UndecidedError("what a client does depends on when it took part before")
-        server, client = self._forms(a.server, 0, width), self._forms(a.client, self.server, width)
-        gradient = self._answer(a.record_oracle, i, self._recorded_point(server, client, width))
-        recorded, found = exact_answer(a.records, server, client, self._split(gradient), self._p(i)), {}
+        server, client = self.forms(a.server, 0, width), self.forms(a.client, self.server, width)
+        gradient = self.answer(a.record_oracle, i, self.recorded_point(server, client, width))
+        recorded, found = exact_answer(a.records, server, client, self.split(gradient), self.parameters(i)), {}
         for name in names:
             head, _, what = name.removeprefix("participant:").rpartition(":")
-            Q = _zeros(width, width)
+            Q = zeros(width, width)
             if head == "step":
                 after, noise = self._client_round(i, 1)
                 if noise.middle.any():
@@ -494,47 +380,54 @@ class _Part:
 
     def _from_minimum(self, name: str, point: Entries) -> Ball:
         """F - inf f or ||u - u*||^2, of shared variables alone."""
-        H, g = (sum(each, 0) / Fraction(self.n) + _zeros(*np.shape(each[0])) for each in (self.H, self.g[:, None]))
+        H, g = (sum(each, 0) / Fraction(self.n) + zeros(*np.shape(each[0])) for each in (self.H, self.g[:, None]))
         if self.d != self.sizes[U] or not definite(H):
             raise UndecidedError(f"{name} is followed rigorously for shared variables with a single minimiser only")
-        away = point + _zeros(*point.shape)
+        away = point + zeros(*point.shape)
         away[:, -1] = away[:, -1] - inverse(H).dot(g[0])
-        weight = H * Fraction(1, 2) if name == "gap" else _units(self.d, 0, self.d)
+        weight = H * Fraction(1, 2) if name == "gap" else units(self.d, 0, self.d)
         return Ball.of(away.T.dot(weight).dot(away), self.bits)
-
-    def _recorded_point(self, server: Variables, client: Variables, width: int) -> Entries:
-        parts = []
-        for (group, slot), block in zip(LinearMaps(self.algorithm).point(), self.algorithm.blocks, strict=True):
-            names = self.algorithm.server if group == "server" else self.algorithm.client
-            if slot < 0:
-                parts.append(_zeros(self.sizes[block], width))
-            else:
-                name = [name for name, where in names.items() if where == block][slot]
-                parts.append((server if group == "server" else client)[name])
-        return np.concatenate(parts)
 
     def rounds(self, names: Sequence[str]) -> Iterator[dict[str, Enclosure]]:
         """Recorded quantities before every round."""
         if self.run.T > _MOST_ROUNDS:
             raise UndecidedError(f"T={self.run.T} rounds one by one are more than {_MOST_ROUNDS}")
-        forms, moment, before = self.quantities(names), self._first(), None
+        moment, before = self._first(), None
+        plain, of_laws = self.quantities([name for name in names if not of_a_round(name)]), self._of_laws(names)
         for law in self._all_laws():
             if before is not None:
                 moment = before.advance(moment)
             before = law
-            yield {name: Q.inner(moment) for name, Q in forms.items()}
+            yield {name: Q.inner(moment) for name, Q in {**plain, **of_laws(law)}.items()}
+
+    def _of_laws(self, names: Sequence[str]) -> Callable[[MomentMap], Mapping[str, Ball]]:
+        """The quantities of a round by its law, made once for each."""
+        wanted, kept = [name for name in names if of_a_round(name)], {}
+        size = self.run.trace.size
+        share = None if size is None else Fraction(size, self.n)
+        forms = RoundForms(
+            self, self.variances, self.run.K, self.bits, share, lambda name: self.quantities([name])[name]
+        )
+
+        def found(law: MomentMap) -> Mapping[str, Ball]:
+            if id(law) not in kept:
+                kept[id(law)] = {name: forms.form(name, law) for name in wanted}
+            return kept[id(law)]
+
+        return found
 
     def averages(self, names: Sequence[str]) -> dict[str, Enclosure]:
         """Means over the rounds of recorded quantities."""
         T = self.run.T
         if T > _FEW_ROUNDS and self._constant:
-            law = next(self._all_laws())
+            law, plain = next(self._all_laws()), [name for name in names if not of_a_round(name)]
+            forms = {**self.quantities(plain), **self._of_laws(names)(law)}
             if len(law.terms) == 1:
-                return {name: _by_doubling(law, Q, self._first(), T) for name, Q in self.quantities(names).items()}
+                return {name: _by_doubling(law, Q, self._first(), T) for name, Q in forms.items()}
             entries, products = self.size * (self.size + 1) // 2, 2 * T * len(law.terms)
             # The cheaper of the two, by how many numbers are multiplied.
             if entries <= _LARGEST and entries**3 * T.bit_length() < products * self.size**3:
-                return _by_squaring(law, self.quantities(names), self._first(), T)
+                return _by_squaring(law, forms, self._first(), T)
         totals = dict.fromkeys(names, Enclosure.of(0))
         for each in self.rounds(names):
             totals = {name: totals[name] + each[name] for name in names}
@@ -574,16 +467,7 @@ def vectors(problem: Quadratic, m: int, *, martingale: bool) -> dict[str, Fracti
     }
 
 
-def _mixed(laws: list[tuple[Fraction, _Law]]) -> _Law:
-    """One of several laws, with these probabilities."""
-    terms: list[tuple[Number, Ball]] = [(q * w, A) for q, law in laws for w, A in law.terms]
-    noise = laws[0][1].noise.scaled(laws[0][0])
-    for q, law in laws[1:]:
-        noise = noise + law.noise.scaled(q)
-    return _Law(terms, noise)
-
-
-def _by_doubling(law: _Law, Q: Ball, moment: Ball, T: int) -> Enclosure:
+def _by_doubling(law: MomentMap, Q: Ball, moment: Ball, T: int) -> Enclosure:
     """Mean over t < T of <Q, L^t M> for L(M) = A M A' + N, by the adjoint: it is <Q_T, M> + c_T."""
     ((_, A),), N = law.terms, law.noise
     power, noise, form, constant = A, N, Q, Enclosure.of(0)
@@ -601,7 +485,7 @@ def _by_doubling(law: _Law, Q: Ball, moment: Ball, T: int) -> Enclosure:
     return (form.inner(moment) + constant) / T
 
 
-def _by_squaring(law: _Law, forms: Mapping[str, Ball], moment: Ball, T: int) -> dict[str, Enclosure]:
+def _by_squaring(law: MomentMap, forms: Mapping[str, Ball], moment: Ball, T: int) -> dict[str, Enclosure]:
     """Means over t < T of <Q, L^t M>, by the powers of L on the entries of M together with the sums so far."""
     size, bits = len(moment.middle), moment.bits
     rows, columns = np.triu_indices(size)
@@ -640,14 +524,3 @@ def _by_squaring(law: _Law, forms: Mapping[str, Ball], moment: Ball, T: int) -> 
 
 def _added(parts: Sequence[Mapping[str, Enclosure]]) -> dict[str, Enclosure]:
     return {name: sum((part[name] for part in parts), Enclosure.of(0)) for name in parts[0]}
-
-
-def _units(size: int, offset: int, width: int) -> Entries:
-    """Unit rows, the first with its one in column ``offset``."""
-    rows = _zeros(size, width)
-    rows[np.arange(size), offset + np.arange(size)] = 1
-    return rows
-
-
-def _zeros(rows: int, columns: int) -> Entries:
-    return np.full((rows, columns), 0, dtype=object)

@@ -20,7 +20,7 @@ from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import LinearMaps, TermOver, U, V, Variables
 from ratecheck.engines.moments.exact import Expectation
-from ratecheck.engines.rigorous.moments import exact_answer, exact_parameters, in_round
+from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
 from ratecheck.problems import Piecewise

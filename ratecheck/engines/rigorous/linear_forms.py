@@ -1,0 +1,159 @@
+"""An algorithm's own functions on linear forms with exact coefficients: its variables, its oracle and a local step.
+
+A variable is a matrix whose rows are the coefficients of its coordinates on what stands before a round or a step; the
+last column is the constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.linear_algebra import Entries, definite, inverse
+from ratecheck.algorithms import Method
+from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, V, Variables
+from ratecheck.algorithms.asking import MethodError, exactly
+
+
+def exact_parameters(
+    method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]]
+) -> tuple[Mapping[str, Number], ...]:
+    """What an algorithm's functions receive as ``p``, client by client, without m and delay."""
+    # Defaults are functions of n, exact on an exact n.
+    given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
+    sizes = {**given, **method.fixed, **step_sizes}
+    common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
+    parameters = []
+    for i in range(n):
+        own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
+        parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
+    return tuple(parameters)
+
+
+def in_round(parameters: Mapping[str, Number], participants: int = 1, delay: int = 1) -> dict[str, Any]:
+    """Those of a client with m and delay, as they are in one round."""
+    return {**parameters, "m": Fraction(max(participants, 1)), "delay": Fraction(delay)}
+
+
+def exact_answer(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function of an algorithm says of exact numbers; `UndecidedError` where it has no use for them."""
+    try:
+        return exactly(function, *arguments)
+    except MethodError as error:
+        # With floats it has passed.
+        raise UndecidedError(str(error)) from None
+
+
+class LinearForms:
+    """The forms of an algorithm on n quadratics with ``H`` (n, d, d) and ``g`` (n, d), all exact.
+
+    The first ``shared`` coordinates are those of u; ``given`` has what the algorithm's functions receive as ``p``, per
+    client, without m and delay.
+    """
+
+    def __init__(
+        self, algorithm: Algorithm, H: Sequence[Entries], g: Entries, shared: int,
+        given: Sequence[Mapping[str, Number]],
+    ) -> None:  # fmt: skip
+        self.algorithm, self.H, self.g, self.given = algorithm, H, g, given
+        self.n, self.d = g.shape
+        counts = {U: shared, V: self.d - shared}
+        self.sizes = {block: counts[block] for block in algorithm.blocks}
+        self.server, self.client, self.local = (
+            self.length(group) for group in (algorithm.server, algorithm.client, algorithm.local)
+        )
+        self.size = self.server + self.n * self.client + 1
+
+    def length(self, group: Group) -> int:
+        """How many numbers the variables of a group have."""
+        return sum(self.sizes[block] for block in group.values())
+
+    def forms(self, group: Group, offset: int, width: int) -> Variables:
+        """The variables of a group as linear forms: units from column ``offset`` on."""
+        forms = {}
+        for name, block in group.items():
+            forms[name] = units(self.sizes[block], offset, width)
+            offset += self.sizes[block]
+        return forms
+
+    def rows(self, forms: Variables, group: Group, width: int) -> Entries:
+        """The forms of a group as one matrix."""
+        parts = [np.asarray(forms[name], dtype=object).reshape(self.sizes[b], width) for name, b in group.items()]
+        return np.concatenate([zeros(0, width), *parts])
+
+    def split(self, rows: Entries) -> Variables:
+        """Rows of all coordinates by block."""
+        split, at = {}, 0
+        for block, size in self.sizes.items():
+            split[block] = rows[at : at + size]
+            at += size
+        return split
+
+    @cached_property
+    def _proximal(self) -> list[Entries]:
+        """(H_i + lambda I)^-1."""
+        lambda_ = Enclosure.of(self.given[0]["lambda_"])
+        if not lambda_.exact:
+            raise UndecidedError("an inner problem whose lambda is not rational")
+        shifted = [H + lambda_.low * units(self.d, 0, self.d) for H in self.H]
+        if not all(definite(matrix) for matrix in shifted):
+            raise UndecidedError("an inner problem that is not strongly convex")
+        return [inverse(matrix) for matrix in shifted]
+
+    def answer(self, oracle: str, i: int, point: Entries) -> Entries:
+        """What the oracle returns at a point given by forms whose last column is the constant."""
+        linear = self.g[i]
+        if oracle == "gradient":
+            answer, shift = self.H[i].dot(point), -linear
+        else:
+            scaled = np.asarray(self.given[0]["lambda_"] * point, dtype=object)
+            answer, shift = self._proximal[i].dot(scaled), self._proximal[i].dot(linear)
+        answer = answer + zeros(*answer.shape)
+        answer[:, -1] = answer[:, -1] + shift
+        return answer
+
+    def parameters(self, i: int, participants: int = 1, delay: int = 1) -> dict[str, Any]:
+        """What the functions of a client receive in one round."""
+        return in_round(self.given[i], participants, delay)
+
+    def local_step(self, i: int, p: Mapping[str, Any]) -> tuple[Entries, Entries]:
+        """One local step as a matrix on (local, 1), and what the oracle's noise loads on its result."""
+        a, width = self.algorithm, self.local + self.d + 1
+        local = self.forms(a.local, 0, width)
+        # The oracle is asked at the first local variable of each block; a block without one has no coordinates.
+        first = {block: name for name, block in reversed([*a.local.items()])}
+        point = np.concatenate([local[first[b]] if b in first else zeros(0, width) for b in a.blocks])
+        asked = self.answer(a.oracle, i, point) + units(self.d, self.local, width)
+        after = self.rows(exact_answer(a.step, local, self.split(asked), p), a.local, width)
+        after = np.concatenate([after, units(1, width - 1, width)])
+        kept = [*range(self.local), width - 1]
+        return after[:, kept], after[:, self.local : -1]
+
+    def recorded_point(self, server: Variables, client: Variables, width: int) -> Entries:
+        """Where quantities are recorded."""
+        parts = []
+        for (group, slot), block in zip(LinearMaps(self.algorithm).point(), self.algorithm.blocks, strict=True):
+            names = self.algorithm.server if group == "server" else self.algorithm.client
+            if slot < 0:
+                parts.append(zeros(self.sizes[block], width))
+            else:
+                name = [name for name, where in names.items() if where == block][slot]
+                parts.append((server if group == "server" else client)[name])
+        return np.concatenate(parts)
+
+
+def units(size: int, offset: int, width: int) -> Entries:
+    """Unit rows, the first with its one in column ``offset``."""
+    rows = zeros(size, width)
+    rows[np.arange(size), offset + np.arange(size)] = 1
+    return rows
+
+
+def zeros(rows: int, columns: int) -> Entries:
+    """A matrix of whole zeros."""
+    return np.full((rows, columns), 0, dtype=object)
