@@ -76,7 +76,8 @@ class InstanceShape:
     ``groups`` kinds of clients have even shares of them; 0 where every client is of its own kind.
     ``continued``: curvatures are negative, and unequal although the statement bounds the clients' dissimilarity, of
     functions that continue otherwise beyond what the run sees. ``kinks``: clients' functions are quadratic between so
-    many points of each coordinate. Everybody takes part in both, and there is no noise.
+    many points of each coordinate. Everybody takes part in both, and there is no noise. ``opposed``: curvatures of
+    single clients are negative where that of f, their mean, is positive.
     ``bent``, of two levels: every client has its own Hessians, coupled and of any sign in the upper level, and v starts
     anywhere in its ball. ``sampled`` ones also draw samples, of second derivatives too.
     """
@@ -91,6 +92,7 @@ class InstanceShape:
     kinks: int = 0
     bent: bool = False
     sampled: bool = False
+    opposed: bool = False
 
     @property
     def quiet(self) -> bool:
@@ -105,6 +107,7 @@ class InstanceShape:
             f"{self.kinks} kinks" if self.kinks else "",
             "own Hessians on both levels" if self.bent else "",
             "samples" if self.sampled else "",
+            "clients that are not convex" if self.opposed else "",
         )
         return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
 
@@ -211,11 +214,23 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
         found += _grouped(statement, _GROUPED)
         if any_sign(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
+        if of_f_alone(statement):
+            found += [
+                InstanceShape(n, 1, 0, size, opposed=True) for n in (2, _FEW) for size in _participants(statement, n)
+            ]
         found += [shape for n in range(1, _FEW + 1) for shape in _kinked(statement, n)]
     else:
         # Without a run many clients cost little, and delays grow with their number.
         found += [shape for n in _MANY for shape in _grouped(statement, n)]
     return found
+
+
+def of_f_alone(statement: Statement) -> bool:
+    """Whether f has a minimum by an assumption on f, which says nothing of single clients."""
+    assumed, method = {*statement.assumptions}, method_of(statement)
+    on_f = assumed & {Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ}
+    on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY}
+    return bool(on_f) and not on_clients and method is not None and method.shared
 
 
 def _two_level_shapes(statement: Statement) -> list[InstanceShape]:
@@ -400,14 +415,17 @@ class InstanceFamily:
         return point
 
     def hard(self) -> Iterator[Array]:
-        """Points of functions with kinks that are known to be hard.
+        """Points that are known to be hard.
 
-        Of one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the same
-        gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and nearly
-        -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
+        Of clients that are not convex: all of them share their stationary point, and nearly cancel. Of functions with
+        kinks and one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the
+        same gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and
+        nearly -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
         """
         if self.shape.sampled:
             yield from self._at_rest()
+        if self.shape.opposed:
+            yield from (self._opposed(low, rounds) for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)))
         if not self.shape.kinks:
             return
         if self.shape.n > 1:
@@ -446,6 +464,13 @@ class InstanceFamily:
             own |= {f"piece {i} {c} {j}": 1.0 if i == 0 else _BARELY for j in inside}
             own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.shape.kinks)}
             own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
+        return self._at(own)
+
+    def _opposed(self, low: float, rounds: float) -> Array:
+        """f_1 = (x - 1)^2/2 and another client that is -``low`` times that; others are next to flat."""
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "curvature 0 0": 1.0, "slope 0 0": 1.0}
+        own |= {"curvature 1 0": _coordinate_of(-low), "slope 1 0": (1 - low) / 2}
+        own |= {"curvature 2 0": 0.3, "slope 2 0": 0.5}
         return self._at(own)
 
     def _at(self, own: Mapping[str, float]) -> Array:
@@ -610,9 +635,11 @@ class InstanceFamily:
         curvature, slope = np.zeros((n, d)), np.zeros((n, d))
         for (i, group), c in itertools.product(enumerate(shape.group_of), range(d)):
             own = f"curvature {group} {c}"
-            bent = _any_curvature if shape.continued else _curvature
+            bent = _any_curvature if shape.continued or shape.opposed else _curvature
             curvature[i, c] = bent(coordinate[own if own in coordinate else f"curvature 0 {c}"])
             slope[i, c] = 2 * coordinate[f"slope {group} {c}"] - 1
+        if shape.opposed:
+            curvature += np.maximum(_LEAST / 10 - curvature.mean(axis=0), 0.0)
         if not curvature.any():
             # Statements are about functions that are not linear.
             curvature[:, 0] = 1 / _WIDE
@@ -793,6 +820,11 @@ def _any_curvature(x: float) -> float:
     if x < 0.3:
         return -(_WIDE ** (-x / 0.3))
     return 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.3))
+
+
+def _coordinate_of(curvature: float) -> float:
+    """Where `_any_curvature` is this negative number."""
+    return -0.3 * math.log(-curvature) / math.log(_WIDE)
 
 
 def _reach(x: float) -> float:

@@ -37,6 +37,8 @@ def _kind(statement: Statement, family: InstanceFamily) -> str:
         return f"{convex}functions with {family.shape.kinks} kinks, without noise"
     if family.shape.continued:
         return "functions of any curvature where the run is, without noise"
+    if family.shape.opposed:
+        return "quadratics with clients that are not convex"
     return "quadratics" if method_of(statement) is not None else "vectors"
 
 
@@ -80,4 +82,6 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
         found.append("functions that are not quadratic")
     if Assumption.DISSIMILARITY in statement.assumptions:
         found.append("unequal curvatures with noise")
+    if Assumption.INNER_ACCURACY in statement.assumptions:
+        found.append("inner problems that are solved inexactly")
     return found

@@ -10,6 +10,7 @@ import pytest
 from bounds.papers.textbook.pairs import PAIRS, PairKind
 from bounds.papers.textbook.statements import STATEMENTS, TWINS
 from ratecheck.falsification.falsify import Budget, falsify
+from ratecheck.falsification.instance_families import shapes
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Trace
 from ratecheck.problems import Certificate, Quadratic
@@ -91,7 +92,11 @@ INSTANCES = {
     # Unequal curvatures where dissimilarity is bounded along the run.
     "local-gd-apart-drift": (apart(1, 0.5), {"T": 100, "K": 2, "gamma_u": 1 / 20}),
     "local-sgd-drift": (apart(1, 0.5), {"T": 100, "K": 2, "gamma_u": 1 / 20, "sigma_u": 0}),
-    # Negative curvature.
+    # Negative curvature, of one client or of all.
+    "sampled-values-mean": (
+        Quadratic([[[1.0]], [[-0.9]]], [[1.0], [-0.9]], 1),
+        {"T": 144, "m": 1, "gamma_u": 0.25},
+    ),
     "gradients-never-rise": (Quadratic(-np.ones((1, 1, 1)), np.ones((1, 1)), 1), {"T": 2, "gamma_u": 0.5}),
     "drift-cap": (Quadratic(-np.ones((1, 1, 1)), np.ones((1, 1)), 1), {"T": 1, "K": 8, "gamma_u": 1}),
 }
@@ -130,6 +135,15 @@ def test_curvatures_of_any_sign_are_searched(name):
     assert all(f"{name} ~ " in sentence for name in absent)
     assert ("of functions that continue with another curvature beyond the box of the run" in sentence) == bool(absent)
     assert found.shape.continued or not absent
+
+
+def test_clients_that_are_not_convex_are_searched():
+    """Where f alone is assumed to be strongly convex."""
+    pair = BY_WRONG["sampled-values-mean"]
+    found = falsify(pair.wrong, Budget(400, by_term=False))
+    assert found.outcome is Outcome.VIOLATED
+    assert found.shape.opposed
+    assert not any(shape.opposed for shape in shapes(pair.true))
 
 
 def certified(instance):

@@ -1,8 +1,8 @@
 """Pairs about sampled clients and local steps.
 
 x is the server's model, y_ik a local iterate of client i, with y_i0 = x, h_k the mean over the clients of
-grad f_i(y_ik), and q = (n - m)/(m (n - 1)) what a sample of m of n without replacement leaves of a variance. Nothing
-here needs convexity.
+grad f_i(y_ik), and q = (n - m)/(m (n - 1)) what a sample of m of n without replacement leaves of a variance. Convexity
+is needed where it is assumed alone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from bounds.papers.textbook.statements import (
     L,
     T,
     b,
+    b_star,
+    dist2_0,
     du2,
     fall,
     g,
     g_v,
     gamma,
+    gap,
     inner,
     m,
     n,
@@ -65,6 +68,13 @@ SGD_SAMPLED = Form(
 SGD_SAMPLED_LOOSE = Form(
     name="sampled-loose", title="Sampled clients, four times the noise", left=G,
     right={"gap": START, "noise": 4 * L * g * sigma_u**2 / m, "sampling": L * g * b**2 / m}, caps=(CAP,), **_SAMPLED,
+)  # fmt: skip
+# For convex f_i, mean ||grad f_i(x)||^2 <= 4 L (f - f*) + 2 b_*^2; so ||x - x*||^2 falls by g (f - f*) - 2 g^2 b_*^2.
+SAMPLED_VALUES = Form(
+    name="sampled-values", title="Values with sampled clients", left=gap,
+    right={"start": dist2_0 / (g * T), "sampling": 2 * g * b_star**2}, caps=((g, "<=", 1 / (4 * L)),),
+    settings={**SAMPLED, "sigma_u": ZERO},
+    assumptions=(_SMOOTH, Assumption.CONVEXITY, _SOME, Assumption.MINIMISER_HETEROGENEITY, _SHARED),
 )  # fmt: skip
 # The variance of a sample's mean of one step each, with that of all clients' gradients at x.
 SAMPLED_MOVE = Form(
@@ -347,6 +357,15 @@ FEDERATED_PAIRS: tuple[StatementPair, ...] = (
         PairKind.CONVEXITY, "cap", "up to 1/L",
         "f = -L x^2/2 near x = 1: the local iterates grow as (1 + g L)^k.",
         hard="negative curvature", caps=((g, "<=", 1 / L),),
+    ),
+    SAMPLED_VALUES.pair(
+        PairKind.CONVEXITY, "mean", "for a mean that is strongly convex",
+        "f_1 = (x - 1)^2/2 and f_2 = -9 (x - 1)^2/20: a drawn client multiplies x - 1 by 1 - g or 1 + 0.9 g, whose "
+        "squares have a mean above 1.",
+        hard="clients that are not convex",
+        assumptions=(
+            _SMOOTH, Assumption.STRONG_CONVEXITY, _SOME, Assumption.MINIMISER_HETEROGENEITY, _SHARED,
+        ),
     ),
     FIRST_ORDER.pair(
         PairKind.LEMMA, "drift", "half the drift",
