@@ -42,6 +42,7 @@ from ratecheck.exponents.sweep import check_measurable
 from ratecheck.participation import Participation, Periodic, Uniform
 from ratecheck.problems import Piecewise, Problem, Quadratic
 from ratecheck.settings.applicability import LAWS, foreign, step_source
+from ratecheck.settings.measured import measured_in
 from ratecheck.verification.instance import Instance
 
 # Curvatures that are tried over so many decades below L, and how often the best of them is looked at closer.
@@ -293,6 +294,9 @@ def covered(statement: Statement) -> Method:
         raise InputError(f"{statement.key} is about no run that hard instances are known for")
     if reasons := foreign(statement):
         raise InputError(f"{statement.key}: {reasons[0]}")
+    sides = (measured_in(claim.bound, statement.vocabulary) for claim in statement.claims)
+    if names := sorted(frozenset().union(*sides)):
+        raise InputError(f"{statement.key} has {', '.join(names)} on its right side, which every run has its own of")
     assumptions, facts = {*statement.assumptions}, statement.vocabulary.facts
     laws = {*LAWS, Assumption.INDEPENDENT_PARTICIPATION}
     if unmet := sorted(each.value for each in assumptions - _SAMPLED - _MET - {Assumption.DRAWN_STEP_SIZES} - laws):

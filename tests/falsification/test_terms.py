@@ -113,3 +113,10 @@ def test_a_right_side_that_is_written_as_one_sum_has_a_niche_for_every_summand()
     found = by_term(drift)
     assert [niche.refuted for niche in found.niches] == [False, True]
     assert in_parts(bounds.get("pfl/theorem-3.7")) is bounds.get("pfl/theorem-3.7")
+
+
+def test_a_right_side_that_a_run_measures_is_not_looked_at_by_term():
+    """It has no value at a setting: what is measured is no parameter that may be anything."""
+    found = by_term(bounds.get("textbook/gradient-descent-moved"))
+    assert not found.niches
+    assert "has du2 on its right side" in found.reason
