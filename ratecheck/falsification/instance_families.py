@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
@@ -58,6 +59,11 @@ _PIECE_BY_PIECE = (16, 500)
 _BARELY = 0.3
 # Kinks of such a function, and the least curvature of one that is strongly convex.
 _KINKS, _LEAST = 2, 0.02
+# How near 0 a kink is at least.
+_NEAREST = 0.01
+# Beside a hill: how far gradients are from their mean, in the cube's coordinates and really; and rounds, of which the
+# least error of the start grows with every one.
+_APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
 # Clients that are each of their own kind; numbers of clients that are tried where nothing runs, and in two groups of
 # equal clients.
 _FEW = 3
@@ -119,27 +125,28 @@ class InstanceShape:
 
 
 # Who takes part, as matrices: client 0 always and the others as named; never with nobody at all in round 0.
-TRACES = ("cyclic", "once", "late", "alternating", "blocks", "rare")
+TRACES = ("cyclic", "once", "late", "alternating", "blocks", "rare", "leaving")
 
 
 def _matrix(kind: str, n: int, size: int, T: int) -> NDArray[np.bool_]:
     rounds = np.arange(T)[:, None]
     clients = np.arange(n)[None, :]
-    if kind == "cyclic":
-        return np.asarray((clients - rounds * size) % n < size)
-    if kind == "once":
-        # All in round 0, then client 0 alone.
-        return np.asarray((rounds == 0) | (clients == 0))
-    if kind == "late":
-        # Client 0 alone until the last round.
-        return np.asarray((rounds == T - 1) | (clients == 0))
-    if kind == "rare":
-        # All of them four times.
-        return np.broadcast_to(rounds % -(-T // 4) == 0, (T, n))
-    if kind == "alternating":
-        return np.asarray((clients + rounds) % 2 == 0) | (n == 1)
-    # Client after client, each for a stretch of rounds.
-    return np.asarray(clients == rounds * n // T)
+    return np.asarray(
+        {
+            "cyclic": (clients - rounds * size) % n < size,
+            # All in round 0, then client 0 alone.
+            "once": (rounds == 0) | (clients == 0),
+            # Client 0 alone until the last round.
+            "late": (rounds == T - 1) | (clients == 0),
+            "alternating": ((clients + rounds) % 2 == 0) | (n == 1),
+            # Client after client, each for a stretch of rounds.
+            "blocks": clients == rounds * n // T,
+            # All of them four times.
+            "rare": np.broadcast_to(rounds % -(-T // 4) == 0, (T, n)),
+            # All of them twice, and then nobody any more.
+            "leaving": np.broadcast_to(rounds <= 1, (T, n)),
+        }[kind]
+    )
 
 
 def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> list[InstanceShape]:
@@ -206,7 +213,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     found = []
     for n, (d_u, d_v) in itertools.product(range(1, _FEW + 1), blocks):
         for size in _participants(statement, n):
-            kinds = () if not every_participation(statement) else TRACES if n > 1 else ("rare",)
+            kinds = () if not every_participation(statement) else TRACES if n > 1 else ("rare", "leaving")
             found.append(InstanceShape(n, d_u, d_v, size))
             if size == 1:
                 found += [InstanceShape(n, d_u, d_v, size, kind) for kind in kinds]
@@ -430,6 +437,8 @@ class InstanceFamily:
             return
         if self.shape.n > 1:
             yield from (self._clients_apart(rounds, steps) for rounds, steps in ((1.0, 1.0), (0.8, 0.4)))
+            if self._hilly:
+                yield from (self._beside_a_hill(steps) for steps in (1.0, 0.4))
             return
         # T = 2 and 5: the slope ends 2 T - 2 steps away.
         for rounds, end in ((0.16, 2.0), (0.28, 8.0)):
@@ -452,7 +461,7 @@ class InstanceFamily:
         """All coordinates alike, a slope of -1 at the start."""
         own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
         for c in range(self.shape.d_u):
-            own |= {f"kink 0 {c} {j}": 0.5 + (math.log10(kink) + 2) / 6 for j, kink in enumerate(kinks)}
+            own |= {f"kink 0 {c} {j}": _place(kink) for j, kink in enumerate(kinks)}
             own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
         return self._at(own)
 
@@ -465,6 +474,50 @@ class InstanceFamily:
             own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.shape.kinks)}
             own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
         return self._at(own)
+
+    @cached_property
+    def _hilly(self) -> bool:
+        """Whether two clients of bounded dissimilarity may stand beside a hill, and take gradient steps alone."""
+        shape = self.shape
+        return (shape.n, shape.d_u, shape.kinks) == (2, 1, 2) and self._common and self.bent_both_ways
+
+    def _beside_a_hill(self, steps: float) -> Array:
+        """Two clients that step into a bowl on one side and onto a hill on the other, where steps grow.
+
+        grad f_1 = D + d and grad f_2 = D - d, where D has the slopes 1, -1 and 1. The start is where the steps of both
+        cancel, so that runs stay there for a while although grad f = D is about (gamma K/2) d.
+        """
+        own = {"rounds": 0.0, "local_steps": steps, "spread": _coordinate_of_factor(_PULL / _APART)}
+        for i in range(2):
+            own |= {f"kink {i} 0 0": 0.5, **{f"piece {i} 0 {j}": float(j != 1) for j in range(3)}}
+
+        def at(slope: float, hill: float, rounds: float) -> Array:
+            places = {f"kink {i} 0 1": _place(hill) for i in range(2)}
+            slopes = {"slope 0 0": (1 + slope + _APART) / 2, "slope 1 0": (1 + slope - _APART) / 2}
+            return self._at(own | places | slopes | {"rounds": rounds})
+
+        first = at(_APART, 1.0, 0.0)
+        try:
+            values = self.decode(first).verdict().values
+        except InputError:
+            return first
+        K, gamma = int(values.get(self.statement.vocabulary.run.get("local_steps", ""), 1)), values.get("gamma_u", 0.0)
+        # On the hill a step is 1 + gamma times the one before.
+        hill = 1.1 * _PULL * max((1 + gamma) ** K - 1, _NEAREST)
+
+        def moved(slope: float) -> float:
+            total = 0.0
+            for pull in (_PULL, -_PULL):
+                x = 0.0
+                for _ in range(K):
+                    D = slope + min(x, 2 * _NEAREST - x) if x < hill else slope + 2 * _NEAREST + x - 2 * hill
+                    x -= gamma * (D + pull)
+                total += x
+            return total
+
+        if not moved(0.0) > 0 > moved(1 - _APART):
+            return first
+        return at(float(brentq(moved, 0.0, 1 - _APART, xtol=1e-15)), hill, _AWHILE)
 
     def _opposed(self, low: float, rounds: float) -> Array:
         """f_1 = (x - 1)^2/2 and another client that is -``low`` times that; others are next to flat."""
@@ -827,9 +880,14 @@ def _coordinate_of(curvature: float) -> float:
     return -0.3 * math.log(-curvature) / math.log(_WIDE)
 
 
+def _place(reach: float) -> float:
+    """Where `_reach` is a positive number, or nearest to one that is smaller or larger."""
+    return 0.5 + min(max(math.log10(reach / _NEAREST) / 6, 0.0), 0.5)
+
+
 def _reach(x: float) -> float:
     """Both signs, logarithmic from 1e-2 to 10 away from 0."""
-    size = 10 ** (3 * abs(2 * x - 1) - 2)
+    size = _NEAREST * 10 ** (3 * abs(2 * x - 1))
     return math.copysign(size, 2 * x - 1)
 
 
@@ -854,6 +912,11 @@ def _coupling(x: float) -> float:
 def _factor(x: float) -> float:
     """Logarithmic, from 1e-3 to 1e3."""
     return _WIDE ** (2 * min(max(x, 0.0), 1.0) - 1)
+
+
+def _coordinate_of_factor(factor: float) -> float:
+    """Where `_factor` is this number."""
+    return 0.5 + math.log(factor) / (2 * math.log(_WIDE))
 
 
 def _or_zero(x: float) -> float:

@@ -86,7 +86,10 @@ def foreign(statement: Statement) -> tuple[str, ...]:
         (f"no run of {title} takes the step size", steps),
         ("no run measures", left if not certified else []),
     )
-    unknowns = (f"{what} {', '.join(names)} yet" for what, names in found if names)
+    unknowns = [f"{what} {', '.join(names)} yet" for what, names in found if names]
+    if steps and method is not None:
+        taken = ", ".join(method.step_sizes)
+        unknowns.append(f"{title} takes {taken}: step_products say what {', '.join(steps)} is made of")
     return (*unknowns, *uncertifiable(statement))
 
 

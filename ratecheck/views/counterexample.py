@@ -179,8 +179,11 @@ class WrittenCounterexample:
 
     @cached_property
     def _used(self) -> list[str]:
-        """What is given and used: a lemma about vectors has no rounds."""
-        return [name for name in self.instance.given if name not in self._quantities or name in self.verdict.values]
+        """What is given and used: a lemma about vectors has no rounds, one about who takes part in them has."""
+        statement = self.instance.statement
+        runs = any(claim.metric.over is not Over.NO_RUN for claim in statement.claims)
+        used = {*self.verdict.values, *([statement.vocabulary.run.get("rounds", "")] if runs else [])}
+        return [name for name in self.instance.given if name not in self._quantities or name in used]
 
     @cached_property
     def _levels(self) -> dict[str, bool]:
@@ -226,7 +229,11 @@ class WrittenCounterexample:
         symbol, given = self._symbol(name, style), self.instance.given
         if name in given:
             return [f"{symbol} = {_listed(given[name], style)}"]
-        if (exact := _rational(self._numbers.get(name))) is not None:
+        fixed = self.instance.statement.settings.get(name)
+        said = Fraction(int(fixed.p), int(fixed.q)) if isinstance(fixed, sp.Rational) else None
+        proved = _rational(self._numbers.get(name))
+        exact = said if proved is None else proved
+        if exact is not None:
             return [f"{symbol} = {style.fraction(exact)}"]
         rounded = self.verdict.values.get(name)
         if rounded is None or not math.isfinite(rounded):
@@ -292,8 +299,8 @@ class WrittenCounterexample:
 
 
 def _functions(instance: Instance, style: _Style) -> list[str]:
-    """The clients' functions, equal ones together."""
-    problem = instance.problem
+    """The clients' functions, equal ones together; of statements that have none the vectors, or nothing."""
+    problem, statement = instance.problem, instance.statement
     if problem.bilevel is not None:
         each = problem.bilevel
         names = [*_named("x", each.d_x, style), *_named("y", each.d_y, style)]
@@ -308,6 +315,9 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
         of = _arguments(names, [*upper, *lower])
         sampled = _sampled(each, style) if isinstance(each, BilevelSamples) else []
         return [*_together("f", of, upper, style), *_together("g", of, lower, style), *sampled, *weighted]
+    if statement.algorithm is None and problem.quadratic is not None:
+        alone = all(claim.metric.over is Over.NO_RUN for claim in statement.claims)
+        return _vectors(-problem.quadratic.g, style) if alone else []
     if isinstance(problem, Piecewise):
         names = _named("x", problem.d, style)
         written = [_separable(curves, names, style) for curves in problem.curves]
@@ -324,6 +334,15 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
     names = [*_named(blocks[0], quadratic.d_u, style), *_named(blocks[1], quadratic.d_v, style)]
     written = [_quadratic(H, g, names, style) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
     return _together("f", _arguments(names, written), written, style)
+
+
+def _vectors(rows: Array, style: _Style) -> list[str]:
+    """X_1 = X_2 = ..., the vectors that a lemma is about."""
+    written = []
+    for row in rows.tolist():
+        numbers = [style.given(x) for x in row]
+        written.append(numbers[0] if len(numbers) == 1 else f"({', '.join(numbers)})")
+    return _together("X", "", written, style)
 
 
 def _sampled(problem: BilevelSamples, style: _Style) -> list[str]:

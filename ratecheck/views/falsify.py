@@ -43,6 +43,14 @@ def simplest(found: Falsified) -> Instance | None:
     return found.instance if found.shrunk is None else found.shrunk.instance
 
 
+def largest_ratio(found: Falsified) -> float | None:
+    """Left side / right side, of the shrunk counterexample where that is more than the search's."""
+    worst = None if found.shrunk is None else found.shrunk.verdict.worst
+    if worst is None or worst.right <= 0 or not worst.significant:
+        return found.tightness
+    return max((each for each in (found.tightness, worst.tightness) if each is not None), default=None)
+
+
 def counterexample(found: Falsified) -> WrittenCounterexample | None:
     """The counterexample of a search as a person would write it; None where none was found."""
     verdict = found.verdict if found.shrunk is None else found.shrunk.verdict
@@ -55,7 +63,8 @@ def counterexample(found: Falsified) -> WrittenCounterexample | None:
 def falsified_text(found: Falsified) -> str:
     """The outcome, what was spent, and the worst instance as a verdict."""
     statement = found.statement
-    tight = "" if found.tightness is None else f"   largest left side / right side {number(found.tightness)}"
+    largest = largest_ratio(found)
+    tight = "" if largest is None else f"   largest left side / right side {number(largest)}"
     lines = [f"{statement.key}   {statement.title}   {_OUTCOMES[found.outcome]}{tight}"]
     spent = f"  tried   {found.evaluations} instances, of which {found.applicable} meet every condition"
     spent += f"; {_ZERO}" if found.only_zero else ""

@@ -202,6 +202,22 @@ def test_traces(kind):
         assert matrix[0].any()
 
 
+@pytest.mark.parametrize(("power", "outcome"), [(1, Outcome.VIOLATED), (2, Outcome.INCONCLUSIVE)])
+def test_clients_that_leave_for_good_are_searched(power, outcome):
+    """Steps along one old gradient: what they add up to grows as the square of the delay (FedSUM, Lemma C.4)."""
+    statement = theorem(
+        title="Staleness", algorithm="fedsum-b", left="stale_sum", over="whole_run", vocabulary="fedsum",
+        right={
+            "noise": "4*N*K*T*tau_max*tau_avg*L**2*sigma**2*eta**2",
+            "gradients": f"4*K**2*tau_max**{power}*L**2*eta**2*aggregate_sum",
+            "first": "2*N**2*tau_max*F_0",
+        },
+        assumptions=["smoothness", "total_noise", "oblivious_participation"],
+        step_products="eta == eta_l*eta_g", key="own/staleness",
+    )  # fmt: skip
+    assert falsify(statement, Budget(400, by_term=False, functions=False)).outcome is outcome
+
+
 def test_shapes_of_a_statement():
     """Blocks, participants and traces follow from the method and from who takes part."""
     assert {s.d_v for s in shapes(bounds.get("fedsum/theorem-4.1"))} == {0}

@@ -104,3 +104,23 @@ def test_what_was_searched_is_said():
     silent = descent("L*dist2_0/(4*t + 2)", assumptions=[CONVEX[0], *CONVEX[2:]])
     text = falsified_text(falsify(silent, Budget(20, by_term=False, functions=False)))
     assert "  missed  functions that are not convex: what speaks of a minimum is taken to mean convex ones" in text
+
+
+def local_steps(drift):
+    """FedAvg on clients of bounded dissimilarity, which may have curvatures of any sign; 4/3 is enough."""
+    return theorem(
+        title="FedAvg with local steps", algorithm="fedavg", left="G_u", over="mean_of_rounds",
+        right={"gap": "8/3*F_0/(gamma_u*K*T)", "drift": f"{drift}*L**2*gamma_u**2*K*(K - 1)*b**2"},
+        assumptions=["smoothness", "full_participation", "no_personal", "dissimilarity"],
+        conditions=["gamma_u <= 1/(2*K*L)"], settings={"m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook",
+        key="own/local-steps",
+    )  # fmt: skip
+
+
+def test_clients_beside_a_hill_drift_farther_than_convex_ones():
+    """An eighth of L^2 gamma^2 K (K - 1) b^2 is twice what convex clients need, and half of what others do."""
+    found = falsify(local_steps("1/8"), Budget(100, by_term=False, functions=False))
+    assert found.outcome is Outcome.VIOLATED
+    assert found.shape.kinks
+    assert min(found.instance.problem.curvatures.ravel()) < 0
+    assert falsify(local_steps("4/3"), Budget(100, by_term=False, functions=False)).outcome is Outcome.INCONCLUSIVE
