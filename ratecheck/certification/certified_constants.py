@@ -115,6 +115,10 @@ def _of_samples(name: str) -> Callable[[CertifiedCase], Constant | None]:
     return find
 
 
+# How delays are counted at the end.
+COUNTED = "counted; where the pattern ends with round T-1, everybody may take part in round T"
+
+
 def _delay(name: str, position: int) -> Callable[[CertifiedCase], Constant | None]:
     def find(case: CertifiedCase) -> Constant | None:
         if case.participation is None or case.T is None:
@@ -122,8 +126,7 @@ def _delay(name: str, position: int) -> Callable[[CertifiedCase], Constant | Non
         if case.participation.rate == 1.0:
             return Constant(name, 0.0, Certificate.EXACT, "everybody takes part in every round")
         if case.participation.deterministic:
-            why = "counted; where the pattern ends with round T-1, everybody may take part in round T"
-            return Constant(name, delays.counted(case.participation, case.T)[position], Certificate.EXACT, why)
+            return Constant(name, delays.counted(case.participation, case.T)[position], Certificate.EXACT, COUNTED)
         return _expected_delay(name, case, position)
 
     return find

@@ -23,7 +23,7 @@ from bounds.statement import Over, Relation
 from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
 from ratecheck.aliases import Array
-from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.certified_constants import COUNTED, NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
@@ -462,7 +462,9 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
     symbol = instance.statement.vocabulary.run.get("participants", "")
     m = verdict.values.get(symbol)
     if isinstance(pattern, Trace):
-        return [_rounds(pattern)] if n > 1 or not pattern.matrix.all() else []
+        T = int(verdict.values.get(instance.statement.vocabulary.run.get("rounds", ""), 0))
+        after = f", {_clients(range(1, n + 1), n)} in round {T}" if _ends(pattern, verdict, T) else ""
+        return [_rounds(pattern) + after] if n > 1 or not pattern.matrix.all() else []
     if n == 1 and not isinstance(pattern, Bernoulli):
         return []
     if isinstance(pattern, Bernoulli):
@@ -475,6 +477,12 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
     if pattern is not None and not isinstance(pattern, Uniform):
         return [f"{pattern.kind} participation"]
     return [] if size is None or size == n else [f"{_number(int(size))} of them drawn in every round"]
+
+
+def _ends(pattern: Trace, verdict: Verdict, T: int) -> bool:
+    """Whether delays count on everybody after the last round of a trace, which is the run's."""
+    ended = len(pattern.matrix) == T and not pattern.matrix.all()
+    return ended and any(constant.reason == COUNTED for constant in verdict.constants.values())
 
 
 def _rounds(pattern: Trace) -> str:

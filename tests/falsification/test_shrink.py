@@ -140,7 +140,8 @@ def test_everything_that_matters_is_in_the_sentence():
     shown = WrittenCounterexample(instance, verdict)
     assert shown.text.startswith(
         "two clients, f_1 = x_1^2/2 + x_2^2/2 + x_1 x_2/2, f_2 = -x_1/4, both in round 0, client 1 in rounds 1 to 2, "
-        "no noise, x0 = (1, -1/2), K = 1, T = 3, eta_g = 1, eta_l = 1/2; here tau_max = 2, L ~ 1.5: left "
+        "both in round 3, no noise, x0 = (1, -1/2), K = 1, T = 3, eta_g = 1, eta_l = 1/2; "
+        "here tau_max = 2, L ~ 1.5: left "
     )
     assert r"$f_{1} = \frac{x_{1}^2}{2} + \frac{x_{2}^2}{2} + \frac{x_{1} x_{2}}{2}$" in shown.latex
     flat = Quadratic([[[1.0, 0.0], [0.0, 0.0]]], [[1.0, 0.0]], 1)
