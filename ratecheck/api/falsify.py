@@ -18,6 +18,7 @@ from ratecheck.execution import executor, share
 from ratecheck.falsification.falsify import Budget, Falsified
 from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.fixed import checked
+from ratecheck.falsification.not_convex import with_not_convex
 from ratecheck.falsification.pep import UndecidedCaseError
 from ratecheck.falsification.shrink import shrunk
 from ratecheck.falsification.worst_case import WorstCase, worst_case
@@ -261,6 +262,8 @@ def _searched(tasks: list[_Task], each: Callable[[FalsifyResult], None] | None) 
             if task.shrink and found[-1].by_instance:
                 with progress(f"shrinking the counterexample to {key}") as report:
                     found[-1] = shrunk(found[-1], report)
+            elif task.shrink and not task.fixed:
+                found[-1] = with_not_convex(found[-1], task.seed)
             if each is not None:
                 each(FalsifyResult((found[-1],)))
             if found[-1].interrupted:
@@ -298,7 +301,9 @@ def _shared(
 
 def _search(key: str, budget: Budget, seed: int, shrink: bool, fixed: dict[str, float]) -> Falsified:
     found = search(bounds.get(key), budget, seed=seed, fixed=fixed)
-    return shrunk(found) if shrink else found
+    if not shrink:
+        return found
+    return shrunk(found) if found.by_instance or fixed else with_not_convex(found, seed)
 
 
 def _enclosed(

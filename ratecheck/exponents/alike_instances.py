@@ -22,7 +22,7 @@ import numpy as np
 from bounds.statement import Assumption, Over, Statement
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.alike import AlikeRun, Descent
-from ratecheck.settings.convexity import any_sign
+from ratecheck.settings.convexity import any_sign, says_quadratic
 from ratecheck.settings.kinks import has_pieces
 from ratecheck.settings.setting import wanted
 
@@ -82,6 +82,7 @@ def covers(statement: Statement) -> bool:
         claim.metric.over in _OVER
         and Assumption.FULL_PARTICIPATION in statement.assumptions
         and has_pieces(statement)
+        and not says_quadratic(statement)
         and wanted(statement) <= _QUANTITIES
         and (claim.metric.over is not Over.MEAN_OF_ROUNDS or not any_sign(statement))
     )

@@ -41,7 +41,7 @@ from ratecheck.falsification.snapshots import (
 )
 from ratecheck.inputs import whole
 from ratecheck.settings.applicability import foreign
-from ratecheck.settings.convexity import any_sign, assumes_convexity
+from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.measured import PREVIOUS, counts_rounds, written_out
 from ratecheck.stepsizes.admissible import step_sizes
 from ratecheck.stepsizes.choose import any_value, silent
@@ -692,7 +692,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         or not {_recorded(algorithm)} & {*algorithm.server, *algorithm.client}
     ):
         yield f"the run of {statement.algorithm} is not modelled"
-    if "quadratic" in statement.title.lower():
+    if says_quadratic(statement):
         yield "its title says that it is about quadratics"
     known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())
     if others := [a.value for a in statement.assumptions if a not in known]:

@@ -88,7 +88,8 @@ class Falsified:
     asked for; an instance found there has no ``shape``. ``shrunk`` is the counterexample made simple, if it was.
     ``functions`` are the worst convex functions of small runs, where those were asked for. ``independent`` are left /
     right of the best instances of searches that did not share one, each on a shape of its own; ``searched`` says in
-    which families.
+    which families. ``not_convex`` violates a statement on a function that is not convex, where it speaks of a minimum
+    and does not say whether it means such functions; that is no violation.
     """
 
     statement: Statement
@@ -106,6 +107,7 @@ class Falsified:
     independent: tuple[float, ...] = ()
     searched: Searched | None = None
     zero: int = 0
+    not_convex: Shrunk | None = None
 
     @property
     def only_zero(self) -> bool:

@@ -30,7 +30,7 @@ from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import every_participation, method_of
-from ratecheck.settings.convexity import any_sign, assumes_convexity
+from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.kinks import has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
@@ -191,7 +191,8 @@ def _grouped(statement: Statement, n: int) -> list[InstanceShape]:
 def _kinked(statement: Statement, n: int) -> list[InstanceShape]:
     """The shape of clients with kinks, where such runs are followed exactly."""
     d_u = _blocks(statement)[0][0]
-    return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if d_u and has_pieces(statement) else []
+    asked = d_u and has_pieces(statement) and not says_quadratic(statement)
+    return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if asked else []
 
 
 def _blocks(statement: Statement) -> list[tuple[int, int]]:
@@ -219,7 +220,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
                 found += [InstanceShape(n, d_u, d_v, size, kind) for kind in kinds]
     if method is not None:
         found += _grouped(statement, _GROUPED)
-        if any_sign(statement):
+        if any_sign(statement) and not says_quadratic(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
         if of_f_alone(statement):
             found += [

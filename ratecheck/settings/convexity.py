@@ -1,4 +1,4 @@
-"""Which statements are asked of functions that need not be convex."""
+"""Which statements are asked of functions that need not be convex, and which of quadratics alone."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def any_sign(statement: Statement) -> bool:
 def says_convex(statement: Statement) -> bool:
     """Whether it is about convex functions by its assumptions, or by its title."""
     return assumes_convexity(statement) or bool(re.search(r"(?<!non)(?<!non-)convex", statement.title, re.IGNORECASE))
+
+
+def says_quadratic(statement: Statement) -> bool:
+    """Whether its title says that it is about quadratics, for which no assumption has a name."""
+    return "quadratic" in statement.title.lower()
 
 
 def assumes_convexity(statement: Statement) -> bool:

@@ -82,6 +82,8 @@ def falsified_text(found: Falsified) -> str:
     lines += _terms_text(found)
     if found.functions is not None:
         lines += _functions_text(found, found.functions)
+    if found.not_convex is not None:
+        lines += _not_convex_text(found.not_convex)
     if found.shrunk is not None and (shown := counterexample(found)) is not None:
         sentence = textwrap.fill(shown.text, _COLUMNS, initial_indent="  ", subsequent_indent="  ")
         lines += [f"  shrunk  {_shrunk_text(found.shrunk)}", "", "the counterexample:", sentence, ""]
@@ -89,6 +91,13 @@ def falsified_text(found: Falsified) -> str:
     elif found.verdict is not None and not found.by_function:
         lines += ["", "the worst instance:", verdict_text(found.verdict)]
     return "\n".join(lines)
+
+
+def _not_convex_text(found: Shrunk) -> list[str]:
+    """Where a statement fails if it is not only about convex functions."""
+    shown = WrittenCounterexample(found.instance, found.verdict).text
+    said = f"no convexity is assumed, and it fails without: {shown}. Where convexity is meant, assume it"
+    return [textwrap.fill(said, _COLUMNS, initial_indent="  convex  ", subsequent_indent="          ")]
 
 
 def _agreement(found: Falsified) -> list[str]:
@@ -208,7 +217,13 @@ def falsified_fields(found: Falsified) -> dict[str, Any]:
         "independent": list(found.independent),
         "searched": None if found.searched is None else list(found.searched.families),
         "missed": None if found.searched is None else list(found.searched.missed),
+        "not_convex": None if found.not_convex is None else _not_convex_fields(found.not_convex),
     }
+
+
+def _not_convex_fields(found: Shrunk) -> dict[str, Any]:
+    shown = WrittenCounterexample(found.instance, found.verdict)
+    return {"text": shown.text, "latex": shown.latex, "instance": found.instance.fields()}
 
 
 def _functions_fields(functions: WorstFunctions) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 import pytest
 
+import bounds
 from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify, from_second_round
+from ratecheck.falsification.not_convex import with_not_convex
 from ratecheck.falsification.shrink import shrunk
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Piecewise
 from ratecheck.views.counterexample import WrittenCounterexample
-from ratecheck.views.falsify import falsified_text
+from ratecheck.views.falsify import falsified_fields, falsified_text
 
 CONVEX = ["smoothness", "convexity", "full_participation", "no_personal"]
 DOMINATED = ["smoothness", "polyak_lojasiewicz", "full_participation", "no_personal"]
@@ -124,3 +126,41 @@ def test_clients_beside_a_hill_drift_farther_than_convex_ones():
     assert found.shape.kinks
     assert min(found.instance.problem.curvatures.ravel()) < 0
     assert falsify(local_steps("4/3"), Budget(100, by_term=False, functions=False)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("key", ["distance-recursion-quadratic", "distance-step-quadratic", "quadratic-gap"])
+def test_a_statement_about_quadratics_is_searched_among_those_alone(key):
+    """Its title says so; functions with kinks would refute it."""
+    found = falsify(bounds.get(f"textbook/{key}"), Budget(150, by_term=False, functions=False))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert not any("kinks" in family for family in found.searched.families)
+
+
+def last_gradient(*more):
+    """L^2 ||x^0 - x^*||^2/T^2 is a bound of the last squared gradient of convex functions."""
+    return theorem(
+        title="Gradient descent, last gradient", algorithm="fedavg", left="G_u", over="last_round",
+        right="L**2*dist2_0/T**2", assumptions=["smoothness", "full_participation", "no_personal", *more],
+        conditions=["gamma_u == 1/L"], settings={"K": 1, "m": "n", "eta_u": 1, "sigma_u": 0}, vocabulary="textbook",
+        key="own/last-gradient",
+    )  # fmt: skip
+
+
+def test_a_forgotten_convexity_is_no_violation_and_is_said():
+    """What speaks of a minimum may mean convex functions: the function that is not is shown, exactly."""
+    few = Budget(60, by_term=False, functions=False)
+    found = with_not_convex(falsify(last_gradient(), few), 0)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert (found.not_convex.instance.problem.curvatures < 0).any()
+    text = falsified_text(found)
+    assert "no convexity is assumed, and it fails without" in text
+    assert "left 64 > right 441/16" in " ".join(text.split())
+    assert falsified_fields(found)["not_convex"]["text"] in " ".join(text.split())
+    assumed = falsify(last_gradient("convexity"), few)
+    assert with_not_convex(assumed, 0) is assumed
+
+
+def test_what_holds_without_convexity_has_no_such_function():
+    """||grad f||^2 <= 2 L (f - f*) for every smooth function."""
+    found = falsify(bounds.get("textbook/self-bounding"), Budget(30, by_term=False, functions=False))
+    assert with_not_convex(found, 0).not_convex is None

@@ -1,0 +1,82 @@
+"""Whether a statement fails for functions that are not convex, where it speaks of a minimum and not of convexity.
+
+That may be an assumption that is missing, or one that is meant: what is found here is said, and is no violation.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from bounds.assumption import Assumption
+from bounds.statement import Statement
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import SEARCHED, Falsified
+from ratecheck.falsification.instance_families import InstanceFamily, shapes
+from ratecheck.falsification.shrink import shrink
+from ratecheck.outcome import Outcome
+from ratecheck.problems import Piecewise
+from ratecheck.settings.convexity import any_sign, says_convex
+from ratecheck.verification.instance import Instance
+
+# Points of each shape that are drawn, the fewest rounds, and the most local steps and rounds.
+_DRAWN, _FEWEST, _REACH = 80, 2, (4.0, 24.0)
+_ON_F = {Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ}
+
+
+class _Bent(InstanceFamily):
+    """Functions with kinks that are concave between them, and convex beyond, so that f has a minimum."""
+
+    bent_both_ways = True
+    _own_reach = _REACH
+
+    def hard(self) -> Iterator[Array]:
+        """Also a hill on which steps grow until a bowl comes."""
+        yield from super().hard()
+        if self.shape.n == 1:
+            yield from (self._one_client(rounds, (0.01, 10.0), (1.0, 0.0, 1.0)) for rounds in (0.35, 0.45, 0.52))
+
+
+def may_mean_convex(statement: Statement) -> bool:
+    """Whether it speaks of a minimum and neither assumes convexity, or a condition like it, nor says so."""
+    return not (any_sign(statement) or says_convex(statement) or _ON_F & {*statement.assumptions})
+
+
+def with_not_convex(found: Falsified, seed: int) -> Falsified:
+    """A search that found no violation, with an instance that is none only if convexity is meant, if there is one."""
+    if found.outcome is not Outcome.INCONCLUSIVE or found.stopped or not may_mean_convex(found.statement):
+        return found
+    instance = _hardest(found.statement, seed)
+    small = None if instance is None else shrink(instance)
+    return replace(found, not_convex=small) if small is not None and _concave_somewhere(small.instance) else found
+
+
+def _hardest(statement: Statement, seed: int) -> Instance | None:
+    """An instance on a function that is not convex and violates the statement; None where none of some is one."""
+    families = [_Bent(statement, shape) for shape in shapes(statement) if shape.kinks and shape.n < 3]
+    for number, family in enumerate(families):
+        rng = np.random.default_rng([seed, number])
+        for point in itertools.chain(family.hard(), (family.drawn(rng) for _ in range(_DRAWN))):
+            instance = _violating(family, point)
+            if instance is not None and _concave_somewhere(instance):
+                return instance
+    return None
+
+
+def _violating(family: InstanceFamily, point: Array) -> Instance | None:
+    try:
+        instance = family.decode(point, _FEWEST)
+        if instance.verdict(SEARCHED).outcome is not Outcome.VIOLATED:
+            return None
+        verdict = instance.verdict(replace(SEARCHED, rigorous=True))
+    except InputError:
+        return None
+    return instance if verdict.outcome is Outcome.VIOLATED and not verdict.supposes else None
+
+
+def _concave_somewhere(instance: Instance) -> bool:
+    return isinstance(instance.problem, Piecewise) and bool((instance.problem.curvatures < 0).any())
