@@ -15,7 +15,7 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
-from bounds.papers.fedsum.proofs import common, tuned
+from bounds.papers.fedsum.proofs import common, forms, tuned
 from bounds.papers.fedsum.proofs.common import ZERO, Side, u, v
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
@@ -184,8 +184,7 @@ def _rate_played(draw: Draw, initial: Rational, noise: Rational, first: Rational
 
 # --- Symbols ---
 
-F1, F2, F3, a1, a2, z3 = vectors("F1 F2 F3 a1 a2 z3")
-d1, d2, d3, d4, y3, y4, g, x = vectors("d1 d2 d3 d4 y3 y4 g x")
+g, x = vectors("g x")
 Y, V, P = sp.symbols("Y V P", nonnegative=True)
 
 _chain = common.split_gradients("c")
@@ -267,17 +266,13 @@ STEPS: tuple[Step, ...] = (
         "eq. (17), equality",
         "sum_i grad f_i(x^t) - sum_{i in A_t} grad f_i(x^{a_{i,t}})"
         " = sum_i [grad f_i(x^t) - grad f_i(x^{a_{i,t}})] + sum_{i not in A_t} grad f_i(x^0)",
-        same(square(F1 + F2 + F3 - a1 - a2), square((F1 - a1) + (F2 - a2) + (F3 - z3) + z3)),
-        remark="N = 3, A_t = {1, 2}; x^(-1) = x^(0).",
+        forms.stale_split(),
+        remark="As a difference that is 0; x^(-1) = x^(0).",
     ),
     _stale(
         "eq. (17), first inequality",
         "<= 2 N sum_i ||grad f_i(x^t) - grad f_i(x^{a_{i,t}})||^2 + 2 (N - A_t) sum_{i not in A_t} ||grad f_i(x^0)||^2",
-        gram(
-            square(d1 + d2 + d3 + d4 + y3 + y4),
-            8 * (square(d1) + square(d2) + square(d3) + square(d4)) + 4 * (square(y3) + square(y4)),
-        ),
-        remark="N = 4, A_t = {1, 2}.",
+        forms.stale_squares(),
     ),
     _stale(
         "eq. (17), second inequality",
@@ -442,14 +437,13 @@ STEPS: tuple[Step, ...] = (
         "-(eta_g eta_l K/N) <grad f, S> = -(eta_g eta_l K/N^2) <sum_i grad f_i, S>"
         " = -(eta_g eta_l K/(2 N^2)) [||sum_i grad f_i||^2 + ||S||^2 - ||sum_i grad f_i - S||^2]",
         same(_chain[0], _chain[1]),
-        remark="N = 2; S = sum_{i in A_t} grad f_i(x^{a_{i,t}}).",
+        remark="S = sum_{i in A_t} grad f_i(x^{a_{i,t}}).",
     ),
     _last(
         "eq. (30), third equality",
         "= -(1/2) eta_g eta_l K ||grad f||^2 - (eta_g eta_l K/(2 N^2)) ||S||^2"
         " + (eta_g eta_l K/(2 N^2)) ||sum_i grad f_i - S||^2",
         same(_chain[1], _chain[2]),
-        remark="N = 2.",
     ),
     _last(
         "eq. (31)",

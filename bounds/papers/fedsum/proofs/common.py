@@ -8,6 +8,8 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
+from bounds.ledger.families import mean, per_client
+from bounds.ledger.families import total as total_of
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, total
@@ -352,20 +354,20 @@ def capped_rate(
 
 
 def split_gradients(letter: str) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """-(eta_g eta_l/N)<grad f, S>, by sum_i grad f_i, and by the parallelogram identity; N = 2, S the aggregate."""
-    F1, F2, S = vectors("F1 F2 S")
-    f, whole = (F1 + F2) / 2, F1 + F2
+    """-(eta_g eta_l/N)<grad f, S>, by sum_i grad f_i, and by the parallelogram identity; S is the aggregate."""
+    (F,), (S,) = per_client("F", N), vectors("S")
+    f, whole = mean(F), total_of(F)
     if letter == "c":
-        share = eta * K / 8
+        share = eta * K / (2 * N**2)
         return (
-            -eta * K / 2 * dot(f, S),
+            -eta * K / N * dot(f, S),
             -share * (square(whole) + square(S) - square(whole - S)),
             -eta * K / 2 * square(f) - share * square(S) + share * square(whole - S),
         )
-    share = eta / (8 * K)
+    share = eta / (2 * N**2 * K)
     return (
-        -eta / 2 * dot(f, S),
-        -eta / (4 * K) * dot(K * whole, S),
+        -eta / N * dot(f, S),
+        -eta / (N**2 * K) * dot(K * whole, S),
         -eta * K / 2 * square(f) - share * square(S) + share * square(K * whole - S),
     )
 

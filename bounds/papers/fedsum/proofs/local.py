@@ -17,6 +17,7 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
+from bounds.papers.fedsum.proofs import forms
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
@@ -32,7 +33,6 @@ from bounds.papers.fedsum.proofs.terms import (
     counting,
     drawn,
     gram,
-    same,
     tau,
 )
 from bounds.papers.fedsum.proofs.windows import Counts, Pairs, absent, both, counts, visits
@@ -299,7 +299,6 @@ def _next_round(p: ParticipationMatrix, *, within: bool) -> Pairs:
 
 F, P, Q, Z = vectors("F P Q Z")
 G_now, G_old, slow, steep, older, fresh = vectors("grad_a grad_b V S Q_b R_b")
-z3, z4 = vectors("z3 z4")
 k = sp.Symbol("k", nonnegative=True)
 near, far, unseen = sp.symbols("near far unseen", nonnegative=True)
 
@@ -449,8 +448,8 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"{eq(3)}, equality",
             "||K sum_{i in A_t} grad f_i(x^a) - sum_{i in A_t} sum_k grad f_i(x_i^{a,k})||^2"
             " = ||sum_{i in A_t} sum_k [grad f_i(x^a) - grad f_i(x_i^{a,k})]||^2",
-            same(square(2 * (F + P) - Q - Z - G_now - G_old), square((F - Q) + (F - Z) + (P - G_now) + (P - G_old))),
-            remark="Two clients, K = 2.",
+            forms.local_split(),
+            remark="As a difference that is 0.",
         ),
         step(
             f"{eq(3)}, inequality",
@@ -713,8 +712,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{unseen_eq}, first inequality",
             "||sum_{i not in A_t} grad f_i(x^0)||^2 <= (N - A_t) sum_i ||grad f_i(x^0)||^2",
-            gram(square(z3 + z4), 2 * (square(z3) + square(z4) + square(P))),
-            remark="N = 3, one client in A_t.",
+            forms.unseen_squares(),
         ),
         step(
             f"{unseen_eq}, second inequality",

@@ -146,14 +146,13 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             f"{eq(2)}, first equality",
             "-(eta_g eta_l/N^2) <sum_i grad f_i, S> = -(eta_g eta_l/(N^2 K)) <K sum_i grad f_i, S>",
             same(first, second),
-            remark="N = 2; S = sum_{i in A_t} sum_k grad f_i(x_i^{a,k}).",
+            remark="S = sum_{i in A_t} sum_k grad f_i(x_i^{a,k}).",
         ),
         step(
             f"{eq(2)}, second equality",
             "= -(1/2) eta_g eta_l K ||grad f||^2 - (eta_g eta_l/(2 N^2 K)) ||S||^2"
             " + (eta_g eta_l/(2 N^2 K)) ||K sum_i grad f_i - S||^2",
             same(second, third),
-            remark="N = 2.",
         ),
         step(
             eq(3),
