@@ -12,6 +12,7 @@ from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.fedsum.proofs import forms
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, at_most, average, drawn, gram, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
@@ -167,7 +168,7 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
                 f"{after}, noise of a window, first relation",
                 "E||sum_p sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
                 drawn(lambda draw: noise_window(draw, letter, 3), "=="),
-                repaired=drawn(lambda draw: noise_window(draw, letter, 3)),
+                repaired=drawn(lambda draw: noise_window(draw, letter, 3), form=forms.noise_of_window),
                 repair="<= in place of =, as in Lemma C.5",
             ),
         )
@@ -175,12 +176,12 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
         part.step(
             f"{after}, noise of a window, first inequality",
             "E||sum_p sum_j sum_k noise||^2 <= tau_t sum_p E||sum_j sum_k noise||^2",
-            drawn(lambda draw: noise_window(draw, letter, 0)),
+            drawn(lambda draw: noise_window(draw, letter, 0), form=forms.jensen),
         ),
         part.step(
             f"{after}, noise of a window, equality",
             "tau_t sum_p E||sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
-            drawn(lambda draw: noise_window(draw, letter, 1), "=="),
+            drawn(lambda draw: noise_window(draw, letter, 1), "==", form=lambda: forms.noise_of_round("==", forms.w)),
         ),
     )
 
@@ -206,7 +207,7 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
         part.step(
             f"eq. ({eq[1]})",
             "E<grad f(x^t), noise> = E<grad f(x^t) - grad f(x^{t-tau_t}), noise>",
-            drawn(lambda draw: from_the_oldest(draw, letter), "=="),
+            drawn(lambda draw: from_the_oldest(draw, letter), "==", form=forms.from_the_oldest),
             remark="t - tau_t = min_i a_{i,t}; on runs whose participation is given beforehand.",
         ),
         part.step(
@@ -224,12 +225,12 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
         part.step(
             f"{after}, smoothness",
             "E||grad f(x^t) - grad f(x^{t-tau_t})||^2 <= L^2 E||x^t - x^{t-tau_t}||^2",
-            drawn(lambda draw: smooth_window(draw, letter)),
+            drawn(lambda draw: smooth_window(draw, letter), form=forms.smooth_mean),
         ),
         part.step(
             f"{after}, smoothness, equality",
             "L^2 E||x^t - x^{t-tau_t}||^2 = (eta_g eta_l/N)^2 L^2 E||sum_{p=t-tau_t}^{t-1} sum_j sum_k g_j||^2",
-            drawn(lambda draw: window_of_gradients(draw, letter), "=="),
+            drawn(lambda draw: window_of_gradients(draw, letter), "==", form=forms.window_moved),
         ),
         part.step(
             f"{after}, smoothness, last inequality",
@@ -241,12 +242,12 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
         part.step(
             f"{after}, noise of a window, last inequality",
             "tau_t sum_p sum_j sum_k E||noise||^2 <= N K tau_t^2 sigma^2",
-            drawn(lambda draw: noise_window(draw, letter, 2)),
+            drawn(lambda draw: noise_window(draw, letter, 2), form=forms.noise_of_window_bounded),
         ),
         part.step(
             f"{after}, gradients of a window",
             "E||sum_p sum_j sum_k grad f_j||^2 <= tau_t sum_p E||sum_j sum_k grad f_j||^2",
-            drawn(lambda draw: gradient_window(draw, letter)),
+            drawn(lambda draw: gradient_window(draw, letter), form=forms.jensen),
         ),
         part.step(
             f"eq. ({eq[3]}), first inequality, a round with tau_t > 0",

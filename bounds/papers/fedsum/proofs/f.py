@@ -11,7 +11,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, above
-from bounds.papers.fedsum.proofs import patterns
+from bounds.papers.fedsum.proofs import delays, patterns
 from bounds.papers.fedsum.proofs.terms import FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.symbols import N, T
 
@@ -257,7 +257,7 @@ STEPS: tuple[Step, ...] = (
     _any(
         "first paragraph",
         "tau_avg <= tau_max",
-        counting(lambda p: (p.tau_avg, Fraction(p.tau_max)), clients=(1, 2, 3)),
+        counting(lambda p: (p.tau_avg, Fraction(p.tau_max)), clients=(1, 2, 3), form=delays.mean_delay),
     ),
     _uniform(
         "display after the longest runs, again in Lemma F.2",

@@ -6,7 +6,7 @@ with x^(-1) = x^(0) and y^(-1) = 0 a window may begin with round -1. The noise o
 given all that came before it, so that the noises of different clients, or of different steps, are uncorrelated.
 
 A claim about every round, every client or every window is one about sums over them. A sum over nobody, or over a window
-of no rounds, is 0 on both sides, so that ``A`` and ``w`` may be taken for positive.
+of no rounds, is 0 on both sides, so that sizes in denominators may be taken for positive.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from bounds.ledger.vectors import Vector, dot, square, vectors
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, eta, eta_l, sigma, tau_max
 from bounds.statement import Condition
 
-# The clients in A_t, those that are not, the rounds of a window, and a delay of which it is known that w <= delay.
-A, w = sp.Symbol("A_t", positive=True), sp.Symbol("w", positive=True)
-away, delay = sp.Symbol("N-A_t", nonnegative=True), sp.Symbol("delay", nonnegative=True)
+# The clients in A_t, those that are not, the rounds of any window, and those of the window of a round t.
+A, away = sp.Symbol("A_t", positive=True), sp.Symbol("N-A_t", nonnegative=True)
+w, delay = sp.symbols("w tau_t", positive=True)
 # The expected square of one stochastic gradient's noise, of all in a sum, and of all in a sum, by the bound on one.
 e2, V = sp.symbols("e2 V", nonnegative=True)
 IN_A = below(A, N, "A_t are clients")
@@ -246,20 +246,29 @@ def unseen_of_all() -> Gram:
     return Gram(left=2 * away * squares(first), operator="<=", right=2 * away * (squares(first) + squares(seen)))
 
 
-def moved_since(noise: sp.Expr, gradients: sp.Expr) -> Scalar:
-    """Eq. (21), first inequality, in a round t, by eqs. (18) to (20): ``noises``, ``apart`` are their sums over i."""
-    moved, noises, apart, window = sp.symbols("moved noises apart window", nonnegative=True)
-    right = noise * eta**2 * K * tau_max * sigma**2 * delay + gradients * eta**2 / N * delay * window
-    return Scalar(
-        left=moved,
+# Clients' windows in a round t, of tau_t rounds each: those before a_{i,t} are left out, as zeros.
+Si, ni = per_step("S n", N, delay)
+moves = -eta / N * over_steps(Si + ni)
+Q = sp.Symbol("Q_t", nonnegative=True)
+IN_WINDOW = below(squares(Si), N * Q, "the round's window, with Q_t the sum of E||S_p||^2, has that of each client")
+
+
+def moved_since(noise: sp.Expr, gradients: sp.Expr) -> Gram:
+    """Eq. (21), first inequality, in a round t."""
+    right = noise * eta**2 * K * tau_max * sigma**2 * delay + gradients * eta**2 / N * delay * Q
+    return Gram(
+        left=squares(moves),
         operator="<=",
         right=right,
-        hypotheses=(
-            below(moved, 2 * eta**2 / N**2 * (noises + apart), "eq. (18)"),
-            below(noises, tau_max * N**2 * K * delay * sigma**2, "eq. (19)"),
-            below(apart, N * delay * window, "eq. (20)"),
-        ),
+        hypotheses=(below(squares(ni), N * delay * N * K * sigma**2, "Lemma B.1"), IN_WINDOW),
+        conditions=(below(delay, tau_max),),
     )
+
+
+def apart_in_windows() -> Gram:
+    """Sum_i E||sum_p S_p||^2 <= N tau_t sum_{p=t-tau_t}^{t-1} E||S_p||^2 in a round t."""
+    right = N * delay * Q
+    return Gram(left=squares(over_steps(Si)), operator="<=", right=right, hypotheses=(IN_WINDOW,))
 
 
 # --- The noise's first order: Lemmas C.5, D.5, E.5 ---
@@ -317,15 +326,11 @@ def moved_targets() -> Gram:
 
 
 def far(factor: sp.Expr) -> Gram:
-    """Eqs. (46), (82), first inequality, for a client's window of w <= delay rounds; V is K sigma^2 sum_p A_p."""
-    right = factor * eta**2 / N * L**2 * (delay * V + square(total(Ss)))
-    return Gram(
-        left=3 * N * L**2 * square(MOVED),
-        operator="<=",
-        right=right,
-        hypotheses=(below(squares(ns), V, "Lemma B.1"),),
-        conditions=(below(w, delay),),
-    )
+    """Eqs. (46), (82), first inequality, over K^2 and in a round t; V is sum_i sum_p A_p K sigma^2."""
+    (d,) = per_client("d", N)
+    right = factor * eta**2 / N * L**2 * (delay * V + squares(over_steps(Si)))
+    hypotheses = (_smooth(d, moves), below(squares(ni), V, "Lemma B.1"))
+    return Gram(left=3 * square(total(d)), operator="<=", right=right, hypotheses=hypotheses)
 
 
 def local_split() -> Identity:

@@ -17,7 +17,7 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
-from bounds.papers.fedsum.proofs import forms
+from bounds.papers.fedsum.proofs import delays, forms
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
@@ -407,31 +407,31 @@ def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(1)}, inequality",
             "E||sum_i [grad f_i(x^t) - grad f_i(x^{a_{i,t}})]||^2 <= N L^2 sum_i E||x^t - x^{a_{i,t}}||^2",
-            drawn(lambda draw: _moved_targets(draw, case)),
+            drawn(lambda draw: _moved_targets(draw, case), form=forms.moved_targets),
         ),
         step(
             f"{eq(1)}, equalities",
             "E||x^t - x^{a_{i,t}}||^2 = E||sum_{p=a}^{t-1} [x^{p+1} - x^p]||^2"
             " = (eta_g eta_l/N)^2 E||sum_p sum_{j in A_p} sum_k g_j||^2",
-            drawn(lambda draw: _moves(draw, case), "=="),
+            drawn(lambda draw: _moves(draw, case), "==", form=forms.window_moved),
         ),
         step(
             f"{eq(2)}, first inequality",
             f"3 K^2 sum_t E||...||^2 <= 6 K^2 (eta_g eta_l)^2/N L^2 [sum_t sum_i {delay} sum_p sum_{{j in A_p}}"
             f" sum_k sigma^2"
             " + sum_t sum_i E||sum_p sum_j sum_k grad f_j||^2]",
-            drawn(lambda draw, factor: _far(draw, case, factor), factor=6),
+            drawn(lambda draw, factor: _far(draw, case, factor), factor=6, form=forms.far),
         ),
         step(
             f"{eq(2)}, second inequality, noise",
             f"sum_t sum_i {delay} sum_{{p=a_{{i,t}}}}^{{t-1}} A_p <= N^2 tau_max tau_avg T",
-            counting(lambda p: _delayed_noise(p, case)),
+            counting(lambda p: _delayed_noise(p, case), form=lambda: delays.delayed_noise(largest=case.letter == "e")),
             remark="Over 6 (eta_g eta_l)^2 K^3 L^2 sigma^2/N.",
         ),
         step(
             f"{eq(2)}, second inequality, gradients",
             "sum_t sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} q_p <= N tau_max^2 sum_t q_t",
-            counting(_delayed_gradients),
+            counting(_delayed_gradients, form=delays.delayed_gradients),
             remark="After Jensen's inequality, as in Lemma C.4; q_p = E||sum_j sum_k grad f_j||^2, coefficient by"
             " coefficient.",
         ),
@@ -454,12 +454,12 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(3)}, inequality",
             "E||sum_{i in A_t} sum_k [...]||^2 <= N K L^2 sum_{i in A_t} sum_k E||x^a - x_i^{a,k}||^2",
-            drawn(lambda draw: _near(draw, case)),
+            drawn(lambda draw: _near(draw, case), form=forms.near),
         ),
         step(
             f"{eq(4)}, equalities",
             "||x^a - x_i^{a,k}||^2 = (eta_l/N)^2 ||sum_{p<k} [g_i(x_i^{a,p}) + y_i^a]||^2",
-            drawn(lambda draw: _walked(draw, case), "=="),
+            drawn(lambda draw: _walked(draw, case), "==", form=forms.walked),
             remark="For every client and k; in expectation.",
         ),
         step(
@@ -467,7 +467,7 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "||sum_{p<k} [g_i + y_i^a]||^2 <= 2 ||sum_{p<k} [g_i - h_i^a]||^2 + 2 ||sum_{p<k} "
             + ("y^{a-1}" if case.letter == "d" else "1/(a-a') sum_{q=a'}^{a-1} y^q")
             + "||^2",
-            drawn(lambda draw, factor: _two_parts(draw, case, factor), factor=2),
+            drawn(lambda draw, factor: _two_parts(draw, case, factor), factor=2, form=forms.two_parts),
             remark="For every client and k.",
         ),
         step(
@@ -506,7 +506,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(6)}, first inequality",
             "E||sum_{p<k} [g_i - grad f_i(x_i^{a,p})]||^2 <= sum_{p<k} sigma^2",
-            drawn(lambda draw: _term_1(draw, case)),
+            drawn(lambda draw: _term_1(draw, case), form=lambda: forms.steps_apart(forms.k)),
         ),
         step(
             f"{eq(6)}, second inequality",
@@ -516,7 +516,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(7)}, first inequality",
             "E||sum_{p<k} [grad f_i(x_i^{a,p}) - grad f_i(x^a)]||^2 <= k L^2 sum_{p<k} E||x_i^{a,p} - x^a||^2",
-            drawn(lambda draw: _term_2(draw, case)),
+            drawn(lambda draw: _term_2(draw, case), form=lambda: forms.drifted(forms.k)),
         ),
         step(
             f"{eq(7)}, second and third inequality",
@@ -533,26 +533,26 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(8)}, equality",
             "E||x^a - x^a'||^2 = E||sum_{p=a'}^{a-1} [x^{p+1} - x^p]||^2",
-            drawn(lambda draw: _term_3(draw, case, 1), "=="),
+            drawn(lambda draw: _term_3(draw, case, 1), "==", form=forms.telescoping),
         ),
         step(
             f"{eq(8)}, the next inequality",
             "E||sum_p [x^{p+1} - x^p]||^2 <= 2 (eta_g eta_l/N)^2 [E||sum_p sum_j sum_k grad f_j||^2"
             " + (a - a') sum_p sum_{j in A_p} sum_k sigma^2]",
-            drawn(lambda draw: _term_3(draw, case, 2)),
+            drawn(lambda draw: _term_3(draw, case, 2), form=forms.between_visits),
         ),
         step(
             f"{eq(8)}, last inequality",
             f"<= 2 (eta_g eta_l/N)^2 [(a - a') sum_{{p=a'}}^{{{wide}}} E||sum_j sum_k grad f_j||^2 + (a - a')^2 N K"
             f" sigma^2]",
-            drawn(lambda draw: _term_3(draw, case, 3)),
+            drawn(lambda draw: _term_3(draw, case, 3), form=forms.between_visits_apart),
             remark="Checked with p up to a - 1.",
         ),
         step(
             f"before {eq(9)}",
             "a_{i,t} - a_{i,a_{i,t}-1} <= tau_max",
             counting(_gap, clients=(1, 2, 3), more=0),
-            repaired=counting(_gap, clients=(1, 2, 3), more=1),
+            repaired=counting(_gap, clients=(1, 2, 3), more=1, form=delays.gap),
             repair="at most tau_max + 1",
             remark="A client that comes every second round is absent for one round, tau_max = 1, but two rounds lie"
             " between.",
@@ -562,7 +562,9 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "sum_t sum_{i in A_t} (a - a') sum_{p=a'}^{a-1} q_p"
             " <= sum_t sum_{i in A_t} tau_max sum_{p=max{0,a-tau_max}}^{a} q_p",
             counting(lambda p: both(_gap_windows(p), _widened(p))),
-            repaired=counting(lambda p: both(_gap_windows(p), _all(p, p.N * (p.tau_max + 1) ** 2))),
+            repaired=counting(
+                lambda p: both(_gap_windows(p), _all(p, p.N * (p.tau_max + 1) ** 2)), form=delays.gap_windows
+            ),
             repair="at most N (tau_max + 1)^2 sum_p q_p",
             remark=q,
         ),
@@ -570,7 +572,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"{eq(9)}, noise",
             "sum_t sum_{i in A_t} (a - a')^2 <= N T tau_max^2",
             counting(_squared_gaps, more=0),
-            repaired=counting(_squared_gaps, more=1),
+            repaired=counting(_squared_gaps, more=1, form=delays.squared_gaps),
             repair="N T (tau_max + 1)^2",
             remark="Over 2 eta_g^2 eta_l^4 K^4 sigma^2 L^2/N.",
         ),
@@ -580,6 +582,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             counting(
                 lambda p: [pair for _, t, a, _ in visits(p) for pair in ((t - p.tau_max, a), (a, t))],
                 clients=(1, 2, 3),
+                form=delays.recent_enough,
             ),
             remark="For i in A_t; otherwise a_{i,t} = -1, for which it holds too.",
         ),
@@ -587,41 +590,44 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"{eq(10)}, first inequality",
             "sum_t sum_{i in A_t} tau_max sum_{p=max{0,a-tau_max}}^{a} q_p"
             " <= tau_max sum_t sum_{i in A_t} sum_{p=max{0,t-2 tau_max}}^{t} q_p",
-            counting(lambda p: both(_widened(p), _doubled(p, seen=True))),
+            counting(lambda p: both(_widened(p), _doubled(p, seen=True)), form=delays.within_twice),
             remark=q,
         ),
         step(
             f"{eq(10)}, second inequality",
             "tau_max sum_t sum_{i in A_t} sum_{p=max{0,t-2 tau_max}}^{t} q_p <= N tau_max sum_t sum_p q_p",
-            counting(lambda p: both(_doubled(p, seen=True), _doubled(p, seen=False))),
+            counting(lambda p: both(_doubled(p, seen=True), _doubled(p, seen=False)), form=delays.clients_at_most),
             remark=q,
         ),
         step(
             f"{eq(10)}, third inequality",
             "N tau_max sum_t sum_{p=max{0,t-2 tau_max}}^{t} q_p <= N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}}"
             " q_p",
-            counting(lambda p: both(_doubled(p, seen=False), _swapped(p))),
+            counting(lambda p: both(_doubled(p, seen=False), _swapped(p)), form=delays.swapped_twice),
             remark=q,
         ),
         step(
             f"{eq(10)}, last inequality",
             "N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}} q_p <= 2 N tau_max^2 sum_p q_p",
             counting(lambda p, factor: both(_swapped(p), _all(p, factor * p.N * p.tau_max_T**2)), factor=2),
-            repaired=counting(lambda p: both(_swapped(p), _all(p, p.N * p.tau_max_T * (2 * p.tau_max_T + 1)))),
+            repaired=counting(
+                lambda p: both(_swapped(p), _all(p, p.N * p.tau_max_T * (2 * p.tau_max_T + 1))),
+                form=delays.length_twice,
+            ),
             repair="the window has 2 tau_max + 1 rounds: N tau_max (2 tau_max + 1)",
             remark=q,
         ),
         step(
             f"{eq(11)}, first inequality",
             "k^2/K^2 E||sum_q [grad f_i(x^a') - grad f_i(x_i^{a',q})]||^2 <= L^2 k^2/K sum_q E||x^a' - x_i^{a',q}||^2",
-            drawn(lambda draw: _term_4(draw, case)),
+            drawn(lambda draw: _term_4(draw, case), form=lambda: forms.drifted(K)),
             remark="Over k^2/K^2.",
         ),
         step(
             f"{eq(11)}, second inequality",
             "sum_t sum_{i in A_t} d_i^a' <= tau_max sum_t sum_{i in A_t} d_i^a",
             counting(_older_drifts, more=0),
-            repaired=counting(_older_drifts, more=1),
+            repaired=counting(_older_drifts, more=1, form=delays.older_drifts),
             repair="tau_max + 1 in place of tau_max",
             remark="d_i^r = sum_q E||x^r - x_i^{r,q}||^2 of client i in round r, 0 for r = -1; coefficient by"
             " coefficient.",
@@ -630,7 +636,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"after {eq(11)}",
             "a_{i,a_{i,t}+1} = a_{i,t}",
             counting(lambda p: _next_round(p, within=False), "=="),
-            repaired=counting(lambda p: _next_round(p, within=True), "=="),
+            repaired=counting(lambda p: _next_round(p, within=True), "==", form=delays.still_last),
             repair="for a_{i,t} < t: otherwise the client may take part in round t + 1 as well",
             remark="The line may mean the next participation after a_{i,a_{i,t}-1}, which is a_{i,t}; what is drawn"
             " from it is the line before.",
@@ -638,7 +644,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(12)}, first inequality",
             "E||sum_q [g_i(x_i^{a',q}) - grad f_i(x_i^{a',q})]||^2 <= sum_q sigma^2",
-            drawn(lambda draw: _term_5(draw, case)),
+            drawn(lambda draw: _term_5(draw, case), form=lambda: forms.steps_apart(K)),
         ),
         step(
             f"{eq(12)}, second inequality",
@@ -717,7 +723,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{unseen_eq}, second inequality",
             "sum_t sum_j [j not in A_t] <= N tau_max",
-            counting(absent, clients=(1, 2, 3)),
+            counting(absent, clients=(1, 2, 3), form=delays.absent),
         ),
         step(
             f"before {last}",
