@@ -178,6 +178,7 @@ LINES: dict[str, tuple[Callable[[], Algebraic], Callable[[ParticipationMatrix], 
         _to_T(_in_windows(lambda p, v: int(v["t"]) - 2 * p.tau_max_T, closed="t")),
     ),
     "older_drifts": (lambda: delays.older_drifts(ONE), _next),
+    "first_visits": (delays.first_visits, lambda p: (v for v in _between(p, _one) if v["p"] == v["b"] == -1)),
     "old_rounds": (lambda: delays.old_rounds(ONE), lambda p: (v for v in _between(p, _one) if v["p"] == v["a"] - 1)),
     "averages": (lambda: delays.averages(ONE), lambda p: _between(p, lambda a, b: Fraction(1, a - b))),
 }

@@ -423,7 +423,7 @@ STEPS: tuple[Step, ...] = (
         remark="tau_avg is a mean over t < T, so that the noise of round T is not paid for. Eq. (33) uses the sums to "
         "T - 1. The sum of the lemma over clients runs to n, which is N.",
     ),
-    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", ("24", "25", "26", "27"), equality=False),
+    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", common.C_5, equality=False),
     _last(
         "eq. (28)",
         "E f(x^{t+1}) <= E f(x^t) + E<grad f(x^t), x^{t+1} - x^t> + L/2 E||x^{t+1} - x^t||^2",

@@ -186,24 +186,39 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
     )
 
 
-def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool) -> tuple[Step, ...]:
-    """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign."""
+# The numbers of the equations in Appendix C.
+C_5 = ("24", "25", "26", "27")
+
+
+def lemma_5(
+    part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool = False, whole: bool = True
+) -> tuple[Step, ...]:
+    """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign.
+
+    Without ``whole`` only the lines between the first and the statement.
+    """
     outer = 2 * eta**2 / N**2 * L**2
     per_round = eta**2 / N**2 * tau_t * L * (K * N * sigma**2)
     windows = sp.Symbol("Q_t", nonnegative=True)
     summed = sp.Symbol("Q", nonnegative=True)
     after = f"after eq. ({eq[2]})"
-    return (
-        part.step(
-            f"eq. ({eq[0]})",
-            "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
-            drawn(reacting, "=="),
-            repaired=drawn(lambda draw: unrelated(draw, letter), "=="),
-            repair="the participation is independent of the gradients' noise",
-            remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
-            " random "
-            "and part of the history. True if the participation is read as given beforehand.",
-        ),
+    first = (
+        (
+            part.step(
+                f"eq. ({eq[0]})",
+                "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
+                drawn(reacting, "=="),
+                repaired=drawn(lambda draw: unrelated(draw, letter), "=="),
+                repair="the participation is independent of the gradients' noise",
+                remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
+                " random "
+                "and part of the history. True if the participation is read as given beforehand.",
+            ),
+        )
+        if whole
+        else ()
+    )
+    lines = (
         part.step(
             f"eq. ({eq[1]})",
             "E<grad f(x^t), noise> = E<grad f(x^t) - grad f(x^{t-tau_t}), noise>",
@@ -274,6 +289,12 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
             ),
             remark="Q sums the windows; Lemma C.2 or D.2.",
         ),
+    )
+    if not whole:
+        return lines
+    return (
+        *first,
+        *lines,
         part.step(
             "statement",
             "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"

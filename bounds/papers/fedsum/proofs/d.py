@@ -8,7 +8,7 @@ from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square
-from bounds.papers.fedsum.proofs import common, delays, forms, local, rate, weights
+from bounds.papers.fedsum.proofs import besides, common, delays, forms, local, rate, weights
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
@@ -170,6 +170,7 @@ STEPS: tuple[Step, ...] = (
     ),
     *local.assembly(_stale, local.D_4),
     *weights.as_printed(_stale, local.D_4),
+    *besides.not_printed(_stale, local.D_4),
     *common.lemma_5(FedsumPart("lemma-d.5", "Lemma D.5"), "d", ("63", "64", "65", "66"), equality=True),
     *rate.lemma_6(FedsumPart("lemma-d.6", "Lemma D.6"), rate.D_6),
     *rate.theorem(FedsumPart("theorem-d.1", "Theorem D.1"), rate.D_6),

@@ -263,6 +263,11 @@ def older_drifts(more: sp.Expr) -> Scalar:
     return at_most(count, (tau + more) * own, *SAME, above(own, 1, "client i takes part in round r itself"))
 
 
+def first_visits() -> Scalar:
+    """sum_t [a_{i,t} is the first round of client i] <= tau_max + 1; ``a`` is that round."""
+    return at_most(count, tau + 1, *SAME)
+
+
 def old_rounds(more: sp.Expr) -> Scalar:
     """sum_t [a_{i,t} - 1 = p] <= tau_max + 1 for every client."""
     return at_most(N * count, N * (tau + more), *SAME)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, above, below
-from bounds.papers.fedsum.proofs import common, delays, forms, local, rate, weights
+from bounds.papers.fedsum.proofs import besides, common, delays, forms, local, rate, weights
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
@@ -123,6 +123,11 @@ STEPS: tuple[Step, ...] = (
         ),
         remark="The proof is that of Lemma D.1.",
     ),
+    _move(
+        "not printed: eq. (42), equalities, for FedSUM-CR",
+        "||x^{t+1} - x^t||^2 = (eta_g eta_l K/N)^2 ||y^t||^2 = (eta_g eta_l/N)^2 ||sum_{i in A_t} sum_k g_i||^2",
+        drawn(lambda draw: common.one_step(draw, "e"), "==", form=forms.one_step),
+    ),
     window_bound(FedsumPart("lemma-e.2", "Lemma E.2")),
     *corollary_3(FedsumPart("corollary-e.3", "Corollary E.3")),
     *local.split_and_far(_stale, local.E_4),
@@ -176,6 +181,7 @@ STEPS: tuple[Step, ...] = (
         remark="Eqs. (95) to (98) have tau_max^2, the lemma has tau_max.",
     ),
     *weights.as_printed(_stale, local.E_4),
+    *besides.not_printed(_stale, local.E_4),
     _order(
         "statement",
         "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"
@@ -197,6 +203,9 @@ STEPS: tuple[Step, ...] = (
             noise=3,
             gradients=2,
         ),
+    ),
+    *common.lemma_5(
+        FedsumPart("lemma-e.5", "Lemma E.5, as Lemma C.5", "lemma-e.5-lines"), "e", common.C_5, whole=False
     ),
     *rate.lemma_6(FedsumPart("lemma-e.6", "Lemma E.6"), rate.E_6),
     *rate.theorem(FedsumPart("theorem-e.1", "Theorem E.1"), rate.E_6),

@@ -275,9 +275,9 @@ def apart_in_windows() -> Gram:
 
 
 def from_the_oldest() -> Gram:
-    """Eqs. (25), (64): the noise is not correlated with grad f(x^{t-tau_t}), which was known before it."""
+    """Eqs. (25), (64): grad f(x^{t-tau_t}) is older than the noise of every client's last round."""
     now, then = vectors("grad_t grad_then")
-    known = equal(dot(then, total(xi)), 0, "eq. (24), repaired")
+    known = equal(dot(then, total(xi)), 0, "noise is not correlated with what was known before")
     return Gram(left=dot(now, total(xi)), operator="==", right=dot(now - then, total(xi)), hypotheses=(known,))
 
 

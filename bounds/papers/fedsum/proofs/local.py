@@ -19,6 +19,7 @@ from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
 from bounds.papers.fedsum.proofs import delays, forms
 from bounds.papers.fedsum.proofs.common import ZERO, Side
+from bounds.papers.fedsum.proofs.drift import DRIFT_CAP, M_FACTS, MENDED_59, MENDED_DRIFT, MOVE, NOISE, from_lines, m
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
     PLAYED,
@@ -302,61 +303,29 @@ G_now, G_old, slow, steep, older, fresh = vectors("grad_a grad_b V S Q_b R_b")
 k = sp.Symbol("k", nonnegative=True)
 near, far, unseen = sp.symbols("near far unseen", nonnegative=True)
 
-DRIFT_CAP = below(100 * tau * eta_l**2 * K**2 * L**2, 1, "eta_l <= 1/(10*sqrt(tau_max)*K*L)")
-# max{1, tau_max} as a symbol of its own.
-m = sp.Symbol("max(1,tau_max)", positive=True)
-_M_FACTS = (
-    below(100 * m * eta_l**2 * K**2 * L**2, 1, "cap with max{1, tau_max}"),
-    below(1, m),
-    below(tau, m),
-    below(tau + 1, 2 * m),
-)
 _left_first = square(steep + slow + k * G_now)
-_NOISE = eta_l**2 * K**2 * T * sigma**2
-_MOVE = eta**2 * eta_l**2
 _E60 = (  # what eqs. (60) and (96) share
-    40 * _MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2 + 80 * _MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
+    40 * MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2 + 80 * MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
 )
 
 
 def _drift_59(case: LocalVariant) -> sp.Expr:
     """The right side of eqs. (59) and (95)."""
     return (
-        10 * _NOISE / N
+        10 * NOISE / N
         + 10 * eta_l**2 / N**2 * K**2 * L**2 * X
-        + 40 * _MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
-        + 20 * _MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2
+        + 40 * MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
+        + 20 * MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2
         + 10 * eta_l**2 / N**2 * tau * K**2 * L**2 * X
-        + 10 * _NOISE / N
+        + 10 * NOISE / N
         + 4 * eta_l**2 / N * K * tau**case.gradients * Gamma
-        + 4 * _NOISE
+        + 4 * NOISE
     )
 
 
 def _drift_60(case: LocalVariant) -> sp.Expr:
     """The right side of eqs. (60) and (96)."""
-    return 50 * _NOISE * tau**case.noise + _E60 + 8 * eta_l**2 / N * K * tau**case.gradients * Gamma
-
-
-# The same with what the lines before give when they are repaired, with tau_max + 1 <= 2*max{1, tau_max}.
-_MENDED_59 = (
-    5 * _NOISE / N
-    + 5 * eta_l**2 / N**2 * K**2 * L**2 * X
-    + sp.Rational(20, 3) * _MOVE * (tau + 1) ** 2 * K**3 * L**2 / N**3 * Gamma
-    + sp.Rational(20, 3) * _MOVE / N**2 * (tau + 1) ** 2 * K**4 * T * sigma**2 * L**2
-    + sp.Rational(10, 3) * eta_l**2 / N**2 * (tau + 1) * K**2 * L**2 * X
-    + sp.Rational(10, 3) * _NOISE / N
-    + sp.Rational(4, 3) * eta_l**2 / N * K * (tau + 1) * Gamma
-    + sp.Rational(4, 3) * _NOISE
-    + sp.Rational(8, 3) * eta_l**2 * K**3 * (tau + 1) * F_0 / N
-)
-MENDED_DRIFT = (
-    12 * _NOISE
-    + 32 * _MOVE / N**2 * m**2 * K**4 * T * sigma**2 * L**2
-    + 32 * _MOVE * m**2 * K**3 * L**2 / N**3 * Gamma
-    + 4 * eta_l**2 / N * K * m * Gamma
-    + sp.Rational(128, 21) * eta_l**2 * K**3 * m * F_0 / N
-)
+    return 50 * NOISE * tau**case.noise + _E60 + 8 * eta_l**2 / N * K * tau**case.gradients * Gamma
 
 
 def _opposed(p: ScalarClients) -> ScalarRun:
@@ -678,12 +647,12 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     begin = 3 * K**2 * N**2 * tau * F_0 + 8 * eta**2 * K**3 * N * tau * AVERAGE * T * sigma**2 * L**2
     begin += 150 * eta_l**2 * N * K**3 * tau**case.noise * T * sigma**2 * L**2
     drift_gradients = 24 * eta_l**2 * K**2 * tau**case.gradients * L**2
-    middle = begin + (6 * eta**2 * K**2 * tau**2 * L**2 + 240 * _MOVE / N**2 * tau**2 * K**4 * L**4) * Gamma
+    middle = begin + (6 * eta**2 * K**2 * tau**2 * L**2 + 240 * MOVE / N**2 * tau**2 * K**4 * L**4) * Gamma
     middle += drift_gradients * Gamma
     mended = (3 * tau * K**2 * N**2 + K**2 / 5) * F_0 + 8 * eta**2 * K**3 * N * m * AVERAGE * T * sigma**2 * L**2
     mended += 150 * eta_l**2 * N * K**3 * T * sigma**2 * L**2
     mended += (10 * eta**2 * m**2 + 24 * eta_l**2 * m) * K**2 * L**2 * Gamma
-    noise_60 = 40 * _MOVE * tau**2 * K**4 * T * sigma**2
+    noise_60 = 40 * MOVE * tau**2 * K**4 * T * sigma**2
     return (
         step(
             f"{summed}, from the terms",
@@ -700,7 +669,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             summed,
             "the same on runs",
             drawn(lambda draw: _drift_on_runs(draw, case, mended=False)),
-            repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True)),
+            repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True), form=from_lines),
             repair="tau_max + 1 in place of tau_max, and 8 eta_l^2 K^3 (tau_max + 1) F_0/(3 N) added",
             remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has room from"
             " sum_k k <= K^2/2 and sum_k k^2 <= K^3/3.",
@@ -756,7 +725,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "6 (eta_g eta_l)^2 K^2 tau_max^2 L^2 + 240 eta_g^2 eta_l^4/N^2 tau_max^2 K^4 L^4"
             " <= 10 (eta_g eta_l)^2 tau_max^2 K^2 L^2",
             at_most(
-                6 * eta**2 * K**2 * tau**2 * L**2 + 240 * _MOVE / N**2 * tau**2 * K**4 * L**4,
+                6 * eta**2 * K**2 * tau**2 * L**2 + 240 * MOVE / N**2 * tau**2 * K**4 * L**4,
                 10 * eta**2 * tau**2 * K**2 * L**2,
                 DRIFT_CAP,
                 SOMEBODY_AWAY,
@@ -775,7 +744,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"not printed: the repaired {rearranged}",
             "12, 32, 32, 4 in place of 50, 40, 80, 8, and 128/21 eta_l^2 K^3 M F_0/N added, M = max{1, tau_max}, for"
             " eta_l <= 1/(10 sqrt(M) K L)",
-            at_most(X, MENDED_DRIFT, below(X, _MENDED_59, summed), *_M_FACTS),
+            at_most(X, MENDED_DRIFT, below(X, MENDED_59, summed), *M_FACTS),
             remark=f"From the repaired {summed}.",
         ),
         step(
@@ -783,7 +752,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "D <= (3 N^2 tau_max + 1/5) K^2 F_0 + 8 (eta_g eta_l)^2 K^3 N M max{1, tau_avg} T sigma^2 L^2"
             " + 150 eta_l^2 N K^3 T sigma^2 L^2 + (10 (eta_g eta_l M K L)^2 + 24 eta_l^2 K^2 M L^2) Gamma,"
             " M = max{1, tau_max}, for eta_l <= 1/(10 sqrt(M) K L)",
-            at_most(D, mended, three, *parts, below(X, MENDED_DRIFT, rearranged), *_M_FACTS),
+            at_most(D, mended, three, *parts, below(X, MENDED_DRIFT, rearranged), *M_FACTS),
             remark=f"From the repaired {rearranged} and eq. (44) or (80).",
         ),
         step(
