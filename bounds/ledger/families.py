@@ -16,7 +16,8 @@ with q = P(i in S) - P(i, j in S) = m (n - m)/(n (n - 1)) for i != j, and q = 0 
 depend on each other: products stand for their expectations.
 
 There may be any number of clients in place of n, and of steps in place of K: those that have taken part so far, or the
-rounds of a window in place of the clients. A family may be empty where its size is in no denominator of the claim.
+rounds of a window in place of the clients. A family may be empty where its size is in no denominator of the claim. Sums
+over clients may have weights w_i > 0 in place of 1: the size is then sum_i w_i.
 """
 
 from __future__ import annotations
