@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind
-from bounds.papers.fedsum.proofs import delays, forms, tuned
+from bounds.papers.fedsum.proofs import delays, forms, tails, tuned
 from bounds.papers.fedsum.proofs.runs import ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
@@ -248,7 +248,9 @@ STEPS: tuple[Step, ...] = (
         "step sizes, for full participation",
         "the same for tau_max over rounds 0 ... T-1, as in Appendix F, or with everybody in round T too",
         counting(lambda p: (Fraction(p.tau_max), Fraction(0)), ">", clients=(1, 2, 3)),
-        repaired=counting(lambda p: (Fraction(max(1, p.tau_max)), Fraction(0)), ">", clients=(1, 2, 3)),
+        repaired=counting(
+            lambda p: (Fraction(max(1, p.tau_max)), Fraction(0)), ">", clients=(1, 2, 3), form=tails.positive
+        ),
         repair="max{1, tau_max} in place of tau_max",
         remark="If everybody always takes part, as in Case 1 with S = N or Case 2 with delta = 1, tau_max is 0 and"
         " eta_g = 1/sqrt(tau_max) has no value; no step sizes would do, as the bound is 0 without noise.",
@@ -292,14 +294,14 @@ STEPS: tuple[Step, ...] = (
     _corollary(
         "not printed: the second term of eq. (13) for tau_max over rounds 0 ... T-1",
         "E[20 max{1, tau_max} (L Delta_f + F_0)/T] <= 20 (1 + E[tau_max]) (L Delta_f + F_0)/T",
-        drawn(_expected_delay),
+        drawn(_expected_delay, form=tails.expected_delay),
         remark="The expectation of the 1/T term of the repaired Theorem 4.1, over 20 (L Delta_f + F_0)/T. E[tau_max]"
         " alone would not do.",
     ),
     _corollary(
         "not printed: step sizes set beforehand",
         "1/(10 tau K L) <= 1/(10 tau_max K L) for the participation that is drawn, tau a delay that none exceeds",
-        drawn(tuned.sure_step_size),
+        drawn(tuned.sure_step_size, form=tails.sure_step_size),
         remark="The step sizes of Theorem 4.1 are made of the delays of the participation drawn. Appendix G says that"
         " the expected delays suffice in the final theorem, which is true of the bound: with 1/(10 E[tau_max] K L) the"
         " cap of Lemmas C.6, D.6 and E.6 may be broken.",
