@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,11 +11,11 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
 from bounds.ledger.families import mean, per_client
 from bounds.ledger.families import total as total_of
-from bounds.ledger.step import Step, StepKind, below
+from bounds.ledger.step import Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.fedsum.proofs import forms
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, at_most, average, drawn, gram, tau, tau_t
+from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, Gamma_T, I, at_most, average, drawn, gram, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 Side = tuple[Fraction, Fraction]
@@ -161,6 +162,26 @@ def first_order(draw: Draw, letter: str, noise: Rational, gradients: Rational, *
     return left, right + gradients * p.eta**2 / Fraction(p.N**2) * run.who.tau_max * p.L * run.gamma()
 
 
+def first_order_form(further: int) -> Callable[..., Scalar]:
+    """The lemma from its lines, as a function of its constants; what round T adds on the right is not negative."""
+
+    def claim(noise: sp.Expr, gradients: sp.Expr) -> Scalar:
+        windows = sp.Symbol("Q", nonnegative=True)
+        right = noise * eta**2 * K / N * tau_avg * sigma**2 * L * T
+        return at_most(
+            I,
+            right + gradients * eta**2 / N**2 * tau * L * (Gamma + further * Gamma_T),
+            below(
+                I,
+                3 * eta**2 / N * K * sigma**2 * L * (T * tau_avg) + 2 * eta**2 / N**2 * L * windows,
+                "first inequality, added up over the rounds",
+            ),
+            below(windows, tau * Gamma, "gradients summed over the delays"),
+        )
+
+    return claim
+
+
 def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
     if equality:
         return (
@@ -302,6 +323,7 @@ def lemma_5(
             drawn(
                 lambda draw, noise, gradients: first_order(draw, letter, noise, gradients, further=1),
                 kind=StepKind.END_TO_END,
+                form=first_order_form(1),
                 noise=3,
                 gradients=2,
             ),
@@ -313,6 +335,7 @@ def lemma_5(
             drawn(
                 lambda draw, noise, gradients: first_order(draw, letter, noise, gradients, further=0),
                 kind=StepKind.END_TO_END,
+                form=first_order_form(0),
                 noise=3,
                 gradients=2,
             ),

@@ -200,6 +200,7 @@ STEPS: tuple[Step, ...] = (
         drawn(
             lambda draw, noise, gradients: common.first_order(draw, "e", noise, gradients, further=0),
             kind=StepKind.END_TO_END,
+            form=common.first_order_form(0),
             noise=3,
             gradients=2,
         ),
