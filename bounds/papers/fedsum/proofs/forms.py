@@ -85,8 +85,9 @@ def averaged() -> Identity:
 
 def averaged_moves() -> Identity:
     """Eq. (79), fourth equality: the moves since round a' by y, over their number w = t - a'."""
-    (ys_,) = per_client("y", w)
-    return _nothing(N / (eta * K * w) * -1 * total(-eta * K / N * ys_) - h - (mean(ys_) - h))
+    (server,) = per_client("y", w)
+    moved = total(-eta * K / N * server)
+    return _nothing(-N / (eta * K * w) * moved - h - (mean(server) - h))
 
 
 def telescoping() -> Identity:
@@ -97,7 +98,7 @@ def telescoping() -> Identity:
 
 # --- One round ---
 
-S, n, slope = vectors("S n grad_f")
+S, n = vectors("S n")
 y = (S + n) / K
 
 
