@@ -103,7 +103,7 @@ def test_the_lines_of_the_drift_hold_on_runs(algorithm, index):
 
 @pytest.mark.parametrize("index", range(20))
 def test_what_the_forms_suppose_of_windows_and_noise_holds_on_runs(index):
-    """In every round: noise of single steps adds up, is not correlated with what is older, and windows contain others."""
+    """In every round: noise of steps adds up, is not correlated with what is older, and windows contain others."""
     run = small_run(Draw(index, "windows"))
     p, who = run.p, run.who
     for t in run.rounds():
