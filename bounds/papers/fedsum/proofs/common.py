@@ -229,7 +229,7 @@ def lemma_5(
                 f"eq. ({eq[0]})",
                 "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
                 drawn(reacting, "=="),
-                repaired=drawn(lambda draw: unrelated(draw, letter), "=="),
+                repaired=drawn(lambda draw: unrelated(draw, letter), "==", form=forms.unrelated),
                 repair="the participation is independent of the gradients' noise",
                 remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
                 " random "

@@ -275,6 +275,16 @@ def apart_in_windows() -> Gram:
 # --- The noise's first order: Lemmas C.5, D.5, E.5 ---
 
 
+def unrelated() -> Identity:
+    """Eqs. (24), (63), repaired: given what came before, a point is known, and the noise has mean 0 over its outcomes.
+
+    The outcomes are a family whose weights are their probabilities.
+    """
+    (then,), (outcome,) = vectors("grad_then"), per_client("outcome", sp.Integer(1))
+    noise = outcome - mean(outcome)
+    return Identity(left=dot(then, total(noise)), right=sp.Integer(0))
+
+
 def from_the_oldest() -> Gram:
     """Eqs. (25), (64): grad f(x^{t-tau_t}) is older than the noise of every client's last round."""
     now, then = vectors("grad_t grad_then")

@@ -28,6 +28,26 @@ def absent_once() -> Scalar:
     return Scalar(left=1 - few / every, operator="==", right=1 - S / N, hypotheses=(pairs,))
 
 
+def union() -> Scalar:
+    """Where a delay of l occurs, one of N (T - l + 1) windows of l rounds is without its client."""
+    windows = sp.Symbol("windows", nonnegative=True)
+    mean = equal(windows, N * (T - l_ + 1) * power, "each of the windows has probability p^l")
+    return at_most(chance, N * (T - l_ + 1) * power, below(chance, windows, "there is one, or more"), mean)
+
+
+def below_one(most: sp.Expr) -> Scalar:
+    """A client may be absent if the least probability is below 1."""
+    return at_most(1 - delta, sp.Integer(0), below(delta, most), operator=">")
+
+
+def end_of_chain() -> Scalar:
+    """The last inequality of Lemma F.2 for N T >= 2, with delta = exp(-log(1/delta)) <= 1/(1 + log(1/delta))."""
+    right = 4 / delta * sp.Max(log_NT, log_delta)
+    two = above(log_NT, sp.Rational(69, 100), "log(2) >= 69/100")
+    small = below(delta * (1 + log_delta), 1, "exp(x) >= 1 + x")
+    return at_most((log_NT + log_delta) / delta + 2, right, two, small)
+
+
 def tail_sum() -> Identity:
     """For every outcome tau_max, which is at most T, is the number of l = 1 ... tau_max; and so in the mean."""
     return same(tau_max, (tau_max - 1) + 1)
