@@ -14,6 +14,10 @@ and for a sample S of m clients, drawn without replacement and independently of 
 
 with q = P(i in S) - P(i, j in S) = m (n - m)/(n (n - 1)) for i != j, and q = 0 for n = 1. Vectors may be random and
 depend on each other: products stand for their expectations.
+
+There may be any number of clients in place of n, and of steps in place of K: those that have taken part so far, or the
+rounds of a window in place of the clients. A family may be empty where its size is in no denominator of the claim. Sums
+over clients may have weights w_i > 0 in place of 1: the size is then sum_i w_i.
 """
 
 from __future__ import annotations
@@ -33,18 +37,22 @@ NOTHING = Vector({})
 
 @dataclass(frozen=True)
 class PerClient:
-    """X_i = own_i + common for every client i: ``own`` is a combination of named vectors, of which each has its own."""
+    """X_i = own_i + common for every client i: ``own`` is a combination of named vectors, of which each has its own.
+
+    ``size`` is how many clients there are. Only families of one size can be added.
+    """
 
     own: Vector
     common: Vector = NOTHING
+    size: sp.Expr = n
 
     def __add__(self, other: PerClient | Vector) -> PerClient:
         if isinstance(other, Vector):
-            return PerClient(self.own, self.common + other)
-        return PerClient(self.own + other.own, self.common + other.common)
+            return PerClient(self.own, self.common + other, self.size)
+        return PerClient(self.own + other.own, self.common + other.common, _same(self.size, other.size))
 
     def __rmul__(self, scalar: sp.Expr | int) -> PerClient:
-        return PerClient(scalar * self.own, scalar * self.common)
+        return PerClient(scalar * self.own, scalar * self.common, self.size)
 
     def __sub__(self, other: PerClient | Vector) -> PerClient:
         return self + -1 * other
@@ -56,44 +64,46 @@ class PerStep:
 
     own: Vector
     client: PerClient = PerClient(NOTHING)
+    steps: sp.Expr = K
 
     def __add__(self, other: PerStep | PerClient | Vector) -> PerStep:
         if not isinstance(other, PerStep):
-            return PerStep(self.own, self.client + other)
-        return PerStep(self.own + other.own, self.client + other.client)
+            return PerStep(self.own, self.client + other, self.steps)
+        return PerStep(self.own + other.own, self.client + other.client, _same(self.steps, other.steps))
 
     def __rmul__(self, scalar: sp.Expr | int) -> PerStep:
-        return PerStep(scalar * self.own, scalar * self.client)
+        return PerStep(scalar * self.own, scalar * self.client, self.steps)
 
     def __sub__(self, other: PerStep | PerClient | Vector) -> PerStep:
         return self + -1 * other
 
 
-def per_client(names: str) -> tuple[PerClient, ...]:
+def per_client(names: str, size: sp.Expr = n) -> tuple[PerClient, ...]:
     """Named vectors of every client, from their names with spaces between them."""
-    return tuple(map(PerClient, vectors(names)))
+    return tuple(PerClient(own, size=size) for own in vectors(names))
 
 
-def per_step(names: str) -> tuple[PerStep, ...]:
+def per_step(names: str, size: sp.Expr = n, steps: sp.Expr = K) -> tuple[PerStep, ...]:
     """Named vectors of every local step of every client, from their names with spaces between them."""
-    return tuple(map(PerStep, vectors(names)))
+    return tuple(PerStep(own, PerClient(NOTHING, size=size), steps) for own in vectors(names))
 
 
 def over_steps(a: PerStep) -> PerClient:
     """A_i = sum_k a_ik."""
-    return PerClient(Vector({f"{name}_i": c for name, c in a.own.coefficients.items()})) + K * a.client
+    own = Vector({f"{name}_i": c for name, c in a.own.coefficients.items()})
+    return PerClient(own, size=a.client.size) + a.steps * a.client
 
 
 def total(X: PerClient | PerStep) -> Vector:
     """sum_i X_i, or sum_ik a_ik."""
     if isinstance(X, PerStep):
         return total(over_steps(X))
-    return Vector({f"sum {name}": c for name, c in X.own.coefficients.items()}) + n * X.common
+    return Vector({f"sum {name}": c for name, c in X.own.coefficients.items()}) + X.size * X.common
 
 
 def mean(X: PerClient) -> Vector:
     """(1/n) sum_i X_i."""
-    return total(X) / n
+    return total(X) / X.size
 
 
 def deviation(X: PerClient, Y: PerClient) -> sp.Expr:
@@ -104,10 +114,11 @@ def deviation(X: PerClient, Y: PerClient) -> sp.Expr:
 def each(X: PerClient | PerStep, Y: PerClient | PerStep) -> sp.Expr:
     """sum_i <X_i, Y_i>, or sum_ik <a_ik, b_ik> where one of both has steps."""
     if isinstance(X, PerClient) and isinstance(Y, PerClient):
-        return sp.expand(deviation(X, Y) + dot(total(X), total(Y)) / n)
-    a, b = (each_ if isinstance(each_, PerStep) else PerStep(NOTHING, each_) for each_ in (X, Y))
+        return sp.expand(deviation(X, Y) + dot(total(X), total(Y)) / _same(X.size, Y.size))
+    steps = next(each_.steps for each_ in (X, Y) if isinstance(each_, PerStep))
+    a, b = (each_ if isinstance(each_, PerStep) else PerStep(NOTHING, each_, steps) for each_ in (X, Y))
     inside = dot(*(_renamed(each_.own, "from the mean of steps") for each_ in (a, b)))
-    return sp.expand(inside + each(over_steps(a), over_steps(b)) / K)
+    return sp.expand(inside + each(over_steps(a), over_steps(b)) / _same(a.steps, b.steps))
 
 
 def squares(X: PerClient | PerStep) -> sp.Expr:
@@ -139,15 +150,18 @@ def sampled_with(X: PerClient, fixed: Vector) -> sp.Expr:
     return sp.expand(m / n * dot(total(X), fixed))
 
 
-def uncorrelated(errors: PerStep, squared: sp.Expr) -> tuple[Condition, ...]:
+def uncorrelated(errors: PerClient | PerStep, squared: sp.Expr) -> tuple[Condition, ...]:
     """E<xi_ik, xi_jl> = 0 for different clients and for different steps; ``squared`` is sum_ik E||xi_ik||^2."""
-    sums, what = over_steps(errors), "errors are uncorrelated"
-    inside = each(errors, errors) - each(sums, sums) / K
-    return (
-        equal(sp.expand(inside), (1 - 1 / K) * squared, f"{what}: from the mean of steps"),
-        equal(deviation(sums, sums), (1 - 1 / n) * squared, f"{what}: from the mean of clients"),
+    what = "errors are uncorrelated"
+    sums = over_steps(errors) if isinstance(errors, PerStep) else errors
+    of_clients = (
+        equal(deviation(sums, sums), (1 - 1 / sums.size) * squared, f"{what}: from the mean of clients"),
         equal(dot(total(sums), total(sums)), squared, f"{what}: sum"),
     )
+    if isinstance(errors, PerClient):
+        return of_clients
+    inside = sp.expand(each(errors, errors) - each(sums, sums) / errors.steps)
+    return (equal(inside, (1 - 1 / errors.steps) * squared, f"{what}: from the mean of steps"), *of_clients)
 
 
 def independent(errors: PerStep, others: PerStep) -> tuple[Condition, ...]:
@@ -162,3 +176,10 @@ def independent(errors: PerStep, others: PerStep) -> tuple[Condition, ...]:
 def _renamed(own: Vector, what: str) -> Vector:
     """The deviations of the named vectors."""
     return Vector({f"{name} {what}": c for name, c in own.coefficients.items()})
+
+
+def _same(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+    """The size of two families, which is the same."""
+    if one != other:
+        raise ValueError(f"families of {one} and of {other} members")
+    return one

@@ -68,7 +68,8 @@ class Fact:
     """``quantity <= bound``, which the proof shows on its way and no statement says.
 
     The algebra takes it for granted. ``steps`` are the ids of the ledger's steps that say it or that it is put together
-    from; there are none where it is so ``by_definition``. ``missing`` says what of it no step says.
+    from; there are none where it is so ``by_definition``. ``joined`` is the one that puts the others together, each in
+    the form that holds: those that hold in a repaired form are then enough. ``missing`` says what of it no step says.
     """
 
     location: str
@@ -76,6 +77,7 @@ class Fact:
     bound: sp.Expr
     steps: tuple[str, ...] = ()
     by_definition: bool = False
+    joined: str = ""
     missing: str = ""
 
 

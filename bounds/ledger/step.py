@@ -163,3 +163,15 @@ def equal(left: sp.Expr, right: sp.Expr, name: str = "") -> Condition:
 def positive(expr: sp.Expr, name: str = "") -> Condition:
     """The hypothesis ``expr > 0``, such as for a Young parameter."""
     return Condition(name=name or f"{expr} > 0", left=sp.sympify(expr), operator=">", right=sp.Integer(0))
+
+
+def together(*claims: Scalar) -> Scalar:
+    """Several claims with <= or >= as one: added up with any weights >= 0, which holds just if each of them does."""
+    weights = [sp.Symbol(f"weight_{number}", nonnegative=True) for number in range(1, len(claims) + 1)]
+    sides = [(c.left, c.right) if c.operator == "<=" else (c.right, c.left) for c in claims]
+    return Scalar(
+        left=sp.Add(*(weight * left for weight, (left, _) in zip(weights, sides, strict=True))),
+        operator="<=",
+        right=sp.Add(*(weight * right for weight, (_, right) in zip(weights, sides, strict=True))),
+        hypotheses=tuple(dict.fromkeys(h for c in claims for h in c.hypotheses)),
+    )

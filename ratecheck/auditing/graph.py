@@ -393,7 +393,8 @@ def _fact(name: str, fact: Fact, found: Mapping[str, StepResult], *, repaired: b
     if not fact.steps:
         why = f"{fact.location} is taken for granted"
         return Node(name, label, text, is_fact=True, own=Grade.OPEN, tally="taken for granted", why=why)
-    grade, tally, why, steps = _graded([found[step] for step in fact.steps], repaired=repaired)
+    joined = bool(fact.joined) and _of_step(found[fact.joined], repaired=repaired) in _PROVED
+    grade, tally, why, steps = _graded([found[step] for step in fact.steps], repaired=repaired, joined=joined)
     if fact.missing:
         grade, why = worst((grade, Grade.OPEN)), "; ".join(each for each in (why, fact.missing) if each)
     return Node(name, label, text, is_fact=True, own=grade, tally=tally, why=why, steps=steps)
@@ -414,10 +415,13 @@ def _by_lines(key: str, title: str, lines: Sequence[StepResult], *, repaired: bo
     return Node(key, key, title, is_fact=False, own=grade, tally=tally, why=why, steps=steps)
 
 
-def _graded(steps: Sequence[StepResult], *, repaired: bool) -> tuple[Grade, str, str, tuple[str, ...]]:
+def _graded(
+    steps: Sequence[StepResult], *, repaired: bool, joined: bool = False
+) -> tuple[Grade, str, str, tuple[str, ...]]:
     """The grade of some steps, their tally, what they lack, and those that are not proved.
 
-    ``repaired`` asks for the repaired form of those that are false.
+    ``repaired`` asks for the repaired form of those that are false. ``joined`` says that a step puts them together in
+    these forms.
     Where the statement itself is a step, and proved, the lines that lead to it do not matter.
     """
     whole = [step for step in steps if step.kind == StepKind.END_TO_END.value]
@@ -432,13 +436,15 @@ def _graded(steps: Sequence[StepResult], *, repaired: bool) -> tuple[Grade, str,
     why = [f"{worse[0]} is {grade.value}"] if lacking else []
     mended = [step.id for step in steps if _is_mended_line(step)]
     if mended:
-        # What the lines after them need was printed for another form.
         tally += f", {len(mended)} of them in a repaired form"
+    if mended and not joined:
+        # What the lines after them need was printed for another form.
         why.append(
             f"{mended[0]} holds in a repaired form, and nothing checks that this is enough for the lines after it"
         )
         grade = worst((grade, Grade.OPEN))
-    return grade, tally, "; ".join(why), tuple(dict.fromkeys((*lacking, *mended)))
+        lacking += mended
+    return grade, tally, "; ".join(why), tuple(dict.fromkeys(lacking))
 
 
 _PROVED = (Grade.PROVED, Grade.SOLVER)

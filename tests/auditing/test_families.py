@@ -13,8 +13,9 @@ import sympy as sp
 
 from bounds import symbols as s
 from bounds.ledger import families
-from bounds.ledger.step import Check, Enumerated, Gram, Step
+from bounds.ledger.step import Check, Enumerated, Gram, Scalar, Step, together
 from bounds.ledger.vectors import dot, factors, square, vectors
+from bounds.papers.fedsum.proofs import STEPS as FEDSUM
 from bounds.papers.pfl.proofs import STEPS as PFL
 from bounds.papers.pfl.proofs import forms
 from ratecheck.auditing.certificates import certificate
@@ -112,6 +113,41 @@ def test_samples_are_those_that_enumeration_gives(clients: int, steps: int) -> N
         assert v.value(families.sampled_with(one, h), m=size) == alone
 
 
+@pytest.mark.parametrize(("clients", "steps"), SIZES)
+def test_families_of_any_size_have_the_same_sums(clients: int, steps: int) -> None:
+    """As many clients and steps as a symbol or a number says."""
+    v = _Numbers(clients + 10 * steps, clients, steps)
+    N, w = sp.symbols("N w", positive=True)
+    sizes = {N: clients, w: steps}
+    (V,), (c,) = families.per_client("X", N), families.per_step("a", N, w)
+    mixed = 2 * c - V + g
+    M = 2 * v.step["a"] - v.client["X"][:, None] + v.plain["g"]
+    A = M.sum(axis=1)
+    assert v.value(families.squares(mixed).subs(sizes)) == (M * M).sum()
+    assert v.value(families.squares(families.over_steps(mixed)).subs(sizes)) == (A * A).sum()
+    assert v.value(dot(families.total(mixed), h).subs(sizes)) == (A.sum(axis=0) * v.plain["h"]).sum()
+    assert v.value(square(families.mean(V)).subs(sizes)) == (v.client["X"].sum(axis=0) ** 2).sum() / Fraction(
+        clients**2
+    )
+
+
+def test_families_of_different_sizes_are_not_added() -> None:
+    """One member of each would be left over."""
+    (V,) = families.per_client("V", sp.Symbol("N"))
+    for both in (lambda: V + X, lambda: families.each(V, X), lambda: families.per_step("c", steps=n)[0] + a):
+        with pytest.raises(ValueError, match="families of"):
+            both()
+
+
+def test_claims_together_hold_just_if_each_of_them_does() -> None:
+    """One of two that is false is seen."""
+    x_, y_ = sp.symbols("x y", nonnegative=True)
+    true = Scalar(left=x_, operator="<=", right=x_ + y_)
+    other = Scalar(left=y_, operator=">=", right=x_, hypotheses=(families.below(x_, y_),))
+    assert decide(together(true, other)).true
+    assert decide(together(true, dataclasses.replace(other, hypotheses=()))).false
+
+
 def test_q_is_at_most_what_its_condition_says() -> None:
     """The two conditions on q, for one client too."""
     for clients in range(1, 40):
@@ -153,7 +189,7 @@ def _with_form(steps: tuple[Step, ...]) -> Iterator[tuple[str, Step, Enumerated]
                 yield f"{step.id} {name}", step, check
 
 
-FORMS = {name: (step, check) for name, step, check in _with_form(PFL)}
+FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM))}
 
 
 @pytest.mark.parametrize("name", FORMS)

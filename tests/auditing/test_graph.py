@@ -165,6 +165,21 @@ def test_what_no_step_says_is_open():
     assert proofs._by_lines("k", "", [*proved.values()], repaired=False, forms=1).own is Grade.OPEN
 
 
+def test_repaired_lines_are_enough_where_a_step_puts_them_together():
+    """A false line with a repaired form: open by itself, and proved with a proved step that joins the lines."""
+    mended = step("a", StepVerdict.FALSE, repaired="PROVED")
+    x = sp.Symbol("x")
+    fact = Fact(location="eq. (1)", quantity=x, bound=x, steps=("a", "b"))
+    joined = dataclasses.replace(fact, joined="b")
+    for last, own in ((StepVerdict.PROVED, Grade.PROVED), (StepVerdict.CHECKED, Grade.OPEN)):
+        found = {"a": mended, "b": step("b", last)}
+        assert proofs._fact("f", fact, found, repaired=True).own is Grade.OPEN
+        assert proofs._fact("f", joined, found, repaired=True).own is own
+        assert "1 of them in a repaired form" in proofs._fact("f", joined, found, repaired=True).tally
+    unproved = {"a": step("a", StepVerdict.FALSE, repaired="CHECKED"), "b": step("b", StepVerdict.PROVED)}
+    assert proofs._fact("f", joined, unproved, repaired=True).own is Grade.CHECKED
+
+
 @pytest.mark.parametrize("paper", claimed.PAPERS)
 def test_every_fact_of_an_argument_has_its_steps(paper):
     """What an argument takes for granted is a definition, or steps of the ledger say it."""
@@ -174,6 +189,7 @@ def test_every_fact_of_an_argument_has_its_steps(paper):
     for fact in facts:
         assert bool(fact.steps) is not fact.by_definition, fact.location
         assert set(fact.steps) <= known
+        assert not fact.joined or fact.joined in fact.steps
 
 
 @pytest.mark.parametrize("paper", claimed.PAPERS)
@@ -197,16 +213,16 @@ def test_every_premise_is_in_the_graph(paper):
 
 
 def test_a_proof_of_the_catalogue(cli, tmp_path):
-    """Corollary C.3 of FedSUM: one link with a certificate, from a lemma that is checked on matrices."""
+    """Corollary C.3 of FedSUM: one link with a certificate, from a lemma that is proved for every participation."""
     file = tmp_path / "proof.svg"
     done = cli("audit", LIGHT, "--graph", str(file), "--workers", "1", "--json")
     assert done.returncode == 0
     data = json.loads(done.stdout)
     assert data["root"] == LIGHT
-    assert data["grade"] == "CHECKED"
+    assert data["grade"] == "PROVED"
     (link,) = data["links"]
     assert (link["grade"], link["how"]) == ("PROVED", "implication, 1 certificate")
-    assert [each["own"] for each in data["nodes"]] == ["PROVED", "CHECKED", "PROVED"]
+    assert [each["own"] for each in data["nodes"]] == ["PROVED", "PROVED", "PROVED"]
     picture = file.read_text()
     assert "fedsum/lemma-c.2" in picture
     graph = ProofGraph.read(data)

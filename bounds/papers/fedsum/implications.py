@@ -51,6 +51,8 @@ _EQUATIONS = {
 
 # The steps of the ledger that show it. Appendix E refers to D for the lemmas that it does not prove again.
 _DRIFT = tuple(range(9, 41))
+# The repaired lines count the windows of eqs. (54) and (90) at once; the last puts all of them together.
+_MENDED_DRIFT = (*range(9, 24), 29, 30, *range(32, 39), 40)
 _STEPS = {
     "c": {
         "movement": numbered("fedsum/lemma-c.1", 1, 2),
@@ -62,25 +64,23 @@ _STEPS = {
         "movement": numbered("fedsum/lemma-d.1", 1, 2),
         "inner": numbered("fedsum/lemma-d.5", 2, *range(4, 13)),
         "descent": numbered("fedsum/lemma-d.6", 5),
-        "parts": numbered("fedsum/lemma-d.4", *range(1, 9), 42, 43),
+        "parts": numbered("fedsum/lemma-d.4", *range(1, 9), 42, 43, 53),
         "drift": numbered("fedsum/lemma-d.4", *_DRIFT),
-        "repaired drift": numbered("fedsum/lemma-d.4", *_DRIFT),
+        "repaired drift": numbered("fedsum/lemma-d.4", *_MENDED_DRIFT, 54, 55),
     },
     "e": {
-        "movement": numbered("fedsum/lemma-d.1", 1, 2),
-        "inner": numbered("fedsum/lemma-d.5", 2, *range(4, 13)),
+        "movement": (*numbered("fedsum/lemma-e.1", 2), *numbered("fedsum/lemma-d.1", 2)),
+        "inner": numbered("fedsum/lemma-e.5-lines", 1, *range(3, 13)),
         "descent": numbered("fedsum/lemma-e.6", 5),
-        "parts": numbered("fedsum/lemma-e.4", *range(1, 9), 42, 43),
+        "parts": numbered("fedsum/lemma-e.4", *range(1, 9), 42, 43, 54),
         "drift": numbered("fedsum/lemma-e.4", *_DRIFT),
-        "repaired drift": numbered("fedsum/lemma-e.4", *_DRIFT),
+        "repaired drift": numbered("fedsum/lemma-e.4", *_MENDED_DRIFT, 55, 56),
     },
 }
 
 
 # What of these facts no step says.
 _LAST_ROUND = "the steps are about rounds before T, the sums about round T as well"
-_WINDOWS = "no step has Jensen's inequality over the rounds since a client came, for local gradients"
-_OTHER_RUNS = "the steps are those of Appendix D, on the runs of its algorithm"
 
 
 def _at_most(name: str, left: sp.Expr, right: sp.Expr) -> Condition:
@@ -133,7 +133,6 @@ class _Appendix:
                 quantity=f.moved_sum,
                 bound=2 * eta**2 / N**2 * (T * f.noise_square + self.times * self.aggregate),
                 steps=self.steps["movement"],
-                missing=_OTHER_RUNS if self.letter == "e" else "",
             ),
             steps=(self.noise,),
             location=self._location(1),
@@ -166,7 +165,6 @@ class _Appendix:
                 quantity=self.inner,
                 bound=eta**2 * L / N**2 * (3 * T * tau_avg * f.noise_square + 2 * self.times * self.window),
                 steps=self.steps["inner"],
-                missing=_OTHER_RUNS if self.letter == "e" else "",
             ),
             steps=(self.noise, self._use("lemma.2"), *(() if form else (one_more,))),
             location=self._location(5),
@@ -257,7 +255,6 @@ class _Drifting(_Appendix):
                 quantity=self.stale,
                 bound=3 * K**2 * L**2 * moved + 3 * N * K * L**2 * drift_sum + 3 * K**2 * N**2 * tau_max * F_0,
                 steps=self.steps["parts"],
-                missing=_WINDOWS,
             ),
             steps=(drift, self.noise, self._use("corollary.3")),
             location=self._location(4),
@@ -302,6 +299,7 @@ class _Drifting(_Appendix):
             quantity=drift_sum,
             bound=rest / (1 - kept),
             steps=self.steps["repaired drift"],
+            joined=f"fedsum/lemma-{self.letter}.4-40",
         )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import sympy as sp
+
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
+from bounds.papers.fedsum.proofs import delays, forms
 from bounds.papers.fedsum.proofs.runs import small_run
 from bounds.papers.fedsum.proofs.terms import A_t, FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.proofs.windows import Pairs
@@ -111,19 +114,19 @@ STEPS: tuple[Step, ...] = (
     _noise(
         "display, first equality",
         "E||sum_{i in A_t} sum_k [g_i - grad f_i]||^2 = sum_{i in A_t} E||sum_k [g_i - grad f_i]||^2",
-        drawn(_clients_apart, "=="),
+        drawn(_clients_apart, "==", form=forms.noise_of_clients),
         remark="With participation that is given beforehand; g_i and grad f_i at (x_i^{a_{i,t},k}, xi_i^{a_{i,t},k}).",
     ),
     _noise(
         "display, second equality",
         "sum_{i in A_t} E||sum_k [g_i - grad f_i]||^2 = sum_{i in A_t} sum_k E||g_i - grad f_i||^2",
-        drawn(_steps_apart, "=="),
+        drawn(_steps_apart, "==", form=forms.noise_of_steps),
         remark="The local iterates depend on the noise of the steps before.",
     ),
     _noise(
         "display, third line, first inequality",
         "sum_{i in A_t} sum_k E||g_i - grad f_i||^2 <= A_t*K*sigma^2",
-        drawn(_bounded),
+        drawn(_bounded, form=lambda: forms.noise_of_gradients(sp.Integer(1))),
     ),
     _noise(
         "display, third line, second inequality",
@@ -135,7 +138,7 @@ STEPS: tuple[Step, ...] = (
         "statement, 'for any active set A_t'",
         "E||sum_{i in A_t} sum_k [g_i - grad f_i]||^2 <= N*K*sigma^2",
         drawn(lambda draw: _any_active_set(draw, fixed=False)),
-        repaired=drawn(lambda draw: _any_active_set(draw, fixed=True)),
+        repaired=drawn(lambda draw: _any_active_set(draw, fixed=True), form=forms.noise),
         repair="the participation is independent of the gradients' noise",
         remark="Appendix B lets S_t be random and part of the history. A client that takes part again only after small "
         "noise leaves its large noise in y^(t). True if the participation is read as given beforehand.",
@@ -143,48 +146,48 @@ STEPS: tuple[Step, ...] = (
     _noise(
         "statement",
         "E||sum_{i in A_t} sum_k [g_i - grad f_i]||^2 <= N*K*sigma^2",
-        drawn(_lemma_b_1, kind=StepKind.END_TO_END),
+        drawn(_lemma_b_1, kind=StepKind.END_TO_END, form=forms.noise),
         remark="On runs whose participation is given beforehand.",
     ),
     _delay(
         "statement",
         "min_i a_{i,k+tau_max} >= k for any k >= 0",
-        counting(_from_k_on, ">=", clients=(1, 2, 3)),
+        counting(_from_k_on, ">=", clients=(1, 2, 3), form=delays.recent),
         remark="For k + tau_max < T: there are no later rounds, and the proofs use the lemma within the run only.",
     ),
     _delay(
         "display of the contradiction, first inequality",
         "tau_max >= k' + tau_max - min_j a_{j,k'+tau_max}",
-        counting(_largest, ">=", clients=(1, 2, 3)),
+        counting(_largest, ">=", clients=(1, 2, 3), form=delays.largest),
         remark="t in place of k' + tau_max, which is a round of the run.",
     ),
     _delay(
         "display of the contradiction, second inequality",
         "k' + tau_max - min_j a_{j,k'+tau_max} >= k' + tau_max - a_{i,k'+tau_max}",
-        counting(_by_client, ">="),
+        counting(_by_client, ">=", form=delays.by_client),
     ),
     _delay(
         "display of the contradiction, fourth inequality",
         "k' + tau_max - a_{i,k'+tau_max} >= k' + tau_max - a_{i,k'-1}",
-        counting(_unchanged, ">="),
+        counting(_unchanged, ">=", form=delays.unchanged),
         remark="For every window of rounds without client i, since there is none of length tau_max + 1: its last round "
         "in place of k' + tau_max.",
     ),
     _delay(
         "display of the contradiction, last inequality",
         "tau_max + 1 + (k' - 1 - a_{i,k'-1}) >= tau_max + 1",
-        counting(_too_long, ">="),
+        counting(_too_long, ">=", form=delays.too_long),
         remark="For every window of rounds without client i: its length in place of tau_max + 1.",
     ),
     _delay(
         "after the contradiction",
         "client i is selected at least once in the rounds k ... k + tau_max",
-        counting(_selected, ">=", clients=(1, 2, 3)),
+        counting(_selected, ">=", clients=(1, 2, 3), form=delays.recent),
         remark="For k + tau_max <= T - 1.",
     ),
     _delay(
         "display before the last",
         "a_{i,k+tau_max} >= a_{i,k*} = k* >= k",
-        counting(_monotone, ">="),
+        counting(_monotone, ">=", form=delays.later),
     ),
 )

@@ -15,7 +15,7 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
-from bounds.papers.fedsum.proofs import common, tuned
+from bounds.papers.fedsum.proofs import common, delays, forms, tuned
 from bounds.papers.fedsum.proofs.common import ZERO, Side, u, v
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
@@ -184,8 +184,7 @@ def _rate_played(draw: Draw, initial: Rational, noise: Rational, first: Rational
 
 # --- Symbols ---
 
-F1, F2, F3, a1, a2, z3 = vectors("F1 F2 F3 a1 a2 z3")
-d1, d2, d3, d4, y3, y4, g, x = vectors("d1 d2 d3 d4 y3 y4 g x")
+g, x = vectors("g x")
 Y, V, P = sp.symbols("Y V P", nonnegative=True)
 
 _chain = common.split_gradients("c")
@@ -216,7 +215,7 @@ STEPS: tuple[Step, ...] = (
     _move(
         "eq. (15), first line",
         "||x^{t+1} - x^t||^2 = (eta_g eta_l K/N)^2 ||y^t||^2 = (eta_g eta_l/N)^2 ||sum_{i in A_t} sum_k g_i||^2",
-        drawn(lambda draw: common.one_step(draw, "c"), "=="),
+        drawn(lambda draw: common.one_step(draw, "c"), "==", form=forms.one_step),
     ),
     _move(
         "eq. (15), second line",
@@ -259,6 +258,7 @@ STEPS: tuple[Step, ...] = (
             kind=StepKind.END_TO_END,
             noise=2,
             gradients=2,
+            form=forms.movement,
         ),
     ),
     *lemma_2(FedsumPart("lemma-c.2", "Lemma C.2"), last="<="),
@@ -267,17 +267,13 @@ STEPS: tuple[Step, ...] = (
         "eq. (17), equality",
         "sum_i grad f_i(x^t) - sum_{i in A_t} grad f_i(x^{a_{i,t}})"
         " = sum_i [grad f_i(x^t) - grad f_i(x^{a_{i,t}})] + sum_{i not in A_t} grad f_i(x^0)",
-        same(square(F1 + F2 + F3 - a1 - a2), square((F1 - a1) + (F2 - a2) + (F3 - z3) + z3)),
-        remark="N = 3, A_t = {1, 2}; x^(-1) = x^(0).",
+        forms.stale_split(),
+        remark="As a difference that is 0; x^(-1) = x^(0).",
     ),
     _stale(
         "eq. (17), first inequality",
         "<= 2 N sum_i ||grad f_i(x^t) - grad f_i(x^{a_{i,t}})||^2 + 2 (N - A_t) sum_{i not in A_t} ||grad f_i(x^0)||^2",
-        gram(
-            square(d1 + d2 + d3 + d4 + y3 + y4),
-            8 * (square(d1) + square(d2) + square(d3) + square(d4)) + 4 * (square(y3) + square(y4)),
-        ),
-        remark="N = 4, A_t = {1, 2}.",
+        forms.stale_squares(),
     ),
     _stale(
         "eq. (17), second inequality",
@@ -287,18 +283,18 @@ STEPS: tuple[Step, ...] = (
     _stale(
         "eq. (18), first equality",
         "sum_i E||x^t - x^{a_{i,t}}||^2 = sum_i E||sum_{p=a_{i,t}}^{t-1} [x^{p+1} - x^p]||^2",
-        drawn(lambda draw: _moves(draw, 0), "=="),
+        drawn(lambda draw: _moves(draw, 0), "==", form=forms.telescoping),
         remark="Summed over t, like the next two.",
     ),
     _stale(
         "eq. (18), second equality",
         "sum_i E||sum_p [x^{p+1} - x^p]||^2 = (eta_g eta_l K/N)^2 sum_i E||sum_p y^p||^2",
-        drawn(lambda draw: _moves(draw, 1), "=="),
+        drawn(lambda draw: _moves(draw, 1), "==", form=forms.moved_by_y),
     ),
     _stale(
         "eq. (18), third equality",
         "(eta_g eta_l K/N)^2 sum_i E||sum_p y^p||^2 = (eta_g eta_l/N)^2 sum_i E||sum_p sum_{j in A_p} sum_k g_j||^2",
-        drawn(lambda draw: _moves(draw, 2), "=="),
+        drawn(lambda draw: _moves(draw, 2), "==", form=forms.moved_by_gradients),
     ),
     _stale(
         "eq. (18), inequality",
@@ -312,47 +308,50 @@ STEPS: tuple[Step, ...] = (
     _stale(
         "eq. (19), first inequality",
         "E||sum_p noise_p||^2 <= (t - a_{i,t}) sum_p E||noise_p||^2",
-        drawn(lambda draw: _noise_of_gaps(draw, 0)),
+        drawn(lambda draw: _noise_of_gaps(draw, 0), form=forms.jensen),
         remark="noise_p = sum_{j in A_p} sum_k [g_j - grad f_j].",
     ),
     _stale(
         "eq. (19), second inequality",
         "(t - a_{i,t}) sum_p E||noise_p||^2 <= tau_max sum_p sum_{j in A_p} sum_k E||g_j - grad f_j||^2",
-        drawn(lambda draw: _noise_of_gaps(draw, 1)),
+        drawn(
+            lambda draw: _noise_of_gaps(draw, 1),
+            form=lambda: forms.noise_of_round("<=", tau, below(forms.w, tau)),
+        ),
     ),
     _stale(
         "eq. (19), third inequality",
         "tau_max sum_p sum_{j in A_p} sum_k E||g_j - grad f_j||^2 <= tau_max sum_p sum_{j in A_p} sum_k sigma^2",
-        drawn(lambda draw: _noise_of_gaps(draw, 2)),
+        drawn(lambda draw: _noise_of_gaps(draw, 2), form=lambda: forms.noise_of_gradients(tau)),
     ),
     _stale(
         "eq. (19), fourth inequality and equality",
         "sum_i sum_{p=a_{i,t}}^{t-1} sum_{j in A_p} 1 <= N sum_i sum_{p=a_{i,t}}^{t-1} 1 = N sum_i (t - a_{i,t})",
-        counting(_with_unseen),
+        counting(_with_unseen, form=delays.clients_of_rounds),
         remark="Over 2 eta_g^2 eta_l^2 tau_max K sigma^2/N^2.",
     ),
     _stale(
         "eq. (19), last inequality",
         "sum_i (t - a_{i,t}) <= N tau_t",
-        counting(_all_delays, clients=(1, 2, 3)),
+        counting(_all_delays, clients=(1, 2, 3), form=delays.all_delays),
         remark="Over 2 eta_g^2 eta_l^2 tau_max K sigma^2/N.",
     ),
     _stale(
         "eq. (20), first inequality",
         "E||sum_p sum_j grad f_j||^2 <= (t - a_{i,t}) sum_p E||sum_j grad f_j||^2",
-        drawn(_gradients_of_gaps),
+        drawn(_gradients_of_gaps, form=forms.jensen),
     ),
     _stale(
         "eq. (20), second inequality and equality",
         "sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} q_p <= N tau_t sum_{p=t-tau_t}^{t-1} q_p",
-        counting(_wider_windows),
+        counting(_wider_windows, form=delays.clients_windows),
         remark="q_p = E||sum_j grad f_j||^2; coefficient by coefficient.",
     ),
     _stale(
         "eq. (21), first inequality",
         "sum_t sum_i E||x^t - x^{a_{i,t}}||^2 <= 2 (eta_g eta_l)^2 K tau_max sigma^2 sum_t tau_t"
         " + 2 (eta_g eta_l K)^2/N sum_t tau_t sum_{p=t-tau_t}^{t-1} E||sum_j grad f_j||^2",
-        drawn(_gaps_by_windows, noise=2, gradients=2),
+        drawn(_gaps_by_windows, noise=2, gradients=2, form=forms.moved_since),
     ),
     _stale(
         "eq. (21), second inequality",
@@ -367,17 +366,17 @@ STEPS: tuple[Step, ...] = (
     _stale(
         "eq. (22), first inequality",
         "2 sum_t (N - A_t) sum_{i not in A_t} ||grad f_i(x^0)||^2 <= 2 sum_t (N - A_t) sum_i ||grad f_i(x^0)||^2",
-        drawn(_unseen),
+        drawn(_unseen, form=forms.unseen_of_all),
     ),
     _stale(
         "eq. (22), equalities",
         "sum_t (N - A_t) = sum_t sum_{j not in A_t} 1 = sum_t sum_j [j not in A_t]",
-        counting(_absent_by_client, "=="),
+        counting(_absent_by_client, "==", form=delays.not_seen),
     ),
     _stale(
         "after eq. (22)",
         "sum_j sum_{t=0}^{T} [j not in A_t] <= sum_i tau_max = N tau_max",
-        counting(absent, clients=(1, 2, 3)),
+        counting(absent, clients=(1, 2, 3), form=delays.absent),
         remark="For matrices of the rounds 0 ... T; with a sum to T - 1 the same.",
     ),
     _stale(
@@ -424,7 +423,7 @@ STEPS: tuple[Step, ...] = (
         remark="tau_avg is a mean over t < T, so that the noise of round T is not paid for. Eq. (33) uses the sums to "
         "T - 1. The sum of the lemma over clients runs to n, which is N.",
     ),
-    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", ("24", "25", "26", "27"), equality=False),
+    *common.lemma_5(FedsumPart("lemma-c.5", "Lemma C.5"), "c", common.C_5, equality=False),
     _last(
         "eq. (28)",
         "E f(x^{t+1}) <= E f(x^t) + E<grad f(x^t), x^{t+1} - x^t> + L/2 E||x^{t+1} - x^t||^2",
@@ -435,26 +434,25 @@ STEPS: tuple[Step, ...] = (
         "eq. (29)",
         "E<grad f(x^t), x^{t+1} - x^t> = E<grad f(x^t), -(eta_g eta_l K/N) y^t>"
         " = -(eta_g eta_l/N) E<grad f(x^t), noise> - (eta_g eta_l K/N) E<grad f(x^t), sum_i grad f_i(x^{a_{i,t}})>",
-        drawn(lambda draw: common.inner_products(draw, "c"), "=="),
+        drawn(lambda draw: common.inner_products(draw, "c"), "==", form=forms.one_step),
     ),
     _last(
         "eq. (30), first and second equality",
         "-(eta_g eta_l K/N) <grad f, S> = -(eta_g eta_l K/N^2) <sum_i grad f_i, S>"
         " = -(eta_g eta_l K/(2 N^2)) [||sum_i grad f_i||^2 + ||S||^2 - ||sum_i grad f_i - S||^2]",
         same(_chain[0], _chain[1]),
-        remark="N = 2; S = sum_{i in A_t} grad f_i(x^{a_{i,t}}).",
+        remark="S = sum_{i in A_t} grad f_i(x^{a_{i,t}}).",
     ),
     _last(
         "eq. (30), third equality",
         "= -(1/2) eta_g eta_l K ||grad f||^2 - (eta_g eta_l K/(2 N^2)) ||S||^2"
         " + (eta_g eta_l K/(2 N^2)) ||sum_i grad f_i - S||^2",
         same(_chain[1], _chain[2]),
-        remark="N = 2.",
     ),
     _last(
         "eq. (31)",
         "0 <= Delta_f + I - (1/2) eta_g eta_l K G - (eta_g eta_l K/(2 N^2)) Gamma + (eta_g eta_l K/(2 N^2)) D + L/2 W",
-        drawn(lambda draw: common.summed_descent(draw, "c")),
+        drawn(lambda draw: common.summed_descent(draw, "c"), form=forms.summed_descent),
         remark="Uses f(x^T) >= f*; that f is bounded below is assumed nowhere, and without it Delta_f is infinite.",
     ),
     _last(

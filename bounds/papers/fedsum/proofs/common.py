@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square
-from bounds.ledger.step import Step, StepKind, below
+from bounds.ledger.families import mean, per_client
+from bounds.ledger.families import total as total_of
+from bounds.ledger.step import Scalar, Step, StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
+from bounds.papers.fedsum.proofs import forms
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, ScalarRun, small_run, total
-from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, at_most, average, drawn, gram, tau, tau_t
+from bounds.papers.fedsum.proofs.terms import FedsumPart, Gamma, Gamma_T, I, at_most, average, drawn, gram, tau, tau_t
 from bounds.papers.fedsum.symbols import F_0, Delta_f, K, L, N, T, eta, sigma, tau_avg
 
 Side = tuple[Fraction, Fraction]
@@ -158,6 +162,26 @@ def first_order(draw: Draw, letter: str, noise: Rational, gradients: Rational, *
     return left, right + gradients * p.eta**2 / Fraction(p.N**2) * run.who.tau_max * p.L * run.gamma()
 
 
+def first_order_form(further: int) -> Callable[..., Scalar]:
+    """The lemma from its lines, as a function of its constants; what round T adds on the right is not negative."""
+
+    def claim(noise: sp.Expr, gradients: sp.Expr) -> Scalar:
+        windows = sp.Symbol("Q", nonnegative=True)
+        right = noise * eta**2 * K / N * tau_avg * sigma**2 * L * T
+        return at_most(
+            I,
+            right + gradients * eta**2 / N**2 * tau * L * (Gamma + further * Gamma_T),
+            below(
+                I,
+                3 * eta**2 / N * K * sigma**2 * L * (T * tau_avg) + 2 * eta**2 / N**2 * L * windows,
+                "first inequality, added up over the rounds",
+            ),
+            below(windows, tau * Gamma, "gradients summed over the delays"),
+        )
+
+    return claim
+
+
 def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: bool) -> tuple[Step, ...]:
     if equality:
         return (
@@ -165,7 +189,7 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
                 f"{after}, noise of a window, first relation",
                 "E||sum_p sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
                 drawn(lambda draw: noise_window(draw, letter, 3), "=="),
-                repaired=drawn(lambda draw: noise_window(draw, letter, 3)),
+                repaired=drawn(lambda draw: noise_window(draw, letter, 3), form=forms.noise_of_window),
                 repair="<= in place of =, as in Lemma C.5",
             ),
         )
@@ -173,38 +197,53 @@ def _noise_of_window(part: FedsumPart, letter: str, after: str, *, equality: boo
         part.step(
             f"{after}, noise of a window, first inequality",
             "E||sum_p sum_j sum_k noise||^2 <= tau_t sum_p E||sum_j sum_k noise||^2",
-            drawn(lambda draw: noise_window(draw, letter, 0)),
+            drawn(lambda draw: noise_window(draw, letter, 0), form=forms.jensen),
         ),
         part.step(
             f"{after}, noise of a window, equality",
             "tau_t sum_p E||sum_j sum_k noise||^2 = tau_t sum_p sum_j sum_k E||noise||^2",
-            drawn(lambda draw: noise_window(draw, letter, 1), "=="),
+            drawn(lambda draw: noise_window(draw, letter, 1), "==", form=lambda: forms.noise_of_round("==", forms.w)),
         ),
     )
 
 
-def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool) -> tuple[Step, ...]:
-    """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign."""
+# The numbers of the equations in Appendix C.
+C_5 = ("24", "25", "26", "27")
+
+
+def lemma_5(
+    part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equality: bool = False, whole: bool = True
+) -> tuple[Step, ...]:
+    """The proof of Lemmas C.5 and D.5; ``equality`` says that D.5 prints the noise of a window with an equals sign.
+
+    Without ``whole`` only the lines between the first and the statement.
+    """
     outer = 2 * eta**2 / N**2 * L**2
     per_round = eta**2 / N**2 * tau_t * L * (K * N * sigma**2)
     windows = sp.Symbol("Q_t", nonnegative=True)
     summed = sp.Symbol("Q", nonnegative=True)
     after = f"after eq. ({eq[2]})"
-    return (
-        part.step(
-            f"eq. ({eq[0]})",
-            "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
-            drawn(reacting, "=="),
-            repaired=drawn(lambda draw: unrelated(draw, letter), "=="),
-            repair="the participation is independent of the gradients' noise",
-            remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
-            " random "
-            "and part of the history. True if the participation is read as given beforehand.",
-        ),
+    first = (
+        (
+            part.step(
+                f"eq. ({eq[0]})",
+                "E<grad f(x^{min_i a_{i,t}}), g_i - grad f_i> = 0 for i in A_t",
+                drawn(reacting, "=="),
+                repaired=drawn(lambda draw: unrelated(draw, letter), "==", form=forms.unrelated),
+                repair="the participation is independent of the gradients' noise",
+                remark="Checked with a client that takes part again only after positive noise; Appendix B lets S_t be"
+                " random "
+                "and part of the history. True if the participation is read as given beforehand.",
+            ),
+        )
+        if whole
+        else ()
+    )
+    lines = (
         part.step(
             f"eq. ({eq[1]})",
             "E<grad f(x^t), noise> = E<grad f(x^t) - grad f(x^{t-tau_t}), noise>",
-            drawn(lambda draw: from_the_oldest(draw, letter), "=="),
+            drawn(lambda draw: from_the_oldest(draw, letter), "==", form=forms.from_the_oldest),
             remark="t - tau_t = min_i a_{i,t}; on runs whose participation is given beforehand.",
         ),
         part.step(
@@ -222,12 +261,12 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
         part.step(
             f"{after}, smoothness",
             "E||grad f(x^t) - grad f(x^{t-tau_t})||^2 <= L^2 E||x^t - x^{t-tau_t}||^2",
-            drawn(lambda draw: smooth_window(draw, letter)),
+            drawn(lambda draw: smooth_window(draw, letter), form=forms.smooth_mean),
         ),
         part.step(
             f"{after}, smoothness, equality",
             "L^2 E||x^t - x^{t-tau_t}||^2 = (eta_g eta_l/N)^2 L^2 E||sum_{p=t-tau_t}^{t-1} sum_j sum_k g_j||^2",
-            drawn(lambda draw: window_of_gradients(draw, letter), "=="),
+            drawn(lambda draw: window_of_gradients(draw, letter), "==", form=forms.window_moved),
         ),
         part.step(
             f"{after}, smoothness, last inequality",
@@ -239,12 +278,12 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
         part.step(
             f"{after}, noise of a window, last inequality",
             "tau_t sum_p sum_j sum_k E||noise||^2 <= N K tau_t^2 sigma^2",
-            drawn(lambda draw: noise_window(draw, letter, 2)),
+            drawn(lambda draw: noise_window(draw, letter, 2), form=forms.noise_of_window_bounded),
         ),
         part.step(
             f"{after}, gradients of a window",
             "E||sum_p sum_j sum_k grad f_j||^2 <= tau_t sum_p E||sum_j sum_k grad f_j||^2",
-            drawn(lambda draw: gradient_window(draw, letter)),
+            drawn(lambda draw: gradient_window(draw, letter), form=forms.jensen),
         ),
         part.step(
             f"eq. ({eq[3]}), first inequality, a round with tau_t > 0",
@@ -271,6 +310,12 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
             ),
             remark="Q sums the windows; Lemma C.2 or D.2.",
         ),
+    )
+    if not whole:
+        return lines
+    return (
+        *first,
+        *lines,
         part.step(
             "statement",
             "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"
@@ -278,6 +323,7 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
             drawn(
                 lambda draw, noise, gradients: first_order(draw, letter, noise, gradients, further=1),
                 kind=StepKind.END_TO_END,
+                form=first_order_form(1),
                 noise=3,
                 gradients=2,
             ),
@@ -289,6 +335,7 @@ def lemma_5(part: FedsumPart, letter: str, eq: tuple[str, str, str, str], *, equ
             drawn(
                 lambda draw, noise, gradients: first_order(draw, letter, noise, gradients, further=0),
                 kind=StepKind.END_TO_END,
+                form=first_order_form(0),
                 noise=3,
                 gradients=2,
             ),
@@ -352,20 +399,20 @@ def capped_rate(
 
 
 def split_gradients(letter: str) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """-(eta_g eta_l/N)<grad f, S>, by sum_i grad f_i, and by the parallelogram identity; N = 2, S the aggregate."""
-    F1, F2, S = vectors("F1 F2 S")
-    f, whole = (F1 + F2) / 2, F1 + F2
+    """-(eta_g eta_l/N)<grad f, S>, by sum_i grad f_i, and by the parallelogram identity; S is the aggregate."""
+    (F,), (S,) = per_client("F", N), vectors("S")
+    f, whole = mean(F), total_of(F)
     if letter == "c":
-        share = eta * K / 8
+        share = eta * K / (2 * N**2)
         return (
-            -eta * K / 2 * dot(f, S),
+            -eta * K / N * dot(f, S),
             -share * (square(whole) + square(S) - square(whole - S)),
             -eta * K / 2 * square(f) - share * square(S) + share * square(whole - S),
         )
-    share = eta / (8 * K)
+    share = eta / (2 * N**2 * K)
     return (
-        -eta / 2 * dot(f, S),
-        -eta / (4 * K) * dot(K * whole, S),
+        -eta / N * dot(f, S),
+        -eta / (N**2 * K) * dot(K * whole, S),
         -eta * K / 2 * square(f) - share * square(S) + share * square(K * whole - S),
     )
 

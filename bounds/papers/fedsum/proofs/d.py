@@ -8,7 +8,7 @@ from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below
 from bounds.ledger.vectors import square
-from bounds.papers.fedsum.proofs import common, local, rate, weights
+from bounds.papers.fedsum.proofs import besides, common, delays, forms, local, rate, weights
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
@@ -83,7 +83,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (40)",
         "h_i^(t) = (1/K) sum_k g_i(x_i^{a_{i,t-1},k}, xi_i^{a_{i,t-1},k}) for i in A_t",
         drawn(lambda draw: _control(draw, before=False), "=="),
-        repaired=drawn(lambda draw: _control(draw, before=True), "=="),
+        repaired=drawn(lambda draw: _control(draw, before=True), "==", form=lambda: forms.control(local=True)),
         repair="for i in A_{t-1}; h_i^(t) = 0 for the others, as in eq. (8)",
         remark="In its first round a client has a_{i,t-1} = -1; with x_i^{-1,k} = x^(-1) = x^(0) eq. (40) takes a"
         " gradient "
@@ -92,12 +92,12 @@ STEPS: tuple[Step, ...] = (
     _state(
         "eq. (41)",
         "y_i^(t) = (1/K) sum_{j in A_{t-1} without i} sum_k g_j(x_j^{a_{j,t-1},k}, xi_j^{a_{j,t-1},k})",
-        drawn(_corrections, "=="),
+        drawn(_corrections, "==", form=forms.correction),
     ),
     _move(
         "eq. (42), equalities",
         "||x^{t+1} - x^t||^2 = (eta_g eta_l K/N)^2 ||y^t||^2 = (eta_g eta_l/N)^2 ||sum_{i in A_t} sum_k g_i||^2",
-        drawn(lambda draw: common.one_step(draw, "d"), "=="),
+        drawn(lambda draw: common.one_step(draw, "d"), "==", form=forms.one_step),
     ),
     _move(
         "eq. (42), inequality",
@@ -126,6 +126,7 @@ STEPS: tuple[Step, ...] = (
             kind=StepKind.END_TO_END,
             noise=2,
             gradients=2,
+            form=forms.movement,
         ),
     ),
     *lemma_2(FedsumPart("lemma-d.2", "Lemma D.2"), last="=="),
@@ -136,20 +137,20 @@ STEPS: tuple[Step, ...] = (
     _stale.step(
         "eq. (57)",
         "sum_k ||sum_{p<k} y^{a-1}||^2 = sum_k k^2 ||y^{a-1}||^2 <= K^3 ||y^{a-1}||^2",
-        drawn(_squared),
+        drawn(_squared, form=forms.squared_steps),
     ),
     _stale.step(
         "eq. (58), equality",
         "y^{a-1} = (1/K) sum_{j in A_{a-1}} sum_k g_j(x_j^{a_{j,a},k}, xi_j^{a_{j,a},k}), a = a_{i,t}",
         drawn(lambda draw: _old_direction(draw, printed=True), "=="),
-        repaired=drawn(lambda draw: _old_direction(draw, printed=False), "=="),
+        repaired=drawn(lambda draw: _old_direction(draw, printed=False), "==", form=forms.direction),
         repair="a_{j,a-1} in place of a_{j,a}",
         remark="Client i itself takes part in round a.",
     ),
     _stale.step(
         "eq. (58), first inequality",
         "K^2 E||y^{a-1}||^2 <= 2 E||sum_{j in A_{a-1}} sum_k grad f_j||^2 + 2 N K sigma^2",
-        drawn(_split_directions, factor=2),
+        drawn(_split_directions, factor=2, form=forms.old_direction),
         remark="For every t and i; times 2 eta_l^2 K, summed over at most N T of them.",
     ),
     _stale.step(
@@ -163,12 +164,13 @@ STEPS: tuple[Step, ...] = (
         "eq. (58), last inequality",
         "sum_t sum_{i in A_t} q_{a-1} <= N tau_max sum_t q_t",
         counting(_old_rounds, more=0),
-        repaired=counting(_old_rounds, more=1),
+        repaired=counting(_old_rounds, more=1, form=delays.old_rounds),
         repair="each round occurs at most N (tau_max + 1) times",
         remark="q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient.",
     ),
     *local.assembly(_stale, local.D_4),
     *weights.as_printed(_stale, local.D_4),
+    *besides.not_printed(_stale, local.D_4),
     *common.lemma_5(FedsumPart("lemma-d.5", "Lemma D.5"), "d", ("63", "64", "65", "66"), equality=True),
     *rate.lemma_6(FedsumPart("lemma-d.6", "Lemma D.6"), rate.D_6),
     *rate.theorem(FedsumPart("theorem-d.1", "Theorem D.1"), rate.D_6),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from bounds.ledger.draw import Draw, Rational, expect_square
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, above, below
-from bounds.papers.fedsum.proofs import common, local, rate, weights
+from bounds.papers.fedsum.proofs import besides, common, delays, forms, local, rate, weights
 from bounds.papers.fedsum.proofs.common import ZERO, Side
 from bounds.papers.fedsum.proofs.main import of_round, same_variable
 from bounds.papers.fedsum.proofs.runs import small_run, total
@@ -89,7 +89,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (78)",
         "h_i^(t) = (1/K) sum_k g_i(x_i^{a_{i,t-1},k}, xi_i^{a_{i,t-1},k}), with a_{i,-1} = -1 and x^(-1) = x^(0)",
         drawn(lambda draw: _control(draw, before=False), "=="),
-        repaired=drawn(lambda draw: _control(draw, before=True), "=="),
+        repaired=drawn(lambda draw: _control(draw, before=True), "==", form=lambda: forms.control(local=True)),
         repair="for i in A_{t-1}; h_i^(t) = 0 for the others, as in eq. (8)",
         remark="With x_i^{-1,k} = x^(-1) = x^(0) a client that has not taken part would hold a gradient at x^(0).",
     ),
@@ -102,12 +102,12 @@ STEPS: tuple[Step, ...] = (
     _state(
         "eq. (79), third equality",
         "= N/(eta_g eta_l K) 1/(t - a_{i,t-1}) sum_{p=a_{i,t-1}}^{t-1} (x^(p) - x^(p+1)) - h_i^(t)",
-        drawn(lambda draw: _corrections(draw, 1), "=="),
+        drawn(lambda draw: _corrections(draw, 1), "==", form=forms.telescoping),
     ),
     _state(
         "eq. (79), fourth equality",
         "= 1/(t - a_{i,t-1}) sum_{p=a_{i,t-1}}^{t-1} y^(p) - h_i^(t)",
-        drawn(lambda draw: _corrections(draw, 2), "=="),
+        drawn(lambda draw: _corrections(draw, 2), "==", form=forms.averaged_moves),
         remark="With y^(-1) = 0.",
     ),
     _move(
@@ -119,8 +119,14 @@ STEPS: tuple[Step, ...] = (
             kind=StepKind.END_TO_END,
             noise=2,
             gradients=2,
+            form=forms.movement,
         ),
         remark="The proof is that of Lemma D.1.",
+    ),
+    _move(
+        "not printed: eq. (42), equalities, for FedSUM-CR",
+        "||x^{t+1} - x^t||^2 = (eta_g eta_l K/N)^2 ||y^t||^2 = (eta_g eta_l/N)^2 ||sum_{i in A_t} sum_k g_i||^2",
+        drawn(lambda draw: common.one_step(draw, "e"), "==", form=forms.one_step),
     ),
     window_bound(FedsumPart("lemma-e.2", "Lemma E.2")),
     *corollary_3(FedsumPart("corollary-e.3", "Corollary E.3")),
@@ -130,18 +136,18 @@ STEPS: tuple[Step, ...] = (
     _stale.step(
         "eq. (93)",
         "sum_k ||sum_{p<k} sum_{q=a'}^{a-1} y^q||^2 <= K^3 ||sum_{q=a'}^{a-1} y^q||^2",
-        drawn(_squared),
+        drawn(_squared, form=forms.squared_steps),
         remark="Over (a - a')^2.",
     ),
     _stale.step(
         "eq. (94), equality",
         "K^2 E||sum_{q=a'}^{a-1} y^q||^2 = E||sum_{q=a'}^{a-1} sum_{j in A_q} sum_k g_j(x_j^{a_{j,q},k})||^2",
-        drawn(_by_gradients, "=="),
+        drawn(_by_gradients, "==", form=forms.moved_by_gradients),
     ),
     _stale.step(
         "eq. (94), first inequality",
         "K^2/(a - a')^2 E||sum_q y^q||^2 <= 2/(a - a') sum_q E||sum_j sum_k grad f_j||^2 + 2 N K sigma^2",
-        drawn(_split_directions, factor=2),
+        drawn(_split_directions, factor=2, form=forms.old_directions),
         remark="For every t and i; times 2 eta_l^2 K, summed over at most N T of them.",
     ),
     _stale.step(
@@ -155,7 +161,7 @@ STEPS: tuple[Step, ...] = (
         "eq. (94), last inequality",
         "sum_t sum_{i in A_t} 1/(a - a') sum_{q=a'}^{a-1} q_p <= N tau_max sum_p q_p",
         counting(_averages, more=0),
-        repaired=counting(_averages, more=1),
+        repaired=counting(_averages, more=1, form=delays.averages),
         repair="N (tau_max + 1)",
         remark="q_p = E||sum_j sum_k grad f_j||^2; coefficient by coefficient. Eq. (90), which the text names, is"
         " about "
@@ -175,6 +181,7 @@ STEPS: tuple[Step, ...] = (
         remark="Eqs. (95) to (98) have tau_max^2, the lemma has tau_max.",
     ),
     *weights.as_printed(_stale, local.E_4),
+    *besides.not_printed(_stale, local.E_4),
     _order(
         "statement",
         "-(eta_g eta_l/N) sum_{t<T} E<grad f(x^t), noise> <= 3 (eta_g eta_l)^2 K/N tau_avg sigma^2 L T"
@@ -193,9 +200,13 @@ STEPS: tuple[Step, ...] = (
         drawn(
             lambda draw, noise, gradients: common.first_order(draw, "e", noise, gradients, further=0),
             kind=StepKind.END_TO_END,
+            form=common.first_order_form(0),
             noise=3,
             gradients=2,
         ),
+    ),
+    *common.lemma_5(
+        FedsumPart("lemma-e.5", "Lemma E.5, as Lemma C.5", "lemma-e.5-lines"), "e", common.C_5, whole=False
     ),
     *rate.lemma_6(FedsumPart("lemma-e.6", "Lemma E.6"), rate.E_6),
     *rate.theorem(FedsumPart("theorem-e.1", "Theorem E.1"), rate.E_6),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, above
-from bounds.papers.fedsum.proofs import patterns
+from bounds.papers.fedsum.proofs import delays, patterns, tails
 from bounds.papers.fedsum.proofs.terms import FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.symbols import N, T
 
@@ -257,7 +258,7 @@ STEPS: tuple[Step, ...] = (
     _any(
         "first paragraph",
         "tau_avg <= tau_max",
-        counting(lambda p: (p.tau_avg, Fraction(p.tau_max)), clients=(1, 2, 3)),
+        counting(lambda p: (p.tau_avg, Fraction(p.tau_max)), clients=(1, 2, 3), form=delays.mean_delay),
     ),
     _uniform(
         "display after the longest runs, again in Lemma F.2",
@@ -269,13 +270,13 @@ STEPS: tuple[Step, ...] = (
     _uniform(
         "display of p",
         "p = P(i not in S_t) = 1 - binom(N-1, S-1)/binom(N, S) = 1 - S/N",
-        drawn(_absent_once, "=="),
+        drawn(_absent_once, "==", form=tails.absent_once),
     ),
     _uniform(
         "union bound, first inequality",
         "P(tau_max >= l) <= sum_i sum_{t=1}^{T-l+1} p^l",
         drawn(_union, further=1),
-        repaired=drawn(_union, further=0),
+        repaired=drawn(functools.partial(_union, further=0), form=tails.union),
         repair="t = 0 ... T - 1 in the lemma, or T - l + 2 starting points",
         remark=_TO_T,
     ),
@@ -288,50 +289,50 @@ STEPS: tuple[Step, ...] = (
         "eq. (109), equality",
         "E tau_max = sum_{l=1}^{T} P(tau_max >= l)",
         drawn(_tail_sum, "==", further=1),
-        repaired=drawn(_tail_sum, "==", further=0),
+        repaired=drawn(functools.partial(_tail_sum, further=0), "==", form=tails.tail_sum),
         repair="t = 0 ... T - 1 in the lemma, or a sum to T + 1",
         remark=_TO_T,
     ),
     _uniform(
         "eq. (109), inequality",
         "sum_{l=1}^{T} P(tau_max >= l) <= sum_{l=1}^{T} min{1, N T p^l}",
-        drawn(lambda draw: _capped_sum(_sampled(draw))),
+        drawn(lambda draw: _capped_sum(_sampled(draw)), form=tails.capped),
         remark="For rounds 0 ... T - 1.",
     ),
     _uniform(
         "eq. (110), first inequality",
         "sum_{l=1}^{T} min{1, N T p^l} <= sum_{l=1}^{m} 1 + sum_{l=m+1}^{T} N T p^l, m = ceil(log_p((1-p)/(N T p)))",
-        drawn(lambda draw: _split_sum(_sampled(draw))),
+        drawn(lambda draw: _split_sum(_sampled(draw)), form=tails.split),
     ),
     _uniform(
         "eq. (110), second inequality",
         "sum_{l=m+1}^{T} N T p^l <= N T p^{m+1}/(1-p)",
-        drawn(lambda draw: _geometric(_sampled(draw))),
+        drawn(lambda draw: _geometric(_sampled(draw)), form=tails.geometric),
     ),
     _uniform(
         "after eq. (110), first fact",
         "N T p/(1-p) p^m <= 1",
-        drawn(lambda draw: _at_split(_sampled(draw))),
+        drawn(lambda draw: _at_split(_sampled(draw)), form=tails.at_split),
     ),
     _uniform(
         "after eq. (110), second fact, equality",
         "p/(1-p) = (N-S)/S",
-        drawn(_odds, "=="),
+        drawn(_odds, "==", form=tails.odds),
     ),
     _uniform(
         "after eq. (110), second fact, inequality",
         "(N-S)/S <= N",
-        drawn(_odds_bound),
+        drawn(_odds_bound, form=tails.odds_bound),
     ),
     _uniform(
         "last display, first inequality",
         "m + N T p^{m+1}/(1-p) <= log_p((1-p)/(N T p)) + 1 + 1",
-        drawn(lambda draw: _to_logarithm(_sampled(draw))),
+        drawn(lambda draw: _to_logarithm(_sampled(draw)), form=tails.to_logarithm),
     ),
     _uniform(
         "last display, the inequalities after",
         "ln((1-p)/(N T p))/ln p + 2 <= 4 ln(N T)/ln(1/p) <= 4 ln(N T)/(1-p)",
-        drawn(_uniform_chain),
+        drawn(_uniform_chain, form=tails.uniform_chain),
     ),
     _uniform(
         "statement",
@@ -348,62 +349,63 @@ STEPS: tuple[Step, ...] = (
                 sum((patterns.tail(tail.law, n) for n in range(1, tail.T + 1)), Fraction(0)),
             ),
             "==",
+            form=tails.tail_sum,
         ),
         remark="For rounds 0 ... T - 1.",
     ),
     _independent(
         "eq. (111), inequality",
         "sum_{l=1}^{T} P(tau_max >= l) <= sum_{l=1}^{T} min{1, N T p^l}",
-        drawn(lambda draw: _capped_sum(_by_chance(draw, most=1))),
+        drawn(lambda draw: _capped_sum(_by_chance(draw, most=1)), form=tails.capped),
         remark="p stands for the probability of absence of any client; here it is the largest, 1 - delta.",
     ),
     _independent(
         "before eq. (112)",
         "m = ceil(log_p((1-p)/(N T p))) has a value: p > 0",
         drawn(_positive, ">", most=1),
-        repaired=drawn(_positive, ">", most=Fraction(11, 12)),
+        repaired=drawn(_positive, ">", most=Fraction(11, 12), form=tails.below_one),
         repair="delta < 1; for delta = 1 everybody takes part always and tau_max = 0",
     ),
     _independent(
         "eq. (112), first inequality",
         "sum_{l=1}^{T} min{1, N T p^l} <= sum_{l=1}^{m} 1 + sum_{l=m+1}^{T} N T p^l",
-        drawn(lambda draw: _split_sum(_by_chance(draw))),
+        drawn(lambda draw: _split_sum(_by_chance(draw)), form=tails.split),
     ),
     _independent(
         "eq. (112), second inequality",
         "sum_{l=m+1}^{T} N T p^l <= N T p^{m+1}/(1-p)",
-        drawn(lambda draw: _geometric(_by_chance(draw))),
+        drawn(lambda draw: _geometric(_by_chance(draw)), form=tails.geometric),
     ),
     _independent(
         "after eq. (112)",
         "N T p/(1-p) p^m <= 1",
-        drawn(lambda draw: _at_split(_by_chance(draw))),
+        drawn(lambda draw: _at_split(_by_chance(draw)), form=tails.at_split),
     ),
     _independent(
         "last display, first inequality",
         "m + N T p^{m+1}/(1-p) <= log_p((1-p)/(N T p)) + 1 + 1",
-        drawn(lambda draw: _to_logarithm(_by_chance(draw))),
+        drawn(lambda draw: _to_logarithm(_by_chance(draw)), form=tails.to_logarithm),
     ),
     _independent(
         "last display, second inequality",
         "ln((1-p)/(N T p))/ln p + 2 <= (ln(N T) + ln(1/delta))/ln(1/p) + 2",
-        drawn(lambda draw: _independent_chain(draw, 0)),
+        drawn(lambda draw: _independent_chain(draw, 0), form=tails.by_delta),
     ),
     _independent(
         "last display, third inequality",
         "(ln(N T) + ln(1/delta))/ln(1/p) + 2 <= (ln(N T) + ln(1/delta))/(1-p) + 2",
-        drawn(lambda draw: _independent_chain(draw, 1)),
+        drawn(lambda draw: _independent_chain(draw, 1), form=tails.by_absence),
     ),
     _independent(
         "last display, fourth inequality",
         "(ln(N T) + ln(1/delta))/(1-p) + 2 <= ln(N T)/delta + ln(1/delta)/delta + 2",
-        drawn(lambda draw: _independent_chain(draw, 2)),
+        drawn(lambda draw: _independent_chain(draw, 2), form=tails.by_least),
     ),
     _independent(
         "last display, last inequality",
         "ln(N T)/delta + ln(1/delta)/delta + 2 <= (4/delta) max{ln(N T), ln(1/delta)}",
         drawn(lambda draw: _end_of_chain(draw, larger=False)),
-        repaired=drawn(lambda draw: _end_of_chain(draw, larger=True)),
+        repaired=drawn(lambda draw: _end_of_chain(draw, larger=True), form=tails.end_of_chain),
         repair="N T >= 2; for N T = 1 the lemma holds by E tau_max itself",
         remark="At N = T = 1 and delta = 11/12 the left side exceeds 2, the right side is below 1/2.",
     ),
@@ -432,7 +434,7 @@ STEPS: tuple[Step, ...] = (
     _reshuffled(
         "display, last inequality",
         "2 floor(N/S) <= 4 N/S",
-        drawn(_epochs_bound),
+        drawn(_epochs_bound, form=tails.epochs),
     ),
     _reshuffled(
         "statement",

@@ -17,7 +17,9 @@ from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.fedsum.building import AVERAGE
+from bounds.papers.fedsum.proofs import delays, forms
 from bounds.papers.fedsum.proofs.common import ZERO, Side
+from bounds.papers.fedsum.proofs.drift import DRIFT_CAP, M_FACTS, MENDED_59, MENDED_DRIFT, MOVE, NOISE, from_lines, m
 from bounds.papers.fedsum.proofs.runs import ScalarClients, ScalarRun, longest_delay, small_run, total
 from bounds.papers.fedsum.proofs.terms import (
     PLAYED,
@@ -32,7 +34,6 @@ from bounds.papers.fedsum.proofs.terms import (
     counting,
     drawn,
     gram,
-    same,
     tau,
 )
 from bounds.papers.fedsum.proofs.windows import Counts, Pairs, absent, both, counts, visits
@@ -299,65 +300,32 @@ def _next_round(p: ParticipationMatrix, *, within: bool) -> Pairs:
 
 F, P, Q, Z = vectors("F P Q Z")
 G_now, G_old, slow, steep, older, fresh = vectors("grad_a grad_b V S Q_b R_b")
-z3, z4 = vectors("z3 z4")
 k = sp.Symbol("k", nonnegative=True)
 near, far, unseen = sp.symbols("near far unseen", nonnegative=True)
 
-DRIFT_CAP = below(100 * tau * eta_l**2 * K**2 * L**2, 1, "eta_l <= 1/(10*sqrt(tau_max)*K*L)")
-# max{1, tau_max} as a symbol of its own.
-m = sp.Symbol("max(1,tau_max)", positive=True)
-_M_FACTS = (
-    below(100 * m * eta_l**2 * K**2 * L**2, 1, "cap with max{1, tau_max}"),
-    below(1, m),
-    below(tau, m),
-    below(tau + 1, 2 * m),
-)
 _left_first = square(steep + slow + k * G_now)
-_NOISE = eta_l**2 * K**2 * T * sigma**2
-_MOVE = eta**2 * eta_l**2
 _E60 = (  # what eqs. (60) and (96) share
-    40 * _MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2 + 80 * _MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
+    40 * MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2 + 80 * MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
 )
 
 
 def _drift_59(case: LocalVariant) -> sp.Expr:
     """The right side of eqs. (59) and (95)."""
     return (
-        10 * _NOISE / N
+        10 * NOISE / N
         + 10 * eta_l**2 / N**2 * K**2 * L**2 * X
-        + 40 * _MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
-        + 20 * _MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2
+        + 40 * MOVE * tau**2 * K**3 * L**2 / N**3 * Gamma
+        + 20 * MOVE / N**2 * tau**2 * K**4 * T * sigma**2 * L**2
         + 10 * eta_l**2 / N**2 * tau * K**2 * L**2 * X
-        + 10 * _NOISE / N
+        + 10 * NOISE / N
         + 4 * eta_l**2 / N * K * tau**case.gradients * Gamma
-        + 4 * _NOISE
+        + 4 * NOISE
     )
 
 
 def _drift_60(case: LocalVariant) -> sp.Expr:
     """The right side of eqs. (60) and (96)."""
-    return 50 * _NOISE * tau**case.noise + _E60 + 8 * eta_l**2 / N * K * tau**case.gradients * Gamma
-
-
-# The same with what the lines before give when they are repaired, with tau_max + 1 <= 2*max{1, tau_max}.
-_MENDED_59 = (
-    5 * _NOISE / N
-    + 5 * eta_l**2 / N**2 * K**2 * L**2 * X
-    + sp.Rational(20, 3) * _MOVE * (tau + 1) ** 2 * K**3 * L**2 / N**3 * Gamma
-    + sp.Rational(20, 3) * _MOVE / N**2 * (tau + 1) ** 2 * K**4 * T * sigma**2 * L**2
-    + sp.Rational(10, 3) * eta_l**2 / N**2 * (tau + 1) * K**2 * L**2 * X
-    + sp.Rational(10, 3) * _NOISE / N
-    + sp.Rational(4, 3) * eta_l**2 / N * K * (tau + 1) * Gamma
-    + sp.Rational(4, 3) * _NOISE
-    + sp.Rational(8, 3) * eta_l**2 * K**3 * (tau + 1) * F_0 / N
-)
-MENDED_DRIFT = (
-    12 * _NOISE
-    + 32 * _MOVE / N**2 * m**2 * K**4 * T * sigma**2 * L**2
-    + 32 * _MOVE * m**2 * K**3 * L**2 / N**3 * Gamma
-    + 4 * eta_l**2 / N * K * m * Gamma
-    + sp.Rational(128, 21) * eta_l**2 * K**3 * m * F_0 / N
-)
+    return 50 * NOISE * tau**case.noise + _E60 + 8 * eta_l**2 / N * K * tau**case.gradients * Gamma
 
 
 def _opposed(p: ScalarClients) -> ScalarRun:
@@ -408,31 +376,31 @@ def split_and_far(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(1)}, inequality",
             "E||sum_i [grad f_i(x^t) - grad f_i(x^{a_{i,t}})]||^2 <= N L^2 sum_i E||x^t - x^{a_{i,t}}||^2",
-            drawn(lambda draw: _moved_targets(draw, case)),
+            drawn(lambda draw: _moved_targets(draw, case), form=forms.moved_targets),
         ),
         step(
             f"{eq(1)}, equalities",
             "E||x^t - x^{a_{i,t}}||^2 = E||sum_{p=a}^{t-1} [x^{p+1} - x^p]||^2"
             " = (eta_g eta_l/N)^2 E||sum_p sum_{j in A_p} sum_k g_j||^2",
-            drawn(lambda draw: _moves(draw, case), "=="),
+            drawn(lambda draw: _moves(draw, case), "==", form=forms.window_moved),
         ),
         step(
             f"{eq(2)}, first inequality",
             f"3 K^2 sum_t E||...||^2 <= 6 K^2 (eta_g eta_l)^2/N L^2 [sum_t sum_i {delay} sum_p sum_{{j in A_p}}"
             f" sum_k sigma^2"
             " + sum_t sum_i E||sum_p sum_j sum_k grad f_j||^2]",
-            drawn(lambda draw, factor: _far(draw, case, factor), factor=6),
+            drawn(lambda draw, factor: _far(draw, case, factor), factor=6, form=forms.far),
         ),
         step(
             f"{eq(2)}, second inequality, noise",
             f"sum_t sum_i {delay} sum_{{p=a_{{i,t}}}}^{{t-1}} A_p <= N^2 tau_max tau_avg T",
-            counting(lambda p: _delayed_noise(p, case)),
+            counting(lambda p: _delayed_noise(p, case), form=lambda: delays.delayed_noise(largest=case.letter == "e")),
             remark="Over 6 (eta_g eta_l)^2 K^3 L^2 sigma^2/N.",
         ),
         step(
             f"{eq(2)}, second inequality, gradients",
             "sum_t sum_i (t - a_{i,t}) sum_{p=a_{i,t}}^{t-1} q_p <= N tau_max^2 sum_t q_t",
-            counting(_delayed_gradients),
+            counting(_delayed_gradients, form=delays.delayed_gradients),
             remark="After Jensen's inequality, as in Lemma C.4; q_p = E||sum_j sum_k grad f_j||^2, coefficient by"
             " coefficient.",
         ),
@@ -449,18 +417,18 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"{eq(3)}, equality",
             "||K sum_{i in A_t} grad f_i(x^a) - sum_{i in A_t} sum_k grad f_i(x_i^{a,k})||^2"
             " = ||sum_{i in A_t} sum_k [grad f_i(x^a) - grad f_i(x_i^{a,k})]||^2",
-            same(square(2 * (F + P) - Q - Z - G_now - G_old), square((F - Q) + (F - Z) + (P - G_now) + (P - G_old))),
-            remark="Two clients, K = 2.",
+            forms.local_split(),
+            remark="As a difference that is 0.",
         ),
         step(
             f"{eq(3)}, inequality",
             "E||sum_{i in A_t} sum_k [...]||^2 <= N K L^2 sum_{i in A_t} sum_k E||x^a - x_i^{a,k}||^2",
-            drawn(lambda draw: _near(draw, case)),
+            drawn(lambda draw: _near(draw, case), form=forms.near),
         ),
         step(
             f"{eq(4)}, equalities",
             "||x^a - x_i^{a,k}||^2 = (eta_l/N)^2 ||sum_{p<k} [g_i(x_i^{a,p}) + y_i^a]||^2",
-            drawn(lambda draw: _walked(draw, case), "=="),
+            drawn(lambda draw: _walked(draw, case), "==", form=forms.walked),
             remark="For every client and k; in expectation.",
         ),
         step(
@@ -468,7 +436,7 @@ def drift_of_clients(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "||sum_{p<k} [g_i + y_i^a]||^2 <= 2 ||sum_{p<k} [g_i - h_i^a]||^2 + 2 ||sum_{p<k} "
             + ("y^{a-1}" if case.letter == "d" else "1/(a-a') sum_{q=a'}^{a-1} y^q")
             + "||^2",
-            drawn(lambda draw, factor: _two_parts(draw, case, factor), factor=2),
+            drawn(lambda draw, factor: _two_parts(draw, case, factor), factor=2, form=forms.two_parts),
             remark="For every client and k.",
         ),
         step(
@@ -507,7 +475,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(6)}, first inequality",
             "E||sum_{p<k} [g_i - grad f_i(x_i^{a,p})]||^2 <= sum_{p<k} sigma^2",
-            drawn(lambda draw: _term_1(draw, case)),
+            drawn(lambda draw: _term_1(draw, case), form=lambda: forms.steps_apart(forms.k)),
         ),
         step(
             f"{eq(6)}, second inequality",
@@ -517,7 +485,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(7)}, first inequality",
             "E||sum_{p<k} [grad f_i(x_i^{a,p}) - grad f_i(x^a)]||^2 <= k L^2 sum_{p<k} E||x_i^{a,p} - x^a||^2",
-            drawn(lambda draw: _term_2(draw, case)),
+            drawn(lambda draw: _term_2(draw, case), form=lambda: forms.drifted(forms.k)),
         ),
         step(
             f"{eq(7)}, second and third inequality",
@@ -534,26 +502,26 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(8)}, equality",
             "E||x^a - x^a'||^2 = E||sum_{p=a'}^{a-1} [x^{p+1} - x^p]||^2",
-            drawn(lambda draw: _term_3(draw, case, 1), "=="),
+            drawn(lambda draw: _term_3(draw, case, 1), "==", form=forms.telescoping),
         ),
         step(
             f"{eq(8)}, the next inequality",
             "E||sum_p [x^{p+1} - x^p]||^2 <= 2 (eta_g eta_l/N)^2 [E||sum_p sum_j sum_k grad f_j||^2"
             " + (a - a') sum_p sum_{j in A_p} sum_k sigma^2]",
-            drawn(lambda draw: _term_3(draw, case, 2)),
+            drawn(lambda draw: _term_3(draw, case, 2), form=forms.between_visits),
         ),
         step(
             f"{eq(8)}, last inequality",
             f"<= 2 (eta_g eta_l/N)^2 [(a - a') sum_{{p=a'}}^{{{wide}}} E||sum_j sum_k grad f_j||^2 + (a - a')^2 N K"
             f" sigma^2]",
-            drawn(lambda draw: _term_3(draw, case, 3)),
+            drawn(lambda draw: _term_3(draw, case, 3), form=forms.between_visits_apart),
             remark="Checked with p up to a - 1.",
         ),
         step(
             f"before {eq(9)}",
             "a_{i,t} - a_{i,a_{i,t}-1} <= tau_max",
             counting(_gap, clients=(1, 2, 3), more=0),
-            repaired=counting(_gap, clients=(1, 2, 3), more=1),
+            repaired=counting(_gap, clients=(1, 2, 3), more=1, form=delays.gap),
             repair="at most tau_max + 1",
             remark="A client that comes every second round is absent for one round, tau_max = 1, but two rounds lie"
             " between.",
@@ -563,7 +531,9 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "sum_t sum_{i in A_t} (a - a') sum_{p=a'}^{a-1} q_p"
             " <= sum_t sum_{i in A_t} tau_max sum_{p=max{0,a-tau_max}}^{a} q_p",
             counting(lambda p: both(_gap_windows(p), _widened(p))),
-            repaired=counting(lambda p: both(_gap_windows(p), _all(p, p.N * (p.tau_max + 1) ** 2))),
+            repaired=counting(
+                lambda p: both(_gap_windows(p), _all(p, p.N * (p.tau_max + 1) ** 2)), form=delays.gap_windows
+            ),
             repair="at most N (tau_max + 1)^2 sum_p q_p",
             remark=q,
         ),
@@ -571,7 +541,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"{eq(9)}, noise",
             "sum_t sum_{i in A_t} (a - a')^2 <= N T tau_max^2",
             counting(_squared_gaps, more=0),
-            repaired=counting(_squared_gaps, more=1),
+            repaired=counting(_squared_gaps, more=1, form=delays.squared_gaps),
             repair="N T (tau_max + 1)^2",
             remark="Over 2 eta_g^2 eta_l^4 K^4 sigma^2 L^2/N.",
         ),
@@ -581,6 +551,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             counting(
                 lambda p: [pair for _, t, a, _ in visits(p) for pair in ((t - p.tau_max, a), (a, t))],
                 clients=(1, 2, 3),
+                form=delays.recent_enough,
             ),
             remark="For i in A_t; otherwise a_{i,t} = -1, for which it holds too.",
         ),
@@ -588,41 +559,44 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"{eq(10)}, first inequality",
             "sum_t sum_{i in A_t} tau_max sum_{p=max{0,a-tau_max}}^{a} q_p"
             " <= tau_max sum_t sum_{i in A_t} sum_{p=max{0,t-2 tau_max}}^{t} q_p",
-            counting(lambda p: both(_widened(p), _doubled(p, seen=True))),
+            counting(lambda p: both(_widened(p), _doubled(p, seen=True)), form=delays.within_twice),
             remark=q,
         ),
         step(
             f"{eq(10)}, second inequality",
             "tau_max sum_t sum_{i in A_t} sum_{p=max{0,t-2 tau_max}}^{t} q_p <= N tau_max sum_t sum_p q_p",
-            counting(lambda p: both(_doubled(p, seen=True), _doubled(p, seen=False))),
+            counting(lambda p: both(_doubled(p, seen=True), _doubled(p, seen=False)), form=delays.clients_at_most),
             remark=q,
         ),
         step(
             f"{eq(10)}, third inequality",
             "N tau_max sum_t sum_{p=max{0,t-2 tau_max}}^{t} q_p <= N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}}"
             " q_p",
-            counting(lambda p: both(_doubled(p, seen=False), _swapped(p))),
+            counting(lambda p: both(_doubled(p, seen=False), _swapped(p)), form=delays.swapped_twice),
             remark=q,
         ),
         step(
             f"{eq(10)}, last inequality",
             "N tau_max sum_p sum_{t=p}^{min{T-1,p+2 tau_max}} q_p <= 2 N tau_max^2 sum_p q_p",
             counting(lambda p, factor: both(_swapped(p), _all(p, factor * p.N * p.tau_max_T**2)), factor=2),
-            repaired=counting(lambda p: both(_swapped(p), _all(p, p.N * p.tau_max_T * (2 * p.tau_max_T + 1)))),
+            repaired=counting(
+                lambda p: both(_swapped(p), _all(p, p.N * p.tau_max_T * (2 * p.tau_max_T + 1))),
+                form=delays.length_twice,
+            ),
             repair="the window has 2 tau_max + 1 rounds: N tau_max (2 tau_max + 1)",
             remark=q,
         ),
         step(
             f"{eq(11)}, first inequality",
             "k^2/K^2 E||sum_q [grad f_i(x^a') - grad f_i(x_i^{a',q})]||^2 <= L^2 k^2/K sum_q E||x^a' - x_i^{a',q}||^2",
-            drawn(lambda draw: _term_4(draw, case)),
+            drawn(lambda draw: _term_4(draw, case), form=lambda: forms.drifted(K)),
             remark="Over k^2/K^2.",
         ),
         step(
             f"{eq(11)}, second inequality",
             "sum_t sum_{i in A_t} d_i^a' <= tau_max sum_t sum_{i in A_t} d_i^a",
             counting(_older_drifts, more=0),
-            repaired=counting(_older_drifts, more=1),
+            repaired=counting(_older_drifts, more=1, form=delays.older_drifts),
             repair="tau_max + 1 in place of tau_max",
             remark="d_i^r = sum_q E||x^r - x_i^{r,q}||^2 of client i in round r, 0 for r = -1; coefficient by"
             " coefficient.",
@@ -631,7 +605,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"after {eq(11)}",
             "a_{i,a_{i,t}+1} = a_{i,t}",
             counting(lambda p: _next_round(p, within=False), "=="),
-            repaired=counting(lambda p: _next_round(p, within=True), "=="),
+            repaired=counting(lambda p: _next_round(p, within=True), "==", form=delays.still_last),
             repair="for a_{i,t} < t: otherwise the client may take part in round t + 1 as well",
             remark="The line may mean the next participation after a_{i,a_{i,t}-1}, which is a_{i,t}; what is drawn"
             " from it is the line before.",
@@ -639,7 +613,7 @@ def five_terms(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{eq(12)}, first inequality",
             "E||sum_q [g_i(x_i^{a',q}) - grad f_i(x_i^{a',q})]||^2 <= sum_q sigma^2",
-            drawn(lambda draw: _term_5(draw, case)),
+            drawn(lambda draw: _term_5(draw, case), form=lambda: forms.steps_apart(K)),
         ),
         step(
             f"{eq(12)}, second inequality",
@@ -673,12 +647,12 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
     begin = 3 * K**2 * N**2 * tau * F_0 + 8 * eta**2 * K**3 * N * tau * AVERAGE * T * sigma**2 * L**2
     begin += 150 * eta_l**2 * N * K**3 * tau**case.noise * T * sigma**2 * L**2
     drift_gradients = 24 * eta_l**2 * K**2 * tau**case.gradients * L**2
-    middle = begin + (6 * eta**2 * K**2 * tau**2 * L**2 + 240 * _MOVE / N**2 * tau**2 * K**4 * L**4) * Gamma
+    middle = begin + (6 * eta**2 * K**2 * tau**2 * L**2 + 240 * MOVE / N**2 * tau**2 * K**4 * L**4) * Gamma
     middle += drift_gradients * Gamma
     mended = (3 * tau * K**2 * N**2 + K**2 / 5) * F_0 + 8 * eta**2 * K**3 * N * m * AVERAGE * T * sigma**2 * L**2
     mended += 150 * eta_l**2 * N * K**3 * T * sigma**2 * L**2
     mended += (10 * eta**2 * m**2 + 24 * eta_l**2 * m) * K**2 * L**2 * Gamma
-    noise_60 = 40 * _MOVE * tau**2 * K**4 * T * sigma**2
+    noise_60 = 40 * MOVE * tau**2 * K**4 * T * sigma**2
     return (
         step(
             f"{summed}, from the terms",
@@ -695,7 +669,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             summed,
             "the same on runs",
             drawn(lambda draw: _drift_on_runs(draw, case, mended=False)),
-            repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True)),
+            repaired=drawn(lambda draw: _drift_on_runs(draw, case, mended=True), form=from_lines),
             repair="tau_max + 1 in place of tau_max, and 8 eta_l^2 K^3 (tau_max + 1) F_0/(3 N) added",
             remark="Clients whose gradients cancel drift in round 0, where Gamma is 0. The repaired form has room from"
             " sum_k k <= K^2/2 and sum_k k^2 <= K^3/3.",
@@ -713,13 +687,12 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
         step(
             f"{unseen_eq}, first inequality",
             "||sum_{i not in A_t} grad f_i(x^0)||^2 <= (N - A_t) sum_i ||grad f_i(x^0)||^2",
-            gram(square(z3 + z4), 2 * (square(z3) + square(z4) + square(P))),
-            remark="N = 3, one client in A_t.",
+            forms.unseen_squares(),
         ),
         step(
             f"{unseen_eq}, second inequality",
             "sum_t sum_j [j not in A_t] <= N tau_max",
-            counting(absent, clients=(1, 2, 3)),
+            counting(absent, clients=(1, 2, 3), form=delays.absent),
         ),
         step(
             f"before {last}",
@@ -752,7 +725,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "6 (eta_g eta_l)^2 K^2 tau_max^2 L^2 + 240 eta_g^2 eta_l^4/N^2 tau_max^2 K^4 L^4"
             " <= 10 (eta_g eta_l)^2 tau_max^2 K^2 L^2",
             at_most(
-                6 * eta**2 * K**2 * tau**2 * L**2 + 240 * _MOVE / N**2 * tau**2 * K**4 * L**4,
+                6 * eta**2 * K**2 * tau**2 * L**2 + 240 * MOVE / N**2 * tau**2 * K**4 * L**4,
                 10 * eta**2 * tau**2 * K**2 * L**2,
                 DRIFT_CAP,
                 SOMEBODY_AWAY,
@@ -771,7 +744,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             f"not printed: the repaired {rearranged}",
             "12, 32, 32, 4 in place of 50, 40, 80, 8, and 128/21 eta_l^2 K^3 M F_0/N added, M = max{1, tau_max}, for"
             " eta_l <= 1/(10 sqrt(M) K L)",
-            at_most(X, MENDED_DRIFT, below(X, _MENDED_59, summed), *_M_FACTS),
+            at_most(X, MENDED_DRIFT, below(X, MENDED_59, summed), *M_FACTS),
             remark=f"From the repaired {summed}.",
         ),
         step(
@@ -779,7 +752,7 @@ def assembly(part: FedsumPart, case: LocalVariant) -> tuple[Step, ...]:
             "D <= (3 N^2 tau_max + 1/5) K^2 F_0 + 8 (eta_g eta_l)^2 K^3 N M max{1, tau_avg} T sigma^2 L^2"
             " + 150 eta_l^2 N K^3 T sigma^2 L^2 + (10 (eta_g eta_l M K L)^2 + 24 eta_l^2 K^2 M L^2) Gamma,"
             " M = max{1, tau_max}, for eta_l <= 1/(10 sqrt(M) K L)",
-            at_most(D, mended, three, *parts, below(X, MENDED_DRIFT, rearranged), *_M_FACTS),
+            at_most(D, mended, three, *parts, below(X, MENDED_DRIFT, rearranged), *M_FACTS),
             remark=f"From the repaired {rearranged} and eq. (44) or (80).",
         ),
         step(

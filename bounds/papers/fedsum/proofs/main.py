@@ -9,7 +9,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect_square, mean
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step, StepKind
-from bounds.papers.fedsum.proofs import tuned
+from bounds.papers.fedsum.proofs import delays, forms, tails, tuned
 from bounds.papers.fedsum.proofs.runs import ScalarRun, small_run, total
 from bounds.papers.fedsum.proofs.terms import PLAYED, TO_T, FedsumPart, at_most, counting, drawn
 from bounds.papers.fedsum.symbols import Delta_f, K, L, N, T, sigma, tau_avg
@@ -168,7 +168,7 @@ STEPS: tuple[Step, ...] = (
     _rounds(
         "eq. (4)",
         "tau_t = max_i (t - a_{i,t}) >= 0",
-        counting(lambda p: [(p.delay(t), 0) for t in range(p.T)], ">="),
+        counting(lambda p: [(p.delay(t), 0) for t in range(p.T)], ">=", form=delays.nonnegative),
     ),
     _rounds(
         "Section 3.1, before eq. (7)",
@@ -180,14 +180,14 @@ STEPS: tuple[Step, ...] = (
     _algorithms(
         "eq. (5), second equality",
         "FedSUM-B: h_i^(t+1) = (1/K) sum_k grad F_i(x^{a_{i,t}}; xi_i^{a_{i,t},k}) if a_{i,t} >= 0, 0 if a_{i,t} = -1",
-        drawn(lambda draw: _control(draw, "fedsum-b"), "=="),
+        drawn(lambda draw: _control(draw, "fedsum-b"), "==", form=lambda: forms.control(local=False)),
         remark="Against Algorithm 1, lines 3 to 13.",
     ),
     _algorithms(
         "eq. (6)",
         "delta_i^(t) = (1/K) sum_k grad F_i(x^(t); xi_i^{t,k}) - (1/K) sum_k grad F_i(x^{a_{i,t-1}};"
         " xi_i^{a_{i,t-1},k})",
-        drawn(_message, "=="),
+        drawn(_message, "==", form=forms.message),
         remark="The second sum is 0 if a_{i,t-1} = -1.",
     ),
     _algorithms(
@@ -198,24 +198,24 @@ STEPS: tuple[Step, ...] = (
     _algorithms(
         "eq. (7), third equality, and eq. (14)",
         "FedSUM-B: y^(t) = (1/K) sum_{i in A_t} sum_k grad F_i(x^{a_{i,t}}; xi_i^{a_{i,t},k})",
-        drawn(lambda draw: server_direction(draw, "fedsum-b"), "=="),
+        drawn(lambda draw: server_direction(draw, "fedsum-b"), "==", form=forms.direction),
     ),
     _algorithms(
         "eq. (8), first line",
         "FedSUM: h_i^(t+1) = (1/K) sum_k grad F_i(x_i^{a_{i,t},k}; xi_i^{a_{i,t},k}) if a_{i,t} >= 0, 0 if a_{i,t}"
         " = -1",
-        drawn(lambda draw: _control(draw, "fedsum"), "=="),
+        drawn(lambda draw: _control(draw, "fedsum"), "==", form=lambda: forms.control(local=True)),
     ),
     _algorithms(
         "eq. (8), second line, and eq. (39)",
         "FedSUM: y^(t) = (1/K) sum_{i in A_t} sum_k grad F_i(x_i^{a_{i,t},k}; xi_i^{a_{i,t},k})",
-        drawn(lambda draw: server_direction(draw, "fedsum"), "=="),
+        drawn(lambda draw: server_direction(draw, "fedsum"), "==", form=forms.direction),
     ),
     _algorithms(
         "eq. (9)",
         "y_i^(t) = (1/K) sum_{j in A_t without i} sum_k grad F_j(x_j^{a_{j,t-1},k}; xi_j^{a_{j,t-1},k})",
         drawn(lambda draw: _correction(draw, printed=True), "=="),
-        repaired=drawn(lambda draw: _correction(draw, printed=False), "=="),
+        repaired=drawn(lambda draw: _correction(draw, printed=False), "==", form=forms.correction),
         repair="A_{t-1} in place of A_t, as in eq. (41)",
         remark="A client that takes part in round t for the first time has a_{j,t-1} = -1; with x^(-1) = x^(0) it"
         " would "
@@ -230,20 +230,27 @@ STEPS: tuple[Step, ...] = (
         "eq. (11)",
         "y_i^(t) = 1/((t - a_{i,t-1})*K) sum_{p=a_{i,t-1}}^{t-1} sum_{j in A_p without i} sum_k grad"
         " F_j(x_j^{a_{j,p},k})",
-        drawn(_averaged, "=="),
+        drawn(_averaged, "==", form=forms.averaged),
         remark="A_{-1} is empty. The stochastic gradients of eq. (11) carry their xi.",
     ),
     _theorem(
         "step sizes",
         "eta_g = 1/sqrt(tau_max) has a value: tau_max > 0 for every participation",
-        counting(lambda p: (Fraction(p.tau_max_T), Fraction(0)), ">", clients=(1, 2, 3)),
+        counting(
+            lambda p: (Fraction(p.tau_max_T), Fraction(0)),
+            ">",
+            clients=(1, 2, 3),
+            form=delays.somebody_is_away,
+        ),
         remark=f"{TO_T}.",
     ),
     _theorem(
         "step sizes, for full participation",
         "the same for tau_max over rounds 0 ... T-1, as in Appendix F, or with everybody in round T too",
         counting(lambda p: (Fraction(p.tau_max), Fraction(0)), ">", clients=(1, 2, 3)),
-        repaired=counting(lambda p: (Fraction(max(1, p.tau_max)), Fraction(0)), ">", clients=(1, 2, 3)),
+        repaired=counting(
+            lambda p: (Fraction(max(1, p.tau_max)), Fraction(0)), ">", clients=(1, 2, 3), form=tails.positive
+        ),
         repair="max{1, tau_max} in place of tau_max",
         remark="If everybody always takes part, as in Case 1 with S = N or Case 2 with delta = 1, tau_max is 0 and"
         " eta_g = 1/sqrt(tau_max) has no value; no step sizes would do, as the bound is 0 without noise.",
@@ -287,14 +294,14 @@ STEPS: tuple[Step, ...] = (
     _corollary(
         "not printed: the second term of eq. (13) for tau_max over rounds 0 ... T-1",
         "E[20 max{1, tau_max} (L Delta_f + F_0)/T] <= 20 (1 + E[tau_max]) (L Delta_f + F_0)/T",
-        drawn(_expected_delay),
+        drawn(_expected_delay, form=tails.expected_delay),
         remark="The expectation of the 1/T term of the repaired Theorem 4.1, over 20 (L Delta_f + F_0)/T. E[tau_max]"
         " alone would not do.",
     ),
     _corollary(
         "not printed: step sizes set beforehand",
         "1/(10 tau K L) <= 1/(10 tau_max K L) for the participation that is drawn, tau a delay that none exceeds",
-        drawn(tuned.sure_step_size),
+        drawn(tuned.sure_step_size, form=tails.sure_step_size),
         remark="The step sizes of Theorem 4.1 are made of the delays of the participation drawn. Appendix G says that"
         " the expected delays suffice in the final theorem, which is true of the bound: with 1/(10 E[tau_max] K L) the"
         " cap of Lemmas C.6, D.6 and E.6 may be broken.",

@@ -12,7 +12,7 @@ import sympy as sp
 
 from bounds.ledger.step import Scalar, Step, StepKind, above, below
 from bounds.papers.fedsum.building import AVERAGE
-from bounds.papers.fedsum.proofs import common, tuned
+from bounds.papers.fedsum.proofs import common, forms, tuned
 from bounds.papers.fedsum.proofs.terms import (
     PLAYED,
     SOMEBODY_AWAY,
@@ -140,27 +140,26 @@ def lemma_6(part: FedsumPart, case: RateVariant) -> tuple[Step, ...]:
             "E<grad f(x^t), x^{t+1} - x^t> = E<grad f(x^t), -(eta_g eta_l K/N) y^t> = -(eta_g eta_l/N) E<grad"
             " f(x^t), noise>"
             " - (eta_g eta_l/N^2) E<sum_i grad f_i(x^t), sum_i sum_k grad f_i(x_i^{a,k})>",
-            drawn(lambda draw: common.inner_products(draw, case.letter), "=="),
+            drawn(lambda draw: common.inner_products(draw, case.letter), "==", form=forms.one_step),
         ),
         step(
             f"{eq(2)}, first equality",
             "-(eta_g eta_l/N^2) <sum_i grad f_i, S> = -(eta_g eta_l/(N^2 K)) <K sum_i grad f_i, S>",
             same(first, second),
-            remark="N = 2; S = sum_{i in A_t} sum_k grad f_i(x_i^{a,k}).",
+            remark="S = sum_{i in A_t} sum_k grad f_i(x_i^{a,k}).",
         ),
         step(
             f"{eq(2)}, second equality",
             "= -(1/2) eta_g eta_l K ||grad f||^2 - (eta_g eta_l/(2 N^2 K)) ||S||^2"
             " + (eta_g eta_l/(2 N^2 K)) ||K sum_i grad f_i - S||^2",
             same(second, third),
-            remark="N = 2.",
         ),
         step(
             eq(3),
             f"0 <= Delta_f + I - (1/2) eta_g eta_l K G - (eta_g eta_l/(2 N^2 K)) {sums}"
             " + (eta_g eta_l/(2 N^2 K)) D + L/2 sum_{t<=T} E||x^{t+1} - x^t||^2",
             at_most(0, _E70 - _share * Gamma_T + L / 2 * W_T, below(0, _E70, "the sum of the lines to T - 1")),
-            repaired=drawn(lambda draw: common.summed_descent(draw, case.letter)),
+            repaired=drawn(lambda draw: common.summed_descent(draw, case.letter), form=forms.summed_descent),
             repair="both sums to T - 1",
             remark="The summands of t = T belong to a round that is not played. Uses f(x^T) >= f*.",
         ),

@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.step import (
+    Algebraic,
     Check,
     Draws,
     Enumerated,
@@ -72,11 +73,18 @@ def counting(
     *,
     clients: tuple[int, ...] = (1, 2),
     rounds: tuple[int, ...] = (1, 2, 3, 4),
+    form: Callable[..., Algebraic] | None = None,
     **constants: Number,
 ) -> Enumerated:
-    """A check on every participation matrix of these sizes."""
-    sizes = Matrices(clients=clients, rounds=rounds)
-    return Enumerated(kind=StepKind.COUNTING, sides=sides, operator=operator, instances=sizes, constants=constants)
+    """A check on every participation matrix of these sizes, and its ``form`` for all of them where there is one."""
+    return Enumerated(
+        kind=StepKind.COUNTING,
+        sides=sides,
+        operator=operator,
+        instances=Matrices(clients=clients, rounds=rounds),
+        constants=constants,
+        form=form,
+    )
 
 
 def drawn(
@@ -85,10 +93,13 @@ def drawn(
     *,
     kind: StepKind = StepKind.EXPECTATION,
     count: int = 40,
+    form: Callable[..., Algebraic] | None = None,
     **constants: Number,
 ) -> Enumerated:
-    """A check on small random instances."""
-    return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)
+    """A check on small random instances, and its ``form`` for all values where there is one."""
+    return Enumerated(
+        kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants, form=form
+    )
 
 
 class FedsumPart:

@@ -6,12 +6,14 @@ larger coefficient on the left than on the right. Round -1, with x^(-1) = x^(0) 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from bounds.ledger.draw import Rational
 from bounds.ledger.participation import ParticipationMatrix
 from bounds.ledger.step import Step
+from bounds.papers.fedsum.proofs import delays
 from bounds.papers.fedsum.proofs.terms import FedsumPart, counting
 
 Window = tuple[Rational, Iterable[int]]
@@ -77,7 +79,7 @@ def window_bound(part: FedsumPart) -> Step:
     return part.step(
         "statement",
         "sum_t sum_{p=t-tau_t}^{t-1} q_p <= tau_max sum_t q_t",
-        counting(lambda p: both(_delay_windows(p), _times_delay(p, 1)), clients=(1, 2, 3)),
+        counting(lambda p: both(_delay_windows(p), _times_delay(p, 1)), clients=(1, 2, 3), form=delays.window_bound),
         remark="q_p = E||sum of the gradients in y^(p)||^2; coefficient by coefficient, with q_{-1} = 0.",
     )
 
@@ -90,26 +92,32 @@ def lemma_2(part: FedsumPart, *, last: str) -> tuple[Step, ...]:
         part.step(
             "proof, first display",
             "t - tau_t >= min{0, t - tau_max}",
-            counting(lambda p: [(t - p.delay(t), min(0, t - p.tau_max)) for t in range(p.T)], ">="),
+            counting(
+                lambda p: [(t - p.delay(t), min(0, t - p.tau_max)) for t in range(p.T)],
+                ">=",
+                form=delays.window_begins,
+            ),
         ),
         part.step(
             "proof, chain, first inequality",
             f"sum_t sum_{{p=t-tau_t}}^{{t-1}} q_p <= {clipped}",
-            counting(lambda p: both(_delay_windows(p), _clipped_windows(p, min))),
+            counting(lambda p: both(_delay_windows(p), _clipped_windows(p, min)), form=delays.wider_window),
             remark=q,
         ),
         part.step(
             "proof, chain, second inequality",
             f"{clipped} <= sum_p sum_{{t=p+1}}^{{p+tau_max}} q_p",
             counting(lambda p: both(_clipped_windows(p, min), _shifted(p))),
-            repaired=counting(lambda p: both(_clipped_windows(p, max), _shifted(p))),
+            repaired=counting(lambda p: both(_clipped_windows(p, max), _shifted(p)), form=delays.swapped_window),
             repair="max{0, t - tau_max} in place of min{0, t - tau_max}, here and in the line before",
             remark=f"With the minimum the window is all of 0 ... t-1 from round tau_max on. {q}",
         ),
         part.step(
             "proof, chain, last relation",
             f"sum_p sum_{{t=p+1}}^{{p+tau_max}} q_p {last} tau_max sum_p q_p",
-            counting(lambda p: both(_shifted(p), _times_delay(p, 1)), last),
+            counting(
+                lambda p: both(_shifted(p), _times_delay(p, 1)), last, form=functools.partial(delays.length, last)
+            ),
             remark=q,
         ),
         window_bound(part),
@@ -122,7 +130,7 @@ def corollary_3(part: FedsumPart) -> tuple[Step, ...]:
         part.step(
             "statement",
             "sum_t tau_t sum_{p=t-tau_t}^{t-1} q_p <= tau_max^2 sum_t q_t",
-            counting(lambda p: both(_weighted(p), _times_delay(p, 2)), clients=(1, 2, 3)),
+            counting(lambda p: both(_weighted(p), _times_delay(p, 2)), clients=(1, 2, 3), form=delays.weighted_windows),
             remark="Coefficient by coefficient of q_p >= 0, with q_{-1} = 0.",
         ),
     )

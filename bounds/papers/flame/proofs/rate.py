@@ -13,8 +13,10 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.draw import Draw, mean, subsets
+from bounds.ledger.families import mean as mean_of
+from bounds.ledger.families import per_client, total
 from bounds.ledger.step import Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
-from bounds.ledger.vectors import square, vectors
+from bounds.ledger.vectors import Vector, square, vectors
 from bounds.papers.flame.proofs import runs
 from bounds.papers.flame.proofs.common import (
     FlamePart,
@@ -40,15 +42,15 @@ from bounds.papers.flame.statements import F_star, L, T, alpha_max, eps_max, gam
 _unbiased = FlamePart("theorem-2-unbiased", "Appendix D").step
 _biased = FlamePart("theorem-2-biased", "Appendix D").step
 
-# --- (41): three clients, w by (12) ---
+# --- (41): all m clients, w by (12) ---
 
-_W_I, _PI = vectors("w_1 w_2 w_3"), vectors("pi_1 pi_2 pi_3")
-_MEAN = sum(_W_I) / 3 + sum(_PI) / (3 * rho)
+_W_I, _PI = per_client("w_i pi_i", m)
+_MEAN = mean_of(_W_I + 1 / rho * _PI)
 
 
-def _by_w(sign: int, server: Any) -> Any:
+def _by_w(sign: int, server: Vector) -> Vector:
     """The sum over the clients of rho*(w_i - w) + sign*pi_i."""
-    return sum(rho * (one - server) + sign * dual for one, dual in zip(_W_I, _PI, strict=True))
+    return total(rho * (_W_I - server) + sign * _PI)
 
 
 # --- (42)-(44), client by client ---
@@ -316,7 +318,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         same(square(_by_w(1, w)), sp.sqrt(square(_by_w(-1, w)))),
         repaired=same(square(_by_w(1, w)), square(-1 * _by_w(1, w))),
         repair="rho*(w_i - w) + pi_i, and its square",
-        remark="Three clients. By (8), grad_w L = -sum_i (pi_i + rho*(w_i - w)).",
+        remark="By (8), grad_w L = -sum_i (pi_i + rho*(w_i - w)).",
     ),
     _unbiased(
         "2",
@@ -325,7 +327,6 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         same(sp.sqrt(square(_by_w(-1, _MEAN))), sp.Integer(0)),
         repaired=same(square(_by_w(1, _MEAN)), sp.Integer(0)),
         repair="rho*(w_i - w) + pi_i",
-        remark="Three clients.",
     ),
     _unbiased(
         "3",

@@ -43,10 +43,9 @@ def _hypergradient(draw: Draw, factor: int) -> Pairs:
     yield factor * expect(run.gradient), (run.phi(x + 1) - run.phi(x - 1)) / 2
 
 
-_p1, _p2, _a1, _a2 = positives("p_1 p_2 norm_1 norm_2")
-_q1, _q2, _g0, _g1, _g2 = reals("q_1 q_2 g_0 g_1 g_2")
+_p, _norm, _rho = positives("p norm rho")
+_q, _g0, _g1, _g2 = reals("q g_0 g_1 g_2")
 _tau1, _tau2, _a_0, _a_1, _a_2 = positives("tau_1 tau_2 a_0 a_1 a_2")
-_rho = _p1 * _a1 + _p2 * _a2
 
 STEPS = (
     _step(
@@ -68,8 +67,8 @@ STEPS = (
         3,
         "Section 2.4, eq. (6), second equality",
         "sum_i p_i q_i = (sum_j p_j |a_j|_1) sum_i p_i |a_i|_1/(sum_j p_j |a_j|_1) q_i/|a_i|_1",
-        identity(_p1 * _q1 + _p2 * _q2, _rho * (_p1 * _a1 / _rho * _q1 / _a1 + _p2 * _a2 / _rho * _q2 / _a2)),
-        remark="For n = 2.",
+        identity(_p * _q, _rho * (_p * _norm / _rho * _q / _norm)),
+        remark="Client by client; rho is sum_j p_j |a_j|_1.",
     ),
     _step(
         4,

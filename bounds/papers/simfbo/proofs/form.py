@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from bounds.ledger.families import PerClient, per_client
 from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind
 from bounds.statement import Condition
 
@@ -67,6 +68,11 @@ def drawn(
 ) -> Enumerated:
     """A claim about random instances."""
     return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)
+
+
+def weighted(names: str, weight: sp.Expr = sp.S.One) -> tuple[PerClient, ...]:
+    """Named vectors of every client, for sums with weights w_i > 0 that add up to ``weight``, as sum_i w_i X_i."""
+    return per_client(names, weight)
 
 
 def nonnegative(names: str) -> Any:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bounds.ledger.draw import Draw, expect, expect_square, mean
-from bounds.ledger.step import StepKind, below, equal
+from bounds.ledger.families import squares, total
+from bounds.ledger.step import StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative, positives, scalar
+from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative, positives, scalar, weighted
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, X, drawn_round
 
 _step = ProofForm("lemma-7")
 _h, _d2 = nonnegative("curvature dx2")
 _s, _r = positives("rho_gamma_x r")
 _grad, _mean, _one, _two, _three = vectors("grad_Phi mean_direction D1 D2 D3")
-_f1, _f2, _G1, _G2, _dy, _dv = vectors("dF1 dF2 dG1v dG2v y_gap v_gap")
-_w1, _w2 = positives("w_1 w_2")
-_WEIGHTS = (equal(_w1 + _w2, 1),)
+_dy, _dv = vectors("y_gap v_gap")
+_F, _G = weighted("dF dG_v")
 # (13), with an L_2 that is not 0, as Assumption 2 has it.
 _L_PHI = (1 + s.L_1 / s.mu_g) ** 2 * (s.L_1 + s.L_f / s.mu_g * positives("L_2"))
 
@@ -99,30 +99,25 @@ STEPS = (
         "Lemma 7, below (19), (a), first term",
         "3||sum_i w_i[(F_x changes) - (G_xy changes) v*]||^2 <= 6(L_1^2 + r^2 L_2^2)||y* - y||^2",
         gram(
-            3 * square(_w1 * (_f1 - _G1) + _w2 * (_f2 - _G2)),
+            3 * square(total(_F - _G)),
             "<=",
             6 * (s.L_1**2 + _r**2 * s.L_2**2) * square(_dy),
-            below(square(_f1), s.L_1**2 * square(_dy)),
-            below(square(_f2), s.L_1**2 * square(_dy)),
-            below(square(_G1), _r**2 * s.L_2**2 * square(_dy)),
-            below(square(_G2), _r**2 * s.L_2**2 * square(_dy)),
-            conditions=_WEIGHTS,
+            below(squares(_F), s.L_1**2 * square(_dy), "F_x is smooth"),
+            below(squares(_G), _r**2 * s.L_2**2 * square(_dy), "G_xy is smooth, ||v*|| <= r"),
         ),
-        remark="n = 2.",
+        remark="sum_i w_i = 1, so that sum_i w_i ||change||^2 is at most the bound on one of them.",
     ),
     _step(
         6,
         "Lemma 7, below (19), (a), second term",
         "3||sum_i w_i G_xy (v* - v)||^2 <= 3 L_1^2 ||v* - v||^2",
         gram(
-            3 * square(_w1 * _G1 + _w2 * _G2),
+            3 * square(total(_G)),
             "<=",
             3 * s.L_1**2 * square(_dv),
-            below(square(_G1), s.L_1**2 * square(_dv)),
-            below(square(_G2), s.L_1**2 * square(_dv)),
-            conditions=_WEIGHTS,
+            below(squares(_G), s.L_1**2 * square(_dv), "||G_xy|| <= L_1"),
         ),
-        remark="n = 2.",
+        remark="sum_i w_i = 1.",
     ),
     _step(
         7,

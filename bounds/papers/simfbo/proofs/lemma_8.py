@@ -8,6 +8,7 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect_square
+from bounds.ledger.families import squares, total
 from bounds.ledger.step import StepKind, below, equal, positive
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
@@ -20,6 +21,7 @@ from bounds.papers.simfbo.proofs.form import (
     nonnegative,
     positives,
     scalar,
+    weighted,
     wholes,
 )
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, Numbers, V, X, Y, drawn_round
@@ -31,6 +33,8 @@ _a0, _a1, _a2, _alpha, _w1, _w2 = positives("a_0 a_1 a_2 alpha w_1 w_2")
 _norm1 = _a0 + _a1 + _a2
 _D0, _D1, _D2, _x_drift, _y_drift, _v_drift, _gap, _other = nonnegative("D_0 D_1 D_2 drift_x drift_y drift_v gap_y A")
 _u1, _g, _g1, _g2, _F, _Gv, _noise_f, _noise_g = vectors("u1 g g1 g2 F Gv noise_f noise_g")
+_sum = positives("sum_a")
+(_apart,), (_slopes,) = weighted("u", _sum), weighted("g")
 _tau1, _tau2 = wholes("tau_1 tau_2")
 _M1_2, _M2_2 = nonnegative("sigma_M1_2 sigma_M2_2")
 _slope = positives("slope")
@@ -150,13 +154,10 @@ STEPS = (
             "<=",
             2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g),
         ),
-        repaired=gram(
-            square(_a0 * _g + _a1 * (_u1 + _g)),
-            "<=",
-            (_a0 + _a1) * (2 * _a1 * square(_u1) + 2 * (_a0 + _a1) * square(_g)),
-        ),
+        repaired=gram(square(total(_apart + _g)), "<=", _sum * (2 * squares(_apart) + 2 * _sum * square(_g))),
         repair="With the factor sum_{j<k} a_j <= |a_i|_1, which grows with the number of local steps.",
-        remark="k = 2; u1 = grad_1 - grad, and grad_0 = grad: the first local point is the server's.",
+        remark="Printed with k = 2; u1 = grad_1 - grad, and grad_0 = grad: the first local point is the server's."
+        " Repaired for every k, with weights a_j.",
     ),
     _step(
         3,
@@ -208,16 +209,16 @@ STEPS = (
             (_tau1 + _tau2) / 2 * _alpha**2 * _sigma_g2,
         ),
         repaired=scalar(
-            (_tau1**2 + _tau2**2) / (_tau1 + _tau2) * _alpha**2 * _sigma_g2,
+            _w1 * _tau1 * _alpha**2 * _sigma_g2,
             "<=",
-            c_a * (_tau1 + _tau2) / 2 * _alpha**2 * _sigma_g2,
-            below(_tau1, c_a * (_tau1 + _tau2) / 2),
-            below(_tau2, c_a * (_tau1 + _tau2) / 2),
+            _w1 * c_a * tau * _alpha**2 * _sigma_g2,
+            below(_tau1, c_a * tau),
         ),
         repair="With c_a: ||a_i||_2^2 <= alpha_max*|a_i|_1 <= c_a*tau_bar*alpha_max^2.",
         remark=(
-            "n = 2, p_i = 1/2, all a_i^k = alpha, so that w_i = tau_i/(tau_1 + tau_2). tau_bar is the mean, as in "
-            "Proposition 3; with the sum of Appendix B the line would be right."
+            "All a_i^k = alpha. Refuted with n = 2 and p_i = 1/2, so that w_i = tau_i/(tau_1 + tau_2); repaired client "
+            "by client, with sum_i w_i = 1. tau_bar is the mean, as in Proposition 3; with the sum of Appendix B the "
+            "line would be right."
         ),
     ),
     _step(
@@ -236,18 +237,13 @@ STEPS = (
             conditions=(equal(_w1 + _w2, sp.Integer(1)), below(sp.Integer(1), s.beta_gh)),
         ),
         repaired=gram(
-            _w1 * square(_g1) + _w2 * square(_g2),
+            squares(_slopes),
             "<=",
-            s.beta_gh**2 * square(_w1 * _g1 + _w2 * _g2) + _sigma_gh2,
-            below(
-                _w1 * square(_g1) + _w2 * square(_g2),
-                s.beta_gh**2 * square(_w1 * _g1 + _w2 * _g2) + _sigma_gh2,
-                "Assumption 4",
-            ),
-            conditions=(equal(_w1 + _w2, sp.Integer(1)),),
+            s.beta_gh**2 * square(total(_slopes)) + _sigma_gh2,
+            below(squares(_slopes), s.beta_gh**2 * square(total(_slopes)) + _sigma_gh2, "Assumption 4"),
         ),
         repair="With beta_gh^2, as in Assumption 4.",
-        remark="n = 2; the weighted mean of grad_y g_i(x, y*) is 0.",
+        remark="Printed for n = 2, repaired for every n; the weighted mean of grad_y g_i(x, y*) is 0.",
     ),
     _step(
         10,

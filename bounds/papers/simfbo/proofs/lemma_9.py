@@ -9,7 +9,8 @@ from fractions import Fraction
 import sympy as sp
 
 from bounds.ledger.draw import Draw, NoisyRational, expect, expect_square, mean
-from bounds.ledger.step import StepKind, above, below, equal
+from bounds.ledger.families import squares, total
+from bounds.ledger.step import StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
@@ -23,6 +24,7 @@ from bounds.papers.simfbo.proofs.form import (
     positives,
     reals,
     scalar,
+    weighted,
 )
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, V, X, Y, drawn_round
 
@@ -210,7 +212,7 @@ def _claim_v(draw: Draw, error_of_y: int) -> Pairs:
     )
 
 
-_WEIGHTS = (equal(_w1 + _w2, sp.Integer(1)),)
+(_changes,) = weighted("dg")
 _COEFFICIENT = n * (P - 1) / (P * (n - 1))
 
 STEPS = (
@@ -383,14 +385,12 @@ STEPS = (
         "Lemma 9, eq. (27), (b), first term",
         "3||sum_i w_i (grad_y g_i(x,y) - grad_y g_i(x,y*))||^2 <= 3 L_1^2 ||y - y*||^2",
         gram(
-            3 * square(_w1 * _one + _w2 * _two),
+            3 * square(total(_changes)),
             "<=",
             3 * L_1**2 * square(_dy),
-            below(square(_one), L_1**2 * square(_dy)),
-            below(square(_two), L_1**2 * square(_dy)),
-            conditions=_WEIGHTS,
+            below(squares(_changes), L_1**2 * square(_dy), "grad_y g_i is smooth"),
         ),
-        remark="n = 2.",
+        remark="sum_i w_i = 1.",
     ),
     _step(
         19,

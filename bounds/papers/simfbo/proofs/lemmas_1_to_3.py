@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bounds.ledger.draw import Draw, expect_square
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import Number, StepKind, above, below
+from bounds.ledger.step import Number, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
@@ -68,6 +68,8 @@ _eta = s.eta_v
 _hessian, _gradient, _error = reals("G_yy F_y noise")
 _mean_hessian = nonnegative("G_yy_mean")
 _q = 1 - _eta * _low * mu
+# q^k and 1 + q + ... + q^{k-1}.
+_power, _sum = nonnegative("q^k sum_q")
 _steps = (below(_low, _a0), below(_low, _a1), below(_a0, _high), below(_a1, _high))
 # The first local step starts at v^(t), which the projection keeps in the ball.
 _IN_BALL = below(_v, formulas.R)
@@ -170,13 +172,14 @@ _LEMMA_2 = (
         repaired=scalar(
             (1 - _eta * _a1 * mu) * _v1 + _eta * _a1 * L_f,
             "<=",
-            _q**2 * _v0 + (1 + _q) * _eta * _high * L_f,
-            below(_v1, (1 - _eta * _a0 * mu) * _v0 + _eta * _a0 * L_f, "(12)"),
+            _q * _power * _v0 + (1 + _q * _sum) * _eta * _high * L_f,
+            below(_v1, _power * _v0 + _sum * _eta * _high * L_f, "the line for k"),
             *_steps,
             below(_eta * _high * mu, 1),
         ),
         repair="eta_v*alpha_max*mu_g <= 1, so that the factors are not negative.",
-        remark="k = 2, v_1 being ||v_i^1||. eta stands for eta_v in print.",
+        remark="Printed with k = 2, v_1 being ||v_i^1||; repaired from k to k + 1, with v_1 for ||v_i^k||, q^k and"
+        " the sum of all q^j before it. eta stands for eta_v in print.",
     ),
     _two(
         5,
@@ -184,10 +187,13 @@ _LEMMA_2 = (
         "sum_{j<k} (1 - eta_v alpha_min mu_g)^j eta_v alpha_max L_f <= alpha_max L_f/(alpha_min mu_g)",
         scalar((1 + _q + _q**2) * _eta * _high * L_f, "<=", _high * L_f / (_low * mu)),
         repaired=scalar(
-            (1 + _q + _q**2) * _eta * _high * L_f, "<=", _high * L_f / (_low * mu), below(_eta * _low * mu, 1)
+            _sum * _eta * _high * L_f,
+            "<=",
+            _high * L_f / (_low * mu),
+            equal(_sum * (1 - _q), 1 - _power, "a geometric sum, with q^k >= 0"),
         ),
         repair="eta_v*alpha_min*mu_g <= 1; without it the sum of an odd number of terms is larger.",
-        remark="k = 3.",
+        remark="Printed with k = 3, repaired for every k.",
     ),
     _two(
         6,
@@ -195,14 +201,14 @@ _LEMMA_2 = (
         "(1 - eta_v alpha_min mu_g)^k ||v^0|| + alpha_max L_f/(alpha_min mu_g) <= (1 + alpha_max/alpha_min) r",
         scalar(_q**2 * _v0 + _high * L_f / (_low * mu), "<=", (1 + _high / _low) * formulas.R, below(_v0, formulas.R)),
         repaired=scalar(
-            _q**2 * _v0 + _high * L_f / (_low * mu),
+            _power * _v0 + _high * L_f / (_low * mu),
             "<=",
             (1 + _high / _low) * formulas.R,
             below(_v0, formulas.R),
-            below(_eta * _low * mu, 1),
+            below(_power, 1, "a power of a number between 0 and 1"),
         ),
         repair="eta_v*alpha_min*mu_g <= 1, so that the power is at most 1.",
-        remark="k = 2; ||v^(t)|| <= r by the projection.",
+        remark="Printed with k = 2, repaired for every k; ||v^(t)|| <= r by the projection.",
     ),
     _two(
         7,

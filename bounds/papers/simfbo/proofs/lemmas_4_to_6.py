@@ -10,7 +10,8 @@ import sympy as sp
 
 from bounds.ledger.draw import Draw, expect_square, plus, times
 from bounds.ledger.draw import square as norm2
-from bounds.ledger.step import StepKind, below, equal
+from bounds.ledger.families import squares, total
+from bounds.ledger.step import StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
@@ -24,6 +25,7 @@ from bounds.papers.simfbo.proofs.form import (
     positives,
     reals,
     scalar,
+    weighted,
 )
 from bounds.papers.simfbo.proofs.rounds import V, X, Y, drawn_point, drawn_round, size
 
@@ -306,9 +308,10 @@ _LEMMA_4 = (
 # --- Lemma 5 ---
 
 _five = ProofForm("lemma-5")
-_w1, _w2 = positives("w_1 w_2")
-_y1, _y2, _z1, _Gv, _F, _distance = vectors("g1 g2 g1_star Gv F y_distance")
-_z2 = (-_w1 / _w2) * _z1
+_Gv, _F, _distance = vectors("Gv F y_distance")
+_slopes, _any = weighted("g g_star")
+# At y* the weighted mean is 0.
+_at_star = _any - total(_any)
 _sigma2 = s.sigma_gh**2
 
 
@@ -336,30 +339,24 @@ _LEMMA_5 = (
         "sum_i w_i ||grad_y g_i(x,y)||^2 <= beta_gh^2 ||sum_i w_i [grad_y g_i(x,y) - grad_y g_i(x,y*)]||^2 "
         "+ sigma_gh^2",
         gram(
-            _w1 * square(_y1) + _w2 * square(_y2),
+            squares(_slopes),
             "<=",
-            s.beta_gh**2 * square(_w1 * (_y1 - _z1) + _w2 * (_y2 - _z2)) + _sigma2,
-            below(
-                _w1 * square(_y1) + _w2 * square(_y2),
-                s.beta_gh**2 * square(_w1 * _y1 + _w2 * _y2) + _sigma2,
-                "Assumption 4",
-            ),
+            s.beta_gh**2 * square(total(_slopes - _at_star)) + _sigma2,
+            below(squares(_slopes), s.beta_gh**2 * square(total(_slopes)) + _sigma2, "Assumption 4"),
         ),
-        remark="n = 2; Assumption 4, which the lemma does not name, and sum_i w_i grad_y g_i(x, y*) = 0.",
+        remark="Assumption 4, which the lemma does not name, and sum_i w_i grad_y g_i(x, y*) = 0.",
     ),
     _five(
         2,
         "Lemma 5, first display, second inequality",
         "... <= beta_gh^2 L_1^2 ||y - y*(x)||^2 + sigma_gh^2",
         gram(
-            s.beta_gh**2 * square(_w1 * _y1 + _w2 * _y2) + _sigma2,
+            s.beta_gh**2 * square(total(_slopes)) + _sigma2,
             "<=",
             s.beta_gh**2 * L_1**2 * square(_distance) + _sigma2,
-            below(square(_y1), L_1**2 * square(_distance)),
-            below(square(_y2), L_1**2 * square(_distance)),
-            conditions=(equal(_w1 + _w2, sp.Integer(1)),),
+            below(squares(_slopes), L_1**2 * square(_distance), "grad_y g_i is smooth"),
         ),
-        remark="n = 2; g1 and g2 are the differences.",
+        remark="g_i are the differences; sum_i w_i = 1.",
     ),
     _five(
         3,

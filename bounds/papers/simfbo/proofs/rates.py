@@ -8,7 +8,6 @@ from bounds.ledger.step import Step, above, below, equal, positive
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs.form import ProofForm, identity, nonnegative, positives, reals, scalar
-from bounds.statement import Condition
 
 _step = ProofForm("theorem-1")
 n, P, T, tau = s.n, s.P, s.T, s.tau_bar
@@ -19,17 +18,16 @@ _rho0, _rho1, _gamma, _eps, _C, _c, _w, _norm, _alpha_min, _alpha_max, _F, _N, _
     "rho_0 rho_1 gamma_x eps C c w norm alpha_min alpha_max F samples L_vx"
 )
 _A10, _A20, _A11, _A21, _p1, _p2 = positives("norm_10 norm_20 norm_11 norm_21 p_1 p_2")
-_psi0, _psi1, _psi2, _psi_inf, _f1, _f2 = reals("Psi_0 Psi_1 Psi_2 inf_Psi f_1 f_2")
+_psi0, _psi_T, _psi_inf, _f1, _f2 = reals("Psi_0 Psi_T inf_Psi f_1 f_2")
 _norm2, _weight, _sigma_f2, _r2, _r_max2, _BR, _Ky, _Z = nonnegative(
     "norm2 weight sigma_f2 r_i2 r_max2 bracket K_1_cy2 factor"
 )
-_mean = (_rho0 + _rho1) / 2
-_HALVES = (
-    above(_rho0, _mean / 2),
-    above(_rho1, _mean / 2),
-    below(_rho0, 3 * _mean / 2),
-    below(_rho1, 3 * _mean / 2),
+# rho_bar, the mean over T rounds of rho^(t), each of which is within half of it.
+_mean = positives("rho_bar")
+_least, _sum_G, _sum_rho, _sum_rho2, _sum_rho_G, _sum_E = nonnegative(
+    "G_min sum_G sum_rho sum_rho2 sum_rho_G sum_error"
 )
+_MEAN = equal(_sum_rho, T * _mean, "rho_bar is the mean")
 _SHARE = formulas.SAMPLING
 _gamma_order = sp.sqrt(P / (tau * T))
 
@@ -37,10 +35,6 @@ _gamma_order = sp.sqrt(P / (tau * T))
 def _shares(first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """sum_i w_i f_i with w_i = p_i |a_i|_1/sum_j p_j |a_j|_1."""
     return (_p1 * first * _f1 + _p2 * second * _f2) / (_p1 * first + _p2 * second)
-
-
-def _round(before: sp.Expr, after: sp.Expr, rho: sp.Expr, gradient: sp.Expr, error: sp.Expr) -> Condition:
-    return below(after - before, -rho * _gamma / 2 * gradient + error, "(45)")
 
 
 _BOUND_M1 = 2 * _BR * s.beta_max * _Z + _Ky * s.beta_max * s.sigma_gh**2
@@ -52,15 +46,20 @@ STEPS: tuple[Step, ...] = (
         9,
         "eq. (46), first inequality",
         "min_t G_t <= (1/T) sum_t G_t, G_t = E||grad Phi_w(x^t)||^2",
-        scalar(sp.Min(_G0, _G1, _G2), "<=", (_G0 + _G1 + _G2) / 3),
-        remark="T = 3.",
+        scalar(_least, "<=", _sum_G / T, below(T * _least, _sum_G, "no G_t is below the least")),
+        remark="With the sum of all G_t and the least of them.",
     ),
     _step(
         10,
         "eq. (46), (a)",
         "(1/T) sum_t G_t <= 2 (1/T) sum_t (rho^(t)/rho_bar) G_t",
-        scalar((_G0 + _G1) / 2, "<=", (_rho0 * _G0 + _rho1 * _G1) / _mean, *_HALVES),
-        remark="T = 2.",
+        scalar(
+            _sum_G / T,
+            "<=",
+            2 / T * _sum_rho_G / _mean,
+            below(_mean / 2 * _sum_G, _sum_rho_G, "rho^(t) >= rho_bar/2, times G_t and added up"),
+        ),
+        remark="With the sums of all G_t and of all rho^(t) G_t.",
     ),
     _step(
         11,
@@ -68,24 +67,23 @@ STEPS: tuple[Step, ...] = (
         "(1/T) sum_t (rho^(t)/rho_bar) G_t <= (2/T)(Psi(x^0) - Psi(x^T))/(rho_bar gamma_x) + (1/T) sum_t 2/(rho_bar "
         "gamma_x) (errors)",
         scalar(
-            (_rho0 * _G0 + _rho1 * _G1) / (2 * _mean),
+            _sum_rho_G / (T * _mean),
             "<=",
-            (_psi0 - _psi2) / (_mean * _gamma) + (_E0 + _E1) / (_mean * _gamma),
-            _round(_psi0, _psi1, _rho0, _G0, _E0),
-            _round(_psi1, _psi2, _rho1, _G1, _E1),
+            2 / T * (_psi0 - _psi_T) / (_mean * _gamma) + 2 / T * _sum_E / (_mean * _gamma),
+            below(_psi_T - _psi0, -_gamma / 2 * _sum_rho_G + _sum_E, "(45), added up"),
         ),
-        remark="T = 2.",
+        remark="With the sums of all rho^(t) G_t and of all errors.",
     ),
     _step(
         12,
         "eq. (46), the sum of (45), the weights",
         "Phi_w of round t is Phi_w of round t + 1",
         identity(_shares(_A10, _A20), _shares(_A11, _A21)),
-        repaired=identity(_shares(_A10, _A20), _shares(_c * _A10, _c * _A20)),
+        repaired=identity(_p1 * _A10 / _rho0, _p1 * (_c * _A10) / (_c * _rho0)),
         repair="Shares |a_i|_1/sum_j |a_j|_1 the same in every round, nowhere assumed; ShroFBO has w_i = p_i.",
         remark=(
             "n = 2, one point, f_i(x, y) = f_i. w_i^(t) = p_i |a_i^(t)|_1/rho^(t) changes with the local work, and Psi "
-            "with it: then the sum of (45) does not telescope."
+            "with it: then the sum of (45) does not telescope. Repaired for the share of one of any number of clients."
         ),
     ),
     _step(
@@ -109,22 +107,26 @@ STEPS: tuple[Step, ...] = (
         14,
         "eq. (47), (b)",
         "(1/T) sum_t (4/(rho_bar gamma_x))(rho^(t) gamma_x)^2 <= 6 rho_bar gamma_x",
-        scalar(2 / (_mean * _gamma) * (_rho0**2 + _rho1**2) * _gamma**2, "<=", 6 * _mean * _gamma, *_HALVES),
-        remark="T = 2.",
+        scalar(
+            4 / (T * _mean * _gamma) * _sum_rho2 * _gamma**2,
+            "<=",
+            6 * _mean * _gamma,
+            below(_sum_rho2, 3 * _mean / 2 * _sum_rho, "rho^(t) <= 3 rho_bar/2, times rho^(t) and added up"),
+            _MEAN,
+        ),
+        remark="With the sums of all rho^(t) and of their squares.",
     ),
     _step(
         15,
         "below eq. (47)",
         "rho_bar = O(tau_bar): rho^(t) = sum_i p_i |a_i|_1 <= c_a alpha_max tau_bar",
         scalar(
-            _p1 * _A10 + (1 - _p1) * _A20,
+            _p1 * _A10,
             "<=",
-            s.c_a * _alpha_max * tau,
+            _p1 * (s.c_a * _alpha_max * tau),
             below(_A10, s.c_a * tau * _alpha_max),
-            below(_A20, s.c_a * tau * _alpha_max),
-            below(_p1, sp.Integer(1)),
         ),
-        remark="n = 2.",
+        remark="Client by client, and sum_i p_i = 1.",
     ),
     _step(
         16,
@@ -161,12 +163,12 @@ STEPS: tuple[Step, ...] = (
             2 / (_mean * _gamma) * (_rho0 * _gamma) ** 2 * n / P * _w**2 * _norm2 / _norm**2,
             "<=",
             3 * _rho0 * _gamma * s.beta_max / P * _w * _alpha_max / (s.c_a_prime * tau * _alpha_min),
-            *_HALVES,
+            below(_rho0, 3 * _mean / 2),
             below(n * _w, s.beta_max),
             below(_norm2, _alpha_max * _norm),
             above(_norm, s.c_a_prime * tau * _alpha_min),
         ),
-        remark="T = 2, one client; norm = |a_i|_1, norm2 = |a_i|_2^2.",
+        remark="One round and client; norm = |a_i|_1, norm2 = |a_i|_2^2.",
     ),
     _step(
         20,
@@ -181,11 +183,12 @@ STEPS: tuple[Step, ...] = (
         "eq. (49), last inequality",
         "(3/T) sum_t rho^(t) gamma_x (beta_max/P) sum_i w_i (...) <= 3 (...) rho_bar gamma_x beta_max/P",
         scalar(
-            sp.Rational(3, 2) * (_rho0 + _rho1) * _gamma * s.beta_max / P * _spread,
+            3 / T * _sum_rho * _gamma * s.beta_max / P * _spread,
             "<=",
             3 * _mean * _gamma * s.beta_max / P * _spread,
+            _MEAN,
         ),
-        remark="T = 2; sum_i w_i = 1; spread = alpha_max/(c_a' tau_bar alpha_min).",
+        remark="With the sum of all rho^(t); sum_i w_i = 1; spread = alpha_max/(c_a' tau_bar alpha_min).",
     ),
     _step(
         22,
@@ -208,8 +211,8 @@ STEPS: tuple[Step, ...] = (
         24,
         "eq. (51), second inequality",
         "(1/T) sum_t (2/(rho_bar gamma_x)) rho^(t) gamma_x drift M_3 <= 3 drift M_3",
-        scalar((_rho0 + _rho1) / _mean * _drift, "<=", 3 * _drift),
-        remark="T = 2; drift stands for drift*M_3.",
+        scalar(2 / (T * _mean) * _sum_rho * _drift, "<=", 3 * _drift, _MEAN),
+        remark="With the sum of all rho^(t); drift stands for drift*M_3.",
     ),
     _step(
         25,
@@ -226,8 +229,8 @@ STEPS: tuple[Step, ...] = (
         27,
         "eq. (53), the gap",
         "Psi(x^0) - Psi(x^T) is bounded",
-        scalar(_psi0 - _psi2, "<=", _psi0 - _psi_inf),
-        repaired=scalar(_psi0 - _psi2, "<=", _psi0 - _psi_inf, above(_psi2, _psi_inf)),
+        scalar(_psi0 - _psi_T, "<=", _psi0 - _psi_inf),
+        repaired=scalar(_psi0 - _psi_T, "<=", _psi0 - _psi_inf, above(_psi_T, _psi_inf)),
         repair="Phi_w bounded below, which no assumption says (L_f-Lipschitz f_i may be linear).",
         remark=(
             "inf_Psi is any number; Psi_2 stands for Psi(x^T). For f_i(x, y) = x and g_i = y^2/2 the gradient has norm "

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bounds.ledger.step import below, equal
+from bounds.ledger.families import squares, total
+from bounds.ledger.step import above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import ProofForm, gram, identity, nonnegative, positives, reals, scalar
+from bounds.papers.simfbo.proofs.form import ProofForm, gram, identity, nonnegative, positives, reals, scalar, weighted
 
 _step = ProofForm("theorem-2-appendix")
 _p1, _p2, _w1, _w2, _p, _w, _slope = positives("p_1 p_2 w_1 w_2 p w slope")
 _high, _low, _p_low, _w_high = positives("beta_max_prime beta_min beta_min_prime beta_max")
-_a1, _a2, _b1, _b2 = reals("a_1 a_2 b_1 b_2")
-_f1, _f2, _F1, _F2, _D, _S, _A, _B = vectors("f1 f2 F1 F2 dF S phi phi_w")
+_a, _b = reals("a_i b_i")
+_own, _scaled = weighted("b F")
+_f1, _f2, _D, _S, _A, _B = vectors("f1 f2 dF S phi phi_w")
 _dy2, _dv2, _G, _X, _c = nonnegative("dy2 dv2 G distance2 c")
 _RANGE = (
     below(_low, 2 * _w1),
@@ -40,20 +42,20 @@ STEPS = (
         "eq. (58), second equality",
         "sum_i [p_i a_i - w_i b_i] = sum_i p_i [a_i - b_i] + sum_i (p_i - w_i) b_i",
         identity(
-            _p1 * _a1 - _w1 * _b1 + _p2 * _a2 - _w2 * _b2,
-            _p1 * (_a1 - _b1) + _p2 * (_a2 - _b2) + (_p1 - _w1) * _b1 + (_p2 - _w2) * _b2,
+            _p * _a - _w * _b,
+            _p * (_a - _b) + (_p - _w) * _b,
         ),
-        remark="n = 2; a_i at (y*, v*), b_i at (y~*, v~*).",
+        remark="Client by client; a_i at (y*, v*), b_i at (y~*, v~*).",
     ),
     _step(
         2,
         "eq. (58), third equality",
         "sum_i (p_i - w_i) b_i = sum_i ((p_i - w_i)/w_i) w_i b_i",
         identity(
-            (_p1 - _w1) * _b1 + (_p2 - _w2) * _b2,
-            (_p1 - _w1) / _w1 * _w1 * _b1 + (_p2 - _w2) / _w2 * _w2 * _b2,
+            (_p - _w) * _b,
+            (_p - _w) / _w * _w * _b,
         ),
-        remark="n = 2.",
+        remark="Client by client.",
     ),
     _step(
         3,
@@ -87,10 +89,14 @@ STEPS = (
             (_w - _p) / _w,
             "<=",
             (_w_high - _p_low) / _low,
-            *_ONE_OF_THREE,
+            below(_low, s.n * _w),
+            below(s.n * _w, _w_high),
+            below(_p_low, s.n * _p),
+            below(_p_low, 1, "the mean of all n*p_i is 1"),
+            above(_w_high, 1, "the mean of all n*w_i is 1"),
         ),
         repair="The larger of (beta_max' - beta_min)/beta_min and (beta_max - beta_min')/beta_min.",
-        remark="The side w_i > p_i, for which n = 3 is enough; the other two clients have equal weights.",
+        remark="The side w_i > p_i. Refuted with n = 3, two clients having equal weights; repaired for every n.",
     ),
     _step(
         6,
@@ -103,18 +109,17 @@ STEPS = (
             conditions=_RANGE,
         ),
         repaired=gram(
-            2 * square(_w1 * _F1 + _w2 * _F2),
+            2 * square(total(_scaled)),
             "<=",
-            2 * _c**2 * (_w1 * square(_f1) + _w2 * square(_f2)),
-            below(square(_F1), _c**2 * square(_f1)),
-            below(square(_F2), _c**2 * square(_f2)),
-            conditions=(equal(_w1 + _w2, sp.Integer(1)),),
+            2 * _c**2 * squares(_own),
+            below(squares(_scaled), _c**2 * squares(_own), "each factor is at most c"),
         ),
         repair=(
             "With sum_i w_i ||b_i||^2: unequal factors cannot be drawn out of the norm of a sum. At w_i = p_i, where "
             "the line is used, the left side is 0."
         ),
-        remark="n = 2, where the factors of the step before are right. F_i = ((p_i - w_i)/w_i) b_i, c their bound.",
+        remark="Printed for n = 2, where the factors of the step before are right; repaired for every n, with c their"
+        " bound.",
     ),
     _step(
         7,
