@@ -20,6 +20,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def load(name):
     """A script beside the pages, which is no package."""
+    # It imports others beside it.
+    sys.path[:0] = [] if str(DOCS) in sys.path else [str(DOCS)]
     spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
