@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bounds.statement import Assumption, Given, Statement, number
+from bounds.statement import Assumption, Given, Over, Statement, number
 from bounds.symbols import Role
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import RECORDS
@@ -168,6 +168,9 @@ class Setting:
         if self.method is not None:
             roles |= {"local_steps", "rounds", "coefficients"}
             roles -= {"local_steps"} if self.method.fixed.get("K") else set()
+        if any(claim.metric.over is not Over.NO_RUN for claim in self.statement.claims):
+            # Delays without a method's run have rounds all the same.
+            roles |= {"rounds"}
         if trace.size is not None or (self.participation is not None and self.participation.matrix is not None):
             roles |= {"participants"}
         run = self.statement.vocabulary.run

@@ -179,11 +179,8 @@ class WrittenCounterexample:
 
     @cached_property
     def _used(self) -> list[str]:
-        """What is given and used: a lemma about vectors has no rounds, one about who takes part in them has."""
-        statement = self.instance.statement
-        runs = any(claim.metric.over is not Over.NO_RUN for claim in statement.claims)
-        used = {*self.verdict.values, *([statement.vocabulary.run.get("rounds", "")] if runs else [])}
-        return [name for name in self.instance.given if name not in self._quantities or name in used]
+        """What is given and used: a lemma about vectors has no rounds."""
+        return [name for name in self.instance.given if name not in self._quantities or name in self.verdict.values]
 
     @cached_property
     def _levels(self) -> dict[str, bool]:
