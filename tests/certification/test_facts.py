@@ -129,7 +129,10 @@ def test_the_catalogue_believes_no_default():
 def test_a_step_size_that_no_run_takes():
     """The run knows nothing of it, so the bound is about another run."""
     statement = descent(vocabulary("beta", Role.STEP_SIZE), "beta")
-    assert foreign(statement) == ("no run of FedAvg takes the step size beta yet",)
+    assert foreign(statement) == (
+        "no run of FedAvg takes the step size beta yet",
+        "FedAvg takes gamma_u, eta_u: step_products say what beta is made of",
+    )
 
 
 @pytest.mark.parametrize(("value", "outcome"), [(50, Outcome.HOLDS), ("1/50", Outcome.NOT_APPLICABLE)])
