@@ -121,6 +121,13 @@ class LinearForms:
         """What the functions of a client receive in one round."""
         return in_round(self.given[i], participants, delay)
 
+    def begun(self, p: Mapping[str, Any]) -> Entries:
+        """(local, 1) before the first local step as rows on (server, client, 1)."""
+        a, width = self.algorithm, self.server + self.client + 1
+        server, client = self.forms(a.server, 0, width), self.forms(a.client, self.server, width)
+        local = self.rows(exact_answer(a.begin, server, client, p), a.local, width)
+        return np.concatenate([local, units(1, width - 1, width)])
+
     def local_step(self, i: int, p: Mapping[str, Any]) -> tuple[Entries, Entries]:
         """One local step as a matrix on (local, 1), and what the oracle's noise loads on its result."""
         a, width = self.algorithm, self.local + self.d + 1

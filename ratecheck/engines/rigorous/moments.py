@@ -176,10 +176,7 @@ class _Part(LinearForms):
         if (i, delay) in self._clients:
             return self._clients[i, delay]
         a, p, bits = self.algorithm, self.parameters(i, delay=delay), self.bits
-        width = self.server + self.client + 1
-        server, client = self.forms(a.server, 0, width), self.forms(a.client, self.server, width)
-        begun = self.rows(exact_answer(a.begin, server, client, p), a.local, width)
-        begun = np.concatenate([begun, units(1, width - 1, width)])
+        width, begun = self.server + self.client + 1, self.begun(p)
         step, loading = self.local_step(i, p)
         noise = (loading * np.array(self.variances, dtype=object)).dot(loading.T)
         power, covariance = Ball.of(step, bits).power(Ball.of(noise, bits), self.run.K)

@@ -18,7 +18,7 @@ from ratecheck.algebra.ball import Ball
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries
 from ratecheck.algorithms.algorithm import U, Variables
-from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, units, zeros
+from ratecheck.engines.rigorous.linear_forms import LinearForms, units, zeros
 
 # Local steps of all clients that are followed one by one.
 _MOST_STEPS = 2_000
@@ -201,13 +201,8 @@ class RoundForms:
         return [self._local(i) for i in range(forms.n)]
 
     def _local(self, i: int) -> _Local:
-        forms, a = self._forms, self._forms.algorithm
-        width = forms.server + forms.client + 1
-        server, client = forms.forms(a.server, 0, width), forms.forms(a.client, forms.server, width)
-        p = forms.parameters(i)
-        begun = np.concatenate(
-            [forms.rows(exact_answer(a.begin, server, client, p), a.local, width), units(1, width - 1, width)]
-        )
+        forms, p = self._forms, self._forms.parameters(i)
+        begun, width = forms.begun(p), forms.server + forms.client + 1
         step, loading = forms.local_step(i, p)
         # What is added up stands behind the local variables.
         at, count = self._asked_at, forms.local + 1
@@ -238,19 +233,21 @@ class RoundForms:
         found = [starts[first[block]] + c for block in forms.algorithm.blocks for c in range(forms.sizes[block])]
         return [int(place) for place in found]
 
-    def _lifted(self, i: int, form: Ball) -> Ball:
-        """A form in y of client i as one in z."""
+    def _places(self, i: int) -> list[int]:
+        """Where y of client i stands in z."""
         forms = self._forms
         own = range(forms.server + i * forms.client, forms.server + (i + 1) * forms.client)
-        places = [*range(forms.server), *own, forms.size - 1]
-        return form.placed(forms.size, places, places)
+        return [*range(forms.server), *own, forms.size - 1]
+
+    def _lifted(self, i: int, form: Ball) -> Ball:
+        """A form in y of client i as one in z."""
+        places = self._places(i)
+        return form.placed(self._forms.size, places, places)
 
     def _rows(self, i: int, rows: Ball) -> Ball:
         """Rows on y of client i as rows on z."""
-        forms = self._forms
-        own = range(forms.server + i * forms.client, forms.server + (i + 1) * forms.client)
-        middle = np.full((rows.shape[0], forms.size), 0, dtype=object)
-        middle[:, [*range(forms.server), *own, forms.size - 1]] = rows.middle
+        middle = zeros(rows.shape[0], self._forms.size)
+        middle[:, self._places(i)] = rows.middle
         return Ball(middle, rows.radius, rows.bits)
 
     @cached_property
