@@ -30,7 +30,7 @@ from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import every_participation, method_of
-from ratecheck.settings.convexity import any_sign, assumes_convexity, says_quadratic
+from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.kinks import has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
@@ -236,9 +236,8 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
 def of_f_alone(statement: Statement) -> bool:
     """Whether f has a minimum by an assumption on f, which says nothing of single clients."""
     assumed, method = {*statement.assumptions}, method_of(statement)
-    on_f = assumed & {Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ}
     on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY}
-    return bool(on_f) and not on_clients and method is not None and method.shared
+    return bool(assumed & OF_F) and not on_clients and method is not None and method.shared
 
 
 def _two_level_shapes(statement: Statement) -> list[InstanceShape]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from bounds.assumption import Assumption
 from bounds.statement import Statement
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -20,12 +19,11 @@ from ratecheck.falsification.instance_families import InstanceFamily, shapes
 from ratecheck.falsification.shrink import shrink
 from ratecheck.outcome import Outcome
 from ratecheck.problems import Piecewise
-from ratecheck.settings.convexity import any_sign, says_convex
+from ratecheck.settings.convexity import OF_F, any_sign, says_convex
 from ratecheck.verification.instance import Instance
 
 # Points of each shape that are drawn, the fewest rounds, and the most local steps and rounds.
 _DRAWN, _FEWEST, _REACH = 80, 2, (4.0, 24.0)
-_ON_F = {Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ}
 
 
 class _Bent(InstanceFamily):
@@ -43,7 +41,7 @@ class _Bent(InstanceFamily):
 
 def may_mean_convex(statement: Statement) -> bool:
     """Whether it speaks of a minimum and neither assumes convexity, or a condition like it, nor says so."""
-    return not (any_sign(statement) or says_convex(statement) or _ON_F & {*statement.assumptions})
+    return not (any_sign(statement) or says_convex(statement) or OF_F & {*statement.assumptions})
 
 
 def with_not_convex(found: Falsified, seed: int) -> Falsified:

@@ -10,6 +10,8 @@ from ratecheck.settings.setting import wanted
 # Constants that only functions with a minimiser have.
 _OF_MINIMUM = {"distance2_0", "strong_convexity", "minimiser_heterogeneity"}
 _CONVEX = frozenset({Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY})
+# What gives f a minimum and says nothing of single clients.
+OF_F = frozenset({Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ})
 
 
 def any_sign(statement: Statement) -> bool:
