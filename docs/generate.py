@@ -37,6 +37,7 @@ import statement_pages
 import sympy as sp
 from docutils import nodes
 from docutils.parsers.rst import directives
+from erratum_cards import card
 from markdown_parts import code, link, linked, plain, table
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -122,7 +123,7 @@ def everything(_: Sphinx | None = None) -> None:
         for name, made in tables.items():
             _write(GENERATED / f"{name}.md", made())
         reviewed = [paper for paper in bounds.PAPERS if _reviewed(paper)]
-        statement_pages.write(_standings, reviewed, _write)
+        statement_pages.write(_standings, _errata, reviewed, _write)
         _write(EXTRA / "ratecheck.ipynb", notebook(HERE / "python.md"))
         for page in running:
             page.result()
@@ -526,6 +527,12 @@ def _standings(paper: str) -> Mapping[str, Conclusion] | None:
     return conclude(found, bounds.statements(paper)) if found else None
 
 
+def _errata(paper: str) -> Sequence[Erratum]:
+    """What is wrong in a paper as printed, what matters most first; nothing where it is not audited."""
+    found = _findings(paper)
+    return errata(found, conclude(found, bounds.statements(paper))) if found else ()
+
+
 def audit_counts() -> str:
     """How many steps each ledger has, by verdict, and on what the proofs rest; a quick build has not counted them."""
     if QUICK in os.environ:
@@ -601,10 +608,9 @@ def ledger(paper: str) -> str:
     statements = bounds.statements(paper)
     conclusions = conclude(found, statements)
     parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
-    wrong = errata(found, conclusions)
-    if wrong:
+    if wrong := _errata(paper):
         parts += ["## Errata", "", "One per cause, what matters most first.", ""]
-        parts += [line for number, each in enumerate(wrong, 1) for line in _erratum(number, each)]
+        parts += [line for number, each in enumerate(wrong, 1) for line in card(each, number)]
     parts += ["## Steps", ""]
     header = ("step", "in the paper", "claim", "kind", "verdict", "evidence")
     for key in conclusions:
@@ -616,29 +622,6 @@ def _concluded(conclusion: Conclusion) -> tuple[str, str]:
     return link(conclusion.key), f"**{conclusion.standing.value}**" + "".join(
         f"; {plain(reason)}" for reason in conclusion.reasons
     )
-
-
-def _erratum(number: int, erratum: Erratum) -> list[str]:
-    first, fault = erratum.first, erratum.fault
-    rows = [
-        ("printed", plain(first.claim)),
-        ("wrong", plain(fault.wrong) if fault else ""),
-        ("counterexample", plain(first.evidence)),
-        ("repair", f"{plain(first.repair or 'see the repaired form')} ({first.repaired})" if first.repaired else ""),
-        ("charitable reading", plain(fault.meant) if fault else ""),
-        ("steps", ", ".join(code(each.id) for each in erratum.findings)),
-        ("repeat it", code(f"ratecheck audit --step {first.id}")),
-        ("consequence", plain(erratum.consequence)),
-    ]
-    body = [f"- *{label}*: {text}" for label, text in rows if text]
-    return [
-        f"```{{admonition}} {number}. {plain(first.location)}: {erratum.kind}",
-        ":class: erratum",
-        "",
-        *body,
-        "```",
-        "",
-    ]
 
 
 def _step(f: StepResult) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from erratum_cards import card
 from markdown_parts import code, link, linked, plain, statement_label, table
 
 import bounds
@@ -22,6 +23,7 @@ from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page, place
 from bounds.statement import Statement
 from ratecheck.auditing.conclusions import Conclusion
+from ratecheck.auditing.errata import Erratum
 from ratecheck.auditing.ledger import has_ledger
 from ratecheck.settings.applicability import foreign
 
@@ -29,20 +31,22 @@ HERE = Path(__file__).parent
 PAGES = HERE / "statements"
 # Of a paper, what became of each statement's proof; None where it was not audited.
 Standings = Callable[[str], Mapping[str, Conclusion] | None]
+# Of a paper, what is wrong in it as printed, what matters most first.
+Errata = Callable[[str], Sequence[Erratum]]
 
 _NOT_AUDITED = "not audited in this quick build of the pages"
 _NO_STEPS = "no step of its proof is examined here"
 
 
-def write(standings: Standings, reviewed: Sequence[str], put: Callable[[Path, str], None]) -> None:
+def write(standings: Standings, errata: Errata, reviewed: Sequence[str], put: Callable[[Path, str], None]) -> None:
     """Write all pages by ``put``, and remove those of statements that are no more; some papers have a review."""
     made: dict[Path, str] = {}
     for paper in bounds.PAPERS:
-        found = standings(paper)
+        found, wrong = standings(paper), errata(paper)
         made[PAGES / paper / "index.md"] = _listed(paper, found or {}, reviewed=paper in reviewed)
         for statement in bounds.statements(paper):
             unread = _NOT_AUDITED if found is None and has_ledger(paper) else _NO_STEPS
-            made[PAGES / f"{statement.key}.md"] = _page(statement, (found or {}).get(statement.key), unread)
+            made[PAGES / f"{statement.key}.md"] = _page(statement, (found or {}).get(statement.key), wrong, unread)
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, text)
@@ -82,7 +86,7 @@ def _documents(paper: str, *, reviewed: bool) -> Sequence[str]:
     return (f"As a whole: {', '.join(links)}.", "")
 
 
-def _page(statement: Statement, conclusion: Conclusion | None, unread: str) -> str:
+def _page(statement: Statement, conclusion: Conclusion | None, errata: Sequence[Erratum], unread: str) -> str:
     blocks = MarkupBlocks(page(statement))
     head, body = Markdown(words=plain), Markdown(key=link, words=linked)
     title, *about = map(head.block, blocks.head)
@@ -95,6 +99,7 @@ def _page(statement: Statement, conclusion: Conclusion | None, unread: str) -> s
             *about,
             *([f"**{_sentence(statement, badge)}**", ""] if (badge := _badge(statement, conclusion)) else []),
             *(part.replace("###", "##", 1) for part in map(body.block, blocks.body)),
+            *_wrong(statement, errata),
             "## What has been checked",
             "",
             table(
@@ -116,6 +121,12 @@ def _page(statement: Statement, conclusion: Conclusion | None, unread: str) -> s
             "",
         ]
     )
+
+
+def _wrong(statement: Statement, errata: Sequence[Erratum]) -> list[str]:
+    """The errata that make the statement false as printed or change it, as cards."""
+    mine = [e for e in errata if statement.key in e.refutes or (e.fault and statement.key in e.fault.changes)]
+    return ["## What is wrong as printed", "", *(line for each in mine for line in card(each))] if mine else []
 
 
 # --- What each check says ---

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum
 from typing import Any
 
 from bounds.ledger.fault import FaultKind
@@ -80,17 +81,41 @@ def _stands(data: Data) -> Iterator[Line]:
         return
     yield from _refuted(data, main)
     for standing, says, keys in _groups(data):
-        names: list[Part] = []
-        for key in keys:
-            names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
-        yield (Strong(_capital(standing or "no step of its own examined")), says and f" ({says})", *names, ".")
+        by_label: dict[str, list[str]] = {}
+        for key in sorted(keys, key=lambda key: _proved(main[key])):
+            by_label.setdefault(_label(standing, _proved(main[key])), []).append(key)
+        for label, those in by_label.items():
+            names: list[Part] = []
+            for key in those:
+                names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
+            yield (Strong(_capital(label)), says and f" ({says})", *names, ".")
     yield from _settings(main)
-    grades = [graph["grade"] for each in main.values() for graph in each["graphs"]]
-    if not grades:
+    if not any(each["graphs"] for each in main.values()):
         yield (_WITHOUT_GRAPH,)
-        return
-    proved = [graph["root"] for each in main.values() for graph in each["graphs"] if graph["grade"] == _PROVED]
-    yield (f"Proved as a whole, from the assumptions to the bound: {', '.join(proved) or _NONE_PROVED}.",)
+    elif any(_proved(each) for each in main.values()):
+        yield (_PROVED_MEANS,)
+    else:
+        yield (_NONE_PROVED,)
+
+
+class _Form(IntEnum):
+    """Which form of a statement has a proof graph that is proved throughout."""
+
+    NONE, REPAIRED, PRINTED = range(3)
+
+
+def _proved(entry: Data) -> _Form:
+    roots = {graph["root"] for graph in entry["graphs"] if graph["grade"] == _PROVED}
+    return _Form.PRINTED if entry["key"] in roots else _Form.REPAIRED if roots else _Form.NONE
+
+
+def _label(standing: str, proved: _Form) -> str:
+    """What is said of statements of one standing, of which a form is proved as a whole."""
+    if proved is _Form.NONE:
+        return standing or _NO_STEP
+    if standing == _REPAIRED:
+        return "proved with repair" if proved is _Form.PRINTED else "proved in a repaired form"
+    return f"{standing or _NO_STEP}, proved as a whole{'' if proved is _Form.PRINTED else ' in a repaired form'}"
 
 
 def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
@@ -154,7 +179,9 @@ def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
     yield from ((f"{'; '.join(numbers)}: {text}.",) for text, numbers in said.items())
 
 
-_NONE_PROVED = "none, printed or repaired"
+_NO_STEP = "no step of its own examined"
+_NONE_PROVED = "None is proved as a whole, from the assumptions to the bound, printed or repaired."
+_PROVED_MEANS = "Proved: as a whole, every step and every link from the assumptions to the bound."
 _WITHOUT_GRAPH = "Whether the steps add up to the statement was not checked."
 
 

@@ -59,8 +59,10 @@ def uncovered(entry: Data) -> str:
     forms = [each for each in entry["coverage"] if {*each["verdicts"]} - {"OUTSIDE"} == {"NOT COVERED"}]
     if not forms:
         return ""
-    many = counted(forms[0]["count"], "setting")
+    many = forms[0]["count"]
     if len(forms) == len(entry["coverage"]) > 1:
-        return f"no form of it covers any of the {many} of the paper's experiments"
+        which = "the one setting" if many == 1 else f"any of the {many} settings"
+        return f"no form of it covers {which} of the paper's experiments"
     keys = " and ".join(each["key"] for each in forms)
-    return f"none of the {many} of the paper's experiments is covered by {keys}"
+    which = "the one setting" if many == 1 else f"none of the {many} settings"
+    return f"{which} of the paper's experiments is {'not ' if many == 1 else ''}covered by {keys}"
