@@ -63,11 +63,15 @@ class ReviewResult(DocumentResult):
         return {**self.data}
 
 
+# Instances that a statement of one's own is searched with, unless another number is asked for.
+_OF_OWN = 200
+
+
 def review(
     subject: str | Path,
     /,
     *,
-    evaluations: int = 0,
+    evaluations: int | None = None,
     seed: int = 0,
     sharpest: bool = False,
     out: str | Path | None = None,
@@ -78,23 +82,25 @@ def review(
 
     ``subject`` is a paper, the key of a statement, or a Python file of one's own, ``path/to/file.py`` or
     ``path/to/file.py:name``; of a key the statements that it follows from are reviewed too. Every step of the proofs is
-    examined as by `audit`, and the main statements, printed and repaired, have their graphs as by `proof`. With
-    ``evaluations`` every statement is searched for a counterexample, with so many instances and this ``seed``, as by
-    `falsify`; by default none is, and the review says so. With ``sharpest`` constants are made as sharp as the argument
-    allows, as by `implications` (minutes). ``out`` is a file, HTML or Markdown by its ending. ``workers`` and
-    ``scheduler`` are those of `audit`. The same input gives the same bytes. Raises `InputError` for an unknown paper or
-    key, for a file that cannot be used, and for one that cannot be written.
+    examined as by `audit`, and the main statements, printed and repaired, have their graphs as by `proof`. Every
+    statement is searched for a counterexample with so many ``evaluations`` and this ``seed``, as by `falsify`; by
+    default with 200 in a file of one's own and with none in the catalogue, and the review says so. With ``sharpest``
+    constants are made as sharp as the argument allows, as by `implications` (minutes). ``out`` is a file, HTML or
+    Markdown by its ending. ``workers`` and ``scheduler`` are those of `audit`. The same input gives the same bytes.
+    Raises `InputError` for an unknown paper or key, for a file that cannot be used, and for one that cannot be written.
 
     >>> import ratecheck as rc
     >>> found = rc.review("flame")  # doctest: +SKIP
     >>> found.data["errata"][0]["place"], found.finding  # doctest: +SKIP
     """
     place = None if out is None else check_out(out)
+    name = str(subject)
+    own = bounds.own.is_own(name)
+    if evaluations is None:
+        evaluations = _OF_OWN if own else 0
     whole("evaluations", evaluations, 0)
     whole("seed", seed, 0)
-    name = str(subject)
     many = {"workers": workers, "scheduler": scheduler}
-    own = bounds.own.is_own(name)
     scope = _of_file(name, many) if own else _of_catalogue(name, many)
     graphs = {} if own else _graphs(scope, many)
     searches = _searches(scope, evaluations, seed, many)

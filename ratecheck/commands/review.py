@@ -18,9 +18,7 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 @click.option(
     "--evaluations",
     type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Search every statement for a counterexample, with so many instances.",
+    help="Search every statement with so many instances; by default 200 for a FILE.py, else none.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of these searches.")
 @click.option("--sharpest", is_flag=True, help="How sharp the constants could be, where the argument is known.")
@@ -30,7 +28,7 @@ from ratecheck.commands.exit_codes import DONE, FINDING
 def command(
     subject: str,
     out: Path | None,
-    evaluations: int,
+    evaluations: int | None,
     seed: int,
     sharpest: bool,
     workers: int | None,

@@ -471,7 +471,7 @@ def test_a_search_is_told_with_its_counterexample(own):
     assert search["counterexample"]["latex"] == alone.as_latex()
     assert found.finding
     error, stands, check, _ = answered(found.data).values()
-    assert "mine/descent is violated" in error
+    assert f"mine/descent is violated: {search['counterexample']['text']}." in error
     assert "Refuted by a counterexample: mine/descent" in stands
     assert "ratecheck falsify mine.py:descent --evaluations 20 --seed 0" in check
     shown = Page(found.html)
@@ -479,6 +479,24 @@ def test_a_search_is_told_with_its_counterexample(own):
     known = set(NUMBER.findall(json.dumps(found.to_dict())))
     assert known.issuperset(NUMBER.findall(" ".join(shown.text)))
     assert "--evaluations 20 --seed 0" in found.markdown
+
+
+def test_a_file_of_ones_own_is_searched_by_default(own):
+    """What holds and what does not look different without any option; 0 evaluations search nothing."""
+    file, first, _ = own
+    file.write_text(first)
+    right = rc.review(file)
+    assert right.data["asked"]["evaluations"] == 200
+    assert not right.finding
+    error, stands, _, _ = answered(right.data).values()
+    assert "None was found by the search" in error
+    assert "Not refuted by a search of 200 instances: mine/descent; left / right at most " in stands
+    file.write_text(first.replace("2 * F_0 /", "F_0 / 4 /"))
+    assert rc.review(file).finding
+    unsearched = rc.review(file, evaluations=0)
+    assert not unsearched.finding
+    error = answered(unsearched.data)["What is the main error?"]
+    assert error == "No step of a proof was examined, so that none was refuted."
 
 
 def test_a_form_without_steps_rests_on_a_proof(monkeypatch):

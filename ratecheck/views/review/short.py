@@ -34,10 +34,13 @@ def answers(data: Data) -> Iterator[Answer]:
 
 
 def _error(data: Data) -> Iterator[Line]:
-    for each in _violations(data):
-        yield (Link(each["key"], anchor(each["key"])), " is ", Strong("violated"), " by an instance that was found.")
+    violated = _violations(data)
+    for each in violated:
+        shown = f": {each['counterexample']['text']}" if each["counterexample"] else " by an instance that was found"
+        yield (Link(each["key"], anchor(each["key"])), " is ", Strong("violated"), f"{shown}.")
     if not data["counts"]["steps"]:
-        yield ("No step of a proof was examined, so that none was refuted.",)
+        if not violated:
+            yield (_NONE_SEARCHED if data["asked"]["evaluations"] else _NONE_EXAMINED,)
         return
     if not data["errata"]:
         yield ("None was found: no step was refuted.",)
@@ -51,6 +54,10 @@ def _error(data: Data) -> Iterator[Line]:
         worst = data["levels"][0]
         most = f", of them {worst['count']} {worst['what']}" if len(data["levels"]) > 1 else ""
         yield (Link("All errata", "findings"), f": {data['counts']['errata']}{most}.")
+
+
+_NONE_EXAMINED = "No step of a proof was examined, so that none was refuted."
+_NONE_SEARCHED = "None was found by the search for a counterexample; no step of a proof was examined."
 
 
 def _violations(data: Data) -> list[Data]:
@@ -89,7 +96,10 @@ def _stands(data: Data) -> Iterator[Line]:
             for key in those:
                 names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
             yield (Strong(_capital(label)), says and f" ({says})", *names, ".")
+    yield from _searched(main)
     yield from _settings(main)
+    if not data["counts"]["steps"]:
+        return
     if not any(each["graphs"] for each in main.values()):
         yield (_WITHOUT_GRAPH,)
     elif any(_proved(each) for each in main.values()):
@@ -133,6 +143,19 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
         yield (Strong("Refuted by a counterexample"), f": {', '.join(found)}.")
     elif data["counts"]["steps"] and not (against or broken or any(e["standing"] == _FALSE for e in main.values())):
         yield (Strong("None is refuted as printed." if len(main) > 1 else "It is not refuted as printed."),)
+
+
+def _searched(main: Mapping[str, Data]) -> Iterator[Line]:
+    """The main statements of which a search found no violation, each with how close an instance came to its bound."""
+    for each in main.values():
+        for search in each["searches"]:
+            if search["verdict"] != _VIOLATED and search["applicable"]:
+                found = search["tightness"]
+                near = "" if found is None else f"; left / right at most {found:.4g}"
+                yield (
+                    Strong("Not refuted by a search"),
+                    f" of {search['evaluations']} instances: {search['key']}{near}.",
+                )
 
 
 def _breaks(entry: Data) -> bool:
