@@ -7,11 +7,11 @@ worst. What it finds is rounded to small fractions and evaluated again without f
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,14 +58,14 @@ class SearchRegion:
 
     # --- floating point ---
 
-    @cached_property
+    @functools.cached_property
     def _bounds(self) -> list[tuple[list[Callable[..., Any]], ...]]:
         return [
             tuple([self.function(expr) for expr in group] for group in (place.lows, place.highs, place.values))
             for place in self.places
         ]
 
-    @cached_property
+    @functools.cached_property
     def _conditions(self) -> list[tuple[Callable[..., Any], Callable[..., Any], str]]:
         return [(self.function(h.left), self.function(h.right), h.operator) for h in self.hypotheses]
 
@@ -460,15 +460,17 @@ def _squares(numerator: sp.Expr, operator: str) -> Iterator[tuple[sp.Symbol, str
             yield symbol, plain[operator] if direction > 0 else mirrored[operator], bound
 
 
-def _linear_forms(difference: sp.Expr) -> Iterator[sp.Expr]:
+# Changed claims of one step have the same hypotheses.
+@functools.lru_cache(maxsize=1 << 12)
+def _linear_forms(difference: sp.Expr) -> tuple[sp.Expr, ...]:
     if difference.has(sp.Max, sp.Min, sp.Abs):
-        return
+        return ()
     numerator, denominator = sp.fraction(sp.together(difference))
     direction = _definite_sign(sp.expand(denominator))
-    if direction:
-        yield sp.expand(numerator) * direction
+    return (sp.expand(numerator) * direction,) if direction else ()
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _definite_sign(expr: sp.Expr) -> int:
     if expr.is_positive or expr.is_nonnegative:
         return 1

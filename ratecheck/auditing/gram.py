@@ -299,7 +299,7 @@ class _Form:
             scalars = {s for e in expressions for s in sp.sympify(e).free_symbols} - set(self.products)
             region = SearchRegion(self.claim.conditions, scalars)
             sampled = region.sample()[:, :_POINTS]
-            self._points = [dict(zip(region.symbols, column, strict=True)) for column in sampled.T]
+            self._points = [dict(zip(region.symbols, column, strict=True)) for column in sampled.T.tolist()]
         return self._points
 
     def _nonnegative_somewhere(self, expr: sp.Expr) -> bool:
@@ -461,8 +461,9 @@ def _difference(hypothesis: Condition) -> sp.Expr:
 
 
 def _float(expr: sp.Expr, point: Mapping[sp.Symbol, float]) -> float:
+    expr = sp.sympify(expr)
     try:
-        return float(sp.sympify(expr).xreplace({s: sp.Float(v) for s, v in point.items()}))
+        return float(expr.xreplace({s: sp.Float(point[s]) for s in expr.free_symbols if s in point}))
     except (TypeError, ValueError):
         return float("nan")
 
