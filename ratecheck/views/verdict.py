@@ -130,6 +130,7 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     size = size if math.isfinite(size) else 0.0
     shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
     one, other = sides(comparison)
+    one = f"at least {one}" if comparison.at_least else one
     right = f"  right   {other}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
     return [f"  left    {one}   {left}; {how}", right + _vacuity(verdict)]
 
@@ -210,6 +211,7 @@ def verdict_fields(verdict: Verdict) -> dict[str, Any]:
                 "error": c.error,
                 "left_error": c.left_error,
                 "right_error": c.right_error,
+                "at_least": c.at_least,
                 "significant": c.significant,
                 "slack": c.slack,
                 "terms": c.terms,
