@@ -81,11 +81,13 @@ def _room(verdict: Verdict) -> str:
 
 
 def _slack(verdict: Verdict) -> str:
-    """The slack; where it is 1 in the digits shown, on which side of it."""
+    """The slack; where it is 1 in the digits shown, on which side of it, and whether it may be less."""
     worst = min((c for c in verdict.comparisons if c.slack is not None), key=lambda c: c.slack or 0.0, default=None)
     rounded = worst is not None and verdict.outcome is Outcome.HOLDS and (worst.slack or 0.0) < 1 and tie(worst)
     if rounded:
         return "1 to within rounding"
+    if worst is not None and worst.at_least:
+        return f"at most {number(verdict.slack)}"
     just_below = verdict.slack is not None and verdict.slack < 1 and number(verdict.slack) == "1"
     return f"1 - {1 - verdict.slack:.1g}" if just_below and verdict.slack is not None else number(verdict.slack)
 

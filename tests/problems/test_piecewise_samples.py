@@ -84,7 +84,9 @@ def test_what_the_lower_end_does_not_refute_is_open():
     few = asked("0", clients=1500)
     assert few.outcome is Outcome.INCONCLUSIVE
     assert few.comparisons[0].left < few.comparisons[0].right
-    assert asked("8*L**2*gamma_u**2*K*sigma_u**2").outcome is Outcome.HOLDS
+    much = asked("8*L**2*gamma_u**2*K*sigma_u**2")
+    assert much.outcome is Outcome.HOLDS
+    assert "slack at most " in verdict_text(much)
 
 
 def test_no_violation_without_a_proof(monkeypatch):
