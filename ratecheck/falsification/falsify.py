@@ -64,7 +64,8 @@ class Budget:
     ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
     ``by_term`` says whether every term of the bound is looked at on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
-    ``noise`` are evaluations of functions with a kink under noise, at most, where nothing else is found.
+    ``noise`` are evaluations of functions with a kink under noise where nothing else is found, at most, which are not
+    counted either; nor are they more than ``evaluations``.
     """
 
     evaluations: int = 1000
@@ -473,14 +474,13 @@ def _with_noise(found: Falsified, seed: int, before: _Search, others: list[Insta
     if not families:
         return found
     before.report(1.0, "with noise on functions with a kink")
-    search = _Search(
-        statement, replace(budget, evaluations=budget.noise), before.options, lambda *_: None, before.begun
-    )  # fmt: skip
+    most = min(budget.noise, budget.evaluations)
+    search = _Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
     try:
         with ending.as_told():
             search.all(families, np.random.default_rng([seed, len(others)]))
     except _Over:
-        if search.late and search.spent < budget.noise and not search.violated:
+        if search.late and search.spent < most and not search.violated:
             return replace(found, stopped=_by_clock(budget, found.evaluations))
     except KeyboardInterrupt:
         ending.grant()
