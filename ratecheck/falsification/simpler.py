@@ -191,7 +191,8 @@ def fewer(state: ShrinkingState) -> None:
             break
     # Long runs first: each of what follows would take as long.
     _shorten(state, both, least=_LONG)
-    if isinstance(state.instance.problem, PiecewiseSamples):
+    equal = isinstance(state.instance.problem, PiecewiseSamples)
+    if equal:
         any(state.offer(_at(_of_clients, k)) for k in _sizes(state.instance.problem.n))
     else:
         _drop(state, lambda instance: range(instance.problem.n), _without_client)
@@ -199,7 +200,8 @@ def fewer(state: ShrinkingState) -> None:
     _shorten(state, both)
     _drop(state, _rows, partial(_without_round, rounds=rounds))
     most = state.numbers.size("participants")
-    for k in range(1, int(np.max(state.instance.given.get(most, 1)))):
+    # Equal clients take part all of them.
+    for k in range(1, 1 if equal else int(np.max(state.instance.given.get(most, 1)))):
         if state.offer(partial(_given, new=float(k), name=most)):
             break
 
