@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 _READABLE_STEPS = 32
 # Products of numbers that a recheck takes by itself, some seconds, and one that a user asks for.
 AFFORDABLE, _ASKED = 1.5e7, 1.5e8
-# What a derivative of a function with kinks costs.
-_GRADIENT = 300
+# What a derivative of a function with kinks costs, and a noisy step in one of its outcomes.
+_GRADIENT, _OUTCOME = 300, 50
 # What step sizes of one participation cost; sets of participants beyond which no run is followed.
 _STEP_SIZES, _MOST_TERMS = 4e4, 256
 _EXACTLY = Options(engine="exact")
@@ -223,7 +223,7 @@ class _Exactly:
         if isinstance(problem, Piecewise):
             return float(_GRADIENT) * problem.n * problem.d * self._steps
         if isinstance(problem, PiecewiseSamples):
-            return _GRADIENT * self.rounds * 2.0 ** min(self._steps // self.rounds + 1, 64)
+            return _OUTCOME * self.rounds * 2.0 ** min(self._steps // self.rounds + 1, 64)
         coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
         together = problem.d if coupled else 1
         size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))

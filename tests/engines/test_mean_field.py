@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algorithms import METHODS
 from ratecheck.engines import setup
 from ratecheck.engines.moments import mean_field
@@ -32,11 +33,11 @@ def ready(n, K, T, eta=1.0, **others):
     return setup.prepare("fedavg", problem(n), Uniform(n, n), K=K, T=T, x0=[0.25], **given)
 
 
-def exact(n, K, T, eta=1.0):
+def exact(n, K, T, eta=1.0, gamma=Fraction(GAMMA)):
     """The same in rationals."""
     return MeanFieldRun.of(
         METHODS["fedavg"], problem(n), Uniform(n, n), K=K, T=T, noise={"sigma_u": Fraction(SIGMA)},
-        step_sizes={"gamma_u": Fraction(GAMMA), "eta_u": Fraction(eta)}, start={"x0": [0.25]},
+        step_sizes={"gamma_u": gamma, "eta_u": Fraction(eta)}, start={"x0": [0.25]},
     )  # fmt: skip
 
 
@@ -135,10 +136,33 @@ def test_the_radius_bounds_the_distance_from_the_mean_of_a_round():
     for law in laws:
         square = sum(p * (x - y) ** 2 for x, p in law.atoms.items())
         assert square <= radius**2 or not square
-        step = run._by_mean(type(law)({y: Fraction(1)}, radius), run.mean(y))  # the step itself
+        step = run._by_mean(type(law)({y: Fraction(1)}, radius), *run.mean(y))
         ((y, _),), radius = step.atoms.items(), step.radius
     # Nor is it far larger.
     assert square >= radius**2 / 8
+
+
+@pytest.mark.parametrize("x", [-3.0, 0.25, 1.5])
+def test_what_is_known_of_a_step_size_is_known_of_the_mean_of_a_round(x):
+    """Of a step size between two numbers: the mean is off by no more than is said for any of them, nor by far less."""
+    low, high = Fraction("0.249"), Fraction("0.251")
+    mean, off = exact(1000, 4, 9, 0.75, Enclosure(low, high)).mean(Fraction(x))
+    gammas = [low, Fraction("0.2494"), high]
+    moved = [abs(exact(1000, 4, 9, 0.75, gamma).mean(Fraction(x))[0] - mean) for gamma in gammas]
+    assert max(moved) <= off <= 40 * max(moved)
+    assert exact(1000, 4, 9, 0.75).mean(Fraction(x))[1] == 0
+
+
+def test_an_irrational_step_size_is_followed():
+    """Both ends of what is recorded are those of the float next to it."""
+    gamma = Enclosure.of(Fraction(1, 12)).sqrt()
+    near = exact(1000, 3, 9, gamma=Fraction(float(gamma.middle)))
+    for ours, theirs in zip(exact(1000, 3, 9, gamma=gamma).rounds(NAMES, 64), near.rounds(NAMES, 64), strict=True):
+        for name in NAMES:
+            assert float(ours[name].low) == pytest.approx(float(theirs[name].low), rel=1e-12, abs=1e-12)
+            assert float(ours[name].high) == pytest.approx(float(theirs[name].high), rel=1e-12)
+    with pytest.raises(UndecidedError, match="irrational"):
+        exact(1, 3, 3, gamma=gamma)
 
 
 def test_what_is_not_followed_is_refused():

@@ -61,7 +61,7 @@ class MeanField:
     def round(self) -> Round:
         """The coefficients of a round."""
         n = self.problem.n
-        return Round.of(self.setup.algorithm, self.setup.parameters(participants=n), n, exact=False)
+        return Round.of(self.setup.algorithm, self.setup.parameters(participants=n), n)
 
     @property
     def followed(self) -> bool:

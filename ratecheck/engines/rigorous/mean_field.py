@@ -14,14 +14,16 @@ expected end by at most |c| sigma l^(K - k) to either side, and these moves are 
 v = beta^2 c^2 sigma^2 sum_{j < K} l^(2j).
 
 What is recorded follows by Minkowski's inequality: E f'(x_t)^2 is between (|f'(y_t)| - L e_t)_+^2 and
-(|f'(y_t)| + L e_t)^2, and so on. All numbers are rational, so that what is said of a run is proved.
+(|f'(y_t)| + L e_t)^2, and so on. All numbers are rational, so that what is said of a run is proved. For an irrational
+step size a rational a', c' next to it is taken: where u' is off by d, a step is off by at most
+l d + |a - a'| |u'| + |c - c'| (|f'(u')| + sigma), and the radius grows by what the mean is off.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,8 +33,8 @@ import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, U
-from ratecheck.engines.rigorous.linear_forms import exact_parameters, in_round
+from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, Variables
+from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.participation import Participation
 from ratecheck.problems.piecewise import ScalarFunction
 from ratecheck.problems.piecewise_samples import PiecewiseSamples
@@ -41,6 +43,8 @@ from ratecheck.problems.piecewise_samples import PiecewiseSamples
 RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})
 # Signs of a run up to which all outcomes are followed, and of a client's round up to which its ends are.
 FEW, MOST = 12, 10
+# Binary digits of the rationals that are taken for irrational numbers.
+_DIGITS = 128
 # Steps of a client, one for each outcome, that are followed in rationals.
 _LONGEST = 400_000
 
@@ -77,9 +81,9 @@ class Round:
     beta: Any
 
     @staticmethod
-    def of(algorithm: Algorithm, p: Mapping[str, Any], n: int, *, exact: bool) -> Round:
-        """Those of a method `without_memory` at parameters, in rationals if ``exact``."""
-        maps, block = LinearMaps(algorithm, exact=exact), algorithm.blocks.index(U)
+    def of(algorithm: Algorithm, p: Mapping[str, Any], n: int) -> Round:
+        """Those of a method `without_memory` at parameters, in floats."""
+        maps, block = LinearMaps(algorithm), algorithm.blocks.index(U)
         begin = maps.begin(p)[block, 0, 0]
         a, c = maps.step(p)[block, 0, :2]
         # Columns are server, client and local step by slot; rows client and message.
@@ -87,6 +91,30 @@ class Round:
         of_server, of_end = message[0], message[maps.server.slots + maps.client.slots]
         keep, total = maps.aggregate(p)[block, 0, :2]
         return Round(begin, a, c, keep + total * n * of_server, total * n * of_end)
+
+    @staticmethod
+    def enclosed(algorithm: Algorithm, p: Mapping[str, Any], n: int) -> Round:
+        """The same as enclosures, by the algorithm's functions of exact numbers."""
+        server, client, local = algorithm.server, algorithm.client, algorithm.local
+        point, sent = {block: block for block in algorithm.blocks}, algorithm.message
+
+        def of(found: Any, group: Group) -> Enclosure:
+            return Enclosure.of(np.ravel(found[next(name for name, block in group.items() if block == U)])[0])
+
+        def message(x: int, u: int) -> Enclosure:
+            return of(exact_answer(algorithm.finish, _at(server, x), _at(client, 0), _at(local, u), p)[1], sent)
+
+        begin = of(exact_answer(algorithm.begin, _at(server, 1), _at(client, 0), p), local)
+        a, c = (of(exact_answer(algorithm.step, _at(local, u), _at(point, 1 - u), p), local) for u in (1, 0))
+        keep, total = (
+            of(exact_answer(algorithm.aggregate, _at(server, x), _at(sent, 1 - x), p), server) for x in (1, 0)
+        )
+        parts = begin, a, c, keep + total * n * message(1, 0), total * n * message(0, 1)
+        return Round(*(part.shortened(_DIGITS) for part in parts))
+
+    def each(self, of: Callable[[Any], Any]) -> Round:
+        """A function of every coefficient."""
+        return Round(of(self.begin), of(self.a), of(self.c), of(self.alpha), of(self.beta))
 
     def spread(self, curvatures: Sequence[Any]) -> tuple[Any, Any]:
         """The least and the largest derivative of a step."""
@@ -128,7 +156,7 @@ class MeanFieldRun:
     sigma: Fraction
     K: int
     T: int
-    round: Round
+    enclosed: Round
 
     @staticmethod
     def of(
@@ -154,12 +182,25 @@ class MeanFieldRun:
             raise UndecidedError(f"more than {_LONGEST} outcomes of local steps are not followed rigorously")
         sigma = Enclosure.of(noise.get("sigma_u", 0))
         (parameters,) = exact_parameters(method, problem.n, K, step_sizes, rows=1)
-        if not sigma.exact or any(isinstance(x, Enclosure) and not x.exact for x in parameters.values()):
-            raise UndecidedError("a number of the run is irrational")
+        if not sigma.exact:
+            raise UndecidedError("the noise is irrational")
         x0 = start.get("x0")
         point = Fraction(0) if x0 is None else Fraction(float(np.ravel(np.asarray(x0, dtype=float))[0]))
-        p = in_round(parameters, problem.n)
-        return MeanFieldRun(problem, point, sigma.low, K, T, Round.of(method.algorithm, p, problem.n, exact=True))
+        enclosed = Round.enclosed(method.algorithm, in_round(parameters, problem.n), problem.n)
+        run = MeanFieldRun(problem, point, sigma.low, K, T, enclosed)
+        if few and run.off != run.off.each(lambda _: Fraction(0)):
+            raise UndecidedError("all outcomes of a run with irrational step sizes")
+        return run
+
+    @cached_property
+    def round(self) -> Round:
+        """Rational coefficients in place of what may be irrational."""
+        return self.enclosed.each(lambda each: each.middle)
+
+    @cached_property
+    def off(self) -> Round:
+        """What they are off at most."""
+        return self.enclosed.each(lambda each: each.width / 2)
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
         """Means over the rounds of recorded quantities."""
@@ -180,7 +221,7 @@ class MeanFieldRun:
 
     def _laws(self) -> Iterator[Law]:
         few = all_outcomes(self.problem.n, self.K, self.T)
-        law, before, after = Law({self.start: Fraction(1)}), None, Fraction(0)
+        law, before, after = Law({self.start: Fraction(1)}), None, (Fraction(0), Fraction(0))
         for t in range(self.T):
             yield law
             if t == self.T - 1:
@@ -191,7 +232,7 @@ class MeanFieldRun:
             (y,) = law.atoms
             if y != before:
                 before, after = y, self.mean(y)
-            law = self._by_mean(law, after)
+            law = self._by_mean(law, *after)
 
     def _all_outcomes(self, law: Law) -> Law:
         after: dict[Fraction, Fraction] = {}
@@ -205,21 +246,37 @@ class MeanFieldRun:
                 after[point] = after.get(point, Fraction(0)) + p * q
         return Law(after)
 
-    def _by_mean(self, law: Law, mean: Fraction) -> Law:
-        """One round on, at the float next to m(y)."""
+    def _by_mean(self, law: Law, mean: Fraction, off: Fraction) -> Law:
+        """One round on, at the float next to m(y), which is known up to ``off``."""
         y = Fraction(float(mean))
         spread = (self.lipschitz * law.radius) ** 2 + self.variance / self.problem.n
-        return Law({y: Fraction(1)}, _above(_root_above(spread) + abs(y - mean)))
+        return Law({y: Fraction(1)}, _above(_root_above(spread) + abs(y - mean) + off))
 
     @cached_property
     def lipschitz(self) -> Fraction:
-        """Lambda."""
-        return Fraction(self.round.lipschitz(self.curve.curvatures, self.K))
+        """Lambda, or more."""
+        low, high = self._slopes
+        scale, alpha = self.enclosed.beta * self.enclosed.begin, self.enclosed.alpha
+        if low >= 0:
+            return _size(alpha + scale * Enclosure(low**self.K, high**self.K))
+        return _size(alpha) + _size(scale) * self._stretch**self.K
+
+    @cached_property
+    def _slopes(self) -> tuple[Fraction, Fraction]:
+        """What the derivatives of a step are between."""
+        slopes = [self.enclosed.a + self.enclosed.c * h for h in self.curve.curvatures]
+        return min(each.low for each in slopes), max(each.high for each in slopes)
+
+    @property
+    def _stretch(self) -> Fraction:
+        """The number l."""
+        return max(map(abs, self._slopes))
 
     @cached_property
     def variance(self) -> Fraction:
         """A bound v on the variance of beta times a client's end."""
-        return Fraction(self.round.variance(self.curve.curvatures, self.K, self.sigma))
+        scale = _size(self.enclosed.beta * self.enclosed.c) * self.sigma
+        return scale**2 * sum((self._stretch ** (2 * j) for j in range(self.K)), Fraction(0))
 
     @property
     def curve(self) -> ScalarFunction:
@@ -227,23 +284,33 @@ class MeanFieldRun:
         return self.problem.curve
 
     def ends(self, x: Fraction) -> dict[Fraction, Fraction]:
-        """Where one client's local steps end, with probabilities."""
-        a, c = self.round.a, self.round.c
+        """Where one client's local steps end, with probabilities, by the rational coefficients."""
+        return self._walked(x)[0]
+
+    def _walked(self, x: Fraction) -> tuple[dict[Fraction, Fraction], Fraction]:
+        """The same, and what any of the ends is off at most."""
+        a, c, off = self.round.a, self.round.c, self.off.begin * abs(x)
         law = {self.round.begin * x: Fraction(1)}
         for _ in range(self.K):
             after: dict[Fraction, Fraction] = {}
+            size = steep = Fraction(0)
             for u, p in law.items():
-                kept = a * u + c * self.curve.gradient(u)
+                gradient = self.curve.gradient(u)
+                size, steep = max(size, abs(u)), max(steep, abs(gradient))
+                kept = a * u + c * gradient
                 for sign in (1, -1):
                     end = kept + sign * c * self.sigma
                     after[end] = after.get(end, Fraction(0)) + p / 2
             law = after
-        return law
+            off = self._stretch * off + self.off.a * size + self.off.c * (steep + self.sigma)
+        return law, off
 
-    def mean(self, x: Fraction) -> Fraction:
-        """m(x)."""
-        expected = sum((u * p for u, p in self.ends(x).items()), Fraction(0))
-        return Fraction(self.round.alpha * x + self.round.beta * expected)
+    def mean(self, x: Fraction) -> tuple[Fraction, Fraction]:
+        """m(x), and what it is off at most."""
+        ends, off = self._walked(x)
+        expected = sum((u * p for u, p in ends.items()), Fraction(0))
+        off = self.off.alpha * abs(x) + self.off.beta * max(map(abs, ends)) + _size(self.enclosed.beta) * off
+        return Fraction(self.round.alpha * x + self.round.beta * expected), off
 
     def _recorded(self, name: str, law: Law) -> Enclosure:
         """An expectation before a round."""
@@ -276,6 +343,20 @@ class MeanFieldRun:
         tangent, square = abs(self.curve.gradient(z)) * law.radius, law.radius**2 / 2
         low = mean - tangent + min(*self.curve.curvatures, Fraction(0)) * square
         return Enclosure(max(low, Fraction(0)), mean + tangent + max(*self.curve.curvatures, Fraction(0)) * square)
+
+
+def _at(group: Group, value: int) -> Variables:
+    """Variables of which the shared one is that."""
+    found = {}
+    for name, block in group.items():
+        found[name] = np.empty(int(block == U), dtype=object)
+        found[name][:] = Fraction(value)
+    return found
+
+
+def _size(number: Enclosure) -> Fraction:
+    """What its absolute value is at most."""
+    return max(abs(number.low), abs(number.high))
 
 
 def _added(some: Mapping[Fraction, Fraction], others: Mapping[Fraction, Fraction]) -> dict[Fraction, Fraction]:
