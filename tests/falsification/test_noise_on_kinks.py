@@ -90,6 +90,18 @@ def test_the_textbook_pair_is_told_apart():
     assert any("but for equal clients with a kink and noise of two values" in each for each in found.searched.missed)
 
 
+def test_step_sizes_that_are_roots_are_no_way_out():
+    """Steps that shrink with T pay for the noise of the mean, and not for the walk, with a proof."""
+    tuned = theorem(
+        title="Tuned", algorithm="fedavg", left="G_u", over="mean_of_rounds", conditions=["gamma_u == 1/(L*sqrt(K*T))"],
+        right="8*L*F_0/sqrt(K*T) + 4*sigma_u**2/(n*sqrt(K*T)) + 100*K*b**2/T", assumptions=list(ASSUMED),
+        settings={"m": "n", "eta_u": 1}, key="own/tuned",
+    )  # fmt: skip
+    found = falsify(tuned, SHORT)
+    assert found.outcome is Outcome.VIOLATED
+    assert found.shape.noisy
+
+
 def test_without_this_search_nothing_is_found():
     """It is what refutes them, and what the other search does is the same with it."""
     alone, both = (falsify(local(), Budget(40, by_term=False, functions=False, noise=n)) for n in (0, 120))
