@@ -930,8 +930,8 @@ def _counterexample_sizes(wrong: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
     small = sum(all(each[key] <= most for key, most in limits.items()) for each in written)
     says = (
-        f"Their {len(written)} counterexamples on quadratics, shrunk: {small} have at most 3 clients, 2 variables and "
-        "3 digits in every numerator and denominator."
+        f"Their {len(written)} counterexamples on quadratics and functions with kinks, shrunk: {small} have at most 3 "
+        "clients, 2 variables and 3 digits in every numerator and denominator."
     )
     return [
         says,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.certification.exact_constants import Proved
-from ratecheck.problems import Piecewise
+from ratecheck.problems import Piecewise, PiecewiseSamples
 
 # Constants of the problem, by what `Piecewise.exact` calls them.
 _OWN = {
@@ -37,7 +37,7 @@ _OTHERS = frozenset({"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "
 class ProvedPiecewise(Proved):
     """The same of functions whose curvature is constant between kinks; see `Proved`."""
 
-    problem: Piecewise  # type: ignore[assignment]  # in place of a quadratic
+    problem: Piecewise | PiecewiseSamples  # type: ignore[assignment]  # in place of a quadratic
 
     def fact(self, name: str) -> Number | None:
         """See `Proved.fact`."""

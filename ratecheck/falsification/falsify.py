@@ -24,7 +24,7 @@ from ratecheck.algorithms.asking import MethodError
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.falsification.fixed import checked
-from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, shapes
+from ratecheck.falsification.instance_families import InstanceFamily, InstanceShape, has_delays, noisy_shapes, shapes
 from ratecheck.falsification.searched import Searched
 from ratecheck.falsification.terms import ByTerm, by_term
 from ratecheck.falsification.worst_functions import WorstFunctions, worst_functions
@@ -64,15 +64,19 @@ class Budget:
     ``seconds``, where given, is a time after which no new one begins. What is found then depends on the machine.
     ``by_term`` says whether every term of the bound is looked at on its own afterwards, at large sizes: some dozens of
     instances for each term, which are not counted. ``functions`` says whether the worst convex functions are, too.
+    ``noise`` are evaluations of functions with a kink under noise where nothing else is found, at most, which are not
+    counted either; nor are they more than ``evaluations``.
     """
 
     evaluations: int = 1000
     seconds: float | None = None
     by_term: bool = True
     functions: bool = True
+    noise: int = 120
 
     def __post_init__(self) -> None:
         whole("evaluations", self.evaluations, 1)
+        whole("noise", self.noise, 0)
         if self.seconds is not None:
             positive("seconds", self.seconds)
 
@@ -323,6 +327,17 @@ class _Search:
     def _note(self, reason: str) -> None:
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
 
+    @property
+    def violated(self) -> bool:
+        """Whether the best instance violates the statement."""
+        return self.best is not None and self.best[2].outcome is Outcome.VIOLATED
+
+    def all(self, families: list[InstanceFamily], rng: np.random.Generator) -> None:
+        """One stage after the other, until `_Over` is raised."""
+        self.look(families, rng)
+        self.evolve(rng)
+        self.polish()
+
     def look(self, families: list[InstanceFamily], rng: np.random.Generator) -> None:
         """Corners and random points of all shapes in turn, until something is known."""
         end = self.spent + _LOOK * self.budget.evaluations
@@ -415,16 +430,10 @@ def falsify(
     rng = np.random.default_rng(seed)
     try:
         with ending.as_told():
-            search.look(families, rng)
-            search.evolve(rng)
-            search.polish()
+            search.all(families, rng)
     except _Over:
-        violated = search.best is not None and search.best[2].outcome is Outcome.VIOLATED
-        if search.late and search.spent < budget.evaluations and not violated:
-            stopped = (
-                f"stopped by the clock of {budget.seconds:g} s after {search.spent} of {budget.evaluations} "
-                "evaluations: the answer depends on this machine's speed"
-            )
+        if search.late and search.spent < budget.evaluations and not search.violated:
+            stopped = _by_clock(budget, search.spent)
     except KeyboardInterrupt:
         stopped = INTERRUPTED
         ending.grant()
@@ -440,6 +449,8 @@ def falsify(
         return found
     if budget.by_term and not stopped and not found.by_instance:
         found = _with_terms(found, seed, search)
+    if budget.noise and not (found.stopped or found.by_instance):
+        found = _with_noise(found, seed, search, families)
     if budget.functions and not (any_sign(statement) or found.stopped or found.by_instance):
         found = _with_functions(found, seed, search)
     return found
@@ -451,6 +462,35 @@ def falsify_to_the_end(statement: Statement, budget: Budget, *, seed: int = 0) -
     if found.interrupted:
         raise KeyboardInterrupt
     return found
+
+
+def _with_noise(found: Falsified, seed: int, before: _Search, others: list[InstanceFamily]) -> Falsified:
+    """With a violating instance of noise on functions with a kink, if there is one.
+
+    It is a search of its own, so that what the other finds does not depend on it.
+    """
+    statement, budget = before.statement, before.budget
+    families = [InstanceFamily(statement, shape) for shape in noisy_shapes(statement)]
+    if not families:
+        return found
+    before.report(1.0, "with noise on functions with a kink")
+    most = min(budget.noise, budget.evaluations)
+    search = _Search(statement, replace(budget, evaluations=most), before.options, lambda *_: None, before.begun)
+    try:
+        with ending.as_told():
+            search.all(families, np.random.default_rng([seed, len(others)]))
+    except _Over:
+        if search.late and search.spent < most and not search.violated:
+            return replace(found, stopped=_by_clock(budget, found.evaluations))
+    except KeyboardInterrupt:
+        ending.grant()
+        return replace(found, stopped=INTERRUPTED)
+    found = replace(
+        found, searched=Searched.of(statement, [*others, *families]), seconds=time.monotonic() - search.begun
+    )
+    if search.best is None or not search.violated:
+        return found
+    return replace(found, instance=search.best[1], verdict=search.best[2], shape=search.best[3])
 
 
 def _with_functions(found: Falsified, seed: int, search: _Search) -> Falsified:
@@ -492,6 +532,13 @@ def _tighter(found: Falsified, terms: ByTerm) -> Falsified:
     if found.verdict is None or other.by_instance:
         return other if verdict.worst is not None else found
     return other if (other.tightness or 0.0) > (found.tightness or 0.0) else found
+
+
+def _by_clock(budget: Budget, spent: int) -> str:
+    return (
+        f"stopped by the clock of {budget.seconds:g} s after {spent} of {budget.evaluations} evaluations: the answer "
+        "depends on this machine's speed"
+    )
 
 
 def from_second_round(statement: Statement) -> Statement | None:

@@ -24,17 +24,18 @@ from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import assumed
-from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, Problem, Quadratic
+from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import every_participation, method_of
 from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
-from ratecheck.settings.kinks import has_pieces
+from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
-from ratecheck.settings.setting import recordable, wanted
+from ratecheck.settings.setting import Options, recordable, wanted
 from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
@@ -59,6 +60,9 @@ _PIECE_BY_PIECE = (16, 500)
 _BARELY = 0.3
 # Kinks of such a function, and the least curvature of one that is strongly convex.
 _KINKS, _LEAST = 2, 0.02
+# The lesser curvature at a kink where walks of two steps move furthest; what a point is asked by for its step sizes.
+_SOFT = 1 / 3
+_FLOATS = Options(vacuity=False, rigorous=False)
 # How near 0 a kink is at least.
 _NEAREST = 0.01
 # Beside a hill: how far gradients are from their mean, in the cube's coordinates and really; and rounds, of which the
@@ -69,6 +73,9 @@ _APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
 _FEW = 3
 _MANY = (10, 40)
 _GROUPED = 10
+# Clients whose mean is nearly their expectation; local steps and rounds of these, and of one client.
+_CROWD = 10**6
+_OF_CROWD, _OF_ONE = (8, 500), (6, 13)
 # The largest step size where any is admissible.
 _LARGE = 4.0
 # Spans of logarithmic coordinates, as factors above and below 1.
@@ -84,6 +91,7 @@ class InstanceShape:
     functions that continue otherwise beyond what the run sees. ``kinks``: clients' functions are quadratic between so
     many points of each coordinate. Everybody takes part in both, and there is no noise. ``opposed``: curvatures of
     single clients are negative where that of f, their mean, is positive.
+    ``noisy``: all clients have one function with ``kinks``, whose samples are off by sigma to either side.
     ``bent``, of two levels: every client has its own Hessians, coupled and of any sign in the upper level, and v starts
     anywhere in its ball. ``sampled`` ones also draw samples, of second derivatives too.
     """
@@ -99,18 +107,19 @@ class InstanceShape:
     bent: bool = False
     sampled: bool = False
     opposed: bool = False
+    noisy: bool = False
 
     @property
     def quiet(self) -> bool:
         """Whether nothing is random."""
-        return self.continued or self.kinks > 0
+        return self.continued or (self.kinks > 0 and not self.noisy)
 
     def __str__(self) -> str:
         kinds = (
             self.trace,
-            f"{self.groups} groups" if self.groups else "",
+            "equal clients with noise" if self.noisy else f"{self.groups} groups" if self.groups else "",
             "curvatures of any sign" if self.continued else "",
-            f"{self.kinks} kinks" if self.kinks else "",
+            f"{self.kinks} kink{'s' * (self.kinks > 1)}" if self.kinks else "",
             "own Hessians on both levels" if self.bent else "",
             "samples" if self.sampled else "",
             "clients that are not convex" if self.opposed else "",
@@ -193,6 +202,16 @@ def _kinked(statement: Statement, n: int) -> list[InstanceShape]:
     d_u = _blocks(statement)[0][0]
     asked = d_u and has_pieces(statement) and not says_quadratic(statement)
     return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if asked else []
+
+
+def noisy_shapes(statement: Statement) -> list[InstanceShape]:
+    """Shapes of equal clients with noise and a kink: one client, and so many that each round is nearly its mean."""
+    if says_quadratic(statement) or every_participation(statement) or not has_noisy_pieces(statement):
+        return []
+    fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
+    numbers = (1, _CROWD) if fixed is None else ()
+    found = [InstanceShape(n, 1, 0, n, groups=1, kinks=1, noisy=True) for n in numbers]
+    return [shape for shape in found if not _excluded(statement, shape)]
 
 
 def _blocks(statement: Statement) -> list[tuple[int, int]]:
@@ -433,6 +452,9 @@ class InstanceFamily:
             yield from self._at_rest()
         if self.shape.opposed:
             yield from (self._opposed(low, rounds) for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)))
+        if self.shape.noisy:
+            yield from (self._walking(steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
+            return
         if not self.shape.kinks:
             return
         if self.shape.n > 1:
@@ -474,6 +496,38 @@ class InstanceFamily:
             own |= {f"piece {i} {c} {j}": 1.0 for j in (0, self.shape.kinks)}
             own[f"slope {i} {c}"] = (1.0, 0.02, 0.51)[min(i, 2)]
         return self._at(own)
+
+    def _walking(self, steps: float, low: float) -> Array:
+        """Clients at a point where f' < 0 and to which a round returns on average: a kink is as far as they walk.
+
+        f' is ``low`` (x - 1) up to 1 and x - 1 beyond, where steps against the noise's sign are longer.
+        """
+        own = {"rounds": 1.0, "local_steps": steps, "spread": 0.5, "kink 0 0 0": _place(1.0)}
+        own |= {"piece 0 0 0": 0.1 + 0.5 * (1 + math.log(low) / math.log(_WIDE)), "piece 0 0 1": 1.0}
+        own |= {"slope 0 0": (1 - low) / 2}
+
+        def at(sigma: float) -> Array:
+            noise = 0.3 + 0.7 * min(max(_coordinate_of_factor(sigma), 0.0), 1.0)
+            return self._at(own | dict.fromkeys((f"noise {symbol}" for symbol in self._noises), noise))
+
+        try:
+            instance = self.decode(at(1.0))
+            values = instance.verdict(_FLOATS).values
+        except InputError:
+            return at(1.0)
+        K, gamma = int(values.get(self.statement.vocabulary.run.get("local_steps", ""), 1)), values.get("gamma_u", 0.0)
+
+        def moved(log_sigma: float) -> float:
+            u = np.zeros(1)
+            for _ in range(K):
+                slope = np.where(u < 1, low, 1.0) * (u - 1)
+                u = np.concatenate([u - gamma * (slope + sign * math.exp(log_sigma)) for sign in (1, -1)])
+            return float(u.mean())
+
+        ends = math.log(1 / _WIDE), math.log(_WIDE)
+        if not gamma > 0 or not moved(ends[0]) > 0 > moved(ends[1]):
+            return at(1.0)
+        return at(math.exp(brentq(moved, *ends, xtol=1e-12)))
 
     @cached_property
     def _hilly(self) -> bool:
@@ -540,6 +594,8 @@ class InstanceFamily:
         statement = self.statement
         problem = self._problem(coordinate)
         given = self._settings(coordinate)
+        if self.shape.noisy and self.shape.n == 1:
+            given = self._few_signs(given)
         rounds = statement.vocabulary.run.get("rounds", "")
         if rounds in given and rounds not in self.fixed:
             given[rounds] = max(given[rounds], float(fewest))
@@ -586,6 +642,14 @@ class InstanceFamily:
                 found[name] -= 1
         return found
 
+    def _few_signs(self, given: Mapping[str, float]) -> dict[str, float]:
+        """With no more rounds than have few outcomes, all of which are followed."""
+        run, found = self.statement.vocabulary.run, dict(given)
+        rounds, steps = run.get("rounds", ""), int(found.get(run.get("local_steps", ""), 1))
+        if rounds in found:
+            found[rounds] = min(found[rounds], 1.0 + FEW // steps)
+        return found
+
     def _problem(self, coordinate: Mapping[str, float]) -> Problem:
         if self.shape.kinks:
             return self._pieces(coordinate)
@@ -597,10 +661,10 @@ class InstanceFamily:
         dominated = Assumption.POLYAK_LOJASIEWICZ in self.statement.assumptions
         return any_sign(self.statement) or (dominated and not assumes_convexity(self.statement))
 
-    def _pieces(self, coordinate: Mapping[str, float]) -> Piecewise:
+    def _pieces(self, coordinate: Mapping[str, float]) -> Piecewise | PiecewiseSamples:
         """Functions of curvature up to 1; where dissimilarity is bounded clients agree far away."""
         shape, assumed = self.shape, {*self.statement.assumptions}
-        n, d, J = shape.n, shape.d_u, shape.kinks
+        n, d, J = shape.groups or shape.n, shape.d_u, shape.kinks
         kinks, curvature, slope = np.zeros((n, d, J)), np.zeros((n, d, J + 1)), np.zeros((n, d))
         for i, c in itertools.product(range(n), range(d)):
             kinks[i, c] = np.sort([_reach(coordinate[f"kink {i} {c} {j}"]) for j in range(J)])
@@ -612,7 +676,8 @@ class InstanceFamily:
             slope[i, c] = 2 * coordinate[f"slope {i} {c}"] - 1
         mean, spread = slope.mean(axis=0), _factor(coordinate["spread"])
         least = _LEAST if Assumption.STRONG_CONVEXITY in assumed else 0.0
-        return Piecewise(kinks, np.maximum(curvature, least) if least else curvature, mean + spread * (slope - mean))
+        parts = kinks, np.maximum(curvature, least) if least else curvature, mean + spread * (slope - mean)
+        return PiecewiseSamples(*parts, clients=shape.n) if shape.noisy else Piecewise(*parts)
 
     def _two_levels(self, coordinate: Mapping[str, float]) -> Bilevel:
         """One upper and one lower variable; A_i^-1 B_i is common, without which no beta_gh exists, if not A, B, Q."""
@@ -771,6 +836,8 @@ class InstanceFamily:
         """That of shapes whose runs are followed in a way of their own."""
         if self.shape.continued:
             return _VISITED
+        if self.shape.noisy:
+            return _OF_ONE if self.shape.n == 1 else _OF_CROWD
         if self.shape.kinks:
             return _PIECE_BY_PIECE
         return _SAMPLED if self.shape.sampled else None

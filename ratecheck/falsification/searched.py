@@ -34,6 +34,8 @@ def _kind(statement: Statement, family: InstanceFamily) -> str:
         return f"bilevel quadratics with one variable on each level{_levels(family)}"
     if family.shape.kinks:
         convex = "" if family.bent_both_ways else "convex "
+        if family.shape.noisy:
+            return "equal clients with a convex function that has one kink, noise of two values"
         return f"{convex}functions with {family.shape.kinks} kinks, without noise"
     if family.shape.continued:
         return "functions of any curvature where the run is, without noise"
@@ -76,7 +78,9 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
         if any(family.shape.sampled for family in families):
             found.append("noise of more than two values, or in runs of more than 512 outcomes")
     elif any(family.shape.kinks for family in families):
-        found.append("functions that are not quadratic, with noise or with sampled clients")
+        noisy = any(family.shape.noisy for family in families)
+        but = ", but for equal clients with a kink and noise of two values" if noisy else ""
+        found.append(f"functions that are not quadratic, with noise or with sampled clients{but}")
         found.append("functions that do not split into coordinates, but for quadratics")
     else:
         found.append("functions that are not quadratic")

@@ -21,6 +21,7 @@ from ratecheck.falsification import simpler
 from ratecheck.falsification.falsify import INTERRUPTED, SEARCHED, Falsified, Report
 from ratecheck.falsification.simpler import Numbers
 from ratecheck.outcome import Outcome
+from ratecheck.problems import PiecewiseSamples
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.verdict import Verdict
@@ -127,7 +128,10 @@ def asked(instance: Instance) -> Verdict | None:
         with np.errstate(all="ignore"):
             verdict = instance.verdict(SEARCHED)
             if verdict.outcome is Outcome.VIOLATED and not verdict.impossible:
-                verdict = rigorous.prove(instance).decides(verdict)
+                proof = rigorous.prove(instance)
+                if isinstance(instance.problem, PiecewiseSamples) and not proof.proved:
+                    return None
+                verdict = proof.decides(verdict)
     except (InputError, ArithmeticError, np.linalg.LinAlgError):
         return None
     return verdict if verdict.outcome is Outcome.VIOLATED else None

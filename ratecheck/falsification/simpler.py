@@ -16,7 +16,7 @@ from bounds.symbols import Quantity, Role
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
-from ratecheck.problems import Piecewise, Quadratic
+from ratecheck.problems import Piecewise, PiecewiseSamples, Quadratic
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
 from ratecheck.stepsizes.choose import INDEPENDENT
@@ -33,6 +33,8 @@ _LONG = 100
 _BEND = 8
 # Binary digits that participants count as which are drawn by a seed, and the longest sequence of them that is written.
 _UNNAMED, _LONGEST_TRACE = 10**6, 400
+# Problems with kinks.
+_BENT = (Piecewise, PiecewiseSamples)
 # Arrays of a problem that are no free numbers: clients' weights add up to 1.
 _WEIGHTS = "p"
 # Binary digits to which numbers are rounded.
@@ -98,7 +100,7 @@ class Numbers:
         sizes = [self.size("rounds"), self.size("local_steps")]
         run = [int(np.max(given[name])) if name in given else 0 for name in sizes]
         total = sum(bits(x) for array in arrays(instance).values() for x in np.ravel(array))
-        total += _BEND * int(np.count_nonzero(np.diff(problem.curvatures))) if isinstance(problem, Piecewise) else 0
+        total += _BEND * int(np.count_nonzero(np.diff(problem.curvatures))) if isinstance(problem, _BENT) else 0
         total += sum(bits(x) for array in instance.start.values() for x in np.ravel(np.asarray(array, dtype=float)))
         for name, value in given.items():
             if name not in sizes:
@@ -189,12 +191,17 @@ def fewer(state: ShrinkingState) -> None:
             break
     # Long runs first: each of what follows would take as long.
     _shorten(state, both, least=_LONG)
-    _drop(state, lambda instance: range(instance.problem.n), _without_client)
+    equal = isinstance(state.instance.problem, PiecewiseSamples)
+    if equal:
+        any(state.offer(_at(_of_clients, k)) for k in _sizes(state.instance.problem.n))
+    else:
+        _drop(state, lambda instance: range(instance.problem.n), _without_client)
     _drop(state, lambda instance: range(instance.problem.d), _without_variable)
     _shorten(state, both)
     _drop(state, _rows, partial(_without_round, rounds=rounds))
     most = state.numbers.size("participants")
-    for k in range(1, int(np.max(state.instance.given.get(most, 1)))):
+    # Equal clients take part all of them.
+    for k in range(1, 1 if equal else int(np.max(state.instance.given.get(most, 1)))):
         if state.offer(partial(_given, new=float(k), name=most)):
             break
 
@@ -248,6 +255,14 @@ def _without_round(instance: Instance, t: int, rounds: str) -> Instance:
     assert isinstance(instance.participation, Trace)
     matrix = np.delete(instance.participation.matrix, t, axis=0)
     return replace(with_given(instance, **{rounds: float(len(matrix))}), participation=Trace(matrix))
+
+
+def _of_clients(instance: Instance, n: int) -> Instance:
+    """With fewer equal clients, all of which take part."""
+    sizes = {instance.statement.vocabulary.run.get(role, "") for role in ("participants", "clients")}
+    given = {name: float(n) if name in sizes else value for name, value in instance.given.items()}
+    pattern = None if instance.participation is None else Uniform(n, n)
+    return replace(with_arrays(instance, {}, clients=n), given=given, participation=pattern)
 
 
 def _without_client(instance: Instance, i: int) -> Instance:
@@ -304,10 +319,11 @@ def _without_variable(instance: Instance, c: int) -> Instance:
 
 def straight(state: ShrinkingState) -> None:
     """Fewer kinks: one of all clients less, then pieces bent as their neighbours are."""
-    if not isinstance(state.instance.problem, Piecewise):
+    if not isinstance(state.instance.problem, _BENT):
         return
     _drop(state, lambda instance: range(_kinks(instance)), _without_kink)
     problem = state.instance.problem
+    assert isinstance(problem, _BENT)
     for i, c, j in np.ndindex(*problem.curvatures.shape):
         for neighbour in (j - 1, j + 1):
             if 0 <= neighbour < problem.curvatures.shape[2]:
@@ -315,7 +331,7 @@ def straight(state: ShrinkingState) -> None:
 
 
 def _kinks(instance: Instance) -> int:
-    assert isinstance(instance.problem, Piecewise)
+    assert isinstance(instance.problem, _BENT)
     return int(instance.problem.kinks.shape[2])
 
 
@@ -374,7 +390,7 @@ def problem_numbers(state: ShrinkingState) -> None:
 def _of_matrices(instance: Instance, array: Array) -> bool:
     """Whether it holds a symmetric matrix for every client."""
     square = array.ndim == 3 and array.shape[1] == array.shape[2]
-    return square and not isinstance(instance.problem, Piecewise)
+    return square and not isinstance(instance.problem, _BENT)
 
 
 def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance:

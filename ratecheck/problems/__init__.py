@@ -6,6 +6,7 @@ from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.logistic import Logistic
 from ratecheck.problems.moreau import Moreau
 from ratecheck.problems.piecewise import Piecewise
+from ratecheck.problems.piecewise_samples import PiecewiseSamples
 from ratecheck.problems.population import Population
 from ratecheck.problems.problem import Problem, SingleLevel
 from ratecheck.problems.quadratic import Quadratic
@@ -19,6 +20,7 @@ __all__ = [
     "Logistic",
     "Moreau",
     "Piecewise",
+    "PiecewiseSamples",
     "Population",
     "Problem",
     "Quadratic",

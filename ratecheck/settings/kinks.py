@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bounds.statement import Assumption, Statement
+from ratecheck.engines.rigorous.mean_field import RECORDED, without_memory
 from ratecheck.engines.rigorous.piecewise_runs import CHANGES
-from ratecheck.settings.applicability import method_of
+from ratecheck.settings.applicability import LAWS, method_of
 from ratecheck.settings.setting import wanted
+
+_OTHER_RUNS = frozenset({Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION})
 
 
 def has_pieces(statement: Statement) -> bool:
@@ -17,5 +20,24 @@ def has_pieces(statement: Statement) -> bool:
         and method.algorithm.projects is None
         and method.algorithm.linear
         and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}
-        and not {Assumption.DRAWN_STEP_SIZES, Assumption.SKEWED_SELECTION} & {*statement.assumptions}
+        and not _OTHER_RUNS & {*statement.assumptions}
+    )
+
+
+def has_noisy_pieces(statement: Statement) -> bool:
+    """Whether it speaks of noise, and runs of equal clients with noise on such functions are enclosed.
+
+    Everybody takes part in these, which no law of a number of participants excludes.
+    """
+    method, assumed = method_of(statement), {*statement.assumptions}
+    levels = {name for name, fact in statement.vocabulary.facts.items() if fact in ("sigma_u", "sigma")}
+    return (
+        method is not None
+        and method.shared
+        and without_memory(method.algorithm)
+        and bool(levels - statement.settings.keys())
+        and wanted(statement) <= RECORDED
+        and bool(assumed & {Assumption.FULL_PARTICIPATION, *LAWS})
+        and not _OTHER_RUNS & assumed
+        and Assumption.INDEPENDENT_PARTICIPATION not in assumed
     )

@@ -13,12 +13,12 @@ from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
 from ratecheck.engines import setup
-from ratecheck.engines.moments import enumerated, exact, lemmas, long_runs, populations, quantities
+from ratecheck.engines.moments import enumerated, exact, lemmas, long_runs, mean_field, populations, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, piecewise_rounds, step
 from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
-from ratecheck.problems import BilevelSamples, Constant, Piecewise
+from ratecheck.problems import BilevelSamples, Constant, Piecewise, PiecewiseSamples
 from ratecheck.settings.measured import counts_rounds
 from ratecheck.settings.setting import Setting, recordable
 from ratecheck.verification.entries import Observe
@@ -79,8 +79,8 @@ def inside_rounds(setting: Setting) -> bool:
 def engine(setting: Setting, ready: setup.Setup) -> str:
     """The engine that follows the run, "exact" or "step"; raises `InputError` where the one that is wanted cannot."""
     wished, inside = setting.options.engine, setting.recorded & bilevel_rounds.NAMES
-    if isinstance(ready.problem, (BilevelSamples, Piecewise)):
-        return (_of_samples if isinstance(ready.problem, BilevelSamples) else _of_piecewise)(setting, ready)
+    if isinstance(ready.problem, (BilevelSamples, Piecewise, PiecewiseSamples)):
+        return (_of_piecewise if isinstance(ready.problem, Piecewise) else _of_samples)(setting, ready)
     if inside and wished == "exact":
         raise InputError(f"the exact engine does not have {', '.join(sorted(inside))}: use engine=step")
     if ready.problem.multiplicities is not None:
@@ -102,10 +102,10 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
 
 
 def _of_samples(setting: Setting, ready: setup.Setup) -> str:
-    """The same where samples have two values: all outcomes are followed."""
+    """The same where samples have two values: all outcomes are followed, or the mean of a round."""
     if setting.options.engine == "step":
         raise InputError("the samples of this problem are not drawn, all outcomes are followed: use engine=exact")
-    enumerated.check(ready)
+    (enumerated if isinstance(ready.problem, BilevelSamples) else mean_field).check(ready)
     return "exact"
 
 
@@ -134,6 +134,8 @@ def expected(
     """
     if isinstance(ready.problem, Piecewise):
         return _of_pieces(setting, ready), None
+    if isinstance(ready.problem, PiecewiseSamples):
+        return _of_mean_field(setting, ready), None
     if isinstance(ready.problem, BilevelSamples):
         return _of_outcomes(setting, ready), None
     return _of_moments(setting, ready, progress, by_round=by_round)
@@ -144,6 +146,15 @@ def _of_pieces(setting: Setting, ready: setup.Setup) -> exact.Expectation:
         return piecewise_runs.expect(ready, setting.recorded)
     except UndecidedError as error:
         raise InputError(str(error)) from None
+
+
+def _of_mean_field(setting: Setting, ready: setup.Setup) -> exact.Expectation:
+    """The same with noise, as middles of what is known; half the width counts as an error."""
+    records, widths = mean_field.expect(ready)
+    rounding = step_rounding(records, setting.statement.vocabulary)
+    errors = {name: widths[name] + rounding[name] for name in records}
+    weights = ready.algorithm.metric(ready.trace.rate, ready.problem.n)
+    return exact.Expectation(records, errors, weights, ready.trace.rate)
 
 
 def _of_outcomes(setting: Setting, ready: setup.Setup) -> exact.Expectation:

@@ -12,7 +12,7 @@ from ratecheck.algebra.enclosure import Enclosure, outward
 from ratecheck.errors import InputError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import Piecewise
+from ratecheck.problems import Piecewise, PiecewiseSamples
 from ratecheck.settings.measured import measured_in
 from ratecheck.settings.setting import Setting, resolve
 from ratecheck.verification import claim_sides as sides
@@ -85,6 +85,9 @@ def _unproved(verdict: Verdict, setting: Setting, proof: Proof, *, by_a_hair: bo
     if verdict.outcome is Outcome.INCONCLUSIVE:
         why = proof.reason or "the enclosures of the two sides overlap"
         return replace(verdict, reasons=(*verdict.reasons, f"the interval engine does not decide it either: {why}"))
+    if isinstance(setting.problem, PiecewiseSamples):
+        reason = f"it is not proved in exact arithmetic: {proof.reason or 'the enclosures of the two sides overlap'}"
+        return replace(verdict, outcome=Outcome.INCONCLUSIVE, reasons=(reason,))
     if isinstance(setting.problem, Piecewise) and proof.left is not None:
         # The rounding of such a run is an estimate, which exact arithmetic does not bear out.
         why = proof.reason or "the enclosures of the two sides overlap"

@@ -12,15 +12,16 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import expected_delay
 from ratecheck.engines import setup
-from ratecheck.engines.moments import enumerated, lemmas
+from ratecheck.engines.moments import enumerated, lemmas, mean_field
 from ratecheck.engines.moments.exact import Expectation
 from ratecheck.engines.monte_carlo import bilevel_rounds, own_rounds
 from ratecheck.engines.records import recorded
 from ratecheck.engines.rigorous import piecewise_runs
+from ratecheck.engines.rigorous.mean_field import RECORDED
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
-from ratecheck.problems import BilevelSamples, Constant, Piecewise
+from ratecheck.problems import BilevelSamples, Constant, Piecewise, PiecewiseSamples
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -42,7 +43,7 @@ from ratecheck.verification.engine_runs import (
 from ratecheck.verification.entries import entries
 from ratecheck.verification.monte_carlo import ONE_RUN, Replicates, judge, step_rounding
 from ratecheck.verification.vacuity import vacuity
-from ratecheck.verification.verdict import Verdict
+from ratecheck.verification.verdict import Verdict, at_least
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,9 @@ def compare(request: Request) -> Judged:
 
 def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     """Why the minimum is not known of which the statement speaks, or why the start is not in the server's ball."""
-    if isinstance(ready.problem, Piecewise) and (reason := _no_minimum(ready.problem, setting, ready)):
+    if isinstance(ready.problem, (Piecewise, PiecewiseSamples)) and (
+        reason := _no_minimum(ready.problem, setting, ready)
+    ):
         return reason
     if unknown := sorted(() if setting.problem.minimum_known else setting.recorded & OF_MINIMUM):
         return f"{', '.join(unknown)} is measured where the minimum is known: on quadratic and piecewise problems"
@@ -132,16 +135,18 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     return None if norm <= r else f"the start has a norm of {norm:.6g}, outside the ball of radius r={r:.6g}"
 
 
-def _no_minimum(problem: Piecewise, setting: Setting, ready: setup.Setup) -> str | None:
+def _no_minimum(problem: Piecewise | PiecewiseSamples, setting: Setting, ready: setup.Setup) -> str | None:
     """Why something is not measured on functions with kinks, such as the gap or the distance to the minimiser."""
-    if unknown := sorted(setting.recorded - {*recorded(ready), *piecewise_runs.CHANGES}):
+    sampled = isinstance(problem, PiecewiseSamples)
+    known = RECORDED if sampled else {*recorded(ready), *piecewise_runs.CHANGES}
+    if unknown := sorted(setting.recorded - known):
         return f"{', '.join(unknown)} is not measured on functions with kinks: take a quadratic problem"
     gaps, distances = (setting.recorded & {name, f"change:{name}"} for name in ("gap", "distance2"))
     if gaps and problem.lowest is None:
         return "there is no gap: f is unbounded below"
     if distances and problem.minimiser is None:
         return "there is no distance to the minimiser: f has none, or several"
-    if gaps and setup.is_random(ready):
+    if gaps and setup.is_random(ready) and not sampled:
         return "the gap of functions with kinks is not measured in random runs: it would be a difference of two values"
     return None
 
@@ -208,7 +213,21 @@ def _by_exact(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
         return Judged(diverged)
     result = _with_symbols(setting, result)
     seen = measured(setting, ready, request.along, result.records, 1)
-    return Judged(_conclude(request, base, result, followed), seen)
+    found = _conclude(request, base, result, followed)
+    return Judged(_from_below(found, ready) if isinstance(ready.problem, PiecewiseSamples) else found, seen)
+
+
+def _from_below(found: Verdict, ready: setup.Setup) -> Verdict:
+    """The verdict with the least that left sides may be, where not all outcomes of the noise are followed."""
+    if mean_field.followed(ready):
+        note = "all outcomes of the noise are followed, each as likely as the others"
+        return replace(found, notes=(*found.notes, f"{note}; rounding is taken as {ONE_RUN:g} of every quantity"))
+    listed = ", ".join(f"{each.left + each.left_error:.4g}" for each in found.comparisons)
+    note = (
+        "the left side is at least what is shown, for noise that has either sign with probability 1/2: the mean of a "
+        f"round is followed, from which {ready.problem.n} clients are a little away; it is at most {listed}"
+    )
+    return replace(found, comparisons=tuple(map(at_least, found.comparisons)), notes=(*found.notes, note))
 
 
 def _with_symbols(setting: Setting, result: Expectation) -> Expectation:

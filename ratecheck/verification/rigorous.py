@@ -25,11 +25,12 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.exact_constants import Proved, participations
 from ratecheck.certification.exact_piecewise import ProvedPiecewise
 from ratecheck.certification.uncertified import unmet
+from ratecheck.engines.rigorous.mean_field import MeanFieldRun
 from ratecheck.engines.rigorous.moments import RigorousRun, vectors
 from ratecheck.engines.rigorous.piecewise_runs import PiecewiseRun
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Piecewise, Problem, Quadratic
+from ratecheck.problems import Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
 from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.setting import Options, Setting, resolve
@@ -53,11 +54,14 @@ if TYPE_CHECKING:
 _READABLE_STEPS = 32
 # Products of numbers that a recheck takes by itself, some seconds, and one that a user asks for.
 AFFORDABLE, _ASKED = 1.5e7, 1.5e8
-# What a derivative of a function with kinks costs.
-_GRADIENT = 300
+# What a derivative of a function with kinks costs, and a noisy step in one of its outcomes.
+_GRADIENT, _OUTCOME = 300, 50
 # What step sizes of one participation cost; sets of participants beyond which no run is followed.
 _STEP_SIZES, _MOST_TERMS = 4e4, 256
 _EXACTLY = Options(engine="exact")
+
+# A run in exact numbers.
+Run = RigorousRun | PiecewiseRun | MeanFieldRun
 
 # Quantities of single clients.
 _SINGLE = "participant:"
@@ -93,9 +97,9 @@ def _setting(instance: Instance, options: Options) -> Setting:
     return resolve(statement, instance.problem, instance.participation, instance.given, options, instance.start)
 
 
-def followed(problem: Problem) -> Quadratic | Piecewise | None:
+def followed(problem: Problem) -> Quadratic | Piecewise | PiecewiseSamples | None:
     """The problem in the form in which runs on it are followed rigorously; None where it has none."""
-    return problem if isinstance(problem, Piecewise) else problem.quadratic
+    return problem if isinstance(problem, (Piecewise, PiecewiseSamples)) else problem.quadratic
 
 
 def not_followed(problem: Problem) -> Proof:
@@ -142,7 +146,7 @@ class _Exactly:
     """
 
     setting: Setting
-    problem: Quadratic | Piecewise
+    problem: Quadratic | Piecewise | PiecewiseSamples
     limit: float
     rational: bool = False
 
@@ -184,7 +188,7 @@ class _Exactly:
                 return self.at_every_state(trace)
         return replace(proof, notes=notes)
 
-    def _averaged(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: CostLimit) -> Proof:
+    def _averaged(self, run: Run, values: Numbers, work: CostLimit) -> Proof:
         """Claims about means over the rounds."""
         measured, claims = self._measured(), self.setting.statement.claims
         if counts_rounds(self.setting.statement):
@@ -196,7 +200,7 @@ class _Exactly:
 
         return until_decided(decide, work, self._first)
 
-    def _by_round(self, run: RigorousRun | PiecewiseRun, values: Numbers, work: CostLimit) -> Proof:
+    def _by_round(self, run: Run, values: Numbers, work: CostLimit) -> Proof:
         """Claims about every round."""
         measured, claims = self._measured(), self.setting.statement.claims
         if any(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in claims):
@@ -218,6 +222,8 @@ class _Exactly:
         problem, algorithm, T = self.problem, self.setting.method.algorithm, self.rounds
         if isinstance(problem, Piecewise):
             return float(_GRADIENT) * problem.n * problem.d * self._steps
+        if isinstance(problem, PiecewiseSamples):
+            return _OUTCOME * self.rounds * 2.0 ** min(self._steps // self.rounds + 1, 64)
         coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
         together = problem.d if coupled else 1
         size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
@@ -235,7 +241,7 @@ class _Exactly:
         values, notes = self._values(self.setting.statement, trace)
         measured = self._measured()
         names, run = sorted(set(measured.values())), self._run(values, trace)
-        if isinstance(run, PiecewiseRun):
+        if isinstance(run, (PiecewiseRun, MeanFieldRun)):
             raise UndecidedError("gradients that are not linear give no quadratic forms")
         single = all(name.startswith(_SINGLE) for name in names)
         found = run.participants(names) if single else [run.forms(names)]
@@ -293,7 +299,7 @@ class _Exactly:
         facts = self.setting.statement.vocabulary.facts
         return {symbol: facts[symbol] for symbol in sorted(measured(self.setting.statement))}
 
-    def _run(self, values: Numbers, trace: Participation) -> RigorousRun | PiecewiseRun:
+    def _run(self, values: Numbers, trace: Participation) -> Run:
         method = self.setting.method
         assert method is not None
         proved = self._proved(trace)
@@ -314,6 +320,8 @@ class _Exactly:
         }  # fmt: skip
         if isinstance(self.problem, Piecewise):
             return PiecewiseRun.of(method, self.problem, trace, **rest)
+        if isinstance(self.problem, PiecewiseSamples):
+            return MeanFieldRun.of(method, self.problem, trace, **rest)
         return RigorousRun.of(method, self.problem, trace, **rest)
 
     def _silent(self, name: str, proved: Proved) -> Fraction:
@@ -342,7 +350,7 @@ class _Exactly:
             "weights": self._weights(),
             "start": self.setting.start,
         }
-        if isinstance(self.problem, Piecewise):
+        if isinstance(self.problem, (Piecewise, PiecewiseSamples)):
             return ProvedPiecewise(problem=self.problem, **rest)
         return Proved(problem=self.problem, **rest)
 

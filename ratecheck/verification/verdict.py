@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bounds.statement import ConditionCheck, Statement
@@ -27,7 +27,8 @@ class Comparison:
     client. ``error`` is the uncertainty of left minus right: rounding for the exact engine, the distance of the
     confidence bound that decided for Monte Carlo; ``left_error`` and ``right_error`` are what rounding alone does to
     either side. ``size`` says, where ``left`` is a difference, how large it would be if nothing cancelled. ``missing``
-    says in a sentence why a side has no number; such a comparison decides nothing.
+    says in a sentence why a side has no number; such a comparison decides nothing. ``at_least``: the left side is known
+    to be no smaller than ``left``, and may be larger.
     """
 
     claim: str
@@ -41,6 +42,7 @@ class Comparison:
     left_error: float = 0.0
     right_error: float = 0.0
     missing: str = ""
+    at_least: bool = False
 
     @property
     def significant(self) -> bool:
@@ -72,6 +74,12 @@ class Comparison:
         if self.right > 0:
             return self.left / self.right
         return math.inf if self.left > self.right else None
+
+
+def at_least(comparison: Comparison) -> Comparison:
+    """The comparison with the least that the left side may be."""
+    least = comparison.left - comparison.left_error
+    return replace(comparison, left=least, error=comparison.right_error, left_error=0.0, at_least=True)
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,13 @@ import sympy as sp
 from bounds.statement import Over, Relation
 from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
+from ratecheck.algebra.simplest import simplest_between
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import COUNTED, NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
-from ratecheck.problems import BilevelSamples, Piecewise
+from ratecheck.problems import BilevelSamples, Piecewise, PiecewiseSamples
 from ratecheck.problems.piecewise import ScalarFunction
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
@@ -250,11 +251,26 @@ class WrittenCounterexample:
         claim = proof.claim or (worst.claim if worst else "")
         equal = any(each.name == claim and each.relation is Relation.EQUAL for each in self.instance.statement.claims)
         right_side = _rational(proof.right)
+        if worst is not None and worst.at_least and not equal:
+            return self._from_below(claim, style)
         exact = _rational(proof.left), self._right_side(claim) if right_side is None else right_side
         sides = [self._side(*pair, style) for pair in zip(exact, self._rounded(style), strict=True)]
         left, right = (style.words(name) + side for name, side in zip(("left", "right"), sides, strict=True))
         at = proof.round if proof.left is not None else worst.round if worst else None
         return style.formula(style.related(left, "!=" if equal else ">", right)) + self._where(claim, at)
+
+    def _from_below(self, claim: str, style: _Style) -> str:
+        """The same where the left side is known from below: by a short number between that and the right side."""
+        worst, proof = self.verdict.worst, self._proof
+        assert worst is not None
+        right = self._right_side(claim) if proof.right is None or not proof.right.exact else _rational(proof.right)
+        least, most = Fraction(worst.left), Fraction(worst.right)
+        if proof.left is not None and proof.right is not None:
+            least, most = proof.left.low, proof.right.high
+        short = simplest_between((least + most) / 2, least)
+        left = style.related(style.words("left").rstrip(), ">=", style.fraction(short))
+        other = self._side(right, style.number(float(most)), style)
+        return style.formula(style.related(left, ">", style.words("right") + other)) + self._where(claim, proof.round)
 
     def _side(self, exact: Fraction | None, rounded: str, style: _Style) -> str:
         """A side, with a sign of doubt where it is rounded."""
@@ -315,6 +331,8 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
     if statement.algorithm is None and problem.quadratic is not None:
         alone = all(claim.metric.over is Over.NO_RUN for claim in statement.claims)
         return _vectors(-problem.quadratic.g, style) if alone else []
+    if isinstance(problem, PiecewiseSamples):
+        return _equal_clients(instance, problem, style)
     if isinstance(problem, Piecewise):
         names = _named("x", problem.d, style)
         written = [_separable(curves, names, style) for curves in problem.curves]
@@ -331,6 +349,18 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
     names = [*_named(blocks[0], quadratic.d_u, style), *_named(blocks[1], quadratic.d_v, style)]
     written = [_quadratic(H, g, names, style) for H, g in zip(quadratic.H, quadratic.g, strict=True)]
     return _together("f", _arguments(names, written), written, style)
+
+
+def _equal_clients(instance: Instance, problem: PiecewiseSamples, style: _Style) -> list[str]:
+    """The one function of all clients, and what its samples are off: either sign with probability 1/2."""
+    name, one = style.name("x"), problem.n == 1
+    letter = "f" if one else style.name("f_i")
+    written = f"{'' if one else style.words('all')}{letter} = {_pieces(problem.curve, name, style)}"
+    facts = instance.statement.vocabulary.facts
+    noise = [symbol for symbol, fact in facts.items() if fact in NOISE and instance.given.get(symbol)]
+    sign = r"\pm" if style.tex else "+-"
+    prime = f"{letter}'({name})"
+    return [written, *(f"{style.words('sampled')}{prime} {sign} {style.name(symbol)}" for symbol in noise)]
 
 
 def _vectors(rows: Array, style: _Style) -> list[str]:

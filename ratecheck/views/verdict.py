@@ -81,11 +81,13 @@ def _room(verdict: Verdict) -> str:
 
 
 def _slack(verdict: Verdict) -> str:
-    """The slack; where it is 1 in the digits shown, on which side of it."""
+    """The slack; where it is 1 in the digits shown, on which side of it, and whether it may be less."""
     worst = min((c for c in verdict.comparisons if c.slack is not None), key=lambda c: c.slack or 0.0, default=None)
     rounded = worst is not None and verdict.outcome is Outcome.HOLDS and (worst.slack or 0.0) < 1 and tie(worst)
     if rounded:
         return "1 to within rounding"
+    if worst is not None and worst.at_least:
+        return f"at most {number(verdict.slack)}"
     just_below = verdict.slack is not None and verdict.slack < 1 and number(verdict.slack) == "1"
     return f"1 - {1 - verdict.slack:.1g}" if just_below and verdict.slack is not None else number(verdict.slack)
 
@@ -130,6 +132,7 @@ def _sides(verdict: Verdict, comparison: Comparison) -> list[str]:
     size = size if math.isfinite(size) else 0.0
     shares = ", ".join(f"{name} {_share(abs(term) / size)}" for name, term in comparison.terms.items()) if size else ""
     one, other = sides(comparison)
+    one = f"at least {one}" if comparison.at_least else one
     right = f"  right   {other}" + (f"   {shares}" if len(comparison.terms) > 1 else "")
     return [f"  left    {one}   {left}; {how}", right + _vacuity(verdict)]
 
@@ -210,6 +213,7 @@ def verdict_fields(verdict: Verdict) -> dict[str, Any]:
                 "error": c.error,
                 "left_error": c.left_error,
                 "right_error": c.right_error,
+                "at_least": c.at_least,
                 "significant": c.significant,
                 "slack": c.slack,
                 "terms": c.terms,

@@ -21,15 +21,18 @@ from ratecheck.algorithms.asking import MethodError, exactly
 
 
 def exact_parameters(
-    method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]]
+    method: Method, n: int, K: int, step_sizes: Mapping[str, Number | Sequence[Number]], *, rows: int | None = None
 ) -> tuple[Mapping[str, Number], ...]:
-    """What an algorithm's functions receive as ``p``, client by client, without m and delay."""
+    """What an algorithm's functions receive as ``p``, client by client, without m and delay.
+
+    Of the first ``rows`` clients alone, where that is given.
+    """
     # Defaults are functions of n, exact on an exact n.
     given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
     sizes = {**given, **method.fixed, **step_sizes}
     common: dict[str, Number] = {"n": n, "K": K, "weight": 1, "p": Fraction(1, n), "norm": K, "mean_norm": K}
     parameters = []
-    for i in range(n):
+    for i in range(n if rows is None else rows):
         own = {name: value[i] if isinstance(value, Sequence) else value for name, value in sizes.items()}
         parameters.append({name: Enclosure.of(value).plain for name, value in {**own, **common}.items()})
     return tuple(parameters)

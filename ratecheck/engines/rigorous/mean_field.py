@@ -1,0 +1,381 @@
+"""Runs of equal clients with noise on piecewise quadratic functions: exactly, or by the mean of a round and a radius.
+
+Every client makes K steps from the server's point x, u' = a u + c (f'(u) + s sigma) with a fair sign s, and the server
+goes to alpha x + beta (mean of the ends). One client's ends have 2^K equally likely outcomes, of which ``m(x)`` is
+alpha x + beta times the mean. A run whose outcomes are few is followed in all of them. Else ``y_0 = x_0`` and
+``y_{t+1}`` is a number next to m(y_t), and the point x_t of the run obeys E|x_t - y_t|^2 <= e_t^2 with e_0 = 0 and
+
+    e_{t+1} = sqrt(Lambda^2 e_t^2 + v/n) + |y_{t+1} - m(y_t)|.
+
+Given x_t the ends of n clients are independent, so that x_{t+1} has the mean m(x_t) and the variance Var/n, where Var
+is that of beta times one end; and m has the Lipschitz constant Lambda. With l = max |a + c f''| over the pieces a step
+changes distances by a factor of at most l. When the signs of a client are known one after the other, the k-th moves the
+expected end by at most |c| sigma l^(K - k) to either side, and these moves are uncorrelated: so Var is at most
+v = beta^2 c^2 sigma^2 sum_{j < K} l^(2j).
+
+What is recorded follows by Minkowski's inequality: E f'(x_t)^2 is between (|f'(y_t)| - L e_t)_+^2 and
+(|f'(y_t)| + L e_t)^2, and so on. All numbers are rational, so that what is said of a run is proved. For an irrational
+step size a rational a', c' next to it is taken: where u' is off by d, a step is off by at most
+l d + |a - a'| |u'| + |c - c'| (|f'(u')| + sigma), and the radius grows by what the mean is off.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algorithms import Method
+from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, Variables
+from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
+from ratecheck.participation import Participation
+from ratecheck.problems.piecewise import ScalarFunction
+from ratecheck.problems.piecewise_samples import PiecewiseSamples
+
+# What is recorded.
+RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})
+# Signs of a run up to which all outcomes are followed, and of a client's round up to which its ends are.
+FEW, MOST = 12, 10
+# Binary digits of the rationals that are taken for irrational numbers.
+_DIGITS = 128
+# Steps of a client, one for each outcome, that are followed in rationals.
+_LONGEST = 400_000
+
+
+def without_memory(algorithm: Algorithm) -> bool:
+    """Whether a round depends on the server's point alone: one shared variable each of server, local steps, message."""
+    shared = [[*group.values()].count(U) for group in (algorithm.server, algorithm.local, algorithm.message)]
+    return (
+        algorithm.linear
+        and algorithm.asks_gradients
+        and algorithm.projects is None
+        and algorithm.point is None
+        and not algorithm.uses_delay
+        and U not in algorithm.client.values()
+        and shared == [1, 1, 1]
+        # Others may record something else under the same names.
+        and type(algorithm).records is Algorithm.records
+    )
+
+
+def all_outcomes(n: int, K: int, T: int) -> bool:
+    """Whether all outcomes of a run are followed: before its last round there are few signs."""
+    return n * K * (T - 1) <= FEW
+
+
+@dataclass(frozen=True)
+class Round:
+    """The coefficients of a round (`Round.of`): ``begin`` u = begin x, then a, c, alpha and beta as above."""
+
+    begin: Any
+    a: Any
+    c: Any
+    alpha: Any
+    beta: Any
+
+    @staticmethod
+    def of(algorithm: Algorithm, p: Mapping[str, Any], n: int) -> Round:
+        """Those of a method `without_memory` at parameters, in floats."""
+        maps, block = LinearMaps(algorithm), algorithm.blocks.index(U)
+        begin = maps.begin(p)[block, 0, 0]
+        a, c = maps.step(p)[block, 0, :2]
+        # Columns are server, client and local step by slot; rows client and message.
+        message = maps.finish(p)[block, maps.client.slots]
+        of_server, of_end = message[0], message[maps.server.slots + maps.client.slots]
+        keep, total = maps.aggregate(p)[block, 0, :2]
+        return Round(begin, a, c, keep + total * n * of_server, total * n * of_end)
+
+    @staticmethod
+    def enclosed(algorithm: Algorithm, p: Mapping[str, Any], n: int) -> Round:
+        """The same as enclosures, by the algorithm's functions of exact numbers."""
+        server, client, local = algorithm.server, algorithm.client, algorithm.local
+        point, sent = {block: block for block in algorithm.blocks}, algorithm.message
+
+        def of(found: Any, group: Group) -> Enclosure:
+            return Enclosure.of(np.ravel(found[next(name for name, block in group.items() if block == U)])[0])
+
+        def message(x: int, u: int) -> Enclosure:
+            return of(exact_answer(algorithm.finish, _at(server, x), _at(client, 0), _at(local, u), p)[1], sent)
+
+        begin = of(exact_answer(algorithm.begin, _at(server, 1), _at(client, 0), p), local)
+        a, c = (of(exact_answer(algorithm.step, _at(local, u), _at(point, 1 - u), p), local) for u in (1, 0))
+        keep, total = (
+            of(exact_answer(algorithm.aggregate, _at(server, x), _at(sent, 1 - x), p), server) for x in (1, 0)
+        )
+        parts = begin, a, c, keep + total * n * message(1, 0), total * n * message(0, 1)
+        return Round(*(part.shortened(_DIGITS) for part in parts))
+
+    def each(self, of: Callable[[Any], Any]) -> Round:
+        """A function of every coefficient."""
+        return Round(of(self.begin), of(self.a), of(self.c), of(self.alpha), of(self.beta))
+
+    def spread(self, curvatures: Sequence[Any]) -> tuple[Any, Any]:
+        """The least and the largest derivative of a step."""
+        slopes = [self.a + self.c * h for h in curvatures]
+        return min(slopes), max(slopes)
+
+    def lipschitz(self, curvatures: Sequence[Any], K: int) -> Any:
+        """Lambda: of m by its derivative, a mean of products of those of K steps."""
+        low, high = self.spread(curvatures)
+        scale = self.beta * self.begin
+        if low >= 0:
+            return max(abs(self.alpha + scale * low**K), abs(self.alpha + scale * high**K))
+        return abs(self.alpha) + abs(scale) * max(-low, high) ** K
+
+    def variance(self, curvatures: Sequence[Any], K: int, sigma: Any) -> Any:
+        """A bound v on the variance of beta times a client's end."""
+        low, high = self.spread(curvatures)
+        factor = max(-low, high) ** 2
+        return (self.beta * self.c * sigma) ** 2 * sum(factor**j for j in range(K))
+
+
+@dataclass(frozen=True)
+class Law:
+    """What is known of the server's point x: E|x - z|^2 <= radius^2 for a z with these ``atoms`` and probabilities.
+
+    With a radius there is one atom; without one it is the law of x itself.
+    """
+
+    atoms: Mapping[Fraction, Fraction]
+    radius: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class MeanFieldRun:
+    """A run in exact numbers, with what `ratecheck.engines.rigorous.moments.RigorousRun` tells of one."""
+
+    problem: PiecewiseSamples
+    start: Fraction
+    sigma: Fraction
+    K: int
+    T: int
+    enclosed: Round
+
+    @staticmethod
+    def of(
+        method: Method,
+        problem: PiecewiseSamples,
+        trace: Participation,
+        *,
+        K: int,
+        T: int,
+        noise: Mapping[str, Number],
+        step_sizes: Mapping[str, Number | Sequence[Number]],
+        start: Mapping[str, Any],
+    ) -> MeanFieldRun:
+        """See `RigorousRun.of`; raises `UndecidedError` for what is not followed, is irrational, or long."""
+        if not without_memory(method.algorithm):
+            raise UndecidedError(f"{method.name} with noise on functions that are not quadratic is not followed")
+        if trace.rate != 1:
+            raise UndecidedError("sampled clients on functions that are not quadratic are not followed")
+        few = all_outcomes(problem.n, K, T)
+        if not few and K > MOST:
+            raise UndecidedError(f"rounds of more than {MOST} noisy local steps are not followed")
+        if not few and 2 ** (K + 1) * T > _LONGEST:
+            raise UndecidedError(f"more than {_LONGEST} outcomes of local steps are not followed rigorously")
+        sigma = Enclosure.of(noise.get("sigma_u", 0))
+        (parameters,) = exact_parameters(method, problem.n, K, step_sizes, rows=1)
+        if not sigma.exact:
+            raise UndecidedError("the noise is irrational")
+        x0 = start.get("x0")
+        point = Fraction(0) if x0 is None else Fraction(float(np.ravel(np.asarray(x0, dtype=float))[0]))
+        enclosed = Round.enclosed(method.algorithm, in_round(parameters, problem.n), problem.n)
+        run = MeanFieldRun(problem, point, sigma.low, K, T, enclosed)
+        if few and run.off != run.off.each(lambda _: Fraction(0)):
+            raise UndecidedError("all outcomes of a run with irrational step sizes")
+        return run
+
+    @cached_property
+    def round(self) -> Round:
+        """Rational coefficients in place of what may be irrational."""
+        return self.enclosed.each(lambda each: each.middle)
+
+    @cached_property
+    def off(self) -> Round:
+        """What they are off at most."""
+        return self.enclosed.each(lambda each: each.width / 2)
+
+    def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
+        """Means over the rounds of recorded quantities."""
+        totals = dict.fromkeys(names, Enclosure.of(0))
+        for each in self.rounds(names, bits):
+            totals = {name: totals[name] + each[name] for name in names}
+        return {name: total / self.T for name, total in totals.items()}
+
+    def rounds(self, names: Sequence[str], bits: int) -> Iterator[dict[str, Enclosure]]:
+        """Expectations of recorded quantities before every round in turn; ``bits`` change nothing."""
+        for law in self.laws:
+            yield {name: self._recorded(name, law) for name in names}
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """What is known of the server's point before every round."""
+        return tuple(self._laws())
+
+    def _laws(self) -> Iterator[Law]:
+        few = all_outcomes(self.problem.n, self.K, self.T)
+        law, before, after = Law({self.start: Fraction(1)}), None, (Fraction(0), Fraction(0))
+        for t in range(self.T):
+            yield law
+            if t == self.T - 1:
+                return
+            if few:
+                law = self._all_outcomes(law)
+                continue
+            (y,) = law.atoms
+            if y != before:
+                before, after = y, self.mean(y)
+            law = self._by_mean(law, *after)
+
+    def _all_outcomes(self, law: Law) -> Law:
+        after: dict[Fraction, Fraction] = {}
+        for x, p in law.atoms.items():
+            sums = {Fraction(0): Fraction(1)}
+            ends = self.ends(x)
+            for _ in range(self.problem.n):
+                sums = _added(sums, ends)
+            for total, q in sums.items():
+                point = self.round.alpha * x + self.round.beta * total / self.problem.n
+                after[point] = after.get(point, Fraction(0)) + p * q
+        return Law(after)
+
+    def _by_mean(self, law: Law, mean: Fraction, off: Fraction) -> Law:
+        """One round on, at the float next to m(y), which is known up to ``off``."""
+        y = Fraction(float(mean))
+        spread = (self.lipschitz * law.radius) ** 2 + self.variance / self.problem.n
+        return Law({y: Fraction(1)}, _above(_root_above(spread) + abs(y - mean) + off))
+
+    @cached_property
+    def lipschitz(self) -> Fraction:
+        """Lambda, or more."""
+        low, high = self._slopes
+        scale, alpha = self.enclosed.beta * self.enclosed.begin, self.enclosed.alpha
+        if low >= 0:
+            return _size(alpha + scale * Enclosure(low**self.K, high**self.K))
+        return _size(alpha) + _size(scale) * self._stretch**self.K
+
+    @cached_property
+    def _slopes(self) -> tuple[Fraction, Fraction]:
+        """What the derivatives of a step are between."""
+        slopes = [self.enclosed.a + self.enclosed.c * h for h in self.curve.curvatures]
+        return min(each.low for each in slopes), max(each.high for each in slopes)
+
+    @property
+    def _stretch(self) -> Fraction:
+        """The number l."""
+        return max(map(abs, self._slopes))
+
+    @cached_property
+    def variance(self) -> Fraction:
+        """A bound v on the variance of beta times a client's end."""
+        scale = _size(self.enclosed.beta * self.enclosed.c) * self.sigma
+        return scale**2 * sum((self._stretch ** (2 * j) for j in range(self.K)), Fraction(0))
+
+    @property
+    def curve(self) -> ScalarFunction:
+        """F."""
+        return self.problem.curve
+
+    def ends(self, x: Fraction) -> dict[Fraction, Fraction]:
+        """Where one client's local steps end, with probabilities, by the rational coefficients."""
+        return self._walked(x)[0]
+
+    def _walked(self, x: Fraction) -> tuple[dict[Fraction, Fraction], Fraction]:
+        """The same, and what any of the ends is off at most."""
+        a, c, off = self.round.a, self.round.c, self.off.begin * abs(x)
+        law = {self.round.begin * x: Fraction(1)}
+        for _ in range(self.K):
+            after: dict[Fraction, Fraction] = {}
+            size = steep = Fraction(0)
+            for u, p in law.items():
+                gradient = self.curve.gradient(u)
+                size, steep = max(size, abs(u)), max(steep, abs(gradient))
+                kept = a * u + c * gradient
+                for sign in (1, -1):
+                    end = kept + sign * c * self.sigma
+                    after[end] = after.get(end, Fraction(0)) + p / 2
+            law = after
+            off = self._stretch * off + self.off.a * size + self.off.c * (steep + self.sigma)
+        return law, off
+
+    def mean(self, x: Fraction) -> tuple[Fraction, Fraction]:
+        """m(x), and what it is off at most."""
+        ends, off = self._walked(x)
+        expected = sum((u * p for u, p in ends.items()), Fraction(0))
+        off = self.off.alpha * abs(x) + self.off.beta * max(map(abs, ends)) + _size(self.enclosed.beta) * off
+        return Fraction(self.round.alpha * x + self.round.beta * expected), off
+
+    def _recorded(self, name: str, law: Law) -> Enclosure:
+        """An expectation before a round."""
+        if name == "G_v":
+            return Enclosure.of(0)
+        if name in ("G_u", "B"):
+            found = self._square(law, self.curve.gradient, max(map(abs, self.curve.curvatures)))
+            return found * self.problem.n if name == "B" else found
+        if name == "gap" and self.problem.lowest is not None:
+            return self._gap(law, self.problem.lowest)
+        if name == "distance2" and self.problem.minimiser is not None:
+            (star,) = self.problem.minimiser
+            return self._square(law, lambda x: x - star, Fraction(1))
+        raise UndecidedError(f"{name} is not recorded in runs with noise on functions that are not quadratic")
+
+    def _square(self, law: Law, of: Any, steep: Fraction) -> Enclosure:
+        """E of(x)^2 of a function with that Lipschitz constant."""
+        if not law.radius:
+            return Enclosure.of(sum((p * of(z) ** 2 for z, p in law.atoms.items()), Fraction(0)))
+        (z,) = law.atoms
+        size, off = abs(of(z)), steep * law.radius
+        return Enclosure(max(size - off, Fraction(0)) ** 2, (size + off) ** 2)
+
+    def _gap(self, law: Law, lowest: Fraction) -> Enclosure:
+        """E f(x) - inf f, by f's tangent at the atom and its curvatures."""
+        mean = sum((p * self.curve.value(z) for z, p in law.atoms.items()), Fraction(0)) - lowest
+        if not law.radius:
+            return Enclosure.of(mean)
+        (z,) = law.atoms
+        tangent, square = abs(self.curve.gradient(z)) * law.radius, law.radius**2 / 2
+        low = mean - tangent + min(*self.curve.curvatures, Fraction(0)) * square
+        return Enclosure(max(low, Fraction(0)), mean + tangent + max(*self.curve.curvatures, Fraction(0)) * square)
+
+
+def _at(group: Group, value: int) -> Variables:
+    """Variables of which the shared one is that."""
+    found = {}
+    for name, block in group.items():
+        found[name] = np.empty(int(block == U), dtype=object)
+        found[name][:] = Fraction(value)
+    return found
+
+
+def _size(number: Enclosure) -> Fraction:
+    """What its absolute value is at most."""
+    return max(abs(number.low), abs(number.high))
+
+
+def _added(some: Mapping[Fraction, Fraction], others: Mapping[Fraction, Fraction]) -> dict[Fraction, Fraction]:
+    """The law of the sum of two independent numbers."""
+    found: dict[Fraction, Fraction] = {}
+    for (x, p), (y, q) in itertools.product(some.items(), others.items()):
+        found[x + y] = found.get(x + y, Fraction(0)) + p * q
+    return found
+
+
+def _above(x: Fraction) -> Fraction:
+    """A float that is no smaller."""
+    near = float(x)
+    return Fraction(near if Fraction(near) >= x else math.nextafter(near, math.inf))
+
+
+def _root_above(square: Fraction) -> Fraction:
+    """A float that is no smaller than the root."""
+    root = math.sqrt(float(square))
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return Fraction(root)
