@@ -96,12 +96,10 @@ class NoisyRational:
     def __add__(self, other: NoisyRational | Rational) -> NoisyRational:
         if not isinstance(other, NoisyRational):
             return NoisyRational(self.constant + other, self.noises)
-        names = {**self.noises, **other.noises}
-        zero = Fraction(0)
-        return NoisyRational(
-            self.constant + other.constant,
-            {k: self.noises.get(k, zero) + other.noises.get(k, zero) for k in names},
-        )
+        total = dict(self.noises)
+        for name, scale in other.noises.items():
+            total[name] = total[name] + scale if name in total else scale
+        return NoisyRational(self.constant + other.constant, total)
 
     __radd__ = __add__
 
@@ -109,7 +107,12 @@ class NoisyRational:
         return -1 * self
 
     def __sub__(self, other: NoisyRational | Rational) -> NoisyRational:
-        return self + -other
+        if not isinstance(other, NoisyRational):
+            return NoisyRational(self.constant - other, self.noises)
+        total = dict(self.noises)
+        for name, scale in other.noises.items():
+            total[name] = total[name] - scale if name in total else -scale
+        return NoisyRational(self.constant - other.constant, total)
 
     def __rsub__(self, other: Rational) -> NoisyRational:
         return -self + other

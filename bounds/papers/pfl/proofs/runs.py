@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from bounds.ledger.draw import Draw, NoisyRational, Rational, expect, expect_square, mean, noise, subsets
 
@@ -446,4 +446,10 @@ def small_run(
         v=draw.vector(n) if personal else (Fraction(0),) * n,
         scaffold=scaffold,
     )
-    return Law(replace(problem, steps=steps(draw, problem)))
+    return _law(replace(problem, steps=steps(draw, problem)))
+
+
+@lru_cache(maxsize=128)
+def _law(problem: QuadraticClients) -> Law:
+    """One law for all values of a claim's constants on one instance: what it has found is not found again."""
+    return Law(problem)
