@@ -205,8 +205,12 @@ def _kinked(statement: Statement, n: int) -> list[InstanceShape]:
 
 
 def noisy_shapes(statement: Statement) -> list[InstanceShape]:
-    """Shapes of equal clients with noise and a kink: one client, and so many that each round is nearly its mean."""
-    if says_quadratic(statement) or every_participation(statement) or not has_noisy_pieces(statement):
+    """Shapes of equal clients with noise and a kink: one client, and so many that each round is nearly its mean.
+
+    The noise has two values, so that a statement whose title speaks of another kind is not asked.
+    """
+    gaussian = "gaussian" in statement.title.lower()
+    if gaussian or says_quadratic(statement) or every_participation(statement) or not has_noisy_pieces(statement):
         return []
     fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
     numbers = (1, _CROWD) if fixed is None else ()

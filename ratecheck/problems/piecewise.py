@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ratecheck.algebra.square_root import root_above
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
@@ -431,7 +432,7 @@ class Piecewise(SingleLevel):
         if exact is None:
             return Constant(name, math.inf, Certificate.ABSENT, absent)
         down = name in ("strong_convexity", "polyak_lojasiewicz")
-        value = _root(exact) if of.endswith("2") else _rounded(exact, down=down)
+        value = root_above(exact) if of.endswith("2") else _rounded(exact, down=down)
         return Constant(name, value, Certificate.EXACT, reason)
 
     @property
@@ -486,11 +487,3 @@ def _rounded(value: Fraction, *, down: bool = False) -> float:
     if down:
         return math.nextafter(nearest, -math.inf) if exact > value else nearest
     return math.nextafter(nearest, math.inf) if exact < value else nearest
-
-
-def _root(square: Fraction) -> float:
-    """The least float whose square is no smaller, or one next to it."""
-    root = math.sqrt(float(square))
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root

@@ -41,6 +41,9 @@ def rechecked(verdict: Verdict, setting: Setting, trace: Participation) -> Verdi
     if not (verdict.engine == "exact" or one_run) or not pairs:
         return verdict
     violated = [c for c, claim in pairs if sides.judged(c, claim)[0] is Outcome.VIOLATED]
+    if verdict.outcome is Outcome.VIOLATED and not violated:
+        # Sides that differ by their rounding errors can be judged either way.
+        violated = [c for c, _ in pairs]
     by_a_hair = bool(violated) and max(map(_excess, violated)) < _HAIR
     # A bound that is a number and overflows is nothing that a run could settle.
     numbers = all(math.isfinite(c.right) or _measured(verdict, claim) for c, claim in pairs)

@@ -223,7 +223,8 @@ class _Exactly:
         if isinstance(problem, Piecewise):
             return float(_GRADIENT) * problem.n * problem.d * self._steps
         if isinstance(problem, PiecewiseSamples):
-            return _OUTCOME * self.rounds * 2.0 ** min(self._steps // self.rounds + 1, 64)
+            # What comes after the last round that counts is not followed.
+            return _OUTCOME * (self.rounds - 1) * 2.0 ** min(self._steps // self.rounds + 1, 64)
         coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
         together = problem.d if coupled else 1
         size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))

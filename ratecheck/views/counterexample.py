@@ -351,13 +351,17 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
     return _together("f", _arguments(names, written), written, style)
 
 
+# Noise of a shared variable's gradients, the only ones that equal clients have.
+_OF_SHARED = ("sigma_u", "sigma")
+
+
 def _equal_clients(instance: Instance, problem: PiecewiseSamples, style: _Style) -> list[str]:
     """The one function of all clients, and what its samples are off: either sign with probability 1/2."""
     name, one = style.name("x"), problem.n == 1
     letter = "f" if one else style.name("f_i")
     written = f"{'' if one else style.words('all')}{letter} = {_pieces(problem.curve, name, style)}"
     facts = instance.statement.vocabulary.facts
-    noise = [symbol for symbol, fact in facts.items() if fact in NOISE and instance.given.get(symbol)]
+    noise = [symbol for symbol, fact in facts.items() if fact in _OF_SHARED and instance.given.get(symbol)]
     sign = r"\pm" if style.tex else "+-"
     prime = f"{letter}'({name})"
     return [written, *(f"{style.words('sampled')}{prime} {sign} {style.name(symbol)}" for symbol in noise)]

@@ -9,12 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import ratecheck as rc
+from bounds.theorem import theorem
 from ratecheck.algebra.enclosure import Enclosure, UndecidedError
 from ratecheck.algorithms import METHODS
 from ratecheck.engines import setup
 from ratecheck.engines.moments import mean_field
 from ratecheck.engines.rigorous.mean_field import MeanFieldRun, without_memory
 from ratecheck.errors import InputError
+from ratecheck.outcome import Outcome
 from ratecheck.participation import Uniform
 from ratecheck.problems import PiecewiseSamples
 
@@ -174,3 +177,27 @@ def test_what_is_not_followed_is_refused():
         mean_field.check(sampled)
     with pytest.raises(InputError, match="K=11 local steps in T=9 rounds"):
         mean_field.check(ready(3, 11, 9))
+
+
+def test_noise_too_small_for_a_float():
+    """Its variance is no float; the run is followed all the same, and is the one without noise."""
+    given = {"K": 1, "T": 60, "step_sizes": {"gamma_u": Fraction(3, 10), "eta_u": Fraction(1)}, "start": {"x0": [0.25]}}
+    tiny, none = (
+        MeanFieldRun.of(METHODS["fedavg"], problem(50), Uniform(50, 50), noise={"sigma_u": sigma}, **given)
+        for sigma in (Fraction(1, 10**170), Fraction(0))
+    )
+    last, still = tiny.laws[-1], none.laws[-1]
+    assert last.atoms == still.atoms
+    assert still.radius <= last.radius < still.radius + Fraction(1, 10**160)
+
+
+def test_many_local_steps_of_the_only_round():
+    """What comes after the last round is not followed, and does not count as work."""
+    claim = theorem(
+        title="A bound that is too small", algorithm="fedavg",
+        left="G_u", over="mean_of_rounds", right="F_0/(10*gamma_u*K*T)",
+        assumptions=["smoothness", "full_participation", "no_personal", "noise"], conditions=["gamma_u <= 1/L"],
+        settings={"m": "n", "eta_u": 1},
+    )  # fmt: skip
+    found = rc.verify(claim, problem=problem(50), K=60, T=1, sigma_u=1, gamma_u=0.5)
+    assert found.outcome is Outcome.VIOLATED

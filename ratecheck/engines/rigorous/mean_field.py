@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
+from ratecheck.algebra.square_root import root_above
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, Variables
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
@@ -250,7 +251,7 @@ class MeanFieldRun:
         """One round on, at the float next to m(y), which is known up to ``off``."""
         y = Fraction(float(mean))
         spread = (self.lipschitz * law.radius) ** 2 + self.variance / self.problem.n
-        return Law({y: Fraction(1)}, _above(_root_above(spread) + abs(y - mean) + off))
+        return Law({y: Fraction(1)}, _above(Fraction(root_above(spread)) + abs(y - mean) + off))
 
     @cached_property
     def lipschitz(self) -> Fraction:
@@ -371,11 +372,3 @@ def _above(x: Fraction) -> Fraction:
     """A float that is no smaller."""
     near = float(x)
     return Fraction(near if Fraction(near) >= x else math.nextafter(near, math.inf))
-
-
-def _root_above(square: Fraction) -> Fraction:
-    """A float that is no smaller than the root."""
-    root = math.sqrt(float(square))
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return Fraction(root)
