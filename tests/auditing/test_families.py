@@ -16,6 +16,7 @@ from bounds.ledger import families
 from bounds.ledger.step import Check, Enumerated, Gram, Scalar, Step, together
 from bounds.ledger.vectors import dot, factors, square, vectors
 from bounds.papers.fedsum.proofs import STEPS as FEDSUM
+from bounds.papers.flame.proofs import STEPS as FLAME
 from bounds.papers.pfl.proofs import STEPS as PFL
 from bounds.papers.pfl.proofs import forms
 from ratecheck.algebra.time_limit import OutOfTime, limit
@@ -190,7 +191,7 @@ def _with_form(steps: tuple[Step, ...]) -> Iterator[tuple[str, Step, Enumerated]
                 yield f"{step.id} {name}", step, check
 
 
-FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM))}
+FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM, *FLAME))}
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -188,6 +188,17 @@ def test_a_wrong_premise_is_refuted():
     assert check(wrong, sharpest=False).verdict is ImplicationVerdict.FALSE
 
 
+def test_what_is_left_at_the_end_is_bounded_from_the_right_side():
+    """L^0 - L^T is at most L^0 - F^* since L^T >= F^*; of L^0 + L^T that says nothing."""
+    (right,) = of("flame/theorem-2-unbiased-repaired")
+    assert check(right, sharpest=False).verdict is ImplicationVerdict.PROVED
+    end = bounds.get("flame/lemma-3").vocabulary["lagrangian"].symbol
+    wrong = dataclasses.replace(right, telescoped=right.telescoped + 2 * end)
+    answer = check(wrong, sharpest=False)
+    assert answer.verdict is ImplicationVerdict.UNKNOWN
+    assert "coefficient of lagrangian" in answer.open
+
+
 @pytest.mark.parametrize(
     ("premise", "conclusion", "wanted"),
     [
