@@ -19,6 +19,7 @@ from bounds.papers.fedsum.proofs import STEPS as FEDSUM
 from bounds.papers.flame.proofs import STEPS as FLAME
 from bounds.papers.pfl.proofs import STEPS as PFL
 from bounds.papers.pfl.proofs import forms
+from bounds.papers.simfbo.proofs import STEPS as SIMFBO
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.certificates import certificate
 from ratecheck.auditing.decide import decide
@@ -191,7 +192,7 @@ def _with_form(steps: tuple[Step, ...]) -> Iterator[tuple[str, Step, Enumerated]
                 yield f"{step.id} {name}", step, check
 
 
-FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM, *FLAME))}
+FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM, *FLAME, *SIMFBO))}
 
 
 @pytest.mark.parametrize("name", FORMS)

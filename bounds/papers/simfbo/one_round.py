@@ -466,6 +466,7 @@ LYAPUNOV_REPAIRED = make_statement(
     step_rules=(*RATIOS_REPAIRED, *DEFAULTS_REPAIRED),
     step_products=PRODUCTS,
     follows_from=(
+        "lemma-2-repaired",
         "lemma-7-repaired",
         "lemma-8-repaired",
         "lemma-9-repaired",

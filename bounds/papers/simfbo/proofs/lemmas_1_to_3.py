@@ -8,10 +8,12 @@ from bounds.ledger.step import Number, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
+from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
     drawn,
+    for_all,
     gram,
     identity,
     nonnegative,
@@ -291,7 +293,7 @@ _LEMMA_3 = (
         5,
         "Lemma 3",
         "||grad_v R_i(x_1, y_1, v) - grad_v R_i(x_2, y_2, v)||^2 <= L_R^2 (||x_1 - x_2||^2 + ||y_1 - y_2||^2)",
-        drawn(StepKind.END_TO_END, _linear_system, exponent=2),
+        for_all(drawn(StepKind.END_TO_END, _linear_system, exponent=2), forms.linear_system),
         remark="Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2.",
     ),
 )
