@@ -123,10 +123,11 @@ class Implication:
     """The paper says at ``location`` that ``conclusion`` follows from the statements in ``start`` and ``steps``.
 
     ``claim`` is the conclusion's claim (its first one where None). ``left`` are substituted for the quantities on the
-    conclusion's left side, ``ends`` for those in ``telescoped``. ``given`` are hypotheses that the conclusion does not
-    state, such as what defines a symbol; ``known`` are statements whose claims are hypotheses, where what they bound
-    does not occur linearly. ``using`` names the conclusion's conditions and rules that the algebra needs (all where
-    None), to spare it the others.
+    conclusion's left side, ``ends`` for those in ``telescoped``; ``quantities`` are quantities of a round, at least 0,
+    that the argument has beside those of the vocabulary. ``given`` are hypotheses that the conclusion does not state,
+    such as what defines a symbol; ``known`` are statements whose claims are hypotheses, where what they bound does not
+    occur linearly. ``using`` names the conclusion's conditions and rules that the algebra needs (all where None), to
+    spare it the others.
     """
 
     conclusion: str
@@ -136,6 +137,7 @@ class Implication:
     left: tuple[Step, ...] = ()
     telescoped: sp.Expr | None = None
     ends: tuple[Step, ...] = ()
+    quantities: tuple[sp.Symbol, ...] = ()
     at: Substitution = field(default_factory=dict)
     given: tuple[Condition, ...] = ()
     known: tuple[Use, ...] = ()
@@ -369,7 +371,7 @@ class _Derivation:
     def _telescope(self, left: sp.Expr, right: sp.Expr, bound: sp.Expr) -> None:
         implication, vocabulary = self.implication, self.conclusion.vocabulary
         left, right = sp.expand(self.settled(left)), sp.expand(self.settled(right))
-        measured = [q.symbol for q in vocabulary if q.role is Role.MEASURED]
+        measured = [*(q.symbol for q in vocabulary if q.role is Role.MEASURED), *implication.quantities]
         quantities = [q for q in measured if q in left.free_symbols | right.free_symbols]
         for side in (left, right):
             if any(sp.diff(side, q).has(*quantities) for q in quantities):

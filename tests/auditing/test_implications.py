@@ -48,6 +48,7 @@ def test_every_implication_of_the_first_paper_is_proved(implication):
     [
         ("flame/theorem-2-unbiased", ImplicationVerdict.FALSE),
         ("flame/theorem-2-unbiased-repaired", ImplicationVerdict.PROVED),
+        ("flame/theorem-2-unbiased-wide-repaired", ImplicationVerdict.PROVED),
         ("flame/theorem-2-biased", ImplicationVerdict.FALSE),
         ("flame/theorem-2-biased-repaired", ImplicationVerdict.PROVED),
         ("flame/theorem-2-biased-wide-repaired", ImplicationVerdict.PROVED),

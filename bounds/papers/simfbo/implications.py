@@ -209,7 +209,7 @@ def _lemmas() -> Iterator[Implication]:
     bounded = _of("8", 1, 11, 12, 20, 21, 24)
     yield from _by_lines(
         "lemma-8-repaired",
-        {"x": bounded, "v": bounded, "y": _of("8", 1, 20, 21, 22, 23, 24)},
+        {"x": bounded, "v": bounded, "y": _of("8", 1, 20, 21, 22, 23, 24, 25)},
         "Appendix D.2, proof of Lemma 8",
         "lemma-2-repaired",
         "lemma-5",

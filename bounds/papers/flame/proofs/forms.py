@@ -347,6 +347,61 @@ def of_all(inner: sp.Expr) -> Scalar:
     return replace(claim, right=flame.C2 * (_theta2 + _w_i2) + inner * eps_max, hypotheses=known)
 
 
+# What a client gains per squared step of theta_i and of w_i, for every large rho, and what its steps gain in the mean.
+_theta_gain, _w_gain, _ratio = sp.symbols("theta_gain w_gain ratio", positive=True)
+
+
+def gradients_by_gains(inner: sp.Expr) -> Scalar:
+    """(40) from (41) to (44) and (47), of one client, by what its steps gain; costs are factors in (42)-(44)."""
+    cost_42, theta_43, w_43, theta_44, w_44 = sp.symbols("cost_42 theta_43 w_43 theta_44 w_44", nonnegative=True)
+    return Scalar(
+        left=_by_w + _by_theta + _by_w_i + _by_pi,
+        operator="<=",
+        right=m / s * _ratio * (_theta_gain * _chosen_theta + _w_gain * _chosen_w) + inner * eps_max,
+        hypotheses=(
+            equal(_by_w, ZERO, "(41)"),
+            below(_by_theta, cost_42 * _theta2 + 2 * eps, "(42), repaired"),
+            below(_by_w_i, theta_43 * _theta2 + w_43 * _w_i2, "(43)"),
+            below(_by_pi, theta_44 * _theta2 + w_44 * _w_i2, "(44)"),
+            equal(_chosen_theta, s / m * _theta2, _SELECTED),
+            equal(_chosen_w, s / m * _w_i2, _SELECTED),
+            below(eps, eps_max),
+            below(cost_42 + theta_43 + theta_44, _ratio * _theta_gain, "the ratio, of theta_i"),
+            below(w_43 + w_44, _ratio * _w_gain, "the ratio, of w_i"),
+        ),
+    )
+
+
+def largest_ratio() -> Scalar:
+    """The ratio of theta_i is largest for the largest weight: both sides over the weight; cost is that of (42)-(44)."""
+    cost, rise, bend = sp.symbols("cost rise bend", positive=True)
+    return Scalar(
+        left=alpha * cost,
+        operator="<=",
+        right=_ratio * (rise - bend * alpha),
+        hypotheses=(
+            below(alpha, alpha_max),
+            below(alpha_max * cost, _ratio * (rise - bend * alpha_max), "at the largest weight"),
+        ),
+    )
+
+
+def ratio_of_w() -> Scalar:
+    """The ratio of w_i: the least gain, and the largest weight in what (43) and (44) cost."""
+    least = sp.Symbol("least", positive=True)
+    dual = 4 * lambda_**2 * (1 + 1 / rho**2)
+    return Scalar(
+        left=2 * rho**2 + 2 + dual * alpha**2,
+        operator="<=",
+        right=_ratio * _w_gain,
+        hypotheses=(
+            below(alpha, alpha_max),
+            below(least, _w_gain, "the least gain"),
+            below(2 * rho**2 + 2 + dual * alpha_max**2, _ratio * least, "the ratio"),
+        ),
+    )
+
+
 def own_gains() -> Scalar:
     """(54), first inequality, with the least coefficient."""
     moved, chosen, of_gains, skew = sp.symbols("moved chosen gains skew", nonnegative=True)

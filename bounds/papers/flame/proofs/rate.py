@@ -700,6 +700,27 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         forms.all_gradients(_C2),
         remark="Client by client; chosen = E[1_i v_i].",
     ),
+    _unbiased(
+        "37",
+        "not printed: for every large rho, eqs. (41) to (44) and (47), by what steps gain",
+        "E||grad L(P^t)||^2 <= m/s*ratio*E[sum_S (gain of theta_i)*||dtheta_i||^2 + (gain of w_i)*||dw_i||^2] "
+        "+ 2*m*eps_max",
+        forms.gradients_by_gains(sp.Integer(2)),
+        remark="Client by client, with its own gains; chosen = E[1_i v_i].",
+    ),
+    _unbiased(
+        "38",
+        "not printed: for every large rho, the ratio of theta_i",
+        "(42)-(44) over the gain is largest for the largest weight",
+        forms.largest_ratio(),
+        remark="Over alpha_i^2 in (42)-(44), and over alpha_i in the gain, which is rise*alpha_i - bend*alpha_i^2.",
+    ),
+    _unbiased(
+        "39",
+        "not printed: for every large rho, the ratio of w_i",
+        "(43) and (44) at the largest weight over the least gain",
+        forms.ratio_of_w(),
+    ),
 )
 
 _BIASED_STEPS: tuple[Step, ...] = (

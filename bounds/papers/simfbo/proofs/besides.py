@@ -114,10 +114,10 @@ STEPS = (
     _eight(
         22,
         "Lemma 8, not printed: the drift of y at a local step",
-        "eta_y^2 E||sum_{j<k} a_j (noise_j + grad_j)||^2 <= 2 eta_y^2 path alpha_max sigma_g^2 "
-        "+ 4 eta_y^2 path^2 (L_1^2 (drift_x + drift_y) + ||grad_y g_i(x, y)||^2), path = c_a tau_bar alpha_max",
+        "eta_y^2 E||sum_{j<k} a_j (noise_j + grad_j)||^2 <= 2 eta_y^2 A alpha_max sigma_g^2 "
+        "+ 4 eta_y^2 A (|a_i|_1 L_1^2 (drift_x + drift_y) + A ||grad_y g_i(x, y)||^2)",
         forms.own_drift(),
-        remark="drift_x and drift_y are those of the client.",
+        remark="drift_x and drift_y are those of the client; A is the sum of the a_j with j < k.",
     ),
     _eight(
         23,
@@ -132,6 +132,13 @@ STEPS = (
         "sum_{j<k} a_j^2 E||noise_j||^2 <= alpha_max A (2 variance)",
         forms.noise_of_steps(),
         remark="Of one j. For y with sigma_g^2 in place of 2*variance.",
+    ),
+    _eight(
+        25,
+        "Lemma 8, not printed: the drift of y, with path = c_a tau_bar alpha_max",
+        "... <= 2 eta_y^2 path alpha_max sigma_g^2 + 4 eta_y^2 path^2 (L_1^2 (drift_x + drift_y) + ||grad_y g_i||^2)",
+        forms.own_drift_by_path(_FOUR),
+        remark="start2 is the squared gradient.",
     ),
     _nine(
         23,

@@ -205,13 +205,13 @@ def descent(curvature: sp.Expr) -> Scalar:
     )
 
 
-# --- Lemma 8: one client and its local step k, with A = |a_i|_1 ---
+# --- Lemma 8: one client and its local step k, with A = sum_{j<k} a_j <= |a_i|_1 ---
 
-_A = positives("|a_i|_1")
+_A = positives("A")
 _eta, _c_a, _tau, _alpha = positives("eta c_a tau_bar alpha_max")
 _noise2 = nonnegative("noise2")
 _path = _c_a * _tau * _alpha
-_TOTAL = below(_A, _path, "|a_i|_1 <= c_a*tau_bar*alpha_max")
+_TOTAL = below(_A, _path, "A <= |a_i|_1 <= c_a*tau_bar*alpha_max")
 
 
 def noise_and_gradient(factor: sp.Expr) -> Gram:
@@ -253,22 +253,45 @@ def noise_of_steps() -> Scalar:
     return scalar(own**2 * noise2, "<=", right, below(own, _alpha), below(noise2, 2 * _variance, "one noise"))
 
 
+_whole, _start2 = positives("|a_i|_1"), nonnegative("start2")
+
+
+def _of_own_drift(start2: sp.Expr) -> sp.Expr:
+    """What `own_drift` has on the right, for a squared gradient at the start."""
+    return _eta**2 * (
+        2 * _alpha * _A * s.sigma_g**2 + 4 * _A * _whole * L_1**2 * (_drift_x + _drift_y) + 4 * _A**2 * start2
+    )
+
+
 def own_drift() -> Gram:
-    """The drift of y at a local step of a client: changes u_j of its gradient, and the gradient at the start."""
+    """The drift of y at a local step of a client: changes u_j of its gradient, and the gradient at the start.
+
+    The drifts of the client are averages over all of its local steps, with the weights a_j/|a_i|_1.
+    """
     noise, start = vectors("noise gradient")
     (changes_,) = weighted("u", _A)
     return gram(
         _eta**2 * square(noise + total(changes_ + start)),
         "<=",
+        _of_own_drift(square(start)),
+        below(square(noise), _alpha * _A * s.sigma_g**2, "uncorrelated noises of the local steps"),
+        below(squares(changes_), _whole * L_1**2 * (_drift_x + _drift_y), "grad_y g_i is smooth"),
+    )
+
+
+def own_drift_by_path(four: sp.Expr) -> Scalar:
+    """The same with |a_i|_1 <= c_a*tau_bar*alpha_max."""
+    return scalar(
+        _of_own_drift(_start2),
+        "<=",
         _eta**2
         * (
             2 * _path * _alpha * s.sigma_g**2
             + 4 * _path**2 * L_1**2 * (_drift_x + _drift_y)
-            + 4 * _path**2 * square(start)
+            + four * _path**2 * _start2
         ),
-        below(square(noise), _alpha * _A * s.sigma_g**2, "uncorrelated noises of the local steps"),
-        below(squares(changes_), _A * L_1**2 * (_drift_x + _drift_y), "grad_y g_i is smooth"),
-        conditions=(_TOTAL,),
+        below(_A, _whole),
+        below(_whole, _path, "|a_i|_1"),
     )
 
 
