@@ -77,8 +77,9 @@ def _theorem(selection: str, suffix: str, remark: str = "") -> Implication:
     )
 
 
-# What the constants of Lemma 1 are does not matter: c_1 > 0 by flame/lemma-1-35, and q > 0 is a condition.
-_C_1, _C_0 = sp.symbols("c_1 c_0", positive=True)
+# What the constants of Lemma 1 are does not matter: c_1 > 0 by flame/lemma-1-35, and q > 0 is a
+# condition; for every large rho the gains are positive by flame/lemma-1-40.
+_C_1, _C_2, _C_0 = sp.symbols("c_1 c_2 c_0", positive=True)
 
 
 def _repaired_theorem(selection: str, fact: Fact, form: str, constants: dict[sp.Expr, sp.Expr]) -> Implication:
@@ -142,7 +143,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
     _lemma_1(
         "-wide",
         -flame.THETA_DESCENT * flame.dtheta2 - flame.W_DESCENT * flame.dw2 + s * flame.INNER_COST * eps_max,
-        numbered("flame/lemma-1", *range(6, 14), *range(15, 24), *range(36, 40)),
+        numbered("flame/lemma-1", *range(6, 14), *range(15, 24), *range(36, 41)),
         "flame/lemma-1-39",
     ),
     _theorem("unbiased", "", _LOST),
@@ -153,7 +154,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
             location="eqs. (34) to (39), with each client's own gains",
             quantity=flame.descent,
             bound=-_gained + s * flame.INNER_COST * eps_max,
-            steps=numbered("flame/lemma-1", *range(6, 14), *range(15, 24), *range(36, 40)),
+            steps=numbered("flame/lemma-1", *range(6, 14), *range(15, 24), *range(36, 41)),
             joined="flame/lemma-1-39",
         ),
         left=(
@@ -178,7 +179,9 @@ IMPLICATIONS: tuple[Implication, ...] = (
     ),
     _theorem("biased", "", _LOST),
     _repaired_theorem("biased", _THETA_REPAIRED, "", {flame.C1: _C_1, flame.C0: _C_0}),
-    _repaired_theorem("biased", _THETA_WIDE, "-wide", {flame.THETA_DESCENT: _C_1, flame.INNER_COST: _C_0}),
+    _repaired_theorem(
+        "biased", _THETA_WIDE, "-wide", {flame.THETA_DESCENT: _C_1, flame.W_DESCENT: _C_2, flame.INNER_COST: _C_0}
+    ),
 )
 
 _BY_VECTORS = "compares inner products and norms of vectors, not numbers: eqs. (35)-(39)"

@@ -219,8 +219,8 @@ def _lemmas() -> Iterator[Implication]:
         "lemma-9-repaired",
         {
             "x": (*_MOMENT, *_of("9", 5, 26, 27)),
-            "y": (*_MOMENT, *_of("9", 17, 18, 19, 28)),
-            "v": (*_MOMENT, *_of("9", 5, 21, 26, 27)),
+            "y": (*_MOMENT, *_of("7", 8), *_of("9", 17, 18, 19, 28)),
+            "v": (*_MOMENT, *_of("7", 8), *_of("9", 5, 19, 21, 26, 27)),
         },
         "Appendix D.3, proof of Lemma 9",
         "lemma-3",

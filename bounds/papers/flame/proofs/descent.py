@@ -475,4 +475,11 @@ STEPS: tuple[Step, ...] = (
         forms.wide_change(),
         remark="Client by client, as for the repaired form. c_0 = 1/(2*share*alpha_min*(lambda - L)).",
     ),
+    _step(
+        "40",
+        "not printed: the gains with k and the share are positive",
+        "per weight they are no smaller than at alpha_max, where the conditions make them positive",
+        forms.positive_concave(),
+        remark="rest is rho/2 for w_i, and 0 for theta_i.",
+    ),
 )

@@ -233,6 +233,18 @@ def concave() -> Scalar:
     )
 
 
+def positive_concave() -> Scalar:
+    """What is concave in the weight and at least 0 at 0 is positive where it is so at the largest weight."""
+    rest, bend = sp.symbols("rest bend", nonnegative=True)
+    rise = sp.Symbol("rise", real=True)
+
+    def own(weight: sp.Expr) -> sp.Expr:
+        return rest + rise * weight - bend * weight**2
+
+    left, right = alpha * own(alpha_max), alpha_max * own(alpha)
+    return Scalar(left=left, operator="<=", right=right, hypotheses=(below(alpha, alpha_max),))
+
+
 def wide_change() -> Scalar:
     """What (35) to (38) leave of (34) for a selected client."""
     e_1, e_2, e_3, e_4, pull = sp.symbols("e_1 e_2 e_3 e_4 pull", real=True)
