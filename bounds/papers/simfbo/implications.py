@@ -189,6 +189,7 @@ def _lemmas() -> Iterator[Implication]:
             "v jacobian": _of("4", 20),
         },
         "Appendix C, proof of Lemma 4",
+        "lemma-1",
     )
     yield from _by_lines(
         "lemma-5",
@@ -202,6 +203,7 @@ def _lemmas() -> Iterator[Implication]:
         "lemma-7-repaired",
         {"main": _of("7", 1, 2, 3, 4, 5, 6, 8, 9)},
         "Appendix D.1, proof of Lemma 7",
+        "lemma-1",
         "lemma-4-repaired:Phi",
         "lemma-6:f",
         joined="simfbo/lemma-7-9",
@@ -235,6 +237,7 @@ def _lemmas() -> Iterator[Implication]:
             "v": (*_BOTH, *_of("10", 20, 22, 23, 31, 32, 30)),
         },
         "Appendix D.4, proof of Lemma 10",
+        "lemma-1",
         "lemma-3",
         "lemma-4-repaired",
         joined="simfbo/lemma-10-30",

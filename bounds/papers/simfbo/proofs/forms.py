@@ -22,6 +22,21 @@ r, r_max = positives("r r_max")
 _moved2, _dv2 = nonnegative("distance2 dv2")
 
 
+# --- Lemma 1 ---
+
+
+def optimal_v(exponent: sp.Expr) -> Gram:
+    """G_yy v* = F_y with a Hessian that is at least mu_g."""
+    v, slope = vectors("v* F_y")
+    return gram(
+        square(v),
+        "<=",
+        L_f**2 / mu**exponent,
+        below(mu**2 * square(v), square(slope), "G_yy is at least mu_g"),
+        below(square(slope), L_f**2, "Assumption 2"),
+    )
+
+
 # --- Lemma 2: a local step from the ball of radius one*r ---
 
 

@@ -58,7 +58,12 @@ _LEMMA_1 = (
         "||[G_yy]^-1||^2 ||F_y||^2 <= r^2",
         scalar(_inverse**2 * _slope**2, "<=", formulas.R**2, below(mu * _inverse, 1), below(_slope, L_f)),
     ),
-    _one(3, "Lemma 1", "||v*||^2 <= L_f^2/mu_g^2", drawn(StepKind.END_TO_END, _v_star, exponent=2)),
+    _one(
+        3,
+        "Lemma 1",
+        "||v*||^2 <= L_f^2/mu_g^2",
+        for_all(drawn(StepKind.END_TO_END, _v_star, exponent=2), forms.optimal_v),
+    ),
 )
 
 # --- Lemma 2 and Proposition 1 ---
