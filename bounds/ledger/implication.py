@@ -123,9 +123,11 @@ class Implication:
     """The paper says at ``location`` that ``conclusion`` follows from the statements in ``start`` and ``steps``.
 
     ``claim`` is the conclusion's claim (its first one where None). ``left`` are substituted for the quantities on the
-    conclusion's left side. ``given`` are hypotheses that the conclusion does not state, such as what defines a symbol;
-    ``known`` are statements whose claims are hypotheses, where what they bound does not occur linearly. ``using`` names
-    the conclusion's conditions and rules that the algebra needs (all where None), to spare it the others.
+    conclusion's left side, ``ends`` for those in ``telescoped``; ``quantities`` are quantities of a round, at least 0,
+    that the argument has beside those of the vocabulary. ``given`` are hypotheses that the conclusion does not state,
+    such as what defines a symbol; ``known`` are statements whose claims are hypotheses, where what they bound does not
+    occur linearly. ``using`` names the conclusion's conditions and rules that the algebra needs (all where None), to
+    spare it the others.
     """
 
     conclusion: str
@@ -134,6 +136,8 @@ class Implication:
     steps: tuple[Step, ...] = ()
     left: tuple[Step, ...] = ()
     telescoped: sp.Expr | None = None
+    ends: tuple[Step, ...] = ()
+    quantities: tuple[sp.Symbol, ...] = ()
     at: Substitution = field(default_factory=dict)
     given: tuple[Condition, ...] = ()
     known: tuple[Use, ...] = ()
@@ -145,7 +149,7 @@ class Implication:
     @property
     def parts(self) -> tuple[Step, ...]:
         """Everything that is substituted, in order."""
-        return (self.start, *self.steps, *self.left)
+        return (self.start, *self.steps, *self.left, *self.ends)
 
     @property
     def premises(self) -> tuple[str, ...]:
@@ -319,24 +323,24 @@ class _Derivation:
 
     def _chain(self, expr: sp.Expr, steps: Iterable[Step]) -> sp.Expr:
         for step in steps:
-            for quantity, bound in self._bounds(step):
+            for quantity, bound, operator in self._bounds(step):
                 slope = sp.diff(expr, quantity)
                 if slope.has(quantity):
                     raise ValueError(
                         f"{self.conclusion.key}: {quantity} is substituted where it does not occur linearly"
                     )
                 if not slope.is_zero:
-                    self._require(f"coefficient of {quantity}", slope, ">=", ZERO)
+                    self._require(f"coefficient of {quantity}", slope, operator, ZERO)
                 expr = expr.xreplace({quantity: ZERO}) + slope * bound
         return expr
 
-    def _bounds(self, step: Step) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
-        """What a step puts in for which quantity."""
+    def _bounds(self, step: Step) -> Iterator[tuple[sp.Symbol, sp.Expr, str]]:
+        """What a step puts in for which quantity, and the sign that the quantity's coefficient has to have."""
         if isinstance(step, Fact):
-            yield step.quantity, step.bound
+            yield step.quantity, step.bound, ">="
             return
         if isinstance(step, Summed):
-            yield self._summed(step)
+            yield *self._summed(step), ">="
             return
         statement = self._statement(step.key)
         self._conditions(step)
@@ -344,7 +348,9 @@ class _Derivation:
             if step.claim in (None, claim.name):
                 ((quantity, weight),) = claim.metric.weights.items()
                 at = self._at(step)
-                yield self._put(quantity, at), self._put(claim.bound / weight, at)
+                # A negative weight bounds the quantity from below.
+                operator = "<=" if weight.is_negative else ">="
+                yield self._put(quantity, at), self._put(claim.bound / weight, at), operator
 
     def _summed(self, step: Summed) -> tuple[sp.Symbol, sp.Expr]:
         statement = self._statement(step.key)
@@ -365,13 +371,14 @@ class _Derivation:
     def _telescope(self, left: sp.Expr, right: sp.Expr, bound: sp.Expr) -> None:
         implication, vocabulary = self.implication, self.conclusion.vocabulary
         left, right = sp.expand(self.settled(left)), sp.expand(self.settled(right))
-        measured = [q.symbol for q in vocabulary if q.role is Role.MEASURED]
+        measured = [*(q.symbol for q in vocabulary if q.role is Role.MEASURED), *implication.quantities]
         quantities = [q for q in measured if q in left.free_symbols | right.free_symbols]
         for side in (left, right):
             if any(sp.diff(side, q).has(*quantities) for q in quantities):
                 raise ValueError(f"{self.conclusion.key}: a side is not linear in {quantities}")
         none = dict.fromkeys(quantities, ZERO)
-        available = implication.telescoped / self._rounds + right.xreplace(none)
+        telescoped = sp.expand(self._chain(implication.telescoped, implication.ends))
+        available = telescoped / self._rounds + right.xreplace(none)
         slack = bound - left.xreplace(none)
         for quantity in quantities:
             fall, weight = -sp.diff(right, quantity), sp.diff(left, quantity)

@@ -16,8 +16,10 @@ from bounds.ledger import families
 from bounds.ledger.step import Check, Enumerated, Gram, Scalar, Step, together
 from bounds.ledger.vectors import dot, factors, square, vectors
 from bounds.papers.fedsum.proofs import STEPS as FEDSUM
+from bounds.papers.flame.proofs import STEPS as FLAME
 from bounds.papers.pfl.proofs import STEPS as PFL
 from bounds.papers.pfl.proofs import forms
+from bounds.papers.simfbo.proofs import STEPS as SIMFBO
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.certificates import certificate
 from ratecheck.auditing.decide import decide
@@ -190,7 +192,7 @@ def _with_form(steps: tuple[Step, ...]) -> Iterator[tuple[str, Step, Enumerated]
                 yield f"{step.id} {name}", step, check
 
 
-FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM))}
+FORMS = {name: (step, check) for name, step, check in _with_form((*PFL, *FEDSUM, *FLAME, *SIMFBO))}
 
 
 @pytest.mark.parametrize("name", FORMS)

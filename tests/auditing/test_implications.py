@@ -48,6 +48,7 @@ def test_every_implication_of_the_first_paper_is_proved(implication):
     [
         ("flame/theorem-2-unbiased", ImplicationVerdict.FALSE),
         ("flame/theorem-2-unbiased-repaired", ImplicationVerdict.PROVED),
+        ("flame/theorem-2-unbiased-wide-repaired", ImplicationVerdict.PROVED),
         ("flame/theorem-2-biased", ImplicationVerdict.FALSE),
         ("flame/theorem-2-biased-repaired", ImplicationVerdict.PROVED),
         ("flame/theorem-2-biased-wide-repaired", ImplicationVerdict.PROVED),
@@ -186,6 +187,17 @@ def test_a_wrong_premise_is_refuted():
     """Corollary 4.6 does not follow from Theorem 3.7, which speaks of b."""
     wrong = Implication(conclusion="pfl/corollary-4.6", start=Use(key="pfl/theorem-3.7"), location="nowhere")
     assert check(wrong, sharpest=False).verdict is ImplicationVerdict.FALSE
+
+
+def test_what_is_left_at_the_end_is_bounded_from_the_right_side():
+    """L^0 - L^T is at most L^0 - F^* since L^T >= F^*; of L^0 + L^T that says nothing."""
+    (right,) = of("flame/theorem-2-unbiased-repaired")
+    assert check(right, sharpest=False).verdict is ImplicationVerdict.PROVED
+    end = bounds.get("flame/lemma-3").vocabulary["lagrangian"].symbol
+    wrong = dataclasses.replace(right, telescoped=right.telescoped + 2 * end)
+    answer = check(wrong, sharpest=False)
+    assert answer.verdict is ImplicationVerdict.UNKNOWN
+    assert "coefficient of lagrangian" in answer.open
 
 
 @pytest.mark.parametrize(

@@ -612,11 +612,11 @@ THEOREM_2_UNBIASED_WIDE = _statement(
     algorithm="flame",
     assumptions=UNBIASED,
     conditions=WIDE,
-    follows_from=("lemma-1-wide-repaired", "lemma-2", "lemma-3"),
+    follows_from=("lemma-2", "lemma-3", "proposition-2", "proposition-3"),
     remark=(
-        "Not printed: Theorem 2 from flame/lemma-1-wide-repaired, with (L + lambda)^2 in (42) and with the steps of "
-        f"theta_i and w_i weighed apart instead of c2/c1. {_THEOREM_2_UPDATES}The left side adds squared distances "
-        "(by pi_i) to squared gradients, so it depends on the units."
+        "Not printed: Theorem 2 from the proof of flame/lemma-1-wide-repaired, with (L + lambda)^2 in (42) and the "
+        f"steps of theta_i and w_i weighed apart instead of c2/c1. {_THEOREM_2_UPDATES}The left side adds squared "
+        "distances (by pi_i) to squared gradients, so it depends on the units."
     ),
     repairs="theorem-2-unbiased",
 )

@@ -116,7 +116,6 @@ CONSTANTS_REPAIRED = make_statement(
     algorithm=None,
     assumptions=(),
     step_rules=RATIOS_REPAIRED,
-    follows_from=("lemma-4-repaired", "lemma-7-repaired", "lemma-8-repaired", "lemma-9-repaired", "lemma-10-repaired"),
     remark=(
         "What differs from simfbo/constants; the others are right. r_max = r is simfbo/lemma-2-repaired; the M and "
         "sigma keep the printed r_max, which is larger and right too. M_3 no longer depends on the c_gamma. The Young "

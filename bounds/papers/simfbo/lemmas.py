@@ -282,6 +282,7 @@ LEMMA_4_REPAIRED = make_statement(
     ),
     algorithm=None,
     assumptions=REGULAR,
+    follows_from=("lemma-1",),
     remark=(
         "With the terms of (14) that (15) and (16) drop: G_yy v*' = F_yx + F_yy y*' - v*(G_yyx + G_yyy y*'), each "
         "factor's change by the triangle inequality."

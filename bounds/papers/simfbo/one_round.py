@@ -136,7 +136,7 @@ LEMMA_7_REPAIRED = make_statement(
     (_lemma_7(L_PHI),),
     algorithm="simfbo",
     assumptions=ROUND,
-    follows_from=("lemma-4-repaired", "lemma-6"),
+    follows_from=("lemma-1", "lemma-4-repaired", "lemma-6"),
     remark="simfbo/lemma-7 with L_Phi/2 for L_Phi^2/2.",
     repairs="lemma-7",
 )
@@ -376,7 +376,7 @@ LEMMA_10_REPAIRED = make_statement(
     algorithm="simfbo",
     assumptions=ROUND,
     step_products=PRODUCTS,
-    follows_from=("lemma-3", "lemma-4-repaired"),
+    follows_from=("lemma-1", "lemma-3", "lemma-4-repaired"),
     remark=(
         "The product with the direction of x is the product of the conditional means, which costs L_y^2/delta_t1, and "
         "a covariance, which costs one more squared step of y and L_y^2 once more; ||x^(t+1) - x^t|| is bounded by "
@@ -466,6 +466,7 @@ LYAPUNOV_REPAIRED = make_statement(
     step_rules=(*RATIOS_REPAIRED, *DEFAULTS_REPAIRED),
     step_products=PRODUCTS,
     follows_from=(
+        "lemma-2-repaired",
         "lemma-7-repaired",
         "lemma-8-repaired",
         "lemma-9-repaired",

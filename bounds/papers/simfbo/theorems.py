@@ -146,7 +146,7 @@ THEOREM_1_REPAIRED = make_statement(
     conditions=THEOREM_CONDITIONS_REPAIRED,
     step_rules=(*RATIOS_REPAIRED, *DEFAULTS_REPAIRED),
     step_products=PRODUCTS,
-    follows_from=("lyapunov-repaired", "stepsizes-repaired", "constants-repaired"),
+    follows_from=("lyapunov-repaired",),
     remark=(
         "The shape of simfbo/theorem-1 with the constants of simfbo/constants-repaired and the step sizes of "
         "simfbo/stepsizes-repaired; Assumption 4 is named. Lemma 2 and the remainder terms of Lemma 10 need the "

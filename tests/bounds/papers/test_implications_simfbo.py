@@ -25,7 +25,7 @@ def of(conclusion):
     return found
 
 
-@pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} {one.claim} <- {one.premises[0]}")
+@pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} {one.claim} <- {one.premises[:1]}")
 def test_verdicts(one):
     """Each follows."""
     assert check(one, sharpest=False).verdict is ImplicationVerdict.PROVED

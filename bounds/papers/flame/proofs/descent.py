@@ -10,7 +10,7 @@ import sympy as sp
 from bounds.ledger.draw import Draw
 from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below, equal, positive
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.flame.proofs import runs
+from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
     FlamePart,
     X,
@@ -413,11 +413,73 @@ STEPS: tuple[Step, ...] = (
             operator="<=",
             instances=Draws(),
             constants={"cost": Fraction(1, 4), "power": 0},
+            form=forms.descent,
         ),
         repair="q > 0, and 1/(4*q) for alpha_i^2/q",
         remark=(
             "Quadratic f_i with any inner solutions, eps_i the squared residual. A third of the instances lie where "
             "the repaired form holds with equality."
         ),
+    ),
+    _step(
+        "32",
+        "not printed: the Young parameter of the smallest weight",
+        "q(alpha_min) <= q(alpha_i) where q(alpha_min) > 0",
+        forms.least_young(),
+        remark="So 1/(4*q) is largest at alpha_min.",
+    ),
+    _step(
+        "33",
+        "not printed: the least gain",
+        "c_1 = min{gain(alpha_min), gain(alpha_max)} <= gain(alpha_i)",
+        forms.least_gain(),
+        remark="alpha_i = part*alpha_max + (1 - part)*alpha_min; the gain is concave in alpha_i.",
+    ),
+    _step(
+        "34",
+        "not printed: eqs. (35) to (38), repaired, put into eq. (34)",
+        "L^{t+1} - L^t <= sum_S -c_1*(||dw_i||^2 + ||dtheta_i||^2) + eps_max/(4*q(alpha_min))",
+        forms.change(sp.Integer(1)),
+        remark="Client by client, with the constants of the statement. pull = <G, dtheta>, and e_1 is its share.",
+    ),
+    _step(
+        "35",
+        "not printed: c_1 is positive",
+        "gain(alpha_i)/alpha_i >= gain(alpha_max)/alpha_max, which is positive by the condition",
+        forms.positive_gain(),
+    ),
+    _step(
+        "36",
+        "not printed: eq. (36), inequality, with any Young parameter",
+        "lambda^2*alpha_i^2/rho ||dtheta - dw_i||^2 "
+        "<= lambda^2*alpha_i^2/rho ((1 + k) ||dtheta||^2 + (1 + 1/k) ||dw_i||^2)",
+        forms.dual_change(),
+    ),
+    _step(
+        "37",
+        "not printed: eq. (38), second inequality, with a share of the convexity",
+        "<G, dtheta> <= share*alpha_i*(lambda - L)/2 ||dtheta||^2 + eps_i/(2*share*alpha_i*(lambda - L))",
+        forms.convex_share(sp.Rational(1, 4)),
+    ),
+    _step(
+        "38",
+        "not printed: the least gains with k and the share",
+        "what is concave in alpha_i is least at alpha_min or at alpha_max",
+        forms.concave(),
+        remark="alpha_i = part*alpha_max + (1 - part)*alpha_min. Of the gains of theta_i and of w_i.",
+    ),
+    _step(
+        "39",
+        "not printed: eqs. (35) to (38), with k and the share, put into eq. (34)",
+        "L^{t+1} - L^t <= sum_S -(gain of theta_i)*||dtheta_i||^2 - (gain of w_i)*||dw_i||^2 + c_0*eps_max",
+        forms.wide_change(),
+        remark="Client by client, as for the repaired form. c_0 = 1/(2*share*alpha_min*(lambda - L)).",
+    ),
+    _step(
+        "40",
+        "not printed: the gains with k and the share are positive",
+        "per weight they are no smaller than at alpha_max, where the conditions make them positive",
+        forms.positive_concave(),
+        remark="rest is rho/2 for w_i, and 0 for theta_i.",
     ),
 )

@@ -11,7 +11,7 @@ from bounds.ledger import draw as exact
 from bounds.ledger.draw import Draw
 from bounds.ledger.step import Draws, Enumerated, Gram, Scalar, Step, StepKind, above, below
 from bounds.ledger.vectors import dot, square, vectors
-from bounds.papers.flame.proofs import runs
+from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import FlamePart, X, alpha, pair_terms, pi, same, theta_next, w, w_i_next, w_next
 from bounds.papers.flame.statements import F_star, L, k, lambda_, m, rho
 
@@ -71,7 +71,7 @@ def _duals(draw: Draw) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-_DUALS = Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws())
+_DUALS = Enumerated(kind=StepKind.END_TO_END, sides=_duals, operator="==", instances=Draws(), form=forms.dual_equation)
 
 
 # --- Lemma 3 ---
@@ -124,7 +124,7 @@ def _above_optimum(draw: Draw, *, penalty: Fraction) -> list[tuple[Fraction, Fra
 STEPS: tuple[Step, ...] = (
     _proposition_2(
         "1",
-        "eq. (21)",
+        "statement, eq. (21)",
         "f(theta_1) - f(theta_2) - <grad f(theta_i), theta_1 - theta_2> <= L/2 ||theta_1 - theta_2||^2, i = 1, 2",
         Enumerated(
             kind=StepKind.STANDARD,
@@ -137,19 +137,19 @@ STEPS: tuple[Step, ...] = (
     ),
     _proposition_3(
         "1",
-        "eq. (22)",
+        "statement, eq. (22)",
         "2 <theta_1, theta_2> <= k ||theta_1||^2 + ||theta_2||^2/k",
         Gram(left=2 * dot(one, other), operator="<=", right=k * square(one) + square(other) / k),
     ),
     _proposition_3(
         "2",
-        "eq. (23)",
+        "statement, eq. (23)",
         "||theta_1 - theta_2||^2 <= (1 + k) ||theta_1||^2 + (1 + 1/k) ||theta_2||^2",
         Gram(left=square(one - other), operator="<=", right=(1 + k) * square(one) + (1 + 1 / k) * square(other)),
     ),
     _proposition_3(
         "3",
-        "eq. (24)",
+        "statement, eq. (24)",
         "||sum_{i=1}^m theta_i||^2 <= m sum_{i=1}^m ||theta_i||^2",
         Enumerated(
             kind=StepKind.STANDARD, sides=_sum_of_vectors, operator="<=", instances=Draws(), constants={"power": 1}
@@ -279,7 +279,23 @@ STEPS: tuple[Step, ...] = (
             operator=">=",
             instances=Draws(),
             constants={"penalty": Fraction(1)},
+            form=forms.above_minimum,
         ),
         remark="Three rounds with (28), with any inner solutions; instances with a finite F^*.",
+    ),
+    _lemma_3(
+        "9",
+        "not printed: eq. (30) before Lemma 2 is put in",
+        "L >= F^* - sum_i <lambda*alpha_i*(theta_i - w_i) - pi_i, w_i - w> when rho >= lambda*alpha_i",
+        forms.any_dual(),
+        remark="joint and value are the objective (6) and the Lagrangian (8) without this client's part.",
+    ),
+    _lemma_3(
+        "10",
+        "not printed: Cauchy and Schwarz",
+        "sum_i <lambda*alpha_i*(theta_i - w_i) - pi_i, w_i - w> "
+        "<= max_i ||pi_i - lambda*alpha_i*(theta_i - w_i)|| sum_i ||w_i - w||",
+        forms.paired(),
+        remark="Client by client: R is the largest residual of (25), and A the distance of w_i from w.",
     ),
 )

@@ -15,9 +15,10 @@ import sympy as sp
 from bounds.ledger.draw import Draw, mean, subsets
 from bounds.ledger.families import mean as mean_of
 from bounds.ledger.families import per_client, total
-from bounds.ledger.step import Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
+from bounds.ledger.step import Algebraic, Draws, Enumerated, Gram, Number, Scalar, Step, StepKind, above, below, equal
 from bounds.ledger.vectors import Vector, square, vectors
-from bounds.papers.flame.proofs import runs
+from bounds.papers.flame import statements as flame
+from bounds.papers.flame.proofs import forms, runs
 from bounds.papers.flame.proofs.common import (
     FlamePart,
     X,
@@ -303,6 +304,11 @@ def _over_runs(sides: Callable[..., Any], *, everybody: bool, **constants: Numbe
     return _expectation(partial(sides, everybody=everybody), "<=", **constants)
 
 
+def _for_all(check: Enumerated, form: Callable[..., Algebraic]) -> Enumerated:
+    """The same claim with a form for all values."""
+    return replace(check, form=form)
+
+
 _WHO = (
     "Two clients, of which one is selected. (42)-(45) and (52) speak of round t + 1 for all clients, and (10), (11) "
     "and (13) hold in it for the selected ones alone: the others keep their variables, whatever their gradient."
@@ -370,7 +376,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (42), for all clients",
         "||grad_theta_i L||^2 <= 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_max",
         _over_runs(_by_theta, everybody=False, inner=2),
-        repaired=_over_runs(_by_theta, everybody=True, inner=2),
+        repaired=_for_all(_over_runs(_by_theta, everybody=True, inner=2), forms.by_theta),
         repair=f"{_WOULD}; and (L + lambda)^2",
         remark=_WHO,
     ),
@@ -445,7 +451,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (43), for all clients",
         "||grad_w_i L||^2 <= (2*rho^2 + 4*lambda^2*alpha_i^2) ||dw_i||^2 + 4*lambda^2*alpha_i^2 ||dtheta_i||^2",
         _over_runs(_by_w_i, everybody=False, factor=4),
-        repaired=_over_runs(_by_w_i, everybody=True, factor=4),
+        repaired=_for_all(_over_runs(_by_w_i, everybody=True, factor=4), forms.by_w_i),
         repair=_WOULD,
         remark=_WHO,
     ),
@@ -527,7 +533,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (45)",
         "||grad L(P^t)||^2 <= c_2 sum_i (||dtheta_i||^2 + ||dw_i||^2) + 2*m*eps_max",
         _over_runs(_by_all, everybody=False, inner=2),
-        repaired=_over_runs(_by_all, everybody=True, inner=2),
+        repaired=_for_all(_over_runs(_by_all, everybody=True, inner=2), forms.of_all),
         repair=f"{_WOULD}; and q > 0",
         remark=_WHO,
     ),
@@ -536,7 +542,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (46)",
         "E[L^{t+1} - L^t] <= E[sum_S -(..)*(||dw_i||^2 + ||dtheta_i||^2) + alpha_i^2/q*eps_i]",
         _expectation(partial(_change, with_young=False), "<=", **_PRINTED_COST),
-        repaired=_expectation(partial(_change, with_young=True), "<=", **_YOUNG_COST),
+        repaired=_for_all(_expectation(partial(_change, with_young=True), "<=", **_YOUNG_COST), forms.descent),
         repair=_YOUNG_REPAIR,
         remark="Lemma 1 in the mean over the selection.",
     ),
@@ -544,7 +550,7 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "22",
         "eq. (47), the steps",
         "E[sum_S v_i] = s/m sum_i v_i",
-        _expectation(_sampled, "==", power=1),
+        _for_all(_expectation(_sampled, "==", power=1), forms.chance),
         remark="v_i as if client i were selected, whoever is.",
     ),
     _unbiased(
@@ -552,7 +558,9 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
         "eq. (47), the inner errors",
         "E[sum_S alpha_i^2/q*eps_i] <= s*c_0*eps_max",
         _expectation(partial(_inner_errors, with_young=False), "<=", factor=Fraction(1)),
-        repaired=_expectation(partial(_inner_errors, with_young=True), "<=", factor=Fraction(1)),
+        repaired=_for_all(
+            _expectation(partial(_inner_errors, with_young=True), "<=", factor=Fraction(1)), forms.inner_errors
+        ),
         repair="q > 0",
         remark="Where all q < 0, c_0 is negative and a small eps_i has the larger term.",
     ),
@@ -671,6 +679,48 @@ _UNBIASED_STEPS: tuple[Step, ...] = (
             "1/1000); with 1/(4*q) in c_0 it is 2.5."
         ),
     ),
+    _unbiased(
+        "34",
+        "not printed: rho is at most 1",
+        "rho <= 1 where q > 0",
+        forms.small_penalty(),
+        remark="Of any client, times (lambda*alpha_i)^2.",
+    ),
+    _unbiased(
+        "35",
+        "not printed: the inner problems are convex",
+        "lambda >= L where q > 0, under the condition of Lemma 1",
+        forms.convex_inner(),
+        remark="Of any client, times alpha_i*(1 + rho). This is how c_2 covers what (42) has lost.",
+    ),
+    _unbiased(
+        "36",
+        "not printed: eqs. (41) to (44), repaired, and (47) put into eq. (40)",
+        "E||grad L(P^t)||^2 <= m*c_2/s E[sum_S (||dtheta_i||^2 + ||dw_i||^2)] + 2*m*eps_max",
+        forms.all_gradients(_C2),
+        remark="Client by client; chosen = E[1_i v_i].",
+    ),
+    _unbiased(
+        "37",
+        "not printed: for every large rho, eqs. (41) to (44) and (47), by what steps gain",
+        "E||grad L(P^t)||^2 <= m/s*ratio*E[sum_S (gain of theta_i)*||dtheta_i||^2 + (gain of w_i)*||dw_i||^2] "
+        "+ 2*m*eps_max",
+        forms.gradients_by_gains(sp.Integer(2)),
+        remark="Client by client, with its own gains; chosen = E[1_i v_i].",
+    ),
+    _unbiased(
+        "38",
+        "not printed: for every large rho, the ratio of theta_i",
+        "(42)-(44) over the gain is largest for the largest weight",
+        forms.largest_ratio(),
+        remark="Over alpha_i^2 in (42)-(44), and over alpha_i in the gain, which is rise*alpha_i - bend*alpha_i^2.",
+    ),
+    _unbiased(
+        "39",
+        "not printed: for every large rho, the ratio of w_i",
+        "(43) and (44) at the largest weight over the least gain",
+        forms.ratio_of_w(),
+    ),
 )
 
 _BIASED_STEPS: tuple[Step, ...] = (
@@ -679,7 +729,7 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "eq. (52), first inequality",
         "||grad L(Theta^t)||^2 <= sum_i 2*alpha_i^2*(L^2 + 2*lambda^2) ||dtheta_i||^2 + 2*eps_i",
         _over_runs(_by_all_thetas, everybody=False, inner=2),
-        repaired=_over_runs(_by_all_thetas, everybody=True, inner=2),
+        repaired=_for_all(_over_runs(_by_all_thetas, everybody=True, inner=2), forms.by_theta),
         repair=f"{_WOULD}; and (L + lambda)^2",
         remark=f"The equation has no printed number. {_WHO}",
     ),
@@ -712,7 +762,7 @@ _BIASED_STEPS: tuple[Step, ...] = (
         "eq. (54), first inequality",
         "E[sum_S -(..)_i ||dtheta_i||^2] <= s*gamma/m sum_i -(..)_i ||dtheta_i||^2 by (17)",
         _expectation(partial(_by_skew, each=True), "<="),
-        repaired=_expectation(partial(_by_skew, each=False), "<="),
+        repaired=_for_all(_expectation(partial(_by_skew, each=False), "<="), forms.own_gains),
         repair="-c_1 for the coefficients on the right, which is all that (55) needs; or equal weights",
         remark=(
             "(17) compares plain means of ||dtheta_i||^2. With unequal coefficients a selection may prefer clients "
@@ -813,6 +863,18 @@ _BIASED_STEPS: tuple[Step, ...] = (
             "Sets drawn with fixed unequal probabilities, so that gamma_bar > 0; otherwise as for (19). The selection "
             "of Algorithm 1 has gamma_bar = 0 where it chooses at all."
         ),
+    ),
+    _biased(
+        "15",
+        "not printed: eqs. (52) and (54), repaired",
+        "E||grad L(Theta^t)||^2 <= m*c_2/(s*gamma_bar) E[sum_S ||dtheta_i||^2] + 2*m*eps_max",
+        forms.theta_gradients(flame.C2, *forms.CONVEX),
+    ),
+    _biased(
+        "16",
+        "not printed: eqs. (52) and (54), repaired, for every large rho",
+        "E||grad L(Theta^t)||^2 <= 2*m/(s*gamma_bar)*alpha_max^2*(L + lambda)^2 E[sum_S ||dtheta_i||^2] + 2*m*eps_max",
+        forms.theta_gradients(flame.THETA_GRADIENT),
     ),
 )
 

@@ -2,6 +2,8 @@
 
 from bounds.papers.simfbo.proofs import (
     algorithm,
+    besides,
+    descent,
     lemma_7,
     lemma_8,
     lemma_9,
@@ -22,7 +24,9 @@ STEPS = (
     *lemma_8.STEPS,
     *lemma_9.STEPS,
     *lemma_10.STEPS,
+    *besides.STEPS,
     *lyapunov.STEPS,
+    *descent.STEPS,
     *rates.STEPS,
     *shrofbo.STEPS,
     *whole_runs.STEPS,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import sympy as sp
 
 from bounds.ledger.families import PerClient, per_client
-from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind
+from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Identity, Number, Scalar, Step, StepKind
 from bounds.statement import Condition
 
 # What a function of an instance yields: both sides of the claim.
@@ -68,6 +68,11 @@ def drawn(
 ) -> Enumerated:
     """A claim about random instances."""
     return Enumerated(kind=kind, sides=sides, operator=operator, instances=Draws(count=count), constants=constants)
+
+
+def for_all(check: Enumerated, form: Callable[..., Algebraic]) -> Enumerated:
+    """The same claim with a form for all values, see `Enumerated`."""
+    return replace(check, form=form)
 
 
 def weighted(names: str, weight: sp.Expr = sp.S.One) -> tuple[PerClient, ...]:

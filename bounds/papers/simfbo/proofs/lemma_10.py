@@ -15,7 +15,18 @@ from bounds.ledger.step import StepKind, above, below, positive
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, identity, nonnegative, positives, scalar
+from bounds.papers.simfbo.proofs import forms
+from bounds.papers.simfbo.proofs.form import (
+    Pairs,
+    ProofForm,
+    drawn,
+    for_all,
+    gram,
+    identity,
+    nonnegative,
+    positives,
+    scalar,
+)
 from bounds.papers.simfbo.proofs.rounds import BilevelRound, V, X, Y, drawn_round, opposite_round, weights
 
 _step = ProofForm("lemma-10")
@@ -324,7 +335,7 @@ STEPS = (
         12,
         "Lemma 10, eq. (34), the equalities",
         "E<y - y*, sum_C w~ h_y> = <y - y*, sum_i w_i h~_y,i - grad G(y) + grad G(y) - grad G(y*)>",
-        drawn(StepKind.EXPECTATION, _inner_y, "==", factor=1),
+        for_all(drawn(StepKind.EXPECTATION, _inner_y, "==", factor=1), forms.sampled_inner),
     ),
     _step(
         13,
@@ -432,7 +443,7 @@ STEPS = (
         20,
         "Lemma 10, the display for v, the equality",
         "E<v - v*, sum_C w~ h_v> split at grad_v R_i(x, y, v) and grad_v R_i(x, y*, v)",
-        drawn(StepKind.EXPECTATION, _inner_v, "==", factor=1),
+        for_all(drawn(StepKind.EXPECTATION, _inner_v, "==", factor=1), forms.sampled_inner_of_v),
     ),
     _step(
         21,

@@ -10,7 +10,18 @@ from bounds.ledger.step import StepKind, below
 from bounds.ledger.vectors import dot, square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
-from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative, positives, scalar, weighted
+from bounds.papers.simfbo.proofs import forms
+from bounds.papers.simfbo.proofs.form import (
+    Pairs,
+    ProofForm,
+    drawn,
+    for_all,
+    gram,
+    nonnegative,
+    positives,
+    scalar,
+    weighted,
+)
 from bounds.papers.simfbo.proofs.rounds import ZEROS, BilevelClient, BilevelRound, X, drawn_round
 
 _step = ProofForm("lemma-7")
@@ -75,7 +86,7 @@ STEPS = (
         2,
         "Lemma 7, eq. (19), (a)",
         "E<grad Phi(x^t), sum_{i in C} w~_i h_i> = E<grad Phi(x^t), sum_i w_i h~_i>",
-        drawn(StepKind.EXPECTATION, _inner, "==", factor=1),
+        for_all(drawn(StepKind.EXPECTATION, _inner, "==", factor=1), forms.inner_product),
     ),
     _step(
         3,

@@ -12,10 +12,12 @@ from bounds.ledger.families import squares, total
 from bounds.ledger.step import StepKind, below, equal, positive
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
+from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
     drawn,
+    for_all,
     gram,
     identity,
     nonnegative,
@@ -141,7 +143,7 @@ STEPS = (
         "Lemma 8, eq. (20), second equality",
         "E||sum_{j<k} a_j (noise_j + grad_j)||^2 = sum_{j<k} a_j^2 E||noise_j||^2 + E||sum_{j<k} a_j grad_j||^2",
         drawn(StepKind.EXPECTATION, _split, "==", factor=1),
-        repaired=drawn(StepKind.EXPECTATION, _split, "<=", factor=2),
+        repaired=for_all(drawn(StepKind.EXPECTATION, _split, "<=", factor=2), forms.noise_and_gradient),
         repair='"<=" with a factor 2 on both terms: a later gradient depends on the earlier noises.',
         remark='One client, any of the three variables (the others are "an easier case").',
     ),

@@ -14,10 +14,12 @@ from bounds.ledger.step import StepKind, above, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
+from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
     drawn,
+    for_all,
     gram,
     identity,
     nonnegative,
@@ -221,7 +223,7 @@ STEPS = (
         "Lemma 9, eq. (23), second equality",
         "E||sum_C w~ (h - h~ + h~)||^2 = E||sum_C w~ (h - h~)||^2 + E||sum_C w~ h~||^2",
         drawn(StepKind.EXPECTATION, _split, "==", factor=1),
-        repaired=drawn(StepKind.EXPECTATION, _repaired_split, "<=", factor=2),
+        repaired=for_all(drawn(StepKind.EXPECTATION, _repaired_split, "<=", factor=2), forms.split),
         repair=(
             '"<=" with the noise twice and (n/P) sum_i w_i^2 E||h~_i - grad_i||^2: h~_i follows the noisy path, only '
             "the gradient at the server's point is independent of it."
@@ -231,20 +233,20 @@ STEPS = (
         2,
         "Lemma 9, eq. (23), (a)",
         "E||sum_C w~_i (h_i - h~_i)||^2 = E sum_{i in C} w~_i^2 ||h_i - h~_i||^2",
-        drawn(StepKind.EXPECTATION, _independent_noises, "==", factor=1),
+        for_all(drawn(StepKind.EXPECTATION, _independent_noises, "==", factor=1), forms.sampled_noises),
         remark="By independence across clients; sampling without replacement, which is named, has no part in it.",
     ),
     _step(
         3,
         "Lemma 9, eq. (23), (b)",
         "E sum_{i in C} w~_i^2 ||h_i - h~_i||^2 = (n/P) sum_i w_i^2 E||h_i - h~_i||^2",
-        drawn(StepKind.EXPECTATION, _inclusion, "==", exponent=1),
+        for_all(drawn(StepKind.EXPECTATION, _inclusion, "==", exponent=1), forms.inclusion),
     ),
     _step(
         4,
         "Lemma 9, eq. (23), (c), over the local steps",
         "E||h_i - h~_i||^2 = sum_k (a_k/|a|_1)^2 E||noise_k||^2",
-        drawn(StepKind.EXPECTATION, _client_noise, "==", exponent=2),
+        for_all(drawn(StepKind.EXPECTATION, _client_noise, "==", exponent=2), forms.local_noises),
     ),
     _step(
         5,
@@ -257,7 +259,7 @@ STEPS = (
         6,
         "Lemma 9, eq. (24), (a)",
         "E||sum_C w~ h~||^2 = E||sum_C w~ h~ - sum_i w_i h~_i||^2 + E||sum_i w_i h~_i||^2",
-        drawn(StepKind.EXPECTATION, _decomposition, "==", factor=1),
+        for_all(drawn(StepKind.EXPECTATION, _decomposition, "==", factor=1), forms.around_mean),
     ),
     _step(
         7,
@@ -298,7 +300,7 @@ STEPS = (
         11,
         "Lemma 9, eq. (24)",
         "E||sum_C w~ h~||^2 = n(P-1)/(P(n-1)) E||sum_i w_i h~_i||^2 + n(n-P)/(P(n-1)) sum_i w_i^2 E||h~_i||^2",
-        drawn(StepKind.EXPECTATION, _variance, "==", one=1),
+        for_all(drawn(StepKind.EXPECTATION, _variance, "==", one=1), forms.sampled_variance),
     ),
     _step(
         12,

@@ -8,10 +8,12 @@ from bounds.ledger.step import Number, StepKind, above, below, equal
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import formulas
 from bounds.papers.simfbo import symbols as s
+from bounds.papers.simfbo.proofs import forms
 from bounds.papers.simfbo.proofs.form import (
     Pairs,
     ProofForm,
     drawn,
+    for_all,
     gram,
     identity,
     nonnegative,
@@ -56,7 +58,12 @@ _LEMMA_1 = (
         "||[G_yy]^-1||^2 ||F_y||^2 <= r^2",
         scalar(_inverse**2 * _slope**2, "<=", formulas.R**2, below(mu * _inverse, 1), below(_slope, L_f)),
     ),
-    _one(3, "Lemma 1", "||v*||^2 <= L_f^2/mu_g^2", drawn(StepKind.END_TO_END, _v_star, exponent=2)),
+    _one(
+        3,
+        "Lemma 1",
+        "||v*||^2 <= L_f^2/mu_g^2",
+        for_all(drawn(StepKind.END_TO_END, _v_star, exponent=2), forms.optimal_v),
+    ),
 )
 
 # --- Lemma 2 and Proposition 1 ---
@@ -291,7 +298,7 @@ _LEMMA_3 = (
         5,
         "Lemma 3",
         "||grad_v R_i(x_1, y_1, v) - grad_v R_i(x_2, y_2, v)||^2 <= L_R^2 (||x_1 - x_2||^2 + ||y_1 - y_2||^2)",
-        drawn(StepKind.END_TO_END, _linear_system, exponent=2),
+        for_all(drawn(StepKind.END_TO_END, _linear_system, exponent=2), forms.linear_system),
         remark="Quadratic f_i and g_i, for which L_R^2 = 2*L_1^2.",
     ),
 )
