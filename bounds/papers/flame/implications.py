@@ -31,11 +31,13 @@ _THETA = Fact(
 )
 
 # The same with c_2, which covers what (42) has lost.
+# What the conditions say at the least and the largest weight holds at every client's.
+_OF_EACH = numbered("flame/lemma-1", 32, 35)
 _ALL_REPAIRED = Fact(
     location="eqs. (45) and (47), with (L + lambda)^2 in (42)",
     quantity=flame.grad_L2,
     bound=m / s * flame.C2 * (flame.dtheta2 + flame.dw2) + 2 * m * eps_max,
-    steps=numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16, 22, 34, 35, 36),
+    steps=(*_OF_EACH, *numbered("flame/theorem-2-unbiased", 1, 2, 7, 14, 16, 22, 34, 35, 36)),
     joined="flame/theorem-2-unbiased-36",
 )
 _THETA_REPAIRED = Fact(
@@ -44,6 +46,7 @@ _THETA_REPAIRED = Fact(
     bound=m / (s * gamma_bar) * flame.C2 * flame.dtheta2 + 2 * m * eps_max,
     # That gamma_bar > 0 is assumed.
     steps=(
+        *_OF_EACH,
         *numbered("flame/theorem-2-unbiased", 34, 35),
         *numbered("flame/theorem-2-biased", 4, 5, 7, 8, 15),
     ),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import sympy as sp
 
@@ -103,7 +104,10 @@ def _theorem_2(conclusion: str, premise: str, location: str, constants: dict[sp.
         location,
         at=constants,
         using=(),
-        remark="At w_i = p_i.",
+        remark=(
+            "At w_i = p_i: of w_i and rho^(t) the proof of Theorem 1 uses that the w_i are fixed, positive and add up "
+            "to 1, and the bounds on rho^(t), and nothing of how they are made of the a_i; no step of it has that."
+        ),
     )
 
 
@@ -149,9 +153,13 @@ def _uses(*names: str) -> tuple[Use, ...]:
 
 
 def _by_lines(
-    conclusion: str, claims: dict[str, tuple[str, ...]], location: str, *known: str, joined: str = ""
+    conclusion: str,
+    claims: dict[str, tuple[str, ...]],
+    location: str,
+    *known: str,
+    joined: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Implication]:
-    """Each claim from its lines, about vectors, which use the ``known`` statements."""
+    """Each claim from its lines, about vectors, which use the ``known`` statements; ``joined`` has the last of each."""
     statement = bounds.get(f"simfbo/{conclusion}")
     for claim in statement.claims:
         ((quantity, _),) = claim.metric.weights.items()
@@ -160,7 +168,7 @@ def _by_lines(
             quantity=quantity,
             bound=claim.bound,
             steps=claims[claim.name],
-            joined=joined,
+            joined=joined.get(claim.name, ""),
         )
         yield Implication(
             conclusion=statement.key, claim=claim.name, start=lines, known=_uses(*known), location=location
@@ -201,12 +209,12 @@ def _lemmas() -> Iterator[Implication]:
     )
     yield from _by_lines(
         "lemma-7-repaired",
-        {"main": _of("7", 1, 2, 3, 4, 5, 6, 8, 9)},
+        {"main": _of("7", 1, 2, 3, 4, 5, 6, 8, 10, 9)},
         "Appendix D.1, proof of Lemma 7",
         "lemma-1",
         "lemma-4-repaired:Phi",
         "lemma-6:f",
-        joined="simfbo/lemma-7-9",
+        joined={"main": "simfbo/lemma-7-9"},
     )
     bounded = _of("8", 1, 11, 12, 20, 21, 24)
     yield from _by_lines(
@@ -215,7 +223,7 @@ def _lemmas() -> Iterator[Implication]:
         "Appendix D.2, proof of Lemma 8",
         "lemma-2-repaired",
         "lemma-5",
-        joined="simfbo/lemma-8-21",
+        joined={"x": "simfbo/lemma-8-21", "y": "simfbo/lemma-8-23", "v": "simfbo/lemma-8-21"},
     )
     yield from _by_lines(
         "lemma-9-repaired",
@@ -225,10 +233,11 @@ def _lemmas() -> Iterator[Implication]:
             "v": (*_MOMENT, *_of("7", 8), *_of("9", 5, 19, 21, 26, 27)),
         },
         "Appendix D.3, proof of Lemma 9",
+        "lemma-1",
         "lemma-3",
         "lemma-5",
         "lemma-6",
-        joined="simfbo/lemma-9-25",
+        joined={"x": "simfbo/lemma-9-27", "y": "simfbo/lemma-9-28", "v": "simfbo/lemma-9-27"},
     )
     yield from _by_lines(
         "lemma-10-repaired",
@@ -238,9 +247,10 @@ def _lemmas() -> Iterator[Implication]:
         },
         "Appendix D.4, proof of Lemma 10",
         "lemma-1",
+        "lemma-2-repaired",
         "lemma-3",
         "lemma-4-repaired",
-        joined="simfbo/lemma-10-30",
+        joined=dict.fromkeys(("y", "v"), "simfbo/lemma-10-30"),
     )
 
 

@@ -182,6 +182,7 @@ PROPOSITION_2_REPAIRED = make_statement(
     (make_claim("main", v_change, LEMMA_10_V_REPAIRED),),
     algorithm="simfbo",
     assumptions=ROUND,
+    conditions=(at_most("eta_v", eta_v, ETA_V_REPAIRED),),
     step_products=PRODUCTS,
     follows_from=("lemma-10-repaired",),
     remark="The second claim of simfbo/lemma-10-repaired.",

@@ -38,6 +38,7 @@ from bounds.papers.simfbo.lemmas import (
 from bounds.papers.simfbo.step_sizes import (
     DEFAULTS,
     DEFAULTS_REPAIRED,
+    ETA_V_REPAIRED,
     HETEROGENEITY,
     PRODUCTS,
     RATIOS,
@@ -340,7 +341,7 @@ LEMMA_9_REPAIRED = make_statement(
     algorithm="simfbo",
     assumptions=ROUND,
     conditions=(TWO_CLIENTS, HETEROGENEITY),
-    follows_from=("lemma-3", "lemma-5", "lemma-6"),
+    follows_from=("lemma-1", "lemma-3", "lemma-5", "lemma-6"),
     remark=(
         "With beta_gh^2*L_1^2, the error of y in claim v, and the cross term of (23): for one client at most the "
         "noise once more plus the average of Delta, since the gradient at the server's point is independent of it."
@@ -375,9 +376,11 @@ LEMMA_10_REPAIRED = make_statement(
     (make_claim("y", y_change, LEMMA_10_Y_REPAIRED), make_claim("v", v_change, LEMMA_10_V_REPAIRED)),
     algorithm="simfbo",
     assumptions=ROUND,
+    conditions=(at_most("eta_v", eta_v, ETA_V_REPAIRED),),
     step_products=PRODUCTS,
-    follows_from=("lemma-1", "lemma-3", "lemma-4-repaired"),
+    follows_from=("lemma-1", "lemma-2-repaired", "lemma-3", "lemma-4-repaired"),
     remark=(
+        "With Lemma 2's limit on eta_v: without it the local v are not bounded, nor is one client's sampled gradient. "
         "The product with the direction of x is the product of the conditional means, which costs L_y^2/delta_t1, and "
         "a covariance, which costs one more squared step of y and L_y^2 once more; ||x^(t+1) - x^t|| is bounded by "
         "beta_max times one client's sampled gradient. The same for v, the projection being non-expansive; "

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
-from bounds.ledger.step import below
+from bounds.ledger.draw import Draw, plus
+from bounds.ledger.draw import dot as dot_of
+from bounds.ledger.draw import square as square_of
+from bounds.ledger.step import Number, StepKind, below
 from bounds.ledger.vectors import square, vectors
 from bounds.papers.simfbo import symbols as s
 from bounds.papers.simfbo.proofs import forms
-from bounds.papers.simfbo.proofs.form import ProofForm, gram, nonnegative
+from bounds.papers.simfbo.proofs.form import Pairs, ProofForm, drawn, gram, nonnegative
 
 _two, _four, _five, _six, _seven, _eight, _nine, _ten = (
     ProofForm(f"lemma-{number}") for number in (2, 4, 5, 6, 7, 8, 9, 10)
@@ -17,6 +22,23 @@ _ONE, _TWO, _THREE, _FOUR = (sp.Integer(number) for number in range(1, 5))
 (_dg,) = vectors("dg")
 _moved2 = nonnegative("distance2")
 _r = s.L_f / s.mu_g
+
+
+def _descent_lemma(draw: Draw, half: Number) -> Pairs:
+    """A function of two variables whose second derivative by the first is another one where that is negative."""
+    L_Phi = draw.positive()
+    left, right, other = (draw.rational(-L_Phi, L_Phi) for _ in range(3))
+    slope, x, d = draw.vector(2), draw.vector(2), draw.vector(2)
+
+    def curvature(u: Fraction) -> Fraction:
+        return left if u < 0 else right
+
+    def value(u: Fraction, v: Fraction) -> Fraction:
+        return curvature(u) / 2 * u**2 + other / 2 * v**2 + slope[0] * u + slope[1] * v
+
+    gradient = (curvature(x[0]) * x[0] + slope[0], other * x[1] + slope[1])
+    yield value(*plus(x, d)), value(*x) + dot_of(gradient, d) + half * L_Phi * square_of(d)
+
 
 STEPS = (
     _two(
@@ -93,6 +115,13 @@ STEPS = (
         "E Phi(x+) - E Phi(x) <= ...",
         forms.descent(_ONE),
         remark="slope = L_1^2 + r^2 L_2^2.",
+    ),
+    _seven(
+        10,
+        "Lemma 7, not printed: the descent lemma",
+        "Phi(x+) <= Phi(x) + <grad Phi(x), x+ - x> + L_Phi/2 ||x+ - x||^2 where grad Phi is L_Phi-Lipschitz",
+        drawn(StepKind.STANDARD, _descent_lemma, half=Fraction(1, 2)),
+        remark="Two dimensions, with gradients that are linear on either side of a line.",
     ),
     _eight(
         20,
