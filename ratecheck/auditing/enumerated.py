@@ -187,8 +187,8 @@ def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any,
 
 
 def instance_text(instance: Instance) -> str:
-    """An instance as evidence shows it: the rows of a matrix with a 1 for who takes part, or its number."""
+    """An instance as evidence shows it: the rows of a matrix with a 1 for who takes part, or the number of a draw."""
     if isinstance(instance, ParticipationMatrix):
         rows = ["".join("1" if there else "0" for there in row) for row in instance.matrix]
         return f"the {instance.T} x {instance.N} matrix {'/'.join(rows)}"
-    return f"instance {instance.index}"
+    return f"draw {instance.index}"
