@@ -8,30 +8,97 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
-from typing import TypeAlias
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
+import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
+from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar
+from bounds.ledger.vectors import factors
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
-from ratecheck.algebra.evaluate import Point, Undefined
+from ratecheck.algebra.evaluate import Point, Undefined, holds, sides_text
 from ratecheck.aliases import Array
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide, decide_enumerated
-from ratecheck.auditing.decision import FULL, QUICK, Decision, Effort
-from ratecheck.auditing.enumerated import EnumeratedInstances
+from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
 from ratecheck.auditing.inequality import refuted
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation.seeking import failing
 
 Algebraic: TypeAlias = Identity | Scalar | Gram
 
 _COMPARED = 40
 _GENERATIONS = 30
 _TRIED = 6
+_FAILURES = 5
+_NONE: Mapping[str, Number] = {}
+_VANISHING = 60
 _DENOMINATORS = (1, 12, 10**4, 10**14)
 _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, OverflowError, Undefined)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What other code makes of a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
+
+    "elsewhere" is a claim of which both sides have changed wherever one has; ``why`` is the evidence.
+    """
+
+    outcome: str
+    why: str
+
+
+class _Comparing:
+    """A claim and one with other code, from instance to instance."""
+
+    def __init__(self, operator: str) -> None:
+        self._sign = {"<=": 1, "<": 1, ">=": -1, ">": -1}.get(operator, 0)
+        self._same = self._weaker = True
+        self.one_sided = False
+        self._compared, self._errors = 0, list[str]()
+
+    def raised(self, error: BaseException) -> None:
+        """The other code failed on an instance."""
+        self._errors.append(f"{type(error).__name__}: {' '.join(str(error).split())}"[:100])
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it fails wherever it was tried, several times."""
+        return len(self._errors) >= _FAILURES and not self._compared
+
+    def add(self, printed: Pairs, other: Pairs) -> None:
+        """What both yield on an instance."""
+        self._compared += len(other)
+        if printed == other:
+            return
+        self._same = False
+        self.one_sided |= len(printed) != len(other) or any(
+            (old[0] == new[0]) != (old[1] == new[1]) for old, new in zip(printed, other, strict=True)
+        )
+        if len(printed) == len(other):
+            lost = [self._sign * (new[1] - new[0] - old[1] + old[0]) for old, new in zip(printed, other, strict=True)]
+            self._weaker &= bool(self._sign) and min(lost, default=0) >= 0
+        else:
+            # Fewer of the same comparisons.
+            self._weaker &= not Counter(other) - Counter(printed)
+
+    @property
+    def result(self) -> Comparison:
+        """After all instances, of which none refutes it."""
+        if self._errors:
+            return Comparison("senseless", self._errors[0])
+        if not self._compared:
+            return Comparison("senseless", "it is about no instance")
+        said = f"{self._compared} comparisons"
+        if self._same or not self.one_sided:
+            return Comparison("same" if self._same else "elsewhere", said)
+        return Comparison("weaker" if self._weaker else "true", said)
 
 
 class Probe:
@@ -50,15 +117,73 @@ class Probe:
         """Whether the claim itself holds."""
         return decide(self.check) if self._family is None else self.decide(self.check, FULL)
 
-    def decide(self, mutant: Check, effort: Effort = QUICK) -> Decision:
-        """Whether a mutant holds."""
+    def decide(self, mutant: Check, effort: Effort = QUICK, *, vanishing: bool = False) -> Decision:
+        """Whether a mutant holds; with ``vanishing`` it is tried first where some quantities are 0."""
         if isinstance(mutant, Enumerated):
             assert self._family is not None
             return decide_enumerated(mutant, self._family, effort)
         found = self._points.counterexample(mutant)
+        if found is None and vanishing:
+            found = self._points.vanishing(mutant)
         if found is not None:
             return refuted(self._points.written(mutant), found)
+        if isinstance(mutant, Gram) and mutant.operator in ("<", ">"):
+            return Decision(answer=Answer.UNKNOWN, evidence="no vectors were found at which both sides are equal")
         return decide(mutant, effort)
+
+    def compare(self, sides: Callable[..., Any]) -> Comparison:
+        """How the claim with other code for its sides differs from it on the instances, which alone decide."""
+        assert isinstance(self.check, Enumerated)
+        found = _Comparing(self.check.operator)
+        for instance, printed in self._instances:
+            if printed is None:
+                continue
+            try:
+                pairs_ = pairs(sides(instance.again(), **self.check.constants))
+                failed = next((each for each in pairs_ if not holds(each[0], self.check.operator, each[1])), None)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever code with something changed may do
+                found.raised(error)
+                if found.hopeless:
+                    break
+                continue
+            found.add(printed, pairs_)
+            if failed is not None and found.one_sided:
+                sides_ = sides_text(failed[0], self.check.operator, failed[1])
+                return Comparison("false", f"false on {instance_text(instance)}: {sides_}")
+        if found.result.outcome == "true":
+            said = self.sought(sides, self.check.operator)
+            return found.result if said is None else Comparison("false", said)
+        return found.result
+
+    def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
+        """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""
+        check = self.check
+        assert isinstance(check, Enumerated)
+        if not isinstance(check.instances, Draws):
+            return None
+        put = {**check.constants, **constants}
+
+        def compared(draw: Any) -> Pairs:
+            return pairs(sides(draw.again() if draw.tape else draw, **put))
+
+        draw = failing(compared, operator, named(check.sides), check.instances.count)
+        if draw is None:
+            return None
+        try:
+            printed = pairs(check.sides(draw.again(), **check.constants))
+        except (ZeroDivisionError, Undefined):
+            return None
+        # Where the claim itself fails nothing is known about the mutant.
+        if not printed or not all(holds(left, check.operator, right) for left, right in printed):
+            return None
+        return "false on an instance that was looked for"
+
+    @functools.cached_property
+    def _instances(self) -> list[tuple[Instance, Pairs | None]]:
+        """The instances of the claim with its comparisons."""
+        assert self._family is not None
+        assert isinstance(self.check, Enumerated)
+        return [*self._family.rows(self.check.constants)]
 
     def direction(self, constant: PrintedConstant) -> int:
         """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""
@@ -111,7 +236,13 @@ class _Points:
 
     def written(self, check: Algebraic) -> Scalar:
         """A claim or its mutant in coordinates."""
-        return self._coordinates.scalar(_scalar(check), 1)
+        scalar = _scalar(check)
+        products = {s for side in (scalar.left, scalar.right) for s in sp.sympify(side).free_symbols if factors(s)}
+        if products <= self._coordinates.products.keys():
+            return self._coordinates.scalar(scalar, 1)
+        # Vectors in each other's place have other inner products, of the same coordinates.
+        sides = [side for h in scalar.hypotheses for side in (h.left, h.right)]
+        return Coordinates(scalar.left, scalar.right, *sides).scalar(scalar, 1)
 
     @functools.cached_property
     def _places(self) -> Array:
@@ -159,12 +290,44 @@ class _Points:
                 break
             for denominator in _DENOMINATORS:
                 point = self._exact(column, denominator)
-                found = None if point is None else refutes(point, claim.left, claim.operator, claim.right)
-                if found is not None and confirmed(
-                    found, self._region.hypotheses, claim.left, claim.operator, claim.right
-                ):
+                found = None if point is None else self._fails(point, claim)
+                if found is not None:
                     return found
         return None
+
+    def vanishing(self, mutant: Algebraic) -> Counterexample | None:
+        """A point at which a mutant fails where some quantities are 0: what is orthogonal, or equal, often is there.
+
+        All that may vanish does, or all vectors do, or one or two quantities.
+        """
+        claim = self.written(mutant)
+        zero = [s for s in self._region.symbols if not s.is_positive and not s.is_integer]
+        few = itertools.chain(((s,) for s in zero), itertools.combinations(zero, 2))
+        sets = [tuple(zero), tuple(s for s in zero if not s.is_nonnegative), *itertools.islice(few, _VANISHING)]
+        return next(
+            (
+                found
+                for zeros in dict.fromkeys(sets)
+                for point in self._starts
+                if (found := self._fails({**point, **dict.fromkeys(zeros, Fraction(0))}, claim)) is not None
+            ),
+            None,
+        )
+
+    @functools.cached_property
+    def _starts(self) -> list[Point]:
+        """A few points, not all of which need to keep the hypotheses."""
+        columns = range(min(_TRIED, self._places.shape[1]))
+        found = [self._exact(column, denominator) for column in columns for denominator in _DENOMINATORS[:2]]
+        odd = {s: Fraction(k + 2, 1 if s.is_integer else 2) for k, s in enumerate(self._region.symbols)}
+        return [*filter(None, found), odd]
+
+    def _fails(self, point: Point, claim: Scalar) -> Counterexample | None:
+        found = refutes(point, claim.left, claim.operator, claim.right)
+        if found is None:
+            return None
+        kept = confirmed(found, self._region.hypotheses, claim.left, claim.operator, claim.right)
+        return found if kept else None
 
     def _exact(self, column: int, denominator: int) -> Point | None:
         """A point in fractions."""

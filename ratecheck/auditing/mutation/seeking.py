@@ -1,0 +1,123 @@
+"""Instances on which a claim with something wrong in it fails: drawn like the others, and then changed for the worse.
+
+A draw is a sequence of numbers in [0, 1), from which all that is drawn follows. Changing a few of them gives another
+instance of the same kind. Those on which the wrong claim is nearest to failing are changed further.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from bounds.ledger.draw import Draw
+from ratecheck.algebra.evaluate import Value, holds
+
+T = TypeVar("T")
+
+_STARTS, _PARENTS, _GENERATIONS, _CHILDREN = 30, 4, 6, 8
+_FAILURES = 8
+_ENDS = (0.0, 0.05, 0.5, 0.999999)
+
+
+class TapedDraw(Draw):
+    """The draw that a sequence of numbers makes; where more are needed it goes on at random, the same each time."""
+
+    def __init__(self, index: int, seed: str, tape: Sequence[float] = ()) -> None:
+        super().__init__(index, seed)
+        self.tape = list(tape)
+        self._random = _Tape(self.tape, random.Random(f"{seed}/tape/{index}/{len(tape)}"))  # type: ignore[assignment]  # noqa: S311
+
+    def again(self) -> TapedDraw:
+        """The same instance from the start."""
+        return TapedDraw(self.index, self._seed, self.tape)
+
+    def other(self, rng: random.Random) -> TapedDraw:
+        """One with a few of its numbers changed."""
+        tape = list(self.tape)
+        for _ in range(rng.randint(1, 3)):
+            place = rng.randrange(len(tape))
+            near = min(max(tape[place] + rng.gauss(0, 0.1), 0.0), 0.999999)
+            tape[place] = rng.choice((rng.random(), rng.choice(_ENDS), near))
+        return TapedDraw(self.index, self._seed, tape)
+
+
+class _Tape:
+    """What `Draw` needs of a generator of random numbers, from a sequence."""
+
+    def __init__(self, tape: list[float], beyond: random.Random) -> None:
+        self._tape, self._beyond, self._place = tape, beyond, 0
+
+    def random(self) -> float:
+        """The next number."""
+        if self._place == len(self._tape):
+            self._tape.append(self._beyond.random())
+        self._place += 1
+        return self._tape[self._place - 1]
+
+    def randint(self, low: int, high: int) -> int:
+        """A whole number from low to high."""
+        return low + int(self.random() * (high - low + 1))
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options."""
+        return options[int(self.random() * len(options))]
+
+
+def failing(
+    compared: Callable[[Any], Sequence[tuple[Value, Value]]], operator: str, seed: str, count: int
+) -> TapedDraw | None:
+    """An instance on which one of the comparisons fails, if some hundred tries find one.
+
+    ``count`` is how many ordinary instances the claim has: some ledgers make special ones of some numbers.
+    """
+    rng = random.Random(f"{seed}/sought")  # noqa: S311  # no secret
+    search = _Search(compared, operator)
+    for number in range(_STARTS):
+        search.look(TapedDraw(number % max(count, 1), f"{seed}/sought"))
+        if search.over:
+            return search.found
+    for _ in range(_GENERATIONS):
+        parents = search.nearest()
+        for child in range(_CHILDREN if parents else 0):
+            search.look(parents[child % len(parents)].other(rng))
+            if search.over:
+                return search.found
+    return None
+
+
+class _Search:
+    """What is known of the instances that were tried."""
+
+    def __init__(self, compared: Callable[[Any], Sequence[tuple[Value, Value]]], operator: str) -> None:
+        self._compared, self._operator = compared, operator
+        self._known: list[tuple[float, int, TapedDraw]] = []
+        self._errors = 0
+        self.found: TapedDraw | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to look for, or no sense in it."""
+        return self.found is not None or self._errors >= _FAILURES
+
+    def look(self, draw: TapedDraw) -> None:
+        """Try an instance."""
+        try:
+            pairs = self._compared(draw)
+        except (Exception, SystemExit):  # noqa: BLE001  # whatever code with something changed may do
+            self._errors += 1
+            return
+        if any(not holds(left, self._operator, right) for left, right in pairs):
+            self.found = draw
+        slack = [_slack(left, right) for left, right in pairs if left or right]
+        if slack and draw.tape:
+            self._known.append((min(slack), len(self._known), draw))
+
+    def nearest(self) -> list[TapedDraw]:
+        """Those on which the claim is nearest to failing."""
+        return [draw for _, _, draw in sorted(self._known)[:_PARENTS]]
+
+
+def _slack(left: Value, right: Value) -> float:
+    """How far apart the sides are, relatively."""
+    return float(abs(right - left) / (abs(left) + abs(right)))
