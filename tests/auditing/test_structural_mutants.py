@@ -251,6 +251,25 @@ def test_what_is_the_same_or_weaker_or_makes_no_sense_is_counted_apart():
     assert all(reason != "makes no sense" for _, _, reason in found.survivors)
 
 
+def test_a_change_of_both_sides_alike_is_another_claim():
+    """Whether it holds or not; with roots as well, of which a difference is no fraction."""
+
+    def alike(draw):
+        value = draw.positive()
+        first = [value, value + 7][0]
+        return first, first + first * first
+
+    def rooted(draw):
+        one, other = draw.positive(), draw.positive()
+        return [(0, sp.sqrt(sp.Rational(mean([one, other])))), (0, sp.Rational(max(one, other)))]
+
+    fates = {m.change.partition(" in line")[0]: m.fate for m in structural(enumerated(alike))}
+    assert fates["[value, value + 7][1] for [value, value + 7][0]"] is MutantStatus.ELSEWHERE
+    fates = {m.change.partition(" in line")[0]: m.fate for m in structural(enumerated(rooted))}
+    assert fates["max for mean"] is MutantStatus.WEAKER
+    assert fates["given the first outcome for mean"] is MutantStatus.UNSEEN
+
+
 def test_the_number_of_changes_is_bounded_and_spread():
     """The same ones each time, of each kind."""
     assert structure.spread([[1, 2, 3], [], [4]], 3) == [1, 4, 3]

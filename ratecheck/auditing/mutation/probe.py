@@ -20,7 +20,7 @@ import sympy as sp
 from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar
 from bounds.ledger.vectors import factors
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
-from ratecheck.algebra.evaluate import Point, Undefined, holds, sides_text
+from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide, decide_enumerated
@@ -36,7 +36,7 @@ Algebraic: TypeAlias = Identity | Scalar | Gram
 _COMPARED = 40
 _GENERATIONS = 30
 _TRIED = 6
-_FAILURES = 5
+_FAILURES = 3
 _NONE: Mapping[str, Number] = {}
 _VANISHING = 60
 _DENOMINATORS = (1, 12, 10**4, 10**14)
@@ -58,45 +58,58 @@ class _Comparing:
     """A claim and one with other code, from instance to instance."""
 
     def __init__(self, operator: str) -> None:
+        self._operator = operator
         self._sign = {"<=": 1, "<": 1, ">=": -1, ">": -1}.get(operator, 0)
         self._same = self._weaker = True
-        self.one_sided = False
-        self._compared, self._errors = 0, list[str]()
+        self._one_sided = False
+        self._compared, self._errors, self._false = 0, list[str](), ""
 
     def raised(self, error: BaseException) -> None:
         """The other code failed on an instance."""
         self._errors.append(f"{type(error).__name__}: {' '.join(str(error).split())}"[:100])
 
     @property
-    def hopeless(self) -> bool:
-        """Whether it fails wherever it was tried, several times."""
-        return len(self._errors) >= _FAILURES and not self._compared
+    def settled(self) -> bool:
+        """Whether no other instance matters: it is false, or fails wherever it was tried."""
+        return bool(self._false and self._one_sided) or (len(self._errors) >= _FAILURES and not self._compared)
 
-    def add(self, printed: Pairs, other: Pairs) -> None:
+    def add(self, instance: Instance, printed: Pairs, other: Pairs) -> None:
         """What both yield on an instance."""
+        failed = next((each for each in other if not holds(each[0], self._operator, each[1])), None)
         self._compared += len(other)
         if printed == other:
             return
         self._same = False
-        self.one_sided |= len(printed) != len(other) or any(
+        self._one_sided |= len(printed) != len(other) or any(
             (old[0] == new[0]) != (old[1] == new[1]) for old, new in zip(printed, other, strict=True)
         )
+        if failed is not None and not self._false:
+            text = sides_text(failed[0], self._operator, failed[1])
+            self._false = f"false on {instance_text(instance)}: {text}"
         if len(printed) == len(other):
-            lost = [self._sign * (new[1] - new[0] - old[1] + old[0]) for old, new in zip(printed, other, strict=True)]
-            self._weaker &= bool(self._sign) and min(lost, default=0) >= 0
+            self._weaker &= all(self._follows(old, new) for old, new in zip(printed, other, strict=True))
         else:
             # Fewer of the same comparisons.
             self._weaker &= not Counter(other) - Counter(printed)
 
+    def _follows(self, old: tuple[Value, Value], new: tuple[Value, Value]) -> bool:
+        """Whether one comparison follows from another: it has at least its slack."""
+        if all(isinstance(side, Fraction) for side in (*old, *new)):
+            return self._sign != 0 and self._sign * (new[1] - new[0] - old[1] + old[0]) >= 0
+        up, down = self._sign * sign(old[1], new[1]), self._sign * sign(new[0], old[0])
+        return self._sign != 0 and up >= 0 and down >= 0
+
     @property
     def result(self) -> Comparison:
-        """After all instances, of which none refutes it."""
+        """After all instances."""
+        if self._false and self._one_sided:
+            return Comparison("false", self._false)
         if self._errors:
             return Comparison("senseless", self._errors[0])
         if not self._compared:
             return Comparison("senseless", "it is about no instance")
         said = f"{self._compared} comparisons"
-        if self._same or not self.one_sided:
+        if self._same or not self._one_sided:
             return Comparison("same" if self._same else "elsewhere", said)
         return Comparison("weaker" if self._weaker else "true", said)
 
@@ -139,21 +152,17 @@ class Probe:
             if printed is None:
                 continue
             try:
-                pairs_ = pairs(sides(instance.again(), **self.check.constants))
-                failed = next((each for each in pairs_ if not holds(each[0], self.check.operator, each[1])), None)
+                other = pairs(sides(instance.again(), **self.check.constants))
+                found.add(instance, printed, other)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever code with something changed may do
                 found.raised(error)
-                if found.hopeless:
-                    break
-                continue
-            found.add(printed, pairs_)
-            if failed is not None and found.one_sided:
-                sides_ = sides_text(failed[0], self.check.operator, failed[1])
-                return Comparison("false", f"false on {instance_text(instance)}: {sides_}")
-        if found.result.outcome == "true":
-            said = self.sought(sides, self.check.operator)
-            return found.result if said is None else Comparison("false", said)
-        return found.result
+            if found.settled:
+                break
+        result = found.result
+        if result.outcome != "true":
+            return result
+        said = self.sought(sides, self.check.operator)
+        return result if said is None else Comparison("false", said)
 
     def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
         """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from bounds.ledger.draw import Draw
@@ -15,7 +16,7 @@ from ratecheck.algebra.evaluate import Value, holds
 
 T = TypeVar("T")
 
-_STARTS, _PARENTS, _GENERATIONS, _CHILDREN = 30, 4, 6, 8
+_STARTS, _PARENTS, _GENERATIONS, _CHILDREN = 30, 4, 16, 8
 _FAILURES = 8
 _ENDS = (0.0, 0.05, 0.5, 0.999999)
 
@@ -67,7 +68,7 @@ class _Tape:
 def failing(
     compared: Callable[[Any], Sequence[tuple[Value, Value]]], operator: str, seed: str, count: int
 ) -> TapedDraw | None:
-    """An instance on which one of the comparisons fails, if some hundred tries find one.
+    """An instance on which one of the comparisons fails, if fewer than two hundred tries find one.
 
     ``count`` is how many ordinary instances the claim has: some ledgers make special ones of some numbers.
     """
@@ -104,12 +105,13 @@ class _Search:
         """Try an instance."""
         try:
             pairs = self._compared(draw)
+            failed = any(not holds(left, self._operator, right) for left, right in pairs)
+            slack = [_slack(left, right) for left, right in pairs if left or right]
         except (Exception, SystemExit):  # noqa: BLE001  # whatever code with something changed may do
             self._errors += 1
             return
-        if any(not holds(left, self._operator, right) for left, right in pairs):
+        if failed:
             self.found = draw
-        slack = [_slack(left, right) for left, right in pairs if left or right]
         if slack and draw.tape:
             self._known.append((min(slack), len(self._known), draw))
 
@@ -120,4 +122,6 @@ class _Search:
 
 def _slack(left: Value, right: Value) -> float:
     """How far apart the sides are, relatively."""
-    return float(abs(right - left) / (abs(left) + abs(right)))
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return float(abs(right - left) / (abs(left) + abs(right)))
+    return abs(float(right) - float(left)) / (abs(float(left)) + abs(float(right)))
