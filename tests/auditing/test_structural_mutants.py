@@ -19,7 +19,7 @@ from ratecheck.auditing.mutation import analysis, code, probe, structure
 from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.auditing.mutation.mutants import MutantKind
 from ratecheck.auditing.mutation.rewrites import rewrites
-from ratecheck.auditing.mutation.seeking import TapedDraw, failing
+from ratecheck.auditing.mutation.seeking import Seeker, TapedDraw
 
 x, y = sp.symbols("x y", positive=True)
 z = sp.Symbol("z", nonnegative=True)
@@ -159,13 +159,15 @@ def test_who_takes_part_is_taken_for_who_has_done_so():
     """In the code of a claim on participation, of which everything is part of the claim."""
 
     def sides(who: ParticipationMatrix):
-        return [(len(who.present(t)), len(who.seen(t))) for t in range(who.T)]
+        found = [(len(who.present(t)), len(who.seen(t))) for t in range(who.T)]
+        return [*found, (0, sum(len(who.seen(s)) for s in range(who.T)))]
 
     said = changed(enumerated(sides, instances=Matrices()))
     matrix = ParticipationMatrix(((True, False), (False, False)))
-    assert said["seen for present"](matrix) == [(1, 1), (1, 1)]
-    assert said["present for seen"](matrix) == [(1, 1), (0, 0)]
-    assert said["range(1, who.T) for range(who.T)"](matrix) == [(0, 1)]
+    assert said["seen for present"](matrix) == [(1, 1), (1, 1), (0, 2)]
+    assert said["present for seen"](matrix) in ([(1, 1), (0, 0), (0, 2)], [(1, 1), (0, 1), (0, 1)])
+    # The range of the sum: for which rounds the others are claimed is no part of what is compared.
+    assert said["range(1, who.T) for range(who.T)"](matrix) == [(1, 1), (0, 1), (0, 1)]
 
 
 def test_formulas_have_quantities_exchanged_and_replaced():
@@ -256,7 +258,8 @@ def test_a_change_of_both_sides_alike_is_another_claim():
 
     def alike(draw):
         value = draw.positive()
-        first = [value, value + 7][0]
+        row = 2 * [value]
+        first = row[0] + len(row[1:])
         return first, first + first * first
 
     def rooted(draw):
@@ -264,7 +267,8 @@ def test_a_change_of_both_sides_alike_is_another_claim():
         return [(0, sp.sqrt(sp.Rational(mean([one, other])))), (0, sp.Rational(max(one, other)))]
 
     fates = {m.change.partition(" in line")[0]: m.fate for m in structural(enumerated(alike))}
-    assert fates["[value, value + 7][1] for [value, value + 7][0]"] is MutantStatus.ELSEWHERE
+    assert fates["row[:] for row[1:]"] is MutantStatus.ELSEWHERE
+    assert fates["row[1] for row[0]"] is MutantStatus.SAME
     fates = {m.change.partition(" in line")[0]: m.fate for m in structural(enumerated(rooted))}
     assert fates["max for mean"] is MutantStatus.WEAKER
     assert fates["given the first outcome for mean"] is MutantStatus.UNSEEN
@@ -290,10 +294,14 @@ def test_instances_are_looked_for_where_few_of_them_tell():
     def compared(draw):
         return [(sum(draw.rational(0, 1) for _ in range(4)), Fraction(39, 10))]
 
-    found = failing(compared, "<=", "toy", 20)
+    found = Seeker("toy", 20).failing(compared, "<=")
     assert found is not None
     assert compared(found.again()) == compared(found.again()) == [(4, Fraction(39, 10))]
-    assert failing(lambda draw: [(draw.rational(0, 1), 1)], "<=", "toy", 20) is None
+    tried = []
+    seeker = Seeker("toy", 20, most=200)
+    for _ in range(3):
+        assert seeker.failing(lambda draw: tried.append(draw) or [(draw.rational(0, 1), 1)], "<=") is None
+    assert len(tried) == 200
 
 
 def test_a_tape_gives_what_a_draw_gives():

@@ -29,7 +29,7 @@ from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, 
 from ratecheck.auditing.inequality import refuted
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
-from ratecheck.auditing.mutation.seeking import failing
+from ratecheck.auditing.mutation.seeking import Seeker
 
 Algebraic: TypeAlias = Identity | Scalar | Gram
 
@@ -175,7 +175,7 @@ class Probe:
         def compared(draw: Any) -> Pairs:
             return pairs(sides(draw.again() if draw.tape else draw, **put))
 
-        draw = failing(compared, operator, named(check.sides), check.instances.count)
+        draw = self._seeker.failing(compared, operator)
         if draw is None:
             return None
         try:
@@ -186,6 +186,12 @@ class Probe:
         if not printed or not all(holds(left, check.operator, right) for left, right in printed):
             return None
         return "false on an instance that was looked for"
+
+    @functools.cached_property
+    def _seeker(self) -> Seeker:
+        assert isinstance(self.check, Enumerated)
+        assert isinstance(self.check.instances, Draws)
+        return Seeker(named(self.check.sides), self.check.instances.count)
 
     @functools.cached_property
     def _instances(self) -> list[tuple[Instance, Pairs | None]]:
@@ -307,12 +313,13 @@ class _Points:
     def vanishing(self, mutant: Algebraic) -> Counterexample | None:
         """A point at which a mutant fails where some quantities are 0: what is orthogonal, or equal, often is there.
 
-        All that may vanish does, or all vectors do, or one or two quantities.
+        All that may vanish does, or all vectors do, or one or two quantities, or nothing at a point of its own.
         """
         claim = self.written(mutant)
         zero = [s for s in self._region.symbols if not s.is_positive and not s.is_integer]
         few = itertools.chain(((s,) for s in zero), itertools.combinations(zero, 2))
-        sets = [tuple(zero), tuple(s for s in zero if not s.is_nonnegative), *itertools.islice(few, _VANISHING)]
+        vectors = tuple(s for s in zero if not s.is_nonnegative)
+        sets = [(), tuple(zero), vectors, *itertools.islice(few, _VANISHING)]
         return next(
             (
                 found

@@ -96,7 +96,9 @@ def _places(node: ast.AST, draw: str | None) -> Iterator[tuple[ast.expr, bool]]:
     else:
         if isinstance(node, ast.expr):
             yield node, _mentions(node, draw)
-        inside = _children(node)
+        # A list of comparisons: for which indices is said like for which instances, and is no part of what is compared.
+        listed = isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Tuple)
+        inside = iter([node.elt]) if isinstance(node, ast.ListComp) and listed else _children(node)
     for each in inside:
         yield from _places(each, draw)
 
@@ -108,13 +110,23 @@ def _of_statement(node: ast.stmt, draw: str | None) -> Iterator[ast.AST]:
     elif isinstance(node, (ast.For, ast.While, ast.If)):
         head = node.iter if isinstance(node, ast.For) else node.test
         drawn = _mentions(head, draw)
-        if not drawn:
+        if not (drawn or (isinstance(node, ast.For) and not _adds_up(node))):
             yield head
         # An instance may be made in one of two ways.
         if not (drawn and isinstance(node, ast.If)):
             yield from (*node.body, *node.orelse)
     elif isinstance(node, ast.Return) or not (_mentions(node, draw) or _is_alias(node)):
         yield from _children(node)
+
+
+def _adds_up(loop: ast.For) -> bool:
+    """Whether a loop is a sum, and does not list comparisons, which ledgers call ``found``."""
+    return any(
+        isinstance(node, ast.AugAssign)
+        and not isinstance(node.value, (ast.List, ast.ListComp))
+        and ast.unparse(node.target) != "found"
+        for node in ast.walk(loop)
+    )
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
@@ -352,6 +364,9 @@ def _other_ranges(node: ast.Call) -> Iterator[_Other]:
 
 
 def _other_items(node: ast.Subscript, names: _Names) -> Iterator[_Other]:
+    # One of several comparisons.
+    if isinstance(node.value, (ast.List, ast.Tuple)):
+        return
     if isinstance(node.slice, ast.Slice):
         if node.slice.step is None:
             for low, high in ((None, node.slice.upper), (node.slice.lower, None)):

@@ -7,17 +7,18 @@ instance of the same kind. Those on which the wrong claim is nearest to failing 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from bounds.ledger.draw import Draw
 from ratecheck.algebra.evaluate import Value, holds
 
 T = TypeVar("T")
+Comparing: TypeAlias = Callable[[Any], Sequence[tuple[Value, Value]]]
 
 _STARTS, _PARENTS, _GENERATIONS, _CHILDREN = 30, 4, 16, 8
-_FAILURES = 8
+_FAILURES, _MOST = 8, 450
 _ENDS = (0.0, 0.05, 0.5, 0.999999)
 
 
@@ -65,32 +66,40 @@ class _Tape:
         return options[int(self.random() * len(options))]
 
 
-def failing(
-    compared: Callable[[Any], Sequence[tuple[Value, Value]]], operator: str, seed: str, count: int
-) -> TapedDraw | None:
-    """An instance on which one of the comparisons fails, if fewer than two hundred tries find one.
+class Seeker:
+    """Looks for instances in ever other ways until it has tried so many in vain for one claim and its mutants.
 
     ``count`` is how many ordinary instances the claim has: some ledgers make special ones of some numbers.
     """
-    rng = random.Random(f"{seed}/sought")  # noqa: S311  # no secret
-    search = _Search(compared, operator)
-    for number in range(_STARTS):
-        search.look(TapedDraw(number % max(count, 1), f"{seed}/sought"))
-        if search.over:
-            return search.found
-    for _ in range(_GENERATIONS):
-        parents = search.nearest()
-        for child in range(_CHILDREN if parents else 0):
-            search.look(parents[child % len(parents)].other(rng))
+
+    def __init__(self, seed: str, count: int, most: int = _MOST) -> None:
+        self._seed, self._count, self._left = f"{seed}/sought", max(count, 1), most
+
+    def failing(self, compared: Comparing, operator: str) -> TapedDraw | None:
+        """An instance on which one of the comparisons fails, if fewer than two hundred tries find one."""
+        search = _Search(compared, operator)
+        for draw in self._draws(search):
+            if self._left <= 0:
+                return None
+            self._left -= 1
+            search.look(draw)
             if search.over:
                 return search.found
-    return None
+        return None
+
+    def _draws(self, search: _Search) -> Iterator[TapedDraw]:
+        """Any instances at first, then such as are near those on which the claim is nearest to failing."""
+        yield from (TapedDraw(number % self._count, self._seed) for number in range(_STARTS))
+        rng = random.Random(self._seed)  # noqa: S311  # no secret
+        for _ in range(_GENERATIONS):
+            parents = search.nearest()
+            yield from (parents[k % len(parents)].other(rng) for k in range(_CHILDREN if parents else 0))
 
 
 class _Search:
     """What is known of the instances that were tried."""
 
-    def __init__(self, compared: Callable[[Any], Sequence[tuple[Value, Value]]], operator: str) -> None:
+    def __init__(self, compared: Comparing, operator: str) -> None:
         self._compared, self._operator = compared, operator
         self._known: list[tuple[float, int, TapedDraw]] = []
         self._errors = 0
