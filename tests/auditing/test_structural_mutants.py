@@ -12,8 +12,8 @@ import bounds
 import bounds.ledger
 from bounds.ledger.draw import NoisyRational, expect, expect_square, mean, noise, subsets
 from bounds.ledger.participation import ParticipationMatrix
-from bounds.ledger.step import Draws, Enumerated, Gram, Matrices, Scalar, Step, StepKind
-from bounds.ledger.vectors import square, vectors
+from bounds.ledger.step import Draws, Enumerated, Gram, Matrices, Scalar, Step, StepKind, equal
+from bounds.ledger.vectors import dot, square, vectors
 from ratecheck.auditing import ledger
 from ratecheck.auditing.mutation import analysis, code, probe, structure
 from ratecheck.auditing.mutation.analysis import MutantStatus
@@ -235,6 +235,20 @@ def test_a_strict_claim_about_vectors_is_refuted_where_all_vanish():
     [strict] = [m for m in structural(enumerated(sides, form=lambda: young)) if m.kind is MutantKind.STRICT]
     assert strict.fate is MutantStatus.REFUTED
     assert structure.strict(Scalar(left=x, operator="<", right=x + 1)) is None
+
+
+def test_a_claim_about_vectors_is_refuted_by_squares_that_no_fractions_have():
+    """|a|^2 = 2|b|^2: no two fractions keep it but 0. With the angle free, and with an inner product that matters."""
+    a, b = vectors("a b")
+    twice = equal(square(a), 2 * square(b))
+    claim = Gram(left=square(a), operator="<=", right=2 * square(b), hypotheses=(twice,))
+    false = Gram(left=square(a), operator="<=", right=square(b), hypotheses=(twice,))
+    assert not probe.Probe(claim).decide(false).false
+    assert probe.Probe(claim).decide(false, vanishing=True).false
+    angle = Gram(left=dot(a, b), operator="<=", right=square(b) / 4, hypotheses=(twice,))
+    assert probe.Probe(claim).decide(angle, vanishing=True).false
+    true = Gram(left=dot(a, b), operator="<=", right=sp.Rational(3, 2) * square(b), hypotheses=(twice,))
+    assert not probe.Probe(claim).decide(true, vanishing=True).false
 
 
 def test_what_is_the_same_or_weaker_or_makes_no_sense_is_counted_apart():

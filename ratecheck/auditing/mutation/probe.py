@@ -6,10 +6,11 @@ and those at which the claim itself has the least slack. A mutant that is refute
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -17,8 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import sympy as sp
 
-from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar
-from bounds.ledger.vectors import factors
+from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar, below
+from bounds.ledger.vectors import factors, product_symbol
+from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
@@ -26,7 +28,7 @@ from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide, decide_enumerated
 from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
 from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
-from ratecheck.auditing.inequality import refuted
+from ratecheck.auditing.inequality import refuted, searched
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
 from ratecheck.auditing.mutation.seeking import Seeker
@@ -39,6 +41,7 @@ _TRIED = 6
 _FAILURES = 3
 _NONE: Mapping[str, Number] = {}
 _VANISHING = 60
+_BLOCKS = 4
 _DENOMINATORS = (1, 12, 10**4, 10**14)
 _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, OverflowError, Undefined)
 
@@ -140,6 +143,11 @@ class Probe:
             found = self._points.vanishing(mutant)
         if found is not None:
             return refuted(self._points.written(mutant), found)
+        if vanishing and isinstance(mutant, Gram):
+            for claim in orthogonal(mutant):
+                there = searched(claim, effort.generations)
+                if there is not None:
+                    return refuted(claim, there)
         if isinstance(mutant, Gram) and mutant.operator in ("<", ">"):
             return Decision(answer=Answer.UNKNOWN, evidence="no vectors were found at which both sides are equal")
         return decide(mutant, effort)
@@ -351,6 +359,38 @@ class _Points:
         if key not in self._fractions:
             self._fractions[key] = self._region.exact(self._places[:, column], denominator)
         return self._fractions[key]
+
+
+def orthogonal(check: Gram) -> Iterator[Scalar]:
+    """A claim about vectors that are orthogonal to each other, and with two that are not: one about their squares.
+
+    There are vectors of any squares, whatever equations these keep, while few such vectors have fractions as their
+    coordinates.
+    """
+    claim = _scalar(check)
+    sides = [claim.left, claim.right, *(side for h in claim.hypotheses for side in (h.left, h.right))]
+    symbols = {s for side in sides for s in sp.sympify(side).free_symbols}
+    pairs_ = {s: found for s in symbols if (found := factors(s)) is not None}
+    crossed = sorted((s for s, (one, other) in pairs_.items() if one != other), key=str)
+    for kept in (None, *crossed[:_BLOCKS]):
+        zero = {s: sp.Integer(0) for s in crossed if s is not kept}
+
+        def written(condition: Condition, zero: dict[sp.Symbol, sp.Expr] = zero) -> Condition:
+            left, right = (sp.sympify(side).xreplace(zero) for side in (condition.left, condition.right))
+            return dataclasses.replace(condition, left=left, right=right)
+
+        real = [] if kept is None else [below(kept**2, sp.Mul(*(product_symbol(each, each) for each in pairs_[kept])))]
+        yield Scalar(
+            left=sp.sympify(claim.left).xreplace(zero),
+            operator=claim.operator,
+            right=sp.sympify(claim.right).xreplace(zero),
+            hypotheses=(*(each for each in map(written, claim.hypotheses) if not _empty(each)), *real),
+        )
+
+
+def _empty(condition: Condition) -> bool:
+    """Whether a condition says nothing any more, such as 0 = 0."""
+    return bool(condition.left == condition.right and condition.operator in ("==", "<=", ">="))
 
 
 def _scalar(check: Algebraic) -> Scalar:
