@@ -367,6 +367,7 @@ def _guarded(ledger: OwnLedger, step: str, name: str, check: Enumerated) -> Call
     # Draws are seeded by the name of the function.
     sides.__module__, sides.__qualname__ = str(plain.__module__), str(plain.__qualname__)
     sides.__wrapped__ = plain  # type: ignore[attr-defined]  # where `inspect.unwrap` looks for it
+    sides.bare = check.sides  # type: ignore[attr-defined]  # whose code is changed to see whether that is noticed
     return sides
 
 

