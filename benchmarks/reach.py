@@ -101,7 +101,7 @@ def rows(budgets: list[int], seeds: int) -> list[dict[str, Any]]:
         falsify(statement, Budget(5, by_term=False, functions=False))
         worst_case(statement, given)
         searches = [_searched(statement, budget, seeds) for budget in budgets]
-        with patch.object(instance_families, "_has_pieces", return_value=False):
+        with patch.object(instance_families, "has_pieces", return_value=False):
             quadratics = [_searched(statement, budget, seeds) for budget in budgets]
         seconds, enclosed = _timed(lambda: worst_case(statement, given))  # noqa: B023
         last = enclosed.enclosures[-1]
