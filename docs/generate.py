@@ -521,6 +521,7 @@ def _findings(paper: str) -> tuple[StepResult, ...]:
     return tuple(audit([module_of(paper)]))
 
 
+@functools.cache
 def _standings(paper: str) -> Mapping[str, Conclusion] | None:
     """What became of the proof of each statement of a paper; None where it is not audited."""
     found = _findings(paper)
@@ -529,8 +530,8 @@ def _standings(paper: str) -> Mapping[str, Conclusion] | None:
 
 def _errata(paper: str) -> Sequence[Erratum]:
     """What is wrong in a paper as printed, what matters most first; nothing where it is not audited."""
-    found = _findings(paper)
-    return errata(found, conclude(found, bounds.statements(paper))) if found else ()
+    standings = _standings(paper)
+    return () if standings is None else errata(_findings(paper), standings)
 
 
 def audit_counts() -> str:
@@ -611,11 +612,9 @@ def mutants() -> str:
 
 def ledger(paper: str) -> str:
     """A paper's ledger: what became of each statement, the errata, and every step with its evidence."""
-    found = _findings(paper)
-    if not found:
+    found, conclusions = _findings(paper), _standings(paper)
+    if conclusions is None:
         return _LEFT_OUT if has_ledger(paper) else "There is no ledger of this paper's proofs.\n"
-    statements = bounds.statements(paper)
-    conclusions = conclude(found, statements)
     parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
     if wrong := _errata(paper):
         parts += ["## Errata", "", "One per cause, what matters most first.", ""]

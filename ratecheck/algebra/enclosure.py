@@ -18,6 +18,7 @@ from typing import ClassVar
 import sympy as sp
 
 from bounds.formula import Visitor
+from ratecheck.algebra.rounding import rounded
 
 # Binary digits of what is rounded: a step size that is a root enters long products.
 DIGITS = 1024
@@ -302,13 +303,4 @@ class _Enclosed(Visitor[Enclosure]):
 
 def outward(value: Enclosure) -> tuple[float, float]:
     """Both ends as floats, rounded outwards."""
-    return _float(value.low, -math.inf), _float(value.high, math.inf)
-
-
-def _float(x: Fraction, towards: float) -> float:
-    try:
-        nearest = float(x)
-    except OverflowError:
-        nearest = math.inf if x > 0 else -math.inf
-    wrong = nearest < x if towards > 0 else nearest > x
-    return math.nextafter(nearest, towards) if wrong else nearest
+    return rounded(value.low, -math.inf), rounded(value.high, math.inf)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ratecheck.algebra.square_root import root_above
+from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import check_size, floats, nonnegative, real, whole
@@ -482,8 +482,4 @@ def _sum(values: Iterable[Fraction | None]) -> Fraction | None:
 
 def _rounded(value: Fraction, *, down: bool = False) -> float:
     """The float next to a rational, on the side on which a constant is as true."""
-    nearest = float(value)
-    exact = Fraction(nearest)
-    if down:
-        return math.nextafter(nearest, -math.inf) if exact > value else nearest
-    return math.nextafter(nearest, math.inf) if exact < value else nearest
+    return rounded(value, -math.inf if down else math.inf)

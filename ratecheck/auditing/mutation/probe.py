@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from bounds.ledger.step import Check, Draws, Enumerated, Gram, Identity, Number, Scalar, below
+from bounds.ledger.step import Algebraic, Check, Draws, Enumerated, Gram, Identity, Number, Scalar, below
 from bounds.ledger.vectors import factors, product_symbol
 from bounds.statement import Condition
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
@@ -32,8 +32,6 @@ from ratecheck.auditing.inequality import refuted, searched
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import TWO_PERCENT, PrintedConstant
 from ratecheck.auditing.mutation.seeking import Seeker
-
-Algebraic: TypeAlias = Identity | Scalar | Gram
 
 _COMPARED = 40
 _GENERATIONS = 30

@@ -15,12 +15,11 @@ from typing import TypeVar
 
 import sympy as sp
 
-from bounds.ledger.step import Check, Enumerated, Gram, Identity, Scalar
+from bounds.ledger.step import Algebraic, Check, Enumerated, Identity
 from bounds.ledger.vectors import factors, product_symbol
 from ratecheck.auditing.mutation import mutants
 from ratecheck.auditing.mutation.mutants import MutantKind
 
-Algebraic = Identity | Scalar | Gram
 Item = TypeVar("Item")
 
 _STRICT = {"<=": "<", ">=": ">"}
@@ -40,11 +39,11 @@ class Mutant:
 
 def strict(check: Check) -> Mutant | None:
     """The claim with < for <=; None where it is printed strict or an equality, since <= for < does no harm."""
-    operator = "==" if isinstance(check, Identity) else check.operator
-    if isinstance(check, Identity) or operator not in _STRICT:
+    if isinstance(check, Identity) or check.operator not in _STRICT:
         return None
-    changed = mutants.with_operator(check, _STRICT[operator])
-    return Mutant(MutantKind.STRICT, changed, "inequality", f"{_STRICT[operator]} for {operator}")
+    claimed = _STRICT[check.operator]
+    changed = mutants.with_operator(check, claimed)
+    return Mutant(MutantKind.STRICT, changed, "inequality", f"{claimed} for {check.operator}")
 
 
 def constants_exchanged(check: Enumerated) -> list[Mutant]:

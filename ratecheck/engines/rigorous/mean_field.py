@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.square_root import root_above
+from ratecheck.algebra.rounding import root_above, rounded
 from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, Variables
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
@@ -251,7 +251,8 @@ class MeanFieldRun:
         """One round on, at the float next to m(y), which is known up to ``off``."""
         y = Fraction(float(mean))
         spread = (self.lipschitz * law.radius) ** 2 + self.variance / self.problem.n
-        return Law({y: Fraction(1)}, _above(Fraction(root_above(spread)) + abs(y - mean) + off))
+        radius = Fraction(rounded(Fraction(root_above(spread)) + abs(y - mean) + off, math.inf))
+        return Law({y: Fraction(1)}, radius)
 
     @cached_property
     def lipschitz(self) -> Fraction:
@@ -366,9 +367,3 @@ def _added(some: Mapping[Fraction, Fraction], others: Mapping[Fraction, Fraction
     for (x, p), (y, q) in itertools.product(some.items(), others.items()):
         found[x + y] = found.get(x + y, Fraction(0)) + p * q
     return found
-
-
-def _above(x: Fraction) -> Fraction:
-    """A float that is no smaller."""
-    near = float(x)
-    return Fraction(near if Fraction(near) >= x else math.nextafter(near, math.inf))

@@ -1,9 +1,23 @@
-"""Square roots of rationals as floats, rounded up."""
+"""Floats next to rationals, on the side that is asked for."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+
+
+def rounded(x: Fraction, towards: float) -> float:
+    """The float nearest to a rational, or the next one where that is on the wrong side; ``towards`` is inf or -inf.
+
+    >>> rounded(Fraction(1, 4), math.inf), rounded(Fraction(10**400), -math.inf)
+    (0.25, 1.7976931348623157e+308)
+    """
+    try:
+        nearest = float(x)
+    except OverflowError:
+        nearest = math.inf if x > 0 else -math.inf
+    wrong = nearest < x if towards > 0 else nearest > x
+    return math.nextafter(nearest, towards) if wrong else nearest
 
 
 def root_above(square: Fraction) -> float:
