@@ -39,14 +39,15 @@ def run(*words):
 
 def test_summary_json_and_files_agree(folder):
     """The summary and the JSON on the terminal, both forms on disk: of the same data."""
-    result = run("mine.py", "--out", "review.html")
-    found = rc.review("mine.py")
+    few = ("--evaluations", "20")
+    result = run("mine.py", *few, "--out", "review.html")
+    found = rc.review("mine.py", evaluations=20)
     assert result.return_value == 0
     assert "no step of a proof was examined" in result.stdout
     assert (folder / "review.html").read_text() == found.html
-    assert run("mine.py:descent", "--out", "deep/review.md").return_value == 0
-    assert (folder / "deep" / "review.md").read_text() == rc.review("mine.py:descent").markdown
-    assert json.loads(run("mine.py", "--json").stdout) == found.to_dict()
+    assert run("mine.py:descent", *few, "--out", "deep/review.md").return_value == 0
+    assert (folder / "deep" / "review.md").read_text() == rc.review("mine.py:descent", evaluations=20).markdown
+    assert json.loads(run("mine.py", *few, "--json").stdout) == found.to_dict()
 
 
 def test_a_false_step_is_a_finding():

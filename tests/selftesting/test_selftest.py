@@ -158,7 +158,7 @@ def test_audit_and_search_may_not_contradict_each_other(monkeypatch, capsys):
     monkeypatch.setattr(
         trial, "audited", lambda *_: Audited(AuditStatus.HARMLESS, evidence="follows from planted as well")
     )
-    plan = ["--mutants", "6", "--instances", "1", "--planted", "0", "--evaluations", "40", "--workers", "1"]
+    plan = ["--mutants", "3", "--instances", "1", "--planted", "0", "--evaluations", "20", "--workers", "1"]
     assert _run(["selftest", KEY, *plan, "--json"]) == 1
     data = json.loads(capsys.readouterr().out)
     violated = {each["key"] for each in data["mutants"] if each["falsify"] == "VIOLATED"}

@@ -281,7 +281,7 @@ def own(tmp_path):
 def test_a_file_of_ones_own(own):
     """With its ledger, with an error in it, and without a ledger; no path of the machine is in a review."""
     file, first, second = own
-    found = rc.review(str(file))
+    found = rc.review(str(file), evaluations=20)
     assert not found.finding
     assert found.data["counts"]["certified"] == 3
     assert found.data["statements"][0]["standing"] == "not refuted as printed"
@@ -291,7 +291,7 @@ def test_a_file_of_ones_own(own):
     assert str(file.parent) not in found.html + found.markdown + str(found)
     assert "ratecheck audit mine.py:descent" in found.markdown
     file.write_text(first + second.replace("gamma_u / 2 * square", "gamma_u * square"))
-    slip = rc.review(f"{file}:descent")
+    slip = rc.review(f"{file}:descent", evaluations=20)
     assert slip.finding
     assert slip.data["errata"][0]["command"] == "ratecheck audit mine.py --step mine/descent-1"
     error, stands, check, _ = answered(slip.data).values()
@@ -310,7 +310,7 @@ def test_a_file_of_ones_own(own):
 def test_the_commands_of_a_review_repeat_it(own):
     """As they stand in the data, one after the other in the folder of the file: all end well."""
     file, *_ = own
-    found = rc.review(str(file)).to_dict()
+    found = rc.review(str(file), evaluations=20).to_dict()
     (entry,) = found["statements"]
     commands = [each["command"] for each in (*found["commands"], *entry["commands"])]
     exact = [each for each in commands if "NAME=VALUE" not in each and not each.startswith("ratecheck falsify")]
@@ -335,7 +335,7 @@ def test_the_commands_of_a_review_repeat_it(own):
         said[command] = done.stdout
     assert said["python recheck.py proofs.json"] == f"{found['counts']['certified']} certificates are accepted\n"
     assert json.loads(Page((file.parent / "review.html").read_text()).data) == found
-    shown = rc.review(str(file)).markdown
+    shown = rc.review(str(file), evaluations=20).markdown
     assert all(f"`{command}`" in shown for command in commands)
 
 

@@ -167,18 +167,15 @@ def _structural(probe: Probe) -> Iterator[ChangedStep]:
     exchanged = structure.spread([structure.constants_exchanged(check)], EXCHANGED)
     for each in [*([strict] if strict else []), *exchanged]:
         found = _mutated(probe, each.check, (each.change, each.by), end, each.kind)
-        yield _sought(probe, of_form, each, found, end) if found.fate is MutantStatus.UNSEEN else found
+        yield _sought(probe, of_form, each.check, found, end) if found.fate is MutantStatus.UNSEEN else found
     yield from _rewritten(probe, check, end)
     if form is not None and of_form is not None:
         for each in structure.swapped(form, SWAPPED_IN_FORM):
             yield _mutated(of_form, each.check, (f"{each.change} in the form", each.by), end, each.kind)
 
 
-def _sought(
-    probe: Probe, of_form: Probe | None, mutant: structure.Mutant, found: ChangedStep, end: float
-) -> ChangedStep:
+def _sought(probe: Probe, of_form: Probe | None, check: Check, found: ChangedStep, end: float) -> ChangedStep:
     """What becomes of a changed claim that no instance at hand refutes: by others, or by its form for all values."""
-    check = mutant.check
     assert isinstance(check, Enumerated)
     refuted = dataclasses.replace(found, fate=MutantStatus.REFUTED, why="")
     try:
@@ -230,11 +227,12 @@ def _worst(probe: Probe, constant: mutants.PrintedConstant, sign: int, end: floa
     found = None
     for share in _SHARES:
         by = f"{'-' if sign < 0 else '+'}{float(100 * share):g}%"
-        found = _mutated(probe, mutants.strengthened(probe.check, constant, share, sign), (constant.text, by), end)
+        mutant = mutants.strengthened(probe.check, constant, share, sign)
+        found = _mutated(probe, mutant, (constant.text, by), end)
         if found.fate in (MutantStatus.REFUTED, MutantStatus.OPEN):
             break
     assert found is not None
-    return found
+    return _sought(probe, None, mutant, found, end) if found.fate is MutantStatus.UNSEEN else found
 
 
 def _mutated(

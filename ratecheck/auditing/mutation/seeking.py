@@ -6,6 +6,7 @@ instance of the same kind. Those on which the wrong claim is nearest to failing 
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -17,18 +18,24 @@ from ratecheck.algebra.evaluate import Value, holds
 T = TypeVar("T")
 Comparing: TypeAlias = Callable[[Any], Sequence[tuple[Value, Value]]]
 
-_STARTS, _PARENTS, _GENERATIONS, _CHILDREN = 30, 4, 16, 8
-_FAILURES, _MOST = 8, 450
+_STARTS, _PARENTS, _CHILDREN = 30, 4, 8
+# Vain tries for one mutant, and for all mutants of a claim; instances that a mutant takes over from those before it.
+_EACH, _MOST, _POOL = 400, 3000, 24
+_FAILURES = 8
 _ENDS = (0.0, 0.05, 0.5, 0.999999)
 
 
 class TapedDraw(Draw):
-    """The draw that a sequence of numbers makes; where more are needed it goes on at random, the same each time."""
+    """The draw that a sequence of numbers makes; where more are needed it goes on at random, the same each time.
 
-    def __init__(self, index: int, seed: str, tape: Sequence[float] = ()) -> None:
+    With ``end`` it goes on with this number.
+    """
+
+    def __init__(self, index: int, seed: str, tape: Sequence[float] = (), end: float | None = None) -> None:
         super().__init__(index, seed)
         self.tape = list(tape)
-        self._random = _Tape(self.tape, random.Random(f"{seed}/tape/{index}/{len(tape)}"))  # type: ignore[assignment]  # noqa: S311
+        beyond = random.Random(f"{seed}/tape/{index}/{len(tape)}").random if end is None else lambda: end  # noqa: S311
+        self._random = _Tape(self.tape, beyond)  # type: ignore[assignment]
 
     def again(self) -> TapedDraw:
         """The same instance from the start."""
@@ -39,21 +46,28 @@ class TapedDraw(Draw):
         tape = list(self.tape)
         for _ in range(rng.randint(1, 3)):
             place = rng.randrange(len(tape))
+            stretch = slice(place, place + rng.choice((1, 1, 2, 3, 4, 8)))
             near = min(max(tape[place] + rng.gauss(0, 0.1), 0.0), 0.999999)
-            tape[place] = rng.choice((rng.random(), rng.choice(_ENDS), near))
+            number = rng.choice((rng.random(), rng.choice(_ENDS), near))
+            put = [number] * len(tape[stretch])
+            if rng.random() < 0.25:
+                # As elsewhere: clients that are alike, a start at a minimiser.
+                there = rng.randrange(len(tape))
+                put = (tape[there : there + len(put)] + put)[: len(put)]
+            tape[stretch] = put
         return TapedDraw(self.index, self._seed, tape)
 
 
 class _Tape:
     """What `Draw` needs of a generator of random numbers, from a sequence."""
 
-    def __init__(self, tape: list[float], beyond: random.Random) -> None:
+    def __init__(self, tape: list[float], beyond: Callable[[], float]) -> None:
         self._tape, self._beyond, self._place = tape, beyond, 0
 
     def random(self) -> float:
         """The next number."""
         if self._place == len(self._tape):
-            self._tape.append(self._beyond.random())
+            self._tape.append(self._beyond())
         self._place += 1
         return self._tape[self._place - 1]
 
@@ -74,26 +88,30 @@ class Seeker:
 
     def __init__(self, seed: str, count: int, most: int = _MOST) -> None:
         self._seed, self._count, self._left = f"{seed}/sought", max(count, 1), most
+        self._pool: list[TapedDraw] = []
 
     def failing(self, compared: Comparing, operator: str) -> TapedDraw | None:
-        """An instance on which one of the comparisons fails, if fewer than two hundred tries find one."""
+        """An instance on which one of the comparisons fails, if so many tries find one."""
         search = _Search(compared, operator)
-        for draw in self._draws(search):
-            if self._left <= 0:
-                return None
+        for draw in itertools.islice(self._draws(search), min(_EACH, self._left)):
             self._left -= 1
             search.look(draw)
             if search.over:
-                return search.found
-        return None
+                break
+        self._pool = [*search.nearest(), *self._pool][:_POOL]
+        return search.found
 
     def _draws(self, search: _Search) -> Iterator[TapedDraw]:
-        """Any instances at first, then such as are near those on which the claim is nearest to failing."""
+        """Any instances at first, then such as are near those on which the claim is nearest to failing.
+
+        Instances at one end have starts at the minimisers, no noise, clients that are alike: both sides may be 0.
+        """
+        yield from [draw.again() for draw in self._pool]
         yield from (TapedDraw(number % self._count, self._seed) for number in range(_STARTS))
+        yield from (TapedDraw(number % self._count, self._seed, end=end) for number in range(3) for end in _ENDS)
         rng = random.Random(self._seed)  # noqa: S311  # no secret
-        for _ in range(_GENERATIONS):
-            parents = search.nearest()
-            yield from (parents[k % len(parents)].other(rng) for k in range(_CHILDREN if parents else 0))
+        while parents := search.nearest():
+            yield from (parents[k % len(parents)].other(rng) for k in range(_CHILDREN))
 
 
 class _Search:
