@@ -479,6 +479,7 @@ def test_a_search_is_told_with_its_counterexample(own):
     known = set(NUMBER.findall(json.dumps(found.to_dict())))
     assert known.issuperset(NUMBER.findall(" ".join(shown.text)))
     assert "--evaluations 20 --seed 0" in found.markdown
+    assert "**refuted by a counterexample**" in found.markdown
 
 
 def test_a_file_of_ones_own_is_searched_by_default(own):
@@ -491,6 +492,8 @@ def test_a_file_of_ones_own_is_searched_by_default(own):
     error, stands, _, _ = answered(right.data).values()
     assert "None was found by the search" in error
     assert "Not refuted by a search of 200 instances: mine/descent; left / right at most " in stands
+    # What is not refuted never looks as if it were, by a last digit.
+    assert f"that was found: {right.data['statements'][0]['searches'][0]['ratio']}\n" in right.markdown
     file.write_text(first.replace("2 * F_0 /", "F_0 / 4 /"))
     assert rc.review(file).finding
     unsearched = rc.review(file, evaluations=0)

@@ -24,6 +24,7 @@ from ratecheck.stepsizes.coverage import Coverage, Verdict
 from ratecheck.views.audit import findings_fields
 from ratecheck.views.falsify import falsified_fields
 from ratecheck.views.implications import implication_fields
+from ratecheck.views.numbers import number
 
 # What the page of a statement says of others, which a review says elsewhere.
 _ELSEWHERE = ("Used in", "Repaired form", "Printed form")
@@ -244,14 +245,17 @@ def _shown(part: Inline) -> str:
 
 
 def _search(found: Falsified) -> dict[str, Any]:
-    """What a review says of a search; the whole of it is the command's."""
+    """What a review says of a search, with ``ratio``, the tightness as it is printed; the rest is the command's."""
     fields = falsified_fields(found)
     kept = (
         "key", "verdict", "tightness", "shape", "evaluations", "applicable", "zero", "stopped", "reasons",
         "counterexample",
     )  # fmt: skip
-    terms = [{name: each[name] for name in ("term", "tightness", "reason")} for each in fields["terms"]]
-    return {**{name: fields[name] for name in kept}, "terms": terms}
+    terms = [
+        {**{name: each[name] for name in ("term", "tightness", "reason")}, "ratio": number(each["tightness"])}
+        for each in fields["terms"]
+    ]
+    return {**{name: fields[name] for name in kept}, "ratio": number(fields["tightness"]), "terms": terms}
 
 
 def _coverage(key: str, found: Sequence[Coverage]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ratecheck.auditing.graph import ProofGraph
+from ratecheck.outcome import Outcome
 from ratecheck.views.document.nodes import (
     Code,
     Display,
@@ -146,7 +147,10 @@ def _commands(commands: Sequence[Data]) -> Terms:
 
 def _statement(entry: Data, data: Data, known: set[str]) -> Section:
     errata = [each for each in data["errata"] if each["number"] in entry["errata"]]
-    nodes: list[Node] = [Paragraph((Strong(entry["standing"] or "not examined"), f" — {entry['place']}"))]
+    violated = any(each["verdict"] == Outcome.VIOLATED.value for each in entry["searches"])
+    said = (entry["standing"], "refuted by a counterexample" if violated else "")
+    standing = "; ".join(filter(None, said)) or "no proof was examined"
+    nodes: list[Node] = [Paragraph((Strong(standing), f" — {entry['place']}"))]
     if entry["reasons"]:
         nodes.append(Listing(tuple((each,) for each in entry["reasons"])))
     if entry["known"]:
@@ -351,11 +355,8 @@ def _searched(entry: Data) -> Iterator[Node]:
             yield Listing(tuple((reason,) for reason in each["reasons"]))
         if each["tightness"] is not None:
             what = "Largest left side over right side that was found"
-            yield Paragraph((f"{what}: {each['tightness']}",))
-        rows = tuple(
-            ((term["term"],), ("-" if term["tightness"] is None else str(term["tightness"]),), (term["reason"] or "",))
-            for term in each["terms"]
-        )
+            yield Paragraph((f"{what}: {each['ratio']}",))
+        rows = tuple(((term["term"],), (term["ratio"],), (term["reason"] or "",)) for term in each["terms"])
         if rows:
             yield Grid(
                 "Tightness where one term is nearly all of the bound", ("Term", "Left over right", "Remark"), rows

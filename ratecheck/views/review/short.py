@@ -150,8 +150,7 @@ def _searched(main: Mapping[str, Data]) -> Iterator[Line]:
     for each in main.values():
         for search in each["searches"]:
             if search["verdict"] != _VIOLATED and search["applicable"]:
-                found = search["tightness"]
-                near = "" if found is None else f"; left / right at most {found:.4g}"
+                near = "" if search["tightness"] is None else f"; left / right at most {search['ratio']}"
                 yield (
                     Strong("Not refuted by a search"),
                     f" of {search['evaluations']} instances: {search['key']}{near}.",
