@@ -1,5 +1,7 @@
 """Functions with kinks in the search: what only they refute, true statements left alone, readable counterexamples."""
 
+import dataclasses
+
 import pytest
 
 import bounds
@@ -82,8 +84,8 @@ def test_gradients_at_the_rate_of_quadratics_are_refuted():
 
 @pytest.mark.parametrize("name", TRUE)
 def test_true_rates_are_left_alone_and_nearly_reached(name):
-    """Of rounds after the first, since all of them are equal before it."""
-    found = falsify(TRUE[name], ALONE)
+    """Of rounds after the first, since all of them are equal before it. Gradients need the longest search."""
+    found = falsify(TRUE[name], ALONE if name == "gradients" else dataclasses.replace(ALONE, evaluations=100))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert 0.99 < found.tightness <= 1 + 1e-5
     assert found.verdict.worst.round != 0
