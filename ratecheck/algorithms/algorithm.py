@@ -111,6 +111,9 @@ class Algorithm(ABC):
     that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
     (replicates, coordinates), which they must not change, and only the step engine runs it.
 
+    ``mixed``: client variables that are averaged with the neighbours' after every round, x_i <- sum_j W_ij x_j, W being
+    the mixing matrix of a `participation.Graph`; all clients take part then. ``exact`` and the step engine follow that.
+
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have one entry per block.
     """
@@ -123,6 +126,7 @@ class Algorithm(ABC):
     default_problem: ClassVar[str] = "quadratic"
     bilevel: ClassVar[bool] = False
     linear: ClassVar[bool] = True
+    mixed: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
@@ -136,6 +140,11 @@ class Algorithm(ABC):
     message: ClassVar[Group]
     point: ClassVar[Group | None] = None
     recorded: ClassVar[tuple[str, ...]] = RECORDS
+
+    @property
+    def tabled(self) -> bool:
+        """Whether the coefficients of its functions are all that a run needs: it is linear, and no graph mixes."""
+        return self.linear and not self.mixed
 
     @property
     def asks_gradients(self) -> bool:
@@ -233,13 +242,14 @@ class LinearMaps:
     count.
 
     ``exact`` evaluates on rationals, so that differences such as 1 - eta lose no digits: parameters are taken as the
-    numbers that they are, and coefficients are objects of type `Fraction`. A method raises `InputError` where the
+    numbers that they are, and coefficients are objects of type `Fraction`. Coefficients of a method that mixes are read
+    for those alone who say that they mix (``mixing``). A method raises `InputError` where the
     function is not linear, mixes blocks, changes its inputs, forgets an output or returns what are no numbers: an error
     of the algorithm's definition.
     """
 
-    def __init__(self, algorithm: Algorithm, *, exact: bool = False) -> None:
-        self.algorithm, self._exact = algorithm, exact
+    def __init__(self, algorithm: Algorithm, *, exact: bool = False, mixing: bool = False) -> None:
+        self.algorithm, self._exact, self._mixing = algorithm, exact, mixing
         self.server, self.client, self.local, self.message = (
             Counts.of(group, algorithm.blocks)
             for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
@@ -329,6 +339,10 @@ class LinearMaps:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
         if not self.algorithm.linear:
             raise InputError(f"{named(self.algorithm)} is not linear: {name} has no coefficients; use engine=step")
+        if self.algorithm.mixed and not self._mixing:
+            raise InputError(
+                f"{named(self.algorithm)} mixes clients on a graph, which engine=exact and engine=step alone follow"
+            )
         if not self._exact:
             return self._table(name, p, inputs, outputs, None)
         try:

@@ -31,7 +31,7 @@ class Averaged(Algorithm):
         self.default_problem, self.blocks = inner.default_problem, inner.blocks  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
-        self.linear, self.recorded = inner.linear, inner.recorded  # type: ignore[misc]
+        self.linear, self.mixed, self.recorded = inner.linear, inner.mixed, inner.recorded  # type: ignore[misc]
         self.client, self.local, self.message = inner.client, inner.local, inner.message  # type: ignore[misc]
         self.iterate = next(name for name, block in inner.server.items() if block == U)
         self.server = {_MEAN: U, **inner.server, _FIRST: U}  # type: ignore[misc]

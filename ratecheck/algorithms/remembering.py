@@ -20,7 +20,7 @@ class Remembering(Algorithm):
         self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
         self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
-        self.linear = inner.linear  # type: ignore[misc]
+        self.linear, self.mixed = inner.linear, inner.mixed  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
         # The first local variable of a block is the point at which the oracle is asked.

@@ -21,7 +21,7 @@ from ratecheck.certification import local_work as work
 from ratecheck.certification.local_work import Work
 from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
-from ratecheck.participation import Participation, delays
+from ratecheck.participation import Graph, Participation, delays
 from ratecheck.problems import Certificate, Constant, Moreau, Population, Problem, Quadratic
 from ratecheck.problems.constants import CANNOT_TELL
 from ratecheck.problems.matrices import is_diagonal
@@ -193,6 +193,16 @@ def _skew(case: CertifiedCase) -> Constant | None:
         return None
     least, why = pattern.selection_skew
     return Constant("selection_skew", least, Certificate.EXACT, why)
+
+
+def _mixing_rate(case: CertifiedCase) -> Constant | None:
+    """||W - 11'/n||_2 of the graph, with a margin for the rounding of its singular values."""
+    if not isinstance(case.participation, Graph):
+        return None
+    found = case.participation.mixing_rate
+    rounded = found * (1 + _ROUNDING) + _ROUNDING if case.participation.n > 1 else 0.0
+    why = "largest singular value of W - 11'/n, and its rounding"
+    return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
 def _weights(case: CertifiedCase) -> Array:
@@ -415,6 +425,7 @@ _FACTS: dict[str, Fact] = {
     "inner_convexity": _inner_convexity,
     "inner_error": _inner_error,
     "selection_skew": _skew,
+    "mixing_rate": _mixing_rate,
     "joint_minimum": _joint_minimum,
     "lagrangian_gap": _lagrangian_gap,
     "convexity": _convexity,

@@ -17,7 +17,7 @@ from ratecheck.algorithms.nonlinear import Functions
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
-from ratecheck.participation import Participation
+from ratecheck.participation import Graph, Participation
 from ratecheck.problems import Moreau, Problem
 
 Integers = NDArray[np.int64]
@@ -77,7 +77,12 @@ class Setup:
     @cached_property
     def maps(self) -> LinearMaps:
         """Reads off the algorithm's coefficients."""
-        return LinearMaps(self.algorithm)
+        return LinearMaps(self.algorithm, mixing=True)
+
+    @property
+    def mixing(self) -> Array | None:
+        """The matrix W (n, n) by which clients are mixed after every round; None for methods that do not mix."""
+        return self.trace.mixing if self.algorithm.mixed and isinstance(self.trace, Graph) else None
 
     @cached_property
     def functions(self) -> Functions:
@@ -230,8 +235,7 @@ def prepare(
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
-    if chosen.full and trace.rate < 1:
-        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
+    _check_everybody(chosen, problem, trace)
     chosen.check_problem(problem)
     local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
@@ -271,6 +275,15 @@ def check_linear(ready: Setup, engine: str) -> None:
         raise InputError(f"{ready.method.name} is not linear: {engine} needs coefficients; use engine=step")
 
 
+def check_tabled(ready: Setup, engine: str) -> None:
+    """The same, and where clients are mixed on a graph."""
+    check_linear(ready, engine)
+    if ready.algorithm.mixed:
+        raise InputError(
+            f"{ready.method.name} mixes clients on a graph, which {engine} does not: use engine=exact or step"
+        )
+
+
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, by the samples that are drawn, or by who takes part."""
     batches = ready.problem.batch is not None
@@ -281,6 +294,20 @@ def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     return ready.algorithm.linear and ready.problem.affine and not projects and ready.trace.deterministic
+
+
+def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> None:
+    """Raise `InputError` where a method for every client meets a pattern without some, or one for graphs meets none."""
+    if chosen.full and trace.rate < 1:
+        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
+    if not chosen.algorithm.mixed:
+        return
+    if not isinstance(trace, Graph):
+        raise InputError(
+            f"{chosen.name} needs a graph of the clients: Graph.named('ring', {trace.n}), or another mixing matrix"
+        )
+    if problem.multiplicities is not None:
+        raise InputError(f"clients on a graph are no types of clients, as a {problem.kind} has: use its full()")
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:

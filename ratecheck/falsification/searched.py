@@ -86,6 +86,9 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
         found.append("functions that are not quadratic")
     if Assumption.DISSIMILARITY in statement.assumptions:
         found.append("unequal curvatures with noise")
+    method = method_of(statement)
+    if method is not None and method.algorithm.mixed:
+        found.append("graphs other than rings")
     if Assumption.INNER_ACCURACY in statement.assumptions:
         found.append("inner problems that are solved inexactly")
     return found

@@ -4,6 +4,7 @@ from ratecheck.participation import delays
 from ratecheck.participation.bernoulli import Bernoulli
 from ratecheck.participation.biased import Biased
 from ratecheck.participation.cyclic import Cyclic
+from ratecheck.participation.graph import Graph
 from ratecheck.participation.independent import Independent
 from ratecheck.participation.largest import Largest
 from ratecheck.participation.markov import Markov
@@ -18,6 +19,7 @@ __all__ = [
     "Bernoulli",
     "Biased",
     "Cyclic",
+    "Graph",
     "Independent",
     "Largest",
     "Markov",

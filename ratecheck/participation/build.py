@@ -10,6 +10,7 @@ from bounds.assumption import Assumption
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.extensions import Registry, classes
 from ratecheck.inputs import real
+from ratecheck.participation.graph import Graph
 from ratecheck.participation.pattern import Participation, PerRound, Written
 from ratecheck.participation.trace import Trace
 
@@ -35,20 +36,28 @@ def forms() -> dict[str, Written]:
     return {each.name: each for each in found}
 
 
+def in_file(text: str) -> bool:
+    """Whether a text is the name of a file with a participation matrix."""
+    return text.endswith(FILES) and not text.startswith(f"{Graph.kind}:")
+
+
 def form_of(text: str) -> Written | None:
     """The form that a text has; None for a file or an unknown name."""
-    return None if text.endswith(FILES) else forms().get(text.partition(":")[0])
+    return None if in_file(text) else forms().get(text.partition(":")[0])
 
 
 def build(text: str, n: int, size: int | None) -> Participation:
     """The pattern that ``text`` names, for n clients of which ``size`` take part in a round.
 
-    A name such as ``uniform``, one with numbers such as ``bernoulli:0.3`` (see `forms`), or a file with a matrix.
+    A name such as ``uniform``, one with numbers such as ``bernoulli:0.3`` (see `forms`), a file with a matrix of who
+    takes part, or ``graph:FILE`` with a mixing matrix.
     Raises `InputError` for any other text, and where a number is missing or makes no sense.
     """
-    if text.endswith(FILES):
+    if in_file(text):
         return Trace.from_file(text)
     name, _, rest = text.partition(":")
+    if name == Graph.kind:
+        return Graph.from_file(rest)
     numbers = [_number(text, part) for part in rest.split(",")] if rest else []
     known = forms()
     if name not in known:

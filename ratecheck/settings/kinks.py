@@ -18,7 +18,7 @@ def has_pieces(statement: Statement) -> bool:
         method is not None
         and method.algorithm.asks_gradients
         and method.algorithm.projects is None
-        and method.algorithm.linear
+        and method.algorithm.tabled
         and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}
         and not _OTHER_RUNS & {*statement.assumptions}
     )

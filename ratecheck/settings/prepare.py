@@ -12,7 +12,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
-from ratecheck.participation.build import FILES, build, form_of
+from ratecheck.participation.build import build, form_of, in_file
 from ratecheck.participation.pattern import Matrix, PerRound
 from ratecheck.problems import Problem
 from ratecheck.settings.defaults import _decided, _defaults, _divided, completed, method_parameters
@@ -64,7 +64,7 @@ def prepare_with(
     if participation is not None and not isinstance(participation, str | os.PathLike | Participation):
         raise InputError(f"{participation!r} is no participation: give a name, a file, or one of rc.participation")
     pattern = os.fspath(participation) if isinstance(participation, os.PathLike) else participation
-    if isinstance(pattern, str) and pattern.endswith(FILES):
+    if isinstance(pattern, str) and in_file(pattern):
         given_too = {**_of_matrix(statement, Trace.from_file(pattern).matrix, pattern, given), **given}
     elif isinstance(pattern, Participation) and pattern.matrix is not None:
         given_too = {**_of_matrix(statement, pattern.matrix, "the participation matrix", given), **given}

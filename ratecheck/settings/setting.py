@@ -21,7 +21,7 @@ from ratecheck.engines.moments import lemmas, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import real, whole
-from ratecheck.participation import Participation, Trace, Uniform
+from ratecheck.participation import Graph, Participation, Trace, Uniform
 from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
 from ratecheck.problems import Problem
@@ -30,6 +30,8 @@ from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation,
 from ratecheck.settings.measured import measured
 
 _ENGINES = ("auto", "exact", "step")
+# The graph of a method that mixes, where no other is asked for.
+_GRAPH = "ring"
 # Rounds times clients of a participation that is drawn beforehand.
 _LARGEST_TRACE = 10**8
 
@@ -418,7 +420,9 @@ def _pattern(
     sizes: Mapping[str, float],
 ) -> Participation:
     """The participation that was given, or the one that the statement assumes."""
-    n, assumptions = problem.n, statement.assumptions
+    n, assumptions, method = problem.n, statement.assumptions, method_of(statement)
+    if method is not None and method.algorithm.mixed and participation is None:
+        return Graph.named(_GRAPH, n)
     if participation is not None:
         if participation.n != n:
             raise InputError(f"the participation is about {participation.n} clients, but the problem has {n}")

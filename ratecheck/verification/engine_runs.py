@@ -173,6 +173,11 @@ def _of_moments(
 ) -> tuple[exact.Expectation, int | None]:
     """The same of an affine run."""
     recorded = setting.recorded
+    if ready.algorithm.mixed and not recordable(recorded):
+        raise InputError(
+            f"of clients on a graph nothing is known inside a round: {ready.method.name} records "
+            f"{', '.join(ready.algorithm.recorded)}, f, gap and distance2"
+        )
     if any(quantities.known(name) for name in recorded):
         return quantities.expect(_followed(setting, ready), {*recorded}, progress=progress), None
     if not recordable(recorded):

@@ -20,7 +20,7 @@ from ratecheck.engines.rigorous import piecewise_runs
 from ratecheck.engines.rigorous.mean_field import RECORDED
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
-from ratecheck.participation import Participation
+from ratecheck.participation import Graph, Participation
 from ratecheck.problems import BilevelSamples, Constant, Piecewise, PiecewiseSamples
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
@@ -111,6 +111,8 @@ def compare(request: Request) -> Judged:
         base = replace(base, vacuous=vacuous, vacuous_until=until)
     if setting.method is None:
         return Judged(_without_run(request, base, found.values))
+    if isinstance(on.trace, Graph):
+        base = replace(base, notes=(*base.notes, on.trace.says))
     ready = set_up(setting, on.trace, found.values)
     if reason := _outside(setting, ready):
         return Judged(replace(base, reasons=(reason,)))

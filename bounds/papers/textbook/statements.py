@@ -63,6 +63,17 @@ b_star = VOCABULARY.define(
     "b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1
 )
 VOCABULARY.facts["b_star"] = "minimiser_heterogeneity"
+lambda_W = VOCABULARY.define(
+    "lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
+)
+VOCABULARY.facts["lambda_W"] = "mixing_rate"
+consensus2 = _measured(
+    "consensus2",
+    r"\frac1n\sum_i\|x_i^t-\bar x^t\|^2",
+    "how far clients on a graph are from their mean",
+    (0, 2),
+    "consensus2",
+)
 fall = _measured("fall", r"f(x^{t+1})-f(x^t)", "E f(x^{t+1}) - E f(x^t)", (1, 0), "change:gap", real=True)
 nearer = _measured(
     "nearer", r"\|x^{t+1}-x^*\|^2-\|x^t-x^*\|^2", "what a round adds to dist2", (0, 2), "change:distance2", real=True

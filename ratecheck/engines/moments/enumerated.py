@@ -51,8 +51,8 @@ def outcomes(setup: Setup) -> int:
 
 def check(setup: Setup) -> None:
     """Raise `InputError` where there are too many outcomes to follow."""
-    if not setup.algorithm.linear:
-        raise InputError(f"{setup.method.name} is not linear: its outcomes are not followed")
+    if not setup.algorithm.tabled:
+        raise InputError(f"outcomes are followed for linear methods without a graph, and {setup.method.name} is none")
     largest = LARGEST if setup.problem.n * setup.K * setup.problem.d * LARGEST < _ENTRIES else LARGEST // 16
     if outcomes(setup) > largest:
         raise InputError(

@@ -451,7 +451,21 @@ class Moments:
             [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
         )
         general = RoundMap(A_0 + B, self._added(A_0, error, B), np.abs(A_0) + np.abs(B), noise)
+        if self.setup.mixing is not None:
+            return general.then(self._mixer(self.setup.mixing))
         return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts else general
+
+    def _mixer(self, W: Array) -> Array:
+        """The map of z that takes mixed variables of client i to the sum over j of W_ij times those of client j."""
+        algorithm, layout, found = self.setup.algorithm, self.rounds_of.client, np.eye(self.size)
+        for name in algorithm.mixed:
+            block = algorithm.client[name]
+            slot = [each for each, where in algorithm.client.items() if where == block].index(name)
+            own = self.server + layout.variable(algorithm.blocks.index(block), slot)
+            for k in own:
+                here = k + self.client * np.arange(self.n)
+                found[np.ix_(here, here)] = W
+        return found
 
     def _added(self, A_0: Array, error: Array, B: Array) -> Array:
         """Errors of A_0 + B, the sum over the clients having ``error``."""

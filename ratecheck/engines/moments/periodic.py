@@ -85,6 +85,8 @@ def _check(setup: Setup) -> None:
     if repeats is None:
         raise InputError("the rounds of this participation do not repeat: use exact, round by round")
     check_exact(setup)
+    if setup.algorithm.mixed:
+        raise InputError("clients on a graph are not taken together: use exact, round by round")
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")
     rounds = len(repeats.first) + 3 * len(repeats.period) + 4 * setup.T.bit_length()

@@ -20,7 +20,7 @@ from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
 from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.monte_carlo.step import aggregate_tables, aligned
 from ratecheck.engines.records import plan
-from ratecheck.engines.setup import Setup, check_clients, check_linear
+from ratecheck.engines.setup import Setup, check_clients, check_tabled
 from ratecheck.errors import InputError
 from ratecheck.kernels.leap import Leap, fill_normals, run_leaps
 from ratecheck.kernels.random import BEFORE_FIRST_ROUND
@@ -36,7 +36,7 @@ _CHUNK_ENTRIES = 1 << 28
 def check_leap(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine given who takes part: a quadratic problem, no biased selection."""
     check_clients(setup)
-    check_linear(setup, "the leap engine")
+    check_tabled(setup, "the leap engine")
     if not setup.problem.affine:
         raise InputError(f"the leap engine needs a quadratic problem, not a {setup.problem.kind} one: use engine=step")
     if setup.trace.follows_state:

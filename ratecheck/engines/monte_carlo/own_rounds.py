@@ -1,5 +1,6 @@
-"""Monte Carlo for methods that are not linear: rounds by calling their functions, all replicates of a block at once.
+"""Monte Carlo for methods that are not linear, or mix on a graph: rounds by calling their functions.
 
+All replicates of a block are run at once.
 Every variable of a client or the server is an array (replicates, coordinates of its block). Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
 """
@@ -118,6 +119,11 @@ class OwnRounds:
                 clients[i][name][members] = array
             for name, array in message.items():
                 total[name][members] += array
+        if setup.mixing is not None:
+            for name in setup.algorithm.mixed:
+                mixed = np.tensordot(setup.mixing, np.stack([each[name] for each in clients]), axes=1)
+                for client, array in zip(clients, mixed, strict=True):
+                    client[name] = array
         return self._aggregate(server, total, mask.sum(axis=0))
 
     def _begin(self, i: int, server: Arrays, client: Arrays, delays: NDArray[np.int64]) -> Arrays:

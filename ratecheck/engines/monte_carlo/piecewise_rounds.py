@@ -41,7 +41,7 @@ def covered(setup: Setup) -> bool:
     return (
         isinstance(setup.problem, Piecewise)
         and setup.alike
-        and algorithm.linear
+        and algorithm.tabled
         and algorithm.asks_gradients
         and not (algorithm.projects or setup.trace.selected or setup.trace.follows_state)
         and setup.weights.shape[1] == 1

@@ -85,8 +85,8 @@ def simulate(
 ) -> Run:
     """Run the given replicates; the result of a replicate depends on seed and its own number alone.
 
-    ``kernel`` runs a block of them, local step by local step by default: from coefficients where the method is linear,
-    else by calling its functions.
+    ``kernel`` runs a block of them, local step by local step by default: from coefficients where these are all that
+    there is to a round, else by calling the method's functions.
     """
     check_clients(setup)
     # As many blocks as there are threads, of whole vectors and not too large.
@@ -105,7 +105,7 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    runner = kernel or (prepared(StepKernel, setup) if setup.algorithm.linear else OwnRounds(setup))
+    runner = kernel or (prepared(StepKernel, setup) if setup.algorithm.tabled else OwnRounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])

@@ -54,7 +54,7 @@ def without_memory(algorithm: Algorithm) -> bool:
     """Whether a round depends on the server's point alone: one shared variable each of server, local steps, message."""
     shared = [[*group.values()].count(U) for group in (algorithm.server, algorithm.local, algorithm.message)]
     return (
-        algorithm.linear
+        algorithm.tabled
         and algorithm.asks_gradients
         and algorithm.projects is None
         and algorithm.point is None

@@ -1,0 +1,159 @@
+"""Clients on a graph: all of them in every round, each beside its neighbours."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bounds.assumption import Assumption
+from ratecheck.aliases import Array
+from ratecheck.errors import InputError
+from ratecheck.inputs import floats, whole
+from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
+from ratecheck.participation.repetition import Repetition
+
+# By how much a row or a column of a mixing matrix may miss the sum 1: what rounding makes of it.
+_SUMS = 1e-12
+
+
+def _named(name: str) -> Callable[[int], Graph]:
+    return lambda n: Graph.named(name, n)
+
+
+class Graph(Participation):
+    """Every client in every round, and the mixing matrix W (n, n) by which methods such as DSGD average neighbours.
+
+    x_i becomes sum_j W_ij x_j, so that client i hears from the j with W_ij > 0. W is nonnegative and doubly stochastic:
+    rows and columns add up to 1, and the mean over the clients stays as it is. It need not be symmetric.
+    Raises `InputError` for any other matrix.
+
+    >>> Graph.named("ring", 4).mixing_rate
+    0.33333333333333326
+    """
+
+    kind: ClassVar[str] = "graph"
+    written: ClassVar[tuple[Written, ...]] = tuple(
+        Written(name, _named(name), PerRound.OWN)
+        for name in ("ring", "grid", "exponential", "star", "path", "complete")
+    )
+    satisfies: ClassVar[frozenset[Assumption]] = frozenset(
+        {Assumption.UNIFORM_SAMPLING, Assumption.UNIFORM_SUBSETS, Assumption.UNBIASED_SELECTION}
+    )
+    constant_law = True
+
+    def __init__(self, mixing: ArrayLike, name: str = "") -> None:
+        W = floats("the mixing matrix", mixing)
+        if W.ndim != 2 or W.shape[0] != W.shape[1] or W.size == 0:
+            raise InputError(f"a mixing matrix of shape {W.shape} does not do: it has to be n x n, n at least 1")
+        if not (np.isfinite(W).all() and (W >= 0).all()):
+            i, j = (int(k) for k in np.argwhere(~(np.isfinite(W) & (W >= 0)))[0])
+            raise InputError(f'W[{i}, {j}]={W[i, j]:g} breaks "W >= 0": entries of a mixing matrix are shares')
+        for axis, what in ((1, "row"), (0, "column")):
+            sums = W.sum(axis=axis)
+            k = int(np.abs(sums - 1).argmax())
+            if abs(sums[k] - 1) > _SUMS:
+                raise InputError(f"{what} {k} of the mixing matrix adds up to {sums[k]:.12g}: needed is 1")
+        self.mixing: Array = W
+        self.n = self.size = len(W)
+        self.name = name
+
+    @classmethod
+    def named(cls, name: str, n: int) -> Graph:
+        """The graph of that name on n clients, with the weights of Metropolis and Hastings where it is undirected.
+
+        These are W_ij = 1/(1 + max(d_i, d_j)) for clients with d_i and d_j neighbours, the rest being W_ii. There are
+        ``ring``, ``path``, ``star`` and ``complete``; ``grid``, a torus whose sides are as equal as n allows; and
+        ``exponential``, directed and with equal weights, where client i hears from i - 1, i - 2, i - 4, ... Raises
+        `InputError` for any other name.
+        """
+        n = whole("n", n, 1)
+        if name not in _EDGES:
+            raise InputError(f"no graph {name!r}: there are {', '.join(_EDGES)}")
+        joined = np.zeros((n, n), dtype=bool)
+        for i in range(n):
+            for j in _EDGES[name](i, n):
+                joined[i, j] = True
+        np.fill_diagonal(joined, val=False)
+        degrees = joined.sum(axis=1)
+        if name == "exponential":
+            return cls((joined + np.eye(n)) / (1 + degrees[:, None]), name)
+        joined |= joined.T
+        degrees = joined.sum(axis=1)
+        W = np.where(joined, 1 / (1 + np.maximum(degrees[:, None], degrees[None, :])), 0.0)
+        return cls(W + np.diag(1 - W.sum(axis=1)), name)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Graph:
+        """W from a ``.csv`` file, a row per line without a header; raises `InputError` where it cannot be read."""
+        try:
+            return cls(np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{path}: needed a .csv file with the mixing matrix: {' '.join(str(error).split())}"
+            ) from None
+
+    @property
+    def says(self) -> str:
+        """The graph in words, for a verdict."""
+        shown = f"a {self.name} graph" if self.name else "the graph of a given mixing matrix"
+        return f"the {self.n} clients are on {shown}; ||W - 11'/n||_2 = {self.mixing_rate:.4g}"
+
+    @property
+    def mixing_rate(self) -> float:
+        """||W - 11'/n||_2: by this factor, or less, a round of mixing takes the clients towards their mean."""
+        return float(np.linalg.norm(self.mixing - 1 / self.n, 2)) if self.n > 1 else 0.0
+
+    def fields(self) -> dict[str, Any]:
+        """See `Participation.fields`: the rows of W, and the graph's name."""
+        return {"mixing": self.mixing.tolist(), "name": self.name}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """See `Participation.read`."""
+        return cls(data["mixing"], data.get("name", ""))
+
+    @property
+    def rate(self) -> float:
+        """1."""
+        return 1.0
+
+    def masks(self, first_round: int, rounds: int, keys: Keys) -> Masks:
+        """See `Participation.masks`."""
+        return np.ones((rounds, self.n, keys.shape[1]), dtype=np.bool_)
+
+    def check_rounds(self, T: int) -> None:
+        """Any number of rounds will do."""
+
+    @property
+    def repeats(self) -> Repetition:
+        """Everybody in every round."""
+        return Repetition.of(np.ones((1, self.n), dtype=np.bool_))
+
+
+def _torus(i: int, n: int) -> list[int]:
+    """The neighbours on rows of equal length, the ends of rows and columns being joined."""
+    rows = max(k for k in range(1, math.isqrt(n) + 1) if n % k == 0)
+    columns = n // rows
+    r, c = divmod(i, columns)
+    return [
+        r * columns + (c + 1) % columns,
+        r * columns + (c - 1) % columns,
+        (r + 1) % rows * columns + c,
+        (r - 1) % rows * columns + c,
+    ]
+
+
+# Whom client i hears from; of undirected graphs one direction will do.
+_EDGES: Mapping[str, Callable[[int, int], list[int]]] = {
+    "ring": lambda i, n: [(i + 1) % n],
+    "path": lambda i, n: [min(i + 1, n - 1)],
+    "star": lambda i, _: [0] if i else [],
+    "complete": lambda _, n: [*range(n)],
+    "grid": _torus,
+    "exponential": lambda i, n: [(i - 2**k) % n for k in range(max(n - 1, 0).bit_length())],
+}
