@@ -1,4 +1,4 @@
-"""The search on statements with bounded gradients, (G, B)-dissimilarity and interpolation: true ones and false twins."""
+"""The search on statements with bounded gradients, (G, B)-dissimilarity, interpolation: true and false ones."""
 
 import pytest
 
