@@ -388,13 +388,13 @@ class _Fields:
         if name not in self.vocabulary.order:
             raise FieldError(field, place, UnknownSymbolError(name, self.vocabulary))
 
-    def _or_elsewhere(self, error: InputError) -> InputError | str:
-        """The error, or for a symbol that another vocabulary has the name of that one."""
+    def _or_elsewhere(self, error: InputError) -> InputError:
+        """The error; for a symbol that another vocabulary has it names that one."""
         if not isinstance(error, UnknownSymbolError):
             return error
         catalogue = sys.modules[__package__]
         known = [name for name in (catalogue.TEXTBOOK, *catalogue.PAPERS) if error.name in catalogue.vocabulary(name)]
-        return f'no symbol {error.name!r} here; vocabulary="{known[0]}" has it' if known else error
+        return UnknownSymbolError(error.name, self.vocabulary, known[0]) if known else error
 
     def formula(self, given: object, field: str, place: str) -> sp.Expr:
         """A formula in the symbols of the vocabulary."""

@@ -452,6 +452,10 @@ def _relative_noise(case: CertifiedCase) -> Constant:
     return Constant("relative_noise", 0.0, Certificate.EXACT, "only additive noise is run, which has none")
 
 
+def _dimension(case: CertifiedCase) -> Constant:
+    return Constant("dimension", float(case.problem.d), Certificate.EXACT, "variables of a client")
+
+
 def _visited(name: str) -> Fact:
     """What only a run shows."""
 
@@ -487,6 +491,7 @@ _FACTS: dict[str, Fact] = {
     "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),
     "dissimilarity_B": _dissimilarity_pair("dissimilarity_B"),
     "relative_noise": _relative_noise,
+    "dimension": _dimension,
     "visited_gradient": _visited("visited_gradient"),
     "visited_distance": _visited("visited_distance"),
 }

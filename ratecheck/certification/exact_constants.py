@@ -244,6 +244,9 @@ class Proved:
     def _relative_noise(self) -> Fraction:
         return Fraction(0)
 
+    def _dimension(self) -> Fraction:
+        return Fraction(self.problem.d)
+
     def _sigma_u(self) -> Fraction:
         return self.noise.get("sigma_u", Fraction(0)) if self.problem.d_u else Fraction(0)
 
@@ -341,6 +344,7 @@ _KNOWN = frozenset(
         "dissimilarity_G",
         "dissimilarity_B",
         "relative_noise",
+        "dimension",
     }
     | {"selection_skew", "delta", "tau_max", "tau_avg"}
 )

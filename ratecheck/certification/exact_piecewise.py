@@ -33,7 +33,9 @@ _OWN = {
 _ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
 _NONE = frozenset({"L_v", "L_uv", "L_vu"})
 # What concerns neither the functions nor inner problems.
-_OTHERS = frozenset({"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max", "tau_avg", "relative_noise"})
+_OTHERS = frozenset(
+    {"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max", "tau_avg", "relative_noise", "dimension"}
+)
 
 
 @dataclass(frozen=True)
