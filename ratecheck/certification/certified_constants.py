@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.linear_algebra import rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
+from ratecheck.certification.declared import check_declared
 from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.certification.local_work import Work
 from ratecheck.engines.records import solution_error
@@ -78,7 +79,9 @@ class CertifiedCase:
     @cached_property
     def _of_problem(self) -> Mapping[str, Constant]:
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
-        return self.problem.certified(start, self.noise, self.weights)
+        found = self.problem.certified(start, self.noise, self.weights)
+        check_declared(self.problem, found, start)
+        return found
 
 
 def _renamed(name: str, constant: Constant, value: float, reason: str | None = None) -> Constant:
