@@ -70,9 +70,9 @@ def test_what_goes_together(other):
     assert not any(each.check == "assumptions" for each in report.findings)
 
 
-@pytest.mark.parametrize("condition", ["mu >= 2*L", "mu_PL >= 2*L"])
+@pytest.mark.parametrize("condition", ["mu >= 2*L", "mu > L", "mu_PL >= 2*L", "L < mu"])
 def test_constants_in_the_wrong_order(condition):
-    """No function is more strongly convex than smooth: the linter proves it from the order of the symbols."""
+    """No function is more strongly convex than smooth: the linter proves it, strict comparisons included."""
     [report] = rc.lint(sgd("strong_convexity", conditions=[condition]), evaluations=0).reports
     assert any("exclude each other, which is proved" in each.text for each in report.findings)
 
