@@ -27,7 +27,21 @@ class Assumption(Enum):
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
     POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
+    INTERPOLATION = "one point minimises every client's function"
+    BOUNDED_GRADIENTS = ("||grad f_i|| <= G for every client at every point", "G")
+    VISITED_GRADIENTS = ("||grad f_i|| <= G_run for every client at every point at which the run asks one", "G_run")
+    BOUNDED_ITERATES = ("every point at which the run asks a client is at most D away from the minimiser of f", "D")
+    GB_DISSIMILARITY = (
+        "(G, B)-bounded gradient dissimilarity: (1/n) sum_i ||grad f_i||^2 <= G_d^2 + B_d^2 ||grad f||^2",
+        "G_d",
+        "B_d",
+    )
     NOISE = ("unbiased gradients with bounded variance, independent across clients and steps", "sigma_u", "sigma_v")
+    RELATIVE_NOISE = (
+        "unbiased gradients of variance at most sigma_u^2 + rho ||grad f_i||^2, independent across clients and steps",
+        "sigma_u",
+        "rho",
+    )
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")
     UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"
     FULL_PARTICIPATION = "every client takes part in every round"
@@ -82,5 +96,5 @@ class Assumption(Enum):
     )
     RESHUFFLED_BLOCKS = "blocks of S clients that go round in an order drawn anew in each epoch"
     CYCLIC_BLOCKS = "blocks of S clients that go round in a fixed order"
-    BOUNDED_GRADIENTS = ("a bound on the mean over the clients of ||grad f_i||^2", "b")
+    MEAN_GRADIENT_BOUND = ("a bound on the mean over the clients of ||grad f_i||^2", "b")
     QUOTED = "what else the quoted work assumes, which the table does not say"

@@ -32,6 +32,13 @@ def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> 
     """
     names = list(known) if as_given else sorted(known)
     close = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    close = close or [name for name in names if _abbreviates(word, name)]
     if close:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"
     return "known: " + ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _abbreviates(word: str, name: str) -> bool:
+    """Whether a word is the first letters of a name's words, as ``PL`` of ``polyak_lojasiewicz``, or one of them."""
+    words, given = name.lower().split("_"), word.lower()
+    return len(words) > 1 and (given == "".join(each[:1] for each in words) or (len(given) > 3 and given in words))

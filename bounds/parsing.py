@@ -35,11 +35,13 @@ _LONGEST = 10_000
 
 
 class UnknownSymbolError(InputError):
-    """A formula has a ``name`` that is no symbol of its vocabulary."""
+    """A formula has a ``name`` that is no symbol of its vocabulary; ``elsewhere`` is another vocabulary that has it."""
 
-    def __init__(self, name: str, vocabulary: Vocabulary) -> None:
+    def __init__(self, name: str, vocabulary: Vocabulary, elsewhere: str = "") -> None:
         # A vocabulary begins with settings, constants and step sizes, which are wanted most.
-        super().__init__(f"no symbol {name!r}; {did_you_mean(name, vocabulary.order, as_given=True)}")
+        near = did_you_mean(name, vocabulary.order, as_given=True)
+        hint = f' here; vocabulary="{elsewhere}" has it' if elsewhere else f"; {near}"
+        super().__init__(f"no symbol {name!r}{hint}")
         self.name = name
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:

@@ -328,7 +328,7 @@ class _Fields:
             try:
                 return comparison(given, self.vocabulary)
             except InputError as error:
-                raise FieldError(field, place, error) from None
+                raise FieldError(field, place, self._or_elsewhere(error)) from None
         if isinstance(given, sp.logic.boolalg.BooleanAtom):
             raise FieldError(
                 field, place, f"it is {given} whatever the numbers are, so far as SymPy knows: give it as text"
@@ -388,13 +388,21 @@ class _Fields:
         if name not in self.vocabulary.order:
             raise FieldError(field, place, UnknownSymbolError(name, self.vocabulary))
 
+    def _or_elsewhere(self, error: InputError) -> InputError:
+        """The error; for a symbol that another vocabulary has it names that one."""
+        if not isinstance(error, UnknownSymbolError):
+            return error
+        catalogue = sys.modules[__package__]
+        known = [name for name in (catalogue.TEXTBOOK, *catalogue.PAPERS) if error.name in catalogue.vocabulary(name)]
+        return UnknownSymbolError(error.name, self.vocabulary, known[0]) if known else error
+
     def formula(self, given: object, field: str, place: str) -> sp.Expr:
         """A formula in the symbols of the vocabulary."""
         if isinstance(given, str):
             try:
                 return expression(given, self.vocabulary)
             except InputError as error:
-                raise FieldError(field, place, error) from None
+                raise FieldError(field, place, self._or_elsewhere(error)) from None
         if isinstance(given, sp.Expr):
             for name in sorted(symbol.name for symbol in given.free_symbols):
                 self._known(name, field, place)
@@ -410,7 +418,7 @@ class _Fields:
 
 _SHOWN = 20
 # Certified, though no theorem of the catalogue has a symbol for it.
-_WITHOUT_SYMBOL = ("convexity", "L_u", "L_uv", "L_v", "L_vu")
+_WITHOUT_SYMBOL = ("convexity", "interpolation", "L_u", "L_uv", "L_v", "L_vu")
 
 
 def _vocabulary(given: str | Vocabulary, symbols: OwnSymbol | Iterable[OwnSymbol]) -> Vocabulary:
@@ -509,7 +517,7 @@ def _member(kind: type[Kind], given: object, field: str) -> Kind:
         )
     name = re.sub(r"[\s-]+", "_", given.strip()).upper()
     if name not in kind.__members__:
-        known = [each.lower() for each in kind.__members__]
+        known = [each.lower() for each in kind.__members__] + ([AVERAGED_ITERATE] if kind is Over else [])
         raise FieldError(field, field, f"no {kind.__name__} {given!r}; {did_you_mean(name.lower(), known)}")
     return kind[name]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import math
 import traceback
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -59,9 +61,9 @@ def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The function of a method; whatever it raises is a `MethodError`."""
 
     @functools.wraps(function)
-    def wrapped(algorithm: Any, *arguments: Any, **named: Any) -> Any:
+    def wrapped(algorithm: Any, *arguments: Any, **keywords: Any) -> Any:
         try:
-            return function(algorithm, *arguments, **named)
+            return function(algorithm, *arguments, **keywords)
         except (Exception, SystemExit) as error:
             # What this program raises is meant for it.
             if type(error).__module__.partition(".")[0] in ("bounds", "ratecheck"):
@@ -71,14 +73,24 @@ def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             frame = ([each for each in frames if each.filename == where] or frames)[-1]
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
             place = f"{Path(frame.filename).name}, line {frame.lineno}"
-            raise MethodError(f"{said(algorithm, name)} raises {reason} ({place})") from error
+            raise MethodError(f"{named(algorithm)}: {name} raises {reason} ({place})") from error
 
     return wrapped
 
 
 def said(algorithm: Any, function: str) -> str:
-    """The function of a method in words, by the name under which the method is run."""
-    return f"{named(algorithm)}: {function}"
+    """The function of a method in words, by the name under which the method is run; of a user's own with its place."""
+    kind = type(getattr(algorithm, "inner", algorithm))
+    code = getattr(inspect.unwrap(getattr(kind, function, said)), "__code__", None)
+    place = (
+        f" ({Path(code.co_filename).name}, line {code.co_firstlineno})" if code is not None and _outside(code) else ""
+    )
+    return f"{named(algorithm)}: {function}{place}"
+
+
+def _outside(code: CodeType) -> bool:
+    """Whether a function is none of this package's."""
+    return not Path(code.co_filename).is_relative_to(Path(__file__).parent)
 
 
 def named(algorithm: Any) -> str:

@@ -25,6 +25,7 @@ from ratecheck.falsification.worst_case import WorstCase, worst_case
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
 from ratecheck.verification.instance import Instance
+from ratecheck.views.counterexample import WrittenCounterexample
 from ratecheck.views.falsify import (
     counterexample,
     falsified_fields,
@@ -75,8 +76,16 @@ class FalsifyResult(Result):
         """
         return simplest(self.search)
 
+    def as_text(self) -> str:
+        """The counterexample in one sentence, as the output has it; raises `InputError` where none was found."""
+        return self._written.text
+
     def as_latex(self) -> str:
         """The counterexample in one sentence of LaTeX; raises `InputError` where none was found."""
+        return self._written.latex
+
+    @property
+    def _written(self) -> WrittenCounterexample:
         found = counterexample(self.search)
         if found is None:
             none = "no violation was found, so there is no counterexample"
@@ -86,7 +95,7 @@ class FalsifyResult(Result):
                 else none
             )
             raise InputError(f"{self.search.statement.key}: {none}")
-        return found.latex
+        return found
 
     def __str__(self) -> str:
         return falsified_table(self.searches) if self.several else falsified_text(self.searches[0])

@@ -63,6 +63,10 @@ def _heterogeneous(_: CertifiedCase) -> str:
     return "minimiser_heterogeneity"
 
 
+def _interpolating(_: CertifiedCase) -> str:
+    return "interpolation"
+
+
 @dataclass(frozen=True)
 class Certification:
     """How an assumption is certified, in words, and what it asks for.
@@ -75,6 +79,8 @@ class Certification:
     - ``facts``: what certifies a constant that it defines, where the vocabulary has no symbol for it.
     - ``met``: constants that the caller sets, so that every run meets them.
     - ``exists``: a fact that has to exist, after what to call it.
+    - ``everywhere``: it is about points that a run need not see, and nothing says that it stays true of functions that
+      continue otherwise there (`ratecheck.certification.continued_functions`).
     """
 
     how: str
@@ -86,6 +92,7 @@ class Certification:
     facts: Mapping[str, str] = field(default_factory=dict)
     met: tuple[str, ...] = ()
     exists: tuple[str, Callable[[CertifiedCase], str]] | None = None
+    everywhere: bool = False
 
 
 _PROBLEM = "the problem's certified constants"
@@ -111,8 +118,31 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         "the clients' gradients at the minimiser of f",
         facts={"b_star": "minimiser_heterogeneity"},
         exists=("a bound on the clients' gradients at the minimiser", _heterogeneous),
+        everywhere=True,
+    ),
+    Assumption.INTERPOLATION: Certification(
+        "a point at which every client's gradient is exactly 0",
+        exists=("a common minimiser", _interpolating),
+        everywhere=True,
+    ),
+    Assumption.BOUNDED_GRADIENTS: Certification(
+        "functions that are linear far away, or losses with bounded slopes",
+        facts={"G": "gradient_bound"},
+        everywhere=True,
+    ),
+    Assumption.VISITED_GRADIENTS: Certification(
+        "the largest gradient of a run without randomness", facts={"G_run": "visited_gradient"}
+    ),
+    Assumption.BOUNDED_ITERATES: Certification(
+        "the largest distance in a run without randomness", facts={"D": "visited_distance"}
+    ),
+    Assumption.GB_DISSIMILARITY: Certification(
+        "a matrix that is positive semidefinite, or the curvatures far away",
+        facts={"G_d": "dissimilarity_G", "B_d": "dissimilarity_B"},
+        everywhere=True,
     ),
     Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
+    Assumption.RELATIVE_NOISE: Certification(_ORACLE, facts={"rho": "relative_noise"}, met=("sigma_u",)),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
     Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True),
     Assumption.FULL_PARTICIPATION: Certification(_PATTERN),
@@ -151,6 +181,6 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.INDEPENDENT_PARTICIPATION: Certification(_PATTERN, law=True, met=("delta",)),
     Assumption.RESHUFFLED_BLOCKS: Certification(_PATTERN, law=True),
     Assumption.CYCLIC_BLOCKS: Certification(_PATTERN, law=True),
-    Assumption.BOUNDED_GRADIENTS: Certification(_NOTHING, _none),
+    Assumption.MEAN_GRADIENT_BOUND: Certification(_NOTHING, _none),
     Assumption.QUOTED: Certification(_NOTHING, _none),
 }

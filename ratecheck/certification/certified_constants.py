@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 from ratecheck.algebra.linear_algebra import rationals, semidefinite
 from ratecheck.aliases import Array
 from ratecheck.certification import local_work as work
+from ratecheck.certification.declared import check_declared
+from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.certification.local_work import Work
 from ratecheck.engines.records import solution_error
 from ratecheck.inputs import floats
@@ -69,9 +71,17 @@ class CertifiedCase:
         return None if self.work is None else self.work.weights
 
     @cached_property
+    def _pair(self) -> tuple[float, float] | str:
+        problem = self.problem.objective
+        assert problem is not None
+        return GradientFacts.of(problem).pair
+
+    @cached_property
     def _of_problem(self) -> Mapping[str, Constant]:
         start = {k: np.asarray(v, dtype=float) for k, v in self.start.items()}
-        return self.problem.certified(start, self.noise, self.weights)
+        found = self.problem.certified(start, self.noise, self.weights)
+        check_declared(self.problem, found, start)
+        return found
 
 
 def _renamed(name: str, constant: Constant, value: float, reason: str | None = None) -> Constant:
@@ -413,6 +423,63 @@ def _convexity(case: CertifiedCase) -> Constant | None:
     return Constant("convexity", least, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
 
 
+def _of_gradients(name: str) -> Fact:
+    """What bounds gradients at every point, of functions of shared variables alone."""
+
+    def found(case: CertifiedCase) -> Constant | None:
+        problem = case.problem.objective
+        if problem is None:
+            return case.problem.of_gradients(name)
+        if name == "gradient_bound":
+            return GradientFacts.of(problem).bound
+        return None if problem.d_v else GradientFacts.of(problem).interpolation
+
+    return found
+
+
+def _dissimilarity_pair(name: str) -> Fact:
+    """G or B of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2, which hold together; (b, 1) where b exists."""
+
+    def found(case: CertifiedCase) -> Constant | None:
+        known = case._of_problem.get("b")  # noqa: SLF001  # part of this file
+        problem = case.problem.objective
+        if known is not None and known.certificate is not Certificate.ABSENT:
+            if name == "dissimilarity_G":
+                return _renamed(name, known, known.value, f"b, with B = 1: {known.reason}")
+            return Constant(name, 1.0, Certificate.EXACT, "b bounds the dissimilarity")
+        if problem is None:
+            return case.problem.of_gradients(name)
+        if problem.d_v:
+            return None
+        pair = case._pair  # noqa: SLF001  # part of this file
+        if isinstance(pair, str):
+            return Constant(name, math.inf, Certificate.ABSENT, pair)
+        value = pair[name == "dissimilarity_B"]
+        return Constant(name, value, Certificate.UPPER_BOUND, "a form that is shown to be nonnegative everywhere")
+
+    return found
+
+
+def _relative_noise(case: CertifiedCase) -> Constant:
+    del case  # whatever the problem
+    return Constant("relative_noise", 0.0, Certificate.EXACT, "only additive noise is run, which has none")
+
+
+def _dimension(case: CertifiedCase) -> Constant:
+    return Constant("dimension", float(case.problem.d), Certificate.EXACT, "variables of a client")
+
+
+def _visited(name: str) -> Fact:
+    """What only a run shows."""
+
+    def found(case: CertifiedCase) -> Constant | None:
+        del case
+        why = f"{CANNOT_TELL} before a run, and it is measured on quadratics in runs without randomness alone"
+        return Constant(name, math.inf, Certificate.ABSENT, why)
+
+    return found
+
+
 _FACTS: dict[str, Fact] = {
     "sigma": _total_noise,
     "mean_B_0": _mean_gradients,
@@ -433,4 +500,12 @@ _FACTS: dict[str, Fact] = {
     "strong_convexity": _of_minimum("strong_convexity", _strong_convexity),
     "polyak_lojasiewicz": _of_minimum("polyak_lojasiewicz", _polyak_lojasiewicz),
     "minimiser_heterogeneity": _of_minimum("minimiser_heterogeneity", _minimiser_heterogeneity),
+    "gradient_bound": _of_gradients("gradient_bound"),
+    "interpolation": _of_gradients("interpolation"),
+    "dissimilarity_G": _dissimilarity_pair("dissimilarity_G"),
+    "dissimilarity_B": _dissimilarity_pair("dissimilarity_B"),
+    "relative_noise": _relative_noise,
+    "dimension": _dimension,
+    "visited_gradient": _visited("visited_gradient"),
+    "visited_distance": _visited("visited_distance"),
 }

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, identity, inverse, minimum, rationals, semidefinite
 from ratecheck.certification.certified_constants import LOWER
+from ratecheck.certification.gradient_facts import GradientFacts
 from ratecheck.engines.rigorous.moments import possible_sets
 from ratecheck.participation import Participation, delays
 from ratecheck.participation.law import Subsets, Weighted
@@ -211,7 +212,40 @@ class Proved:
         apart = slopes - slopes.sum(axis=0) / Fraction(n)
         return Enclosure.of(sum((row.dot(row) for row in apart), Fraction(0)) / n).sqrt()
 
+    def _gradient_bound(self) -> Number:
+        if self.problem.H.any():
+            raise UndecidedError("gradients of a curved quadratic have no bound")
+        return Enclosure.of(max(row.dot(row) for row in self._g)).sqrt()
+
+    def _dissimilarity_G(self) -> Number:
+        return self._b() if self._has_b else self._pair[0]
+
+    def _dissimilarity_B(self) -> Number:
+        return Fraction(1) if self._has_b else self._pair[1]
+
+    @property
+    def _has_b(self) -> bool:
+        try:
+            self._b()
+        except UndecidedError:
+            return False
+        return True
+
+    @cached_property
+    def _pair(self) -> tuple[Fraction, Fraction]:
+        """A pair (G, B) that is proved, as a float of each says it."""
+        facts = GradientFacts.of(self.problem)
+        if self.problem.d_v or isinstance(facts.pair, str) or not facts.in_rationals:
+            raise UndecidedError("a pair (G, B) that is not proved in rationals")
+        return Fraction(facts.pair[0]), Fraction(facts.pair[1])
+
     # --- Noise, inner problems ---
+
+    def _relative_noise(self) -> Fraction:
+        return Fraction(0)
+
+    def _dimension(self) -> Fraction:
+        return Fraction(self.problem.d)
 
     def _sigma_u(self) -> Fraction:
         return self.noise.get("sigma_u", Fraction(0)) if self.problem.d_u else Fraction(0)
@@ -306,6 +340,11 @@ _KNOWN = frozenset(
         "inner_error",
         "joint_minimum",
         "lagrangian_gap",
+        "gradient_bound",
+        "dissimilarity_G",
+        "dissimilarity_B",
+        "relative_noise",
+        "dimension",
     }
     | {"selection_skew", "delta", "tau_max", "tau_avg"}
 )

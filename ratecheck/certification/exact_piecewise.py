@@ -25,12 +25,17 @@ _OWN = {
     "strong_convexity": "strong_convexity",
     "polyak_lojasiewicz": "polyak_lojasiewicz",
     "minimiser_heterogeneity": "minimiser_heterogeneity2",
+    "gradient_bound": "gradient_bound2",
+    "dissimilarity_G": "dissimilarity_G2",
+    "dissimilarity_B": "dissimilarity_B2",
 }
 # Of those the ones that are roots.
-_ROOTS = frozenset({"b", "minimiser_heterogeneity"})
+_ROOTS = frozenset({"b", "minimiser_heterogeneity", "gradient_bound", "dissimilarity_G", "dissimilarity_B"})
 _NONE = frozenset({"L_v", "L_uv", "L_vu"})
 # What concerns neither the functions nor inner problems.
-_OTHERS = frozenset({"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max", "tau_avg"})
+_OTHERS = frozenset(
+    {"sigma", "sigma_u", "sigma_v", "selection_skew", "delta", "tau_max", "tau_avg", "relative_noise", "dimension"}
+)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ratecheck.engines.moments import enumerated
 from ratecheck.engines.monte_carlo.visits import visits
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.problems import BilevelSamples, Certificate, Constant
+from ratecheck.problems import BilevelSamples, Certificate, Constant, Quadratic
 from ratecheck.problems.quadratic import UNBOUNDED
 
 
@@ -29,7 +29,8 @@ from ratecheck.problems.quadratic import UNBOUNDED
 class Trajectory:
     """A run: its ``setup``, its ``records`` (mean over replicates, or expectation), ``seed`` and ``replicates``.
 
-    ``samples``: the constant has to hold for what the oracles answer, noise included.
+    ``samples``: the constant has to hold for what the oracles answer, noise included. ``continues``: nothing is assumed
+    of points that the run does not see, so that functions may continue otherwise there.
     """
 
     setup: Setup
@@ -37,11 +38,12 @@ class Trajectory:
     seed: int
     replicates: int
     samples: bool
+    continues: bool = True
 
     @cached_property
     def continued(self) -> Continued | None:
         """The functions of the run as they may continue, which several constants are read off."""
-        return Continued.of(self.setup, self.records)
+        return Continued.of(self.setup, self.records) if self.continues else None
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class Measure:
 
     ``sampled`` says in words what the number lacks where the run is random. ``partial``: it is that of the server's
     models, not of every point at which a client is asked. ``possible`` says whether a run of the case may show one, and
-    ``weakens`` whether a larger number that the statement fixes stands in for a certified one.
+    ``weakens`` whether a larger number that the statement fixes stands in for a certified one. ``beyond``: it is only
+    that of functions which continue otherwise beyond the run. ``of_run``: the statement means the run by it, so that
+    nothing stands in for what it asks.
     """
 
     start: Callable[[CertifiedCase], float]
@@ -59,6 +63,8 @@ class Measure:
     partial: bool = False
     possible: Callable[[CertifiedCase], bool] = lambda _: True
     weakens: bool = False
+    beyond: bool = False
+    of_run: bool = False
 
 
 def _along(name: str, value: float | None) -> Constant:
@@ -156,6 +162,62 @@ def _steepest_at_start(case: CertifiedCase) -> float:
     raise InputError("L_f=0 at the start and at the lower level's solution there: give another start")
 
 
+def _quiet(case: CertifiedCase) -> bool:
+    """Whether a run on quadratics has nothing random, and few enough local steps to be looked at one by one."""
+    problem, pattern = case.problem.quadratic, case.participation
+    if problem is None or pattern is None or not pattern.deterministic or any(case.noise.values()):
+        return False
+    steps = 1.0 if case.work is None else float(np.max(case.work.steps))
+    return (case.T or 0) * steps * problem.n <= _MOST_VISITS
+
+
+# Local steps of all clients that are looked at one by one.
+_MOST_VISITS = 200_000
+
+
+def _largest_visited(name: str, size: Callable[[Quadratic, Array], Array]) -> Callable[[Trajectory], Constant]:
+    """The largest of some size of the points (n, d) at which clients, taking part or not, are asked."""
+
+    def find(trail: Trajectory) -> Constant:
+        problem, largest = trail.setup.problem.quadratic, 0.0
+        assert problem is not None
+        try:
+            for visit in visits(trail.setup):
+                largest = max(largest, float(size(problem, visit.points[..., 0]).max()))
+        except InputError as error:
+            return Constant(name, math.inf, Certificate.ABSENT, str(error))
+        return _along(name, largest)
+
+    return find
+
+
+def _gradient_sizes(problem: Quadratic, points: Array) -> Array:
+    return np.linalg.norm(np.einsum("iab,ib->ia", problem.H, points) - problem.g, axis=1)
+
+
+def _distances(problem: Quadratic, points: Array) -> Array:
+    found = problem.minimizer()
+    if found is None:
+        return np.array([math.inf])
+    shared = np.broadcast_to(found[0], (problem.n, problem.d_u))
+    return np.linalg.norm(points - np.concatenate([shared, found[1]], axis=1), axis=1)
+
+
+def _at_start(size: Callable[[Quadratic, Array], Array]) -> Callable[[CertifiedCase], float]:
+    """The size at the start, from which on the constant is tried."""
+
+    def find(case: CertifiedCase) -> float:
+        problem = case.problem.quadratic
+        assert problem is not None
+        starts = problem.starts.items()
+        u, v = (np.asarray(case.start.get(name, np.zeros(shape)), dtype=float) for name, shape in starts)
+        points = np.concatenate([np.broadcast_to(u, (problem.n, problem.d_u)), v], axis=1)
+        found = float(size(problem, points).max())
+        return found if 0 < found < math.inf else 1.0
+
+    return find
+
+
 # How a constant that no quadratic has is had by another problem with the same run.
 BEYOND = "of functions that continue with another curvature beyond the box of the run"
 
@@ -163,6 +225,14 @@ MEASURES: Mapping[str, Measure] = {
     "b": Measure(
         lambda _: 0.0, _dissimilarity, "comes from means over replicates, without a confidence bound", partial=True
     ),
-    "F_0": Measure(_gap_at_start, _gap, "is of one run", possible=_has_gap, weakens=True),
+    "F_0": Measure(_gap_at_start, _gap, "is of one run", possible=_has_gap, weakens=True, beyond=True),
     "L_f": Measure(_steepest_at_start, _steepest, "is the largest over the replicates, not over all that may happen"),
-}
+    "visited_gradient": Measure(
+        _at_start(_gradient_sizes), _largest_visited("visited_gradient", _gradient_sizes), "is of one run",
+        possible=_quiet, of_run=True,
+    ),
+    "visited_distance": Measure(
+        _at_start(_distances), _largest_visited("visited_distance", _distances), "is of one run",
+        possible=_quiet, of_run=True,
+    ),
+}  # fmt: skip

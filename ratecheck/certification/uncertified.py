@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 
 from bounds.assumption import Assumption
+from bounds.incompatible import incompatible
 from bounds.statement import Statement
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import CertifiedCase
@@ -17,12 +18,17 @@ from ratecheck.problems import Certificate, Problem
 
 
 def uncertifiable(statement: Statement) -> tuple[str, ...]:
-    """Assumptions that nothing certifies, whatever the problem."""
-    return tuple(
+    """Assumptions that nothing certifies, whatever the problem, and those that no function meets together."""
+    return tuple(entry.text for entry in incompatible(statement)) + tuple(
         f"nothing certifies its assumption: {assumption.value}"
         for assumption in statement.assumptions
         if not CERTIFICATION[assumption].fits(statement)
     )
+
+
+def may_continue(statement: Statement) -> bool:
+    """Whether functions may continue otherwise beyond a run, since it assumes nothing of points there."""
+    return not any(CERTIFICATION[assumption].everywhere for assumption in statement.assumptions)
 
 
 def unmet(statement: Statement, problem: Problem, pattern: Participation) -> str | None:

@@ -24,6 +24,7 @@ from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
+from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
@@ -166,6 +167,9 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     fixed, run = fixed or {}, statement.vocabulary.run
     n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
     found = _shapes(statement)
+    if Assumption.BOUNDED_GRADIENTS in statement.assumptions:
+        # Only functions that are linear far away have such a bound.
+        found = [shape for shape in found if shape.kinks] or found
     if is_bilevel(statement):
         # Every number of clients is few here, and conditions on it alone leave others nothing to say.
         found = [shape for shape in found if not _excluded(statement, shape)] or found
@@ -201,6 +205,8 @@ def _kinked(statement: Statement, n: int) -> list[InstanceShape]:
     """The shape of clients with kinks, where such runs are followed exactly."""
     d_u = _blocks(statement)[0][0]
     asked = d_u and has_pieces(statement) and not says_quadratic(statement)
+    # Floats seldom give functions with kinks one minimiser.
+    asked = asked and (n == 1 or Assumption.INTERPOLATION not in statement.assumptions)
     return [InstanceShape(n, d_u, 0, n, kinks=_KINKS)] if asked else []
 
 
@@ -210,6 +216,9 @@ def noisy_shapes(statement: Statement) -> list[InstanceShape]:
     The noise has two values, so that a statement whose title speaks of another kind is not asked.
     """
     gaussian = "gaussian" in statement.title.lower()
+    # With one kink a function that is linear far away is so everywhere, or has no minimum.
+    if Assumption.BOUNDED_GRADIENTS in statement.assumptions or _OF_QUIET_RUNS & {*statement.assumptions}:
+        return []
     if gaussian or says_quadratic(statement) or every_participation(statement) or not has_noisy_pieces(statement):
         return []
     fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
@@ -243,7 +252,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
                 found += [InstanceShape(n, d_u, d_v, size, kind) for kind in kinds]
     if method is not None:
         found += _grouped(statement, _GROUPED)
-        if any_sign(statement) and not says_quadratic(statement):
+        if any_sign(statement) and not says_quadratic(statement) and may_continue(statement):
             found += [InstanceShape(n, *blocks[0], n, continued=True) for n in (1, 2, 3)]
         if of_f_alone(statement):
             found += [
@@ -259,7 +268,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
 def of_f_alone(statement: Statement) -> bool:
     """Whether f has a minimum by an assumption on f, which says nothing of single clients."""
     assumed, method = {*statement.assumptions}, method_of(statement)
-    on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY}
+    on_clients = assumed & {Assumption.CONVEXITY, Assumption.DISSIMILARITY, Assumption.INTERPOLATION}
     return bool(assumed & OF_F) and not on_clients and method is not None and method.shared
 
 
@@ -361,7 +370,7 @@ class InstanceFamily:
     @cached_property
     def _noises(self) -> tuple[str, ...]:
         """Noise of the variables that there are, where the statement does not say how large it is."""
-        if self.bilevel or self.shape.quiet:
+        if self.bilevel or self.shape.quiet or _OF_QUIET_RUNS & {*self.statement.assumptions}:
             # Two levels have noise in the samples of the problem, if any.
             return ()
         absent = {name for name, d in (("sigma_u", self.shape.d_u), ("sigma_v", self.shape.d_v)) if not d}
@@ -679,6 +688,8 @@ class InstanceFamily:
                 curvature[i, c, j] = bent(coordinate[f"piece {own} {c} {j}"])
             slope[i, c] = 2 * coordinate[f"slope {i} {c}"] - 1
         mean, spread = slope.mean(axis=0), _factor(coordinate["spread"])
+        if Assumption.BOUNDED_GRADIENTS in assumed:
+            curvature[..., [0, -1]] = 0.0
         least = _LEAST if Assumption.STRONG_CONVEXITY in assumed else 0.0
         parts = kinks, np.maximum(curvature, least) if least else curvature, mean + spread * (slope - mean)
         return PiecewiseSamples(*parts, clients=shape.n) if shape.noisy else Piecewise(*parts)
@@ -768,6 +779,9 @@ class InstanceFamily:
         mean = slope[:, : shape.d_u].mean(axis=0)
         spread = _factor(coordinate["spread"])
         slope[:, : shape.d_u] = mean + spread * (slope[:, : shape.d_u] - mean)
+        if Assumption.INTERPOLATION in self.statement.assumptions:
+            # The common minimiser has coordinates of 1 and -1, so that products are exact.
+            slope = curvature * np.where(slope[0] < 0, -1.0, 1.0)
         if not shape.continued:
             # Without curvature a slope has no minimum: as if it were not there.
             slope[curvature == 0.0] = 0.0
@@ -838,8 +852,8 @@ class InstanceFamily:
     @property
     def _own_reach(self) -> tuple[float, float] | None:
         """That of shapes whose runs are followed in a way of their own."""
-        if self.shape.continued:
-            return _VISITED
+        if self.shape.continued or _OF_QUIET_RUNS & {*self.statement.assumptions}:
+            return _PIECE_BY_PIECE if self.shape.kinks else _VISITED
         if self.shape.noisy:
             return _OF_ONE if self.shape.n == 1 else _OF_CROWD
         if self.shape.kinks:
@@ -922,6 +936,8 @@ class InstanceFamily:
         return _inside(interval.box, interval.high, x)
 
 
+# What is measured in runs without randomness.
+_OF_QUIET_RUNS = {Assumption.VISITED_GRADIENTS, Assumption.BOUNDED_ITERATES}
 # What speaks of samples.
 _OF_SAMPLES = {Assumption.BILEVEL_NOISE, Assumption.EVERY_SAMPLE}
 # Coordinates that are 0 in the middle.

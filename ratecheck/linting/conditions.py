@@ -108,7 +108,23 @@ def _core(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 
 
 def _contradictory(conditions: Sequence[Condition]) -> bool:
-    return _satisfied(conditions)[0] is False
+    if _satisfied(conditions)[0] is False:
+        return True
+    # The proof takes what is strict for what is not; with a positive number between the sides it need not.
+    strict = [_apart(each, k) for k, each in enumerate(conditions)]
+    return strict != [*conditions] and _satisfied(strict)[0] is False
+
+
+def _apart(condition: Condition, k: int) -> Condition:
+    """A strict comparison as one that is not, with a positive number of its own between the sides; others as they are.
+
+    The one has a solution if and only if the other has.
+    """
+    if condition.operator not in ("<", ">"):
+        return condition
+    room = sp.Symbol(f"room_{k}", positive=True)
+    left, right = (condition.left, condition.right) if condition.operator == "<" else (condition.right, condition.left)
+    return Condition(name=condition.name, left=left + room, operator="<=", right=right)
 
 
 def _witness(conditions: Sequence[Condition]) -> str:

@@ -1,17 +1,19 @@
-"""Symbols and assumptions without a use, and constants without an assumption."""
+"""Assumptions that exclude each other, symbols and assumptions without a use, constants without an assumption."""
 
 from __future__ import annotations
 
 import bounds
+from bounds.incompatible import incompatible
 from bounds.statement import Assumption, Over, Statement, names_in
 from bounds.symbols import COMMON, Role, Vocabulary
 from ratecheck.linting.finding import Finding, Found, Level
 
-CHECK = "symbols"
+CHECK, TOGETHER = "symbols", "assumptions"
 
 
 def check(statement: Statement) -> Found:
-    """What is declared and not used, assumed and not used, used and not assumed."""
+    """What no function meets; what is declared and not used, assumed and not used, used and not assumed."""
+    yield from _excluded(statement)
     yield from _declared(statement)
     yield from _assumed(statement)
     yield from _unassumed(statement)
@@ -36,6 +38,17 @@ def own(vocabulary: Vocabulary) -> list[str]:
     base = max(inside, key=lambda each: sum(1 for _ in each), default=None)
     known = {quantity.name for quantity in base} if base is not None else {each.name for each in COMMON}
     return [quantity.name for quantity in vocabulary if quantity.name not in known]
+
+
+def _excluded(statement: Statement) -> Found:
+    for entry in incompatible(statement):
+        yield Finding(
+            level=Level.ERROR,
+            check=TOGETHER,
+            field="assumptions",
+            text=f"{entry.text}; which is proved: the statement is about nothing",
+            remedy=f"assume instead {entry.instead}",
+        )
 
 
 def _declared(statement: Statement) -> Found:

@@ -19,6 +19,8 @@ import sympy as sp
 
 from bounds import roots
 from bounds.statement import Claim, Over, Relation, Statement, names_in, number
+from bounds.symbols import Role
+from ratecheck.algorithms import METHODS
 from ratecheck.linting.draws import Draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.linting.occurrence import own
@@ -50,12 +52,29 @@ def check(statement: Statement, drawn: Draws) -> Found:
     if chosen := _chooses_units(statement):
         yield NotChecked(check=CHECK, reason=f"{chosen} is fixed to a number, which chooses the units")
         return
+    if others := _of_other_units(statement):
+        why = (
+            f"{statement.algorithm} is not linear, so that {others} may have another unit than that of a gradient step"
+        )
+        yield NotChecked(check=CHECK, reason=why)
+        return
     units = _Units(statement, drawn)
     hypotheses = [*units.hypotheses()]
     found = [*hypotheses]
     for claim in statement.claims:
         found += units.claim(claim, homogeneous=not hypotheses)
     yield from _together(found)
+
+
+def _of_other_units(statement: Statement) -> str:
+    """Step sizes of a method that is not linear, as a step of a sign or of a unit vector has the length of its size."""
+    method = METHODS.get(statement.algorithm or "")
+    if method is None or method.algorithm.linear:
+        return ""
+    steps = {
+        each.name for each in statement.vocabulary if each.role is Role.STEP_SIZE and (each.f_degree or each.x_degree)
+    }
+    return ", ".join(sorted(steps & {*statement.parameters}))
 
 
 def _together(found: Sequence[Finding]) -> Iterator[Finding]:

@@ -214,6 +214,14 @@ class Logistic(SingleLevel):
             "G_v": float(np.square(_steepest(personal) + push).mean()) if self.d_v else 0.0,
         }
 
+    def of_gradients(self, name: str) -> Constant | None:
+        """See `Problem.of_gradients`: slopes in [0, 1], and the regulariser's gradient on either block."""
+        if name != "gradient_bound":
+            return None
+        push = self.rho * 3 * math.sqrt(3) / 8 * (1 + 1e-12) * math.sqrt((self.d_u > 0) + (self.d_v > 0))
+        largest = float(_steepest(self.A).max()) + push
+        return Constant(name, largest, Certificate.UPPER_BOUND, "slopes in [0, 1], and the regulariser's largest")
+
     def _point(self, u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         u, v = np.asarray(u, dtype=np.float64), np.asarray(v, dtype=np.float64)
         if u.shape != (self.d_u,) or v.shape != (self.n, self.d_v):

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats, whole
-from ratecheck.problems.constants import Constants
+from ratecheck.problems.constants import Constant, Constants
 from ratecheck.problems.npz import npz_arrays
-from ratecheck.problems.piecewise import Piecewise, ScalarFunction
+from ratecheck.problems.piecewise import Piecewise
 from ratecheck.problems.population import LARGEST
 from ratecheck.problems.problem import SingleLevel, WrittenProblem
+from ratecheck.problems.scalar_function import ScalarFunction
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -152,6 +153,10 @@ class PiecewiseSamples(SingleLevel):
             "sigma_u": replace(found["sigma_u"], reason="a sample is off by that, to either side with probability 1/2"),
         }
         return Constants(*{**found, **own}.values())
+
+    def of_gradients(self, name: str) -> Constant | None:
+        """That of one client."""
+        return self.one.of_gradients(name)
 
     @property
     def minimum_known(self) -> bool:

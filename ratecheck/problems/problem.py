@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.problems.constants import Constants
+from ratecheck.problems.constants import Constant, Constants
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
@@ -167,6 +167,14 @@ class Problem(ABC):
     def largest_gradients(self) -> Mapping[str, float]:
         """Numbers that recorded quantities exceed at no point, by name; empty where none is known."""
         return {}
+
+    def of_gradients(self, name: str) -> Constant | None:
+        """What bounds gradients at every point, where that is no linear algebra; None where no such thing is known.
+
+        Names: gradient_bound, the largest ||grad f_i||; dissimilarity_G and dissimilarity_B, a pair (G, B) with
+        (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2; interpolation, 0 where one point minimises every f_i.
+        """
+        return None
 
     def operator(self) -> tuple[Array, Array]:
         """(M, c) with M_i x - c_i client i's gradient, (n, d, d) and (n, d); raises `InputError` if not affine."""

@@ -83,6 +83,9 @@ def _with_constants(verdict: Verdict, held: Mapping[str, Constant], measures: Ma
 
 def _notes(verdict: Verdict, measures: Mapping[str, Measure]) -> tuple[str, ...]:
     """What constants measured along the run itself do not say."""
+    measures = {s: measure for s, measure in measures.items() if not measure.of_run}
+    if not measures:
+        return ()
     listed = " and ".join(measures)
     alone = f"what the statement says about {listed} alone holds by definition"
     notes = [f"{listed} is a property of this run, not of the problem; {alone}"]

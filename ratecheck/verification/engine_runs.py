@@ -12,6 +12,7 @@ from bounds.statement import Assumption, Over, number
 from ratecheck.algebra.enclosure import UndecidedError
 from ratecheck.aliases import Array, Progress
 from ratecheck.certification.trajectory_constants import MEASURES, Trajectory
+from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines import setup
 from ratecheck.engines.moments import enumerated, exact, lemmas, long_runs, mean_field, populations, quantities
 from ratecheck.engines.monte_carlo import bilevel_rounds, piecewise_rounds, step
@@ -240,6 +241,7 @@ def measured(
 ) -> dict[str, Constant]:
     """The smallest values of these constants that hold along the run; absent where there is none."""
     samples = Assumption.EVERY_SAMPLE in setting.statement.assumptions
-    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples)
+    continues = may_continue(setting.statement)
+    trajectory = Trajectory(ready, records, setting.options.seed, replicates, samples, continues)
     found = {s: MEASURES[setting.statement.vocabulary.facts[s]].largest(trajectory) for s in symbols}
     return {s: replace(constant, name=s) for s, constant in found.items()}

@@ -14,7 +14,7 @@ from bounds.numbers import apart
 from bounds.statement import Assumption, Given, Statement
 from ratecheck.aliases import Progress
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.certification.uncertified import lacking, unmet
+from ratecheck.certification.uncertified import lacking, may_continue, unmet
 from ratecheck.engines import setup
 from ratecheck.errors import InputError
 from ratecheck.inputs import floats
@@ -93,8 +93,11 @@ def _on(on: OnTrace, reporting: Reporting, traces: int) -> Verdict:
     setting, facts = on.setting, on.statement.vocabulary.facts
     if setting.pointwise:
         on = on.with_constants({s: _at_points(setting, s) for s in on.absent if facts[s] == "L_f"})
+    continues = may_continue(on.statement)
     measurable = {
-        fact for fact, measure in MEASURES.items() if setting.method is not None and measure.possible(on.case)
+        fact
+        for fact, measure in MEASURES.items()
+        if setting.method is not None and measure.possible(on.case) and (continues or not measure.beyond)
     }
     along = tuple(s for s in on.absent if facts[s] in measurable)
     absent = (c.missing for s, c in on.absent.items() if s not in along)

@@ -29,7 +29,7 @@ from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Trace, Uniform
 from ratecheck.problems import BilevelSamples, Piecewise, PiecewiseSamples
-from ratecheck.problems.piecewise import ScalarFunction
+from ratecheck.problems.scalar_function import ScalarFunction
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof

@@ -12,13 +12,15 @@ from bounds.theorem import theorem
 
 # Formulas are text such as "2*F_0/(gamma_u*T)". Symbols: n, m, K, T (clients, participants, local steps, rounds),
 # L, F_0, b, sigma_u, sigma_v, B_0, and step sizes gamma_u, gamma_v, eta_u, eta_v, gamma (docs/notation.md has all).
+# With vocabulary="textbook" also gap, dist2, dist2_0 (to the minimiser), mu, mu_PL, b_star, G, t (the round).
 # A name that is unknown is answered with those that are known.
 {name} = theorem(
     title="Gradient descent",
     source="My paper, Theorem 1",
 {methods}
     algorithm="fedavg",
-    # Such as smoothness, convexity, noise, dissimilarity, uniform_sampling, full_participation, no_personal, no_shared.
+    # Such as smoothness, convexity, strong_convexity, polyak_lojasiewicz, noise, dissimilarity, uniform_sampling,
+    # full_participation, no_personal (docs/own.md has more).
     assumptions=["smoothness", "full_participation", "no_personal"],
     # A weighted sum of what a run records. G_u is E||grad f||^2; others: G_v, B, E, descent, du2, inner_u.
     left="G_u",

@@ -39,7 +39,8 @@ def test_no_constant_that_is_certified_is_refused():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"right": "t"}, r"no symbol 't'; known: n, m, K, T, L, sigma_u, .*gamma_u, "),
+        ({"right": "xx"}, r"no symbol 'xx'; known: n, m, K, T, L, sigma_u, .*gamma_u, "),
+        ({"right": "t"}, r"no symbol 't' here; vocabulary=.textbook. has it"),
         ({"over": 3}, "3 is not the name of one of Over; known: mean_of_rounds, every_round"),
         ({"step_products": "gamma == K*gamma_u*eta_u"}, "for another factor write K.gamma in the bound"),
     ],
@@ -81,3 +82,30 @@ def test_an_outer_step_size_at_its_lower_end():
     )  # fmt: skip
     _, chosen = chosen_values(statement, {"n": 4, "m": 4, "K": 1, "T": 9, "L": 1, "F_0": 1})
     assert chosen["eta_u"].startswith("smallest admissible")
+
+
+# --- What a newcomer types ---
+
+
+def test_a_symbol_of_another_vocabulary():
+    """The one that has it is named; what none has is answered with what there is."""
+    with pytest.raises(InputError, match=r"no symbol 'gap' here; vocabulary=\"textbook\" has it"):
+        theorem(**FIELDS | {"left": "gap"})
+    with pytest.raises(InputError, match=r"no symbol 'dist2_0' here; vocabulary=\"textbook\" has it"):
+        theorem(**FIELDS | {"conditions": ["gamma_u <= dist2_0"]})
+    with pytest.raises(InputError, match="no symbol 'nowhere'; known: n, m"):
+        theorem(**FIELDS | {"right": "nowhere"})
+
+
+@pytest.mark.parametrize(
+    ("changed", "hint"),
+    [
+        ({"assumptions": ["PL"]}, "did you mean 'polyak_lojasiewicz'"),
+        ({"assumptions": ["convex"]}, "did you mean 'convexity'"),
+        ({"over": "average"}, "averaged_iterate"),
+    ],
+)
+def test_an_abbreviation(changed, hint):
+    """First letters, and a word of several, are understood."""
+    with pytest.raises(InputError, match=hint):
+        theorem(**FIELDS | changed)

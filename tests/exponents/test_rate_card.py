@@ -234,7 +234,7 @@ def test_other_planted_forms(form):
     [
         (
             "pfl/corollary-3.8",
-            {"extra": Assumption.BOUNDED_GRADIENTS},
+            {"extra": Assumption.MEAN_GRADIENT_BOUND},
             "nothing certifies its assumption: a bound on the mean",
         ),
         (

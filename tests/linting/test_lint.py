@@ -9,6 +9,8 @@ from bounds.ledger.refuted import refuted
 from bounds.parsing import expression
 from bounds.symbols import COMMON
 from bounds.theorem import symbol, theorem
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.errors import InputError
 from ratecheck.linting import behaviour, conditions, instances, occurrence, units
 from ratecheck.linting.draws import draws
@@ -297,3 +299,20 @@ def test_a_finding_is_frozen():
     finding = Finding(level=Level.NOTE, check="c", field="f", text="t", remedy="r")
     with pytest.raises(AttributeError):
         finding.text = "other"
+
+
+def test_units_of_a_method_that_is_not_linear():
+    """A step along a unit vector has the length of its size, so that L*gamma_u/2 beside F_0/gamma_u is right."""
+
+    class Normalised(FedAvgP):
+        linear = False
+
+    made = Method("lint-normalised", "normalised", Normalised(), {"gamma_v": 1, "eta_v": 1}, personal=False)
+    METHODS["lint-normalised"] = made
+    try:
+        fields = GRADIENT | {"algorithm": "lint-normalised", "over": "best_round", "conditions": []}
+        [report] = rc.lint(theorem(**fields | {"right": "(F_0/(gamma_u*T) + L*gamma_u/2)**2"}), evaluations=0).reports
+        assert not report.findings
+        assert any(each.check == "units" and "not linear" in each.reason for each in report.not_checked)
+    finally:
+        del METHODS["lint-normalised"]

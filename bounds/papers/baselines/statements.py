@@ -148,7 +148,7 @@ def _shared(
     remark: str = "",
 ) -> Statement:
     """A row of Table 3: ``sampling`` says whether m < n is covered, ``bounded`` whether it is BG instead of BGD."""
-    assumed = Assumption.BOUNDED_GRADIENTS if bounded else Assumption.DISSIMILARITY
+    assumed = Assumption.MEAN_GRADIENT_BOUND if bounded else Assumption.DISSIMILARITY
     return _row(
         key,
         title,

@@ -85,6 +85,32 @@ lambda_ = VOCABULARY.define(
 )
 eta = VOCABULARY.define("eta", r"\eta", "step size on the envelopes", Domain.POSITIVE, Role.STEP_SIZE, -1, 2)
 beta = VOCABULARY.define("beta", r"\beta", "damping of the server", Domain.POSITIVE, Role.STEP_SIZE, 0, 0)
+VOCABULARY.define("G", "G", "largest ||grad f_i|| of a client anywhere", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1)
+VOCABULARY.facts["G"] = "gradient_bound"
+VOCABULARY.define(
+    "G_run", r"G_{\mathrm{run}}", "largest ||grad f_i|| of a client where the run asks one",
+    Domain.NONNEGATIVE, Role.CONSTANT, 1, -1,
+)  # fmt: skip
+VOCABULARY.facts["G_run"] = "visited_gradient"
+VOCABULARY.define(
+    "D", "D", "largest distance to the minimiser of f of a point at which the run asks a client",
+    Domain.NONNEGATIVE, Role.CONSTANT, 0, 1,
+)  # fmt: skip
+VOCABULARY.facts["D"] = "visited_distance"
+VOCABULARY.define(
+    "G_d", "G", "G of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1
+)
+VOCABULARY.facts["G_d"] = "dissimilarity_G"
+VOCABULARY.define(
+    "B_d", "B", "B of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
+)
+VOCABULARY.facts["B_d"] = "dissimilarity_B"
+VOCABULARY.define(
+    "rho", r"\rho", "share of ||grad f_i||^2 in the variance of a gradient", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
+)
+VOCABULARY.facts["rho"] = "relative_noise"
+VOCABULARY.define("d", "d", "variables of a client", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
+VOCABULARY.facts["d"] = "dimension"
 theta = VOCABULARY.define("theta", r"\theta", "any positive number", Domain.POSITIVE, Role.SETTING, 0, 0, default=0.5)
 
 n, m, K, T, L, F_0, b = (VOCABULARY[name].symbol for name in ("n", "m", "K", "T", "L", "F_0", "b"))

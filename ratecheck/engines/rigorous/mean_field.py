@@ -37,8 +37,8 @@ from ratecheck.algorithms import Method
 from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, Variables
 from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_parameters, in_round
 from ratecheck.participation import Participation
-from ratecheck.problems.piecewise import ScalarFunction
 from ratecheck.problems.piecewise_samples import PiecewiseSamples
+from ratecheck.problems.scalar_function import ScalarFunction
 
 # What is recorded.
 RECORDED = frozenset({"G_u", "G_v", "B", "gap", "distance2"})

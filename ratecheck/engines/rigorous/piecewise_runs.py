@@ -24,7 +24,7 @@ from ratecheck.engines.rigorous.linear_forms import exact_answer, exact_paramete
 from ratecheck.engines.setup import Setup
 from ratecheck.participation import Participation
 from ratecheck.problems import Piecewise
-from ratecheck.problems.piecewise import ScalarFunction
+from ratecheck.problems.scalar_function import ScalarFunction
 
 # Gradients of one coordinate that are evaluated in some seconds.
 _MOST_GRADIENTS = 50_000
