@@ -1,0 +1,78 @@
+"""The works that the classics are from, with their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from bounds.papers.classics.building import printed
+from bounds.statement import Source
+
+Numbered = Callable[[str], Source]
+
+DRORI_TEBOULLE: Numbered = partial(
+    printed, "Drori, Teboulle (2014)", "Performance of first-order methods for smooth convex minimization"
+)
+TAYLOR_SMOOTH: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2017)",
+    "Smooth strongly convex interpolation and exact worst-case performance of first-order methods",
+)
+TAYLOR_COMPOSITE: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2017)",
+    "Exact worst-case performance of first-order methods for composite convex optimization",
+)
+TAYLOR_PROXIMAL: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2018)",
+    "Exact worst-case convergence rates of the proximal gradient method for composite convex minimization",
+)
+TAYLOR_BACH: Numbered = partial(
+    printed,
+    "Taylor, Bach (2019)",
+    "Stochastic first-order methods: non-asymptotic and computer-aided analyses via potential functions",
+)
+BANSAL_GUPTA: Numbered = partial(printed, "Bansal, Gupta (2019)", "Potential-function proofs for gradient methods")
+NESTEROV: Numbered = partial(printed, "Nesterov (2004)", "Introductory Lectures on Convex Optimization")
+BECK: Numbered = partial(printed, "Beck (2017)", "First-Order Methods in Optimization")
+POLYAK: Numbered = partial(printed, "Polyak (1963)", "Gradient methods for the minimisation of functionals")
+POLYAK_BOOK: Numbered = partial(printed, "Polyak (1987)", "Introduction to Optimization")
+GHADIMI_LAN: Numbered = partial(
+    printed, "Ghadimi, Lan (2013)", "Stochastic first- and zeroth-order methods for nonconvex stochastic programming"
+)
+GHADIMI_HEAVY_BALL: Numbered = partial(
+    printed,
+    "Ghadimi, Feyzmahdavian, Johansson (2015)",
+    "Global convergence of the heavy-ball method for convex optimization",
+)
+ABBASZADEHPEIVASTI: Numbered = partial(
+    printed,
+    "Abbaszadehpeivasti, de Klerk, Zamani (2021)",
+    "The exact worst-case convergence rate of the gradient method with fixed step lengths for L-smooth functions",
+)
+ROTARU: Numbered = partial(
+    printed,
+    "Rotaru, Glineur, Patrinos (2024)",
+    "Exact worst-case convergence rates of gradient descent",
+)
+ASPREMONT: Numbered = partial(printed, "d'Aspremont, Scieur, Taylor (2021)", "Acceleration Methods")
+VAN_SCOY: Numbered = partial(
+    printed,
+    "Van Scoy, Freeman, Lynch (2018)",
+    "The fastest known globally convergent first-order method for minimizing strongly convex functions",
+)
+GULER: Numbered = partial(
+    printed, "Güler (1991)", "On the convergence of the proximal point algorithm for convex minimization"
+)
+ROCKAFELLAR: Numbered = partial(printed, "Rockafellar (1976)", "Monotone operators and the proximal point algorithm")
+NEMIROVSKI: Numbered = partial(
+    printed,
+    "Nemirovski, Juditsky, Lan, Shapiro (2009)",
+    "Robust stochastic approximation approach to stochastic programming",
+)
+PESTO: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2017)",
+    "Performance Estimation Toolbox (PESTO)",
+)
