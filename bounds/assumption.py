@@ -26,6 +26,7 @@ class Assumption(Enum):
     CONVEXITY = "every client's function is convex"
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
     POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
+    BOUNDED_SUBGRADIENTS = ("every client's function is Lipschitz: subgradients have norms of at most M", "M")
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
     NOISE = ("unbiased gradients with bounded variance, independent across clients and steps", "sigma_u", "sigma_v")
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")

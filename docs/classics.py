@@ -105,7 +105,8 @@ def verified(classic: Classic) -> dict[str, Any]:
     """The verdict on the default problem in so many rounds, with the known case's step size where none is set."""
     statement = classic.statement
     steps = {name: classic.known.at[name] for name in _OPEN if name in statement.parameters}
-    found = rc.verify(statement, T=ROUNDS, **steps)
+    rounds = {} if "T" in statement.settings else {"T": ROUNDS}
+    found = rc.verify(statement, **rounds, **steps)
     reasons = list(found.verdict.reasons)
     return {
         "outcome": found.outcome.name,

@@ -31,6 +31,7 @@ Group = Mapping[str, str]
 # What a method may define: an error in one of them is one of the method's definition.
 _FUNCTIONS = (
     "start_client", "start_server", "begin", "step", "finish", "aggregate", "score", "records", "weights", "metric",
+    "coefficients",
 )  # fmt: skip
 
 # The blocks of a problem with shared variables u and personal variables v_i.
@@ -107,6 +108,11 @@ class Algorithm(ABC):
     affinely. ``projects``: the server variable that is projected on the ball of radius r after every round with
     participants.
 
+    ``varying`` are parameters that differ from round to round, such as the momentum of an accelerated method:
+    `coefficients` has them. What a function, but for ``records``, reads of these under their names is then that of the
+    round. The exact and the step engine follow such runs round by round; whatever takes all rounds for the same refuses
+    them.
+
     ``linear``: given the gradients, every function is linear in the variables, the same for each coordinate. A method
     that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
     (replicates, coordinates), which they must not change, and only the step engine runs it.
@@ -128,6 +134,7 @@ class Algorithm(ABC):
     record_oracle: ClassVar[str] = "gradient"
     averages: ClassVar[bool] = True
     uses_delay: ClassVar[bool] = False
+    varying: ClassVar[tuple[str, ...]] = ()
     weighs: ClassVar[bool] = False
     projects: ClassVar[str | None] = None
     server: ClassVar[Group]
@@ -176,6 +183,10 @@ class Algorithm(ABC):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """New server state from the sum of the messages of the m clients of this round."""
 
+    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
+        """The parameters ``varying`` in round t of T, from the step sizes and numbers in ``p``."""
+        return {}
+
     def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The vector whose norm ranks clients in a biased selection, ``gradient`` being taken at the recorded point."""
         return dict(gradient)
@@ -204,6 +215,15 @@ class Algorithm(ABC):
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """Weights of the records in the quantity that the method's theorems bound; ``rate`` is the share of clients."""
         return {"G_u": 1.0, "G_v": rate}
+
+
+def check_alike(algorithm: Algorithm, what: str) -> None:
+    """Raise `InputError` where coefficients differ from round to round; ``what`` takes all rounds for the same."""
+    if algorithm.varying:
+        raise InputError(
+            f"{named(algorithm)} has another {' and '.join(algorithm.varying)} in every round, and {what} takes all "
+            "rounds for the same: the exact and the step engine follow it round by round"
+        )
 
 
 @dataclass(frozen=True)

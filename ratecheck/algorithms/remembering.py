@@ -20,6 +20,7 @@ class Remembering(Algorithm):
         self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
         self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
+        self.varying = inner.varying  # type: ignore[misc]
         self.linear = inner.linear  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
@@ -36,6 +37,10 @@ class Remembering(Algorithm):
     def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
         return self.inner.start_server(point, clients, p)
+
+    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
+        """As ``inner``."""
+        return self.inner.coefficients(t, T, p)
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """As ``inner``, with empty sums."""

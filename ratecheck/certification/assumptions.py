@@ -107,6 +107,9 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         facts={"mu_PL": "polyak_lojasiewicz"},
         exists=("the Polyak-Lojasiewicz inequality", _gradient_dominated),
     ),
+    Assumption.BOUNDED_SUBGRADIENTS: Certification(
+        "nothing of the problems here, whose gradients grow without limit", facts={"M": "lipschitz"}
+    ),
     Assumption.MINIMISER_HETEROGENEITY: Certification(
         "the clients' gradients at the minimiser of f",
         facts={"b_star": "minimiser_heterogeneity"},

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -58,13 +58,14 @@ _ASSUMED = {
     Assumption.CONVEXITY,
     Assumption.STRONG_CONVEXITY,
     Assumption.MINIMISER_HETEROGENEITY,
+    Assumption.BOUNDED_SUBGRADIENTS,
 }
 _NOISE = Assumption.NOISE.constants
 # Of these the one of the shared variable; what is said of the other is true of problems without personal ones.
 _SIGMA = "sigma_u"
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
-# dissimilarity, and the clients' gradients at the start and at the minimiser.
-_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity"}
+# dissimilarity, the clients' gradients at the start and at the minimiser, and a bound on all of them.
+_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "lipschitz"}
 # Of these proximal steps say nothing: where clients are asked, and what they answer, are different points.
 _OF_GRADIENTS = {"b", "B_0"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
@@ -243,9 +244,21 @@ class DeterministicCase:
         return self.values["L"] if _smooth(self.statement) else math.inf
 
     @property
+    def steepest(self) -> float:
+        """M, which no gradient of a client exceeds; infinite where nothing is said of it."""
+        return self._constant("lipschitz") or math.inf
+
+    @property
     def curvature_unit(self) -> float:
-        """L, or lambda where functions need not be smooth."""
-        return self.values["L"] if _smooth(self.statement) else self.weight
+        """L, or lambda where functions need not be smooth; of steps along subgradients M/R, or M^2/F_0."""
+        if _smooth(self.statement):
+            return self.values["L"]
+        if self.proximal:
+            return self.weight
+        if self.gap is not None:
+            return self.steepest**2 / self.gap
+        assert self.radius2 is not None
+        return self.steepest / math.sqrt(self.radius2)
 
     @property
     def convex(self) -> bool:
@@ -373,7 +386,7 @@ class DeterministicCase:
     def units(self) -> tuple[float, float]:
         """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited.
 
-        Of functions that need not be smooth lambda = 1.
+        Of functions that need not be smooth lambda = 1, or M = 1.
         """
         L = self.curvature_unit
         if self.gap is not None:
@@ -515,15 +528,15 @@ class DeterministicCase:
         ``noise(i, x)``. Every outcome of the noise and of the choice of clients is followed.
         """
         algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
-        p = self._parameters(convert)
         if is_own(type(getattr(algorithm, "inner", algorithm))):
-            LinearMaps(algorithm).check(self._parameters(float))
+            for t in range(count if algorithm.varying else 1):
+                LinearMaps(algorithm).check(self._parameters(float, t))
         branches = Branches(
             algorithm=algorithm,
             clients=self.n,
             participants=self.participants,
             steps=int(self.values["K"]),
-            parameters=p,
+            parameters=self._parameters(convert),
             zero=zero,
             oracles={_GRADIENT: oracle, _PROX: prox},
             noise=noise if self.noise else None,
@@ -541,6 +554,8 @@ class DeterministicCase:
             run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
             if len(run) == count:
                 return tuple(run)
+            if algorithm.varying:
+                branches = replace(branches, parameters=self._parameters(convert, t))
             states = [after for state in states for after in branches.after(state)]
 
     def left(
@@ -634,13 +649,17 @@ class DeterministicCase:
                 found[name] = Fraction(int(value.p), int(value.q))
         return found
 
-    def _parameters(self, convert: Convert) -> dict[str, Scalar]:
-        """What the algorithm's functions receive."""
+    def _parameters(self, convert: Convert, t: int = 0) -> dict[str, Scalar]:
+        """What the algorithm's functions receive in round ``t``.
+
+        Coefficients that the method computes for a round are floats, and stand for the binary fractions that they are.
+        """
         K = self.values["K"]
         given = {name: self.values[name] for name in self.method.step_sizes if name in self.values}
         sizes = self.method.resolve(given, self.n)
         fixed = {"n": self.n, "m": self.participants, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
-        p = {name: convert(value) for name, value in {**fixed, **sizes}.items()}  # type: ignore[arg-type]
+        known = {**fixed, **sizes, **self.method.algorithm.coefficients(t, int(self.values["T"]), {**fixed, **sizes})}  # type: ignore[dict-item]
+        p = {name: convert(value) for name, value in known.items()}  # type: ignore[arg-type]
         if convert is Fraction:
             p |= {name: value for name, value in self._ruled.items() if name in p}
         return {**p, "p": 1 / p["n"]}
@@ -652,9 +671,10 @@ def _asked(algorithm: Algorithm) -> frozenset[str]:
 
 
 def _smooth(statement: Statement) -> bool:
-    """Whether its functions are L-smooth: proximal steps do without that."""
+    """Whether its functions are L-smooth: proximal steps do without that, and steps along bounded subgradients."""
     assumed = Assumption.SMOOTHNESS in statement.assumptions or "L" in statement.parameters
-    return assumed or _PROX not in _asked(METHODS[statement.algorithm or ""].algorithm)
+    bounded = Assumption.BOUNDED_SUBGRADIENTS in statement.assumptions
+    return assumed or not (bounded or _PROX in _asked(METHODS[statement.algorithm or ""].algorithm))
 
 
 def _recorded(algorithm: Algorithm) -> str | None:
@@ -697,8 +717,22 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())
     if others := [a.value for a in statement.assumptions if a not in known]:
         yield f"it assumes {'; '.join(others)}"
+    yield from _unbounded(statement)
     yield from _other_sides(statement)
     yield from _other_symbols(statement)
+
+
+def _unbounded(statement: Statement) -> Iterator[str]:
+    """What no function with bounded subgradients is, or is not known to be, in words."""
+    if Assumption.BOUNDED_SUBGRADIENTS not in statement.assumptions:
+        return
+    if Assumption.STRONG_CONVEXITY in statement.assumptions:
+        yield "no function is strongly convex and has bounded subgradients"
+    facts, claim = statement.vocabulary.facts, statement.claims[0]
+    sides = [written_out(expr, statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
+    names = {symbol.name for side in sides for symbol in side.free_symbols}
+    if far := sorted(name for name in names if facts.get(name) in {"distance2", "change:distance2"}):
+        yield f"a function with bounded subgradients may have many minimisers, and {', '.join(far)} is about one"
 
 
 def _other_sides(statement: Statement) -> Iterator[str]:

@@ -19,6 +19,8 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
 - With mu = 0 or more in place of -L the condition on pairs is that for convex and strongly convex functions: h_i - h_j
   >= <g_j, x_i - x_j> + ||g_i - g_j||^2/(2L) + mu/(2(1 - mu/L)) ||x_i - x_j - (g_i - g_j)/L||^2, of which mu = -L gives
   the one above (Theorem 4 there). Some of these functions then are nowhere below l, too: conv(min_j q_j) is convex.
+- With bounded subgradients, which L = inf goes with, ||g_j|| <= M is asked of every answer: the largest of the
+  minorants that the condition names has no other slopes than these. Then f may have other minimisers than x*.
 - With L = inf, for functions that need not be smooth, it is h_i - h_j >= <g_j, x_i - x_j> + mu/2 ||x_i - x_j||^2, and
   the largest of the minorants that it names is one of these functions; so it is with l among them if no h_j is below.
 - Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
@@ -171,6 +173,9 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
             )
         triples = list(zip(points, gradients, values, strict=True))
         _check_smooth(k, [*triples, *star[k : k + 1]], flatness, curvature)
+        if math.isfinite(case.steepest):
+            for _, g, _ in triples:
+                _check_limit("||g||^2 <= M^2", _dot(g, g), Fraction(case.steepest) ** 2)
         lowest = min(h - g @ g * flatness / 2 for _, g, h in triples)
         floors.append(star[k][2] if star else lowest)
     found = Lowest(mean(floors), star[0][0] if star else None, tuple(slope for _, slope, _ in star))
@@ -268,6 +273,9 @@ def _flatness(case: DeterministicCase) -> Fraction:
 def _least_curvature(case: DeterministicCase) -> Fraction:
     """The curvature that functions have at least, with a little more where only one minimiser may be."""
     unit, least = Fraction(case.curvature_unit), Fraction(case.curvature)
+    if math.isfinite(case.steepest):
+        # No function is curved everywhere and has bounded subgradients; nothing compared is about one minimiser.
+        return least
     return max(least, unit * _UNIQUE) if case.convex and case.needs_minimiser else least
 
 

@@ -24,6 +24,8 @@ from ratecheck.falsification.pep import Formulation
 # Shares of the quadratic, and its curvatures between the least and the largest one.
 _SHARES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 _CURVATURES = np.array([0.2, 0.45, 0.7])
+# The norm of its first gradient, as a share of the largest that bounded subgradients may have.
+_GENTLE = 0.5
 # The norm of its noise, as a share of the largest.
 _INSIDE = 0.7
 # Directions in which the solver's vectors are shorter than this share of the longest are left out.
@@ -167,6 +169,8 @@ def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
         limits.append(2 * scaled.gap / float(c.sum()))
     if scaled.radius2 is not None:
         limits.append(scaled.radius2 / len(c))
+    if math.isfinite(scaled.steepest):
+        limits.append((_GENTLE * scaled.steepest) ** 2 / float((c**2).sum()))
     if "B_0" in scaled.values:
         limits.append(scaled.values["B_0"] / (scaled.n * float((c**2).sum())))
     return limits
@@ -203,6 +207,9 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
     use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
+    if math.isfinite(scaled.steepest):
+        every = [*run.gradients, run.slopes.reshape(-1, run.dimension)]
+        use += [float((each**2).sum(axis=1).max(initial=0.0)) / scaled.steepest**2 for each in every]
     use += [float((each**2).sum(axis=1).max(initial=0.0)) / scaled.noise**2 for each in run.noises]
     slopes = run.slopes[: n - 1].reshape(-1, run.dimension)
     if scaled.heterogeneity:

@@ -19,6 +19,7 @@ def has_pieces(statement: Statement) -> bool:
         and method.algorithm.asks_gradients
         and method.algorithm.projects is None
         and method.algorithm.linear
+        and not method.algorithm.varying
         and wanted(statement) <= {*method.algorithm.recorded, "gap", "distance2", *CHANGES}
         and not _OTHER_RUNS & {*statement.assumptions}
     )

@@ -4,6 +4,8 @@ Beside a theorem stands what the literature knows of the worst case of its left 
 does not come from this program, with which its answers are compared (docs/classics.md). The folders are
 
 - ``smooth_convex``, ``strongly_convex``, ``smooth_nonconvex``: gradient descent, SGD and constant momentum,
+- ``nonsmooth``: the subgradient method,
 - ``proximal``: the proximal point method, of functions that need not be smooth,
+- ``accelerated``: methods whose coefficients change from round to round,
 - ``federated``: several clients, of which some are drawn.
 """

@@ -22,6 +22,7 @@ SMOOTH = ("smoothness", "full_participation", "no_personal")
 CONVEX = ("smoothness", "convexity", "full_participation", "no_personal")
 STRONGLY_CONVEX = ("smoothness", "strong_convexity", "full_participation", "no_personal")
 NONSMOOTH = ("convexity", "full_participation", "no_personal")
+LIPSCHITZ = ("convexity", "bounded_subgradients", "full_participation", "no_personal")
 
 
 def classic(

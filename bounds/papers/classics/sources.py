@@ -76,3 +76,28 @@ PESTO: Numbered = partial(
     "Taylor, Hendrickx, Glineur (2017)",
     "Performance Estimation Toolbox (PESTO)",
 )
+
+BECK_TEBOULLE: Numbered = partial(
+    printed,
+    "Beck, Teboulle (2009)",
+    "A fast iterative shrinkage-thresholding algorithm for linear inverse problems",
+)
+KIM_FESSLER: Numbered = partial(
+    printed, "Kim, Fessler (2016)", "Optimized first-order methods for smooth convex minimization"
+)
+KIM_FESSLER_GRADIENT: Numbered = partial(
+    printed,
+    "Kim, Fessler (2021)",
+    "Optimizing the efficiency of first-order methods for decreasing the gradient of smooth convex functions",
+)
+TAYLOR_DRORI: Numbered = partial(
+    printed, "Taylor, Drori (2023)", "An optimal gradient method for smooth strongly convex minimization"
+)
+ALTSCHULER_PARRILO: Numbered = partial(printed, "Altschuler, Parrilo (2023)", "Acceleration by stepsize hedging II")
+LIEDER: Numbered = partial(printed, "Lieder (2021)", "On the convergence rate of the Halpern-iteration")
+GULER_ACCELERATED: Numbered = partial(printed, "Güler (1992)", "New proximal point algorithms for convex minimization")
+
+BUBECK: Numbered = partial(printed, "Bubeck (2015)", "Convex Optimization: Algorithms and Complexity")
+ZAMANI_GLINEUR: Numbered = partial(
+    printed, "Zamani, Glineur (2023)", "Exact convergence rate of the last iterate in subgradient methods"
+)

@@ -14,7 +14,15 @@ from bounds.statement import Statement
 TITLE = "Classics: well-known theorems with their known worst cases"
 LEFT_OUT: tuple[tuple[str, str], ...] = ()
 # In this order; every file of a chapter has its own, as CLASSICS.
-_CHAPTERS = ("smooth_convex", "strongly_convex", "smooth_nonconvex", "proximal", "federated")
+_CHAPTERS = (
+    "smooth_convex",
+    "strongly_convex",
+    "smooth_nonconvex",
+    "nonsmooth",
+    "proximal",
+    "accelerated",
+    "federated",
+)
 
 
 def _of_chapter(name: str) -> tuple[Classic, ...]:
@@ -22,7 +30,8 @@ def _of_chapter(name: str) -> tuple[Classic, ...]:
     files = sorted(module.name for module in pkgutil.iter_modules(chapter.__path__))
     found: list[Classic] = []
     for file in files:
-        found += importlib.import_module(f"{chapter.__name__}.{file}").CLASSICS
+        # A chapter may have a file with what its theorems share.
+        found += getattr(importlib.import_module(f"{chapter.__name__}.{file}"), "CLASSICS", ())
     return tuple(found)
 
 

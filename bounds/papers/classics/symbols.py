@@ -30,10 +30,14 @@ _measured("fall", r"f(x^{t+1})-f(x^t)", "what a round adds to E f", (1, 0), "cha
 _measured(
     "nearer", r"\|x^{t+1}-x^*\|^2-\|x^t-x^*\|^2", "what a round adds to dist2", (0, 2), "change:distance2", _CHANGE
 )
+_measured("grad_F2", r"\|\nabla F(x^t)\|^2", "||grad F||^2 of the mean envelope", (2, -2), "grad_F2", _SIZE)
 _measured("t", "t", "number of the round, from 0", (0, 0), ROUND, _SIZE)
 _constant("dist2_0", r"\|x^0-x^*\|^2", "dist2 at the start", (0, 2), "distance2_0", _POSITIVE)
 _constant("mu", r"\mu", "strong convexity of f", (1, -2), "strong_convexity", _POSITIVE)
 _constant("b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", (1, -1), "minimiser_heterogeneity", _SIZE)
+_constant(
+    "M", "M", "bound on the norms of subgradients: the Lipschitz constant of the f_i", (1, -1), "lipschitz", _POSITIVE
+)
 VOCABULARY.order_pair("mu", "L")
 
 VOCABULARY.define("lambda_", r"\lambda", "weight of the proximal term", _POSITIVE, Role.STEP_SIZE, 1, -2)
@@ -41,5 +45,6 @@ for _name, _latex, _meaning in (
     ("momentum", r"\beta", "share of the last move that is made once more"),
     ("lookahead", r"\gamma_y", "share of the last move by which the gradient's point is ahead"),
     ("extrapolation", r"\delta", "share of the last move by which the answer is ahead"),
+    ("conditioning", "q", "the inverse condition number mu/L as the method takes it"),
 ):
     VOCABULARY.define(_name, _latex, _meaning, _POSITIVE, Role.STEP_SIZE, 0, 0)

@@ -42,6 +42,7 @@ def covered(setup: Setup) -> bool:
         isinstance(setup.problem, Piecewise)
         and setup.alike
         and algorithm.linear
+        and not algorithm.varying
         and algorithm.asks_gradients
         and not (algorithm.projects or setup.trace.selected or setup.trace.follows_state)
         and setup.weights.shape[1] == 1

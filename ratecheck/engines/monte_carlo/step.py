@@ -85,8 +85,8 @@ def simulate(
 ) -> Run:
     """Run the given replicates; the result of a replicate depends on seed and its own number alone.
 
-    ``kernel`` runs a block of them, local step by local step by default: from coefficients where the method is linear,
-    else by calling its functions.
+    ``kernel`` runs a block of them, local step by local step by default: from coefficients where the method is linear
+    and has the same ones in all rounds, else by calling its functions.
     """
     check_clients(setup)
     # As many blocks as there are threads, of whole vectors and not too large.
@@ -105,7 +105,7 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    runner = kernel or (prepared(StepKernel, setup) if setup.algorithm.linear else OwnRounds(setup))
+    runner = kernel or (prepared(StepKernel, setup) if _tabled(setup) else OwnRounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])
@@ -123,6 +123,11 @@ def simulate(
             raise
     records = {name: np.ascontiguousarray(recorded[:, q].T) for q, name in enumerate(runner.plan.names)}
     return Run(records, setup.algorithm.metric(setup.trace.rate, setup.problem.n), setup.trace.rate)
+
+
+def _tabled(setup: Setup) -> bool:
+    """Whether one table of coefficients serves all rounds."""
+    return setup.algorithm.linear and not setup.algorithm.varying
 
 
 class StepKernel:

@@ -59,6 +59,7 @@ def without_memory(algorithm: Algorithm) -> bool:
         and algorithm.projects is None
         and algorithm.point is None
         and not algorithm.uses_delay
+        and not algorithm.varying
         and U not in algorithm.client.values()
         and shared == [1, 1, 1]
         # Others may record something else under the same names.
