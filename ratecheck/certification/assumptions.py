@@ -110,6 +110,15 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.BOUNDED_SUBGRADIENTS: Certification(
         "nothing of the problems here, whose gradients grow without limit", facts={"M": "lipschitz"}
     ),
+    Assumption.MONOTONE_OPERATOR: Certification("gradients of convex functions", exists=("convexity", _convex)),
+    Assumption.COCOERCIVE_OPERATOR: Certification(
+        "gradients of smooth convex functions", exists=("convexity", _convex)
+    ),
+    Assumption.STRONGLY_MONOTONE_OPERATOR: Certification(
+        "gradients of strongly convex functions",
+        facts={"mu": "strong_convexity"},
+        exists=("strong convexity", _strongly_convex),
+    ),
     Assumption.MINIMISER_HETEROGENEITY: Certification(
         "the clients' gradients at the minimiser of f",
         facts={"b_star": "minimiser_heterogeneity"},

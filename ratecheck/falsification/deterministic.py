@@ -59,7 +59,14 @@ _ASSUMED = {
     Assumption.STRONG_CONVEXITY,
     Assumption.MINIMISER_HETEROGENEITY,
     Assumption.BOUNDED_SUBGRADIENTS,
+    Assumption.MONOTONE_OPERATOR,
+    Assumption.COCOERCIVE_OPERATOR,
+    Assumption.STRONGLY_MONOTONE_OPERATOR,
 }
+# Oracles that answer with an operator, which has no values.
+_OPERATORS = frozenset(
+    {Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR, Assumption.STRONGLY_MONOTONE_OPERATOR}
+)
 _NOISE = Assumption.NOISE.constants
 # Of these the one of the shared variable; what is said of the other is true of problems without personal ones.
 _SIGMA = "sigma_u"
@@ -152,6 +159,8 @@ class DeterministicCase:
             raise InputError(
                 f"mu={case.curvature:g} and L={case.smoothness:g} leave no function but a sphere: mu < L is needed"
             )
+        if case.n > 1 and case.operator:
+            raise InputError(f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and one operator is followed')
         if case.n > 1 and case.dissimilar and not case.searchable:
             raise InputError(
                 f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and bounded dissimilarity of several clients is '
@@ -220,13 +229,18 @@ class DeterministicCase:
         return Assumption.DISSIMILARITY in self.statement.assumptions
 
     @property
+    def operator(self) -> bool:
+        """Whether the oracle's answers are those of a monotone operator, which need not be a gradient."""
+        return bool(_OPERATORS & {*self.statement.assumptions})
+
+    @property
     def needs_minimiser(self) -> bool:
-        """Whether the statement speaks of a minimiser, or supposes that there is one.
+        """Whether the statement speaks of a minimiser, or of a zero of an operator, or supposes that there is one.
 
         The mean of several functions has no infimum that could be read off the functions one by one.
         """
         facts = self._facts
-        return bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
+        return self.operator or bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
 
     @property
     def proximal(self) -> bool:
@@ -262,13 +276,13 @@ class DeterministicCase:
 
     @property
     def convex(self) -> bool:
-        """Whether the statement is about convex functions, or asked of those only."""
-        return not any_sign(self.statement) or not _smooth(self.statement)
+        """Whether the statement is about convex functions, or asked of those only, or about monotone operators."""
+        return self.operator or not any_sign(self.statement) or not _smooth(self.statement)
 
     @property
     def narrowed(self) -> str:
         """Why it is asked of convex functions although it does not assume that; empty where it is not."""
-        if not self.convex or assumes_convexity(self.statement):
+        if self.operator or not self.convex or assumes_convexity(self.statement):
             return ""
         return "it speaks of a minimum" if not any_sign(self.statement) else "it assumes no smoothness"
 
@@ -671,8 +685,13 @@ def _asked(algorithm: Algorithm) -> frozenset[str]:
 
 
 def _smooth(statement: Statement) -> bool:
-    """Whether its functions are L-smooth: proximal steps do without that, and steps along bounded subgradients."""
-    assumed = Assumption.SMOOTHNESS in statement.assumptions or "L" in statement.parameters
+    """Whether its functions are L-smooth, or its operator is L-Lipschitz.
+
+    Proximal steps do without that, and steps along bounded subgradients.
+    """
+    assumptions = {*statement.assumptions}
+    smooth = {Assumption.SMOOTHNESS, Assumption.COCOERCIVE_OPERATOR}
+    assumed = bool(smooth & assumptions) or "L" in statement.parameters
     bounded = Assumption.BOUNDED_SUBGRADIENTS in statement.assumptions
     return assumed or not (bounded or _PROX in _asked(METHODS[statement.algorithm or ""].algorithm))
 
@@ -718,6 +737,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     if others := [a.value for a in statement.assumptions if a not in known]:
         yield f"it assumes {'; '.join(others)}"
     yield from _unbounded(statement)
+    yield from _without_values(statement)
     yield from _other_sides(statement)
     yield from _other_symbols(statement)
 
@@ -728,11 +748,36 @@ def _unbounded(statement: Statement) -> Iterator[str]:
         return
     if Assumption.STRONG_CONVEXITY in statement.assumptions:
         yield "no function is strongly convex and has bounded subgradients"
-    facts, claim = statement.vocabulary.facts, statement.claims[0]
-    sides = [written_out(expr, statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
-    names = {symbol.name for side in sides for symbol in side.free_symbols}
+    facts, names = statement.vocabulary.facts, _measured_names(statement)
     if far := sorted(name for name in names if facts.get(name) in {"distance2", "change:distance2"}):
         yield f"a function with bounded subgradients may have many minimisers, and {', '.join(far)} is about one"
+
+
+def _without_values(statement: Statement) -> Iterator[str]:
+    """What an operator has not, or is not known to be, in words."""
+    kinds = _OPERATORS & {*statement.assumptions}
+    if not kinds:
+        return
+    if len(kinds) > 1 or {Assumption.SMOOTHNESS, Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY} & {
+        *statement.assumptions
+    }:
+        yield "it is about an operator and assumes more of it, which is not modelled together"
+    if Assumption.COCOERCIVE_OPERATOR not in kinds and _PROX not in _asked(
+        METHODS[statement.algorithm or ""].algorithm
+    ):
+        yield "steps along an operator are followed where it is cocoercive; of others proximal steps"
+    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
+    if facts & {"gap", "change:gap", "descent", "F_0", "f"}:
+        yield "an operator has no values, of which it speaks"
+    if facts & {"distance2", "change:distance2"} and Assumption.STRONGLY_MONOTONE_OPERATOR not in kinds:
+        yield "an operator may have many zeros, and it speaks of the distance to one"
+
+
+def _measured_names(statement: Statement) -> set[str]:
+    """The symbols in both sides of the first claim."""
+    claim = statement.claims[0]
+    sides = [written_out(expr, statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
+    return {symbol.name for side in sides for symbol in side.free_symbols}
 
 
 def _other_sides(statement: Statement) -> Iterator[str]:

@@ -23,6 +23,9 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
   minorants that the condition names has no other slopes than these. Then f may have other minimisers than x*.
 - With L = inf, for functions that need not be smooth, it is h_i - h_j >= <g_j, x_i - x_j> + mu/2 ||x_i - x_j||^2, and
   the largest of the minorants that it names is one of these functions; so it is with l among them if no h_j is below.
+- Where the oracle answers with an operator there are no values, and the condition on pairs is <g_i - g_j, x_i - x_j> >=
+  ||g_i - g_j||^2/L of a cocoercive one, and >= mu ||x_i - x_j||^2 of a maximal monotone one, mu = 0 or more (Ryu,
+  Taylor, Bergeling, Giselsson, "Operator splitting performance estimation", 2020, Section 3). x* is a zero of it.
 - Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
   slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is asked for, so that f has no
   other.
@@ -172,7 +175,8 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
                 f"function {k} has {len(gradients)} gradients and {len(values)} heights: the run asks at {len(points)}"
             )
         triples = list(zip(points, gradients, values, strict=True))
-        _check_smooth(k, [*triples, *star[k : k + 1]], flatness, curvature)
+        check = _check_operator if case.operator else _check_smooth
+        check(k, [*triples, *star[k : k + 1]], flatness, curvature)
         if math.isfinite(case.steepest):
             for _, g, _ in triples:
                 _check_limit("||g||^2 <= M^2", _dot(g, g), Fraction(case.steepest) ** 2)
@@ -273,8 +277,9 @@ def _flatness(case: DeterministicCase) -> Fraction:
 def _least_curvature(case: DeterministicCase) -> Fraction:
     """The curvature that functions have at least, with a little more where only one minimiser may be."""
     unit, least = Fraction(case.curvature_unit), Fraction(case.curvature)
-    if math.isfinite(case.steepest):
-        # No function is curved everywhere and has bounded subgradients; nothing compared is about one minimiser.
+    if math.isfinite(case.steepest) or case.operator:
+        # No function is curved everywhere and has bounded subgradients; nothing compared is about one minimiser, and
+        # of an operator about one zero only where it is strongly monotone.
         return least
     return max(least, unit * _UNIQUE) if case.convex and case.needs_minimiser else least
 
@@ -354,6 +359,22 @@ def _check_smooth(k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], fl
             raise InputError(
                 f"no {kind} function {k} has these answers at its points {i} and {j}: "
                 f"h_{i} - h_{j} >= {float(least):.17g} is broken by {float(h_i - h_j):.17g}"
+            )
+
+
+def _check_operator(
+    k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], flatness: Fraction, mu: Fraction
+) -> None:
+    """Raise `InputError` unless an operator has these answers at these points: cocoercive, or monotone for L = inf."""
+    for i, j in permutations(range(len(triples)), 2):
+        (x_i, g_i, _), (x_j, g_j, _) = triples[i], triples[j]
+        x, g = x_i - x_j, g_i - g_j
+        least = _dot(g, g) * flatness if flatness else mu * _dot(x, x)
+        if _dot(g, x) < least:
+            kind = "cocoercive" if flatness else "monotone"
+            raise InputError(
+                f"no {kind} operator {k} has these answers at its points {i} and {j}: "
+                f"<g_{i} - g_{j}, x_{i} - x_{j}> >= {float(least):.17g} is broken by {float(_dot(g, x)):.17g}"
             )
 
 

@@ -16,6 +16,9 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
   (1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2 where that is assumed;
 - ||g|| <= M for every answer g, where subgradients are bounded: of a convex function, which then has L = inf, these
   conditions together are necessary and sufficient (Taylor, Hendrickx, Glineur 2017, composite, Theorem 3.5);
+- where the oracle answers with an operator, none of this but <g_i - g_j, x_i - x_j> >= ||g_i - g_j||^2/L of a
+  cocoercive one, and >= mu ||x_i - x_j||^2 of a monotone one, mu = 0 or more, which are necessary and sufficient for an
+  operator with these answers (Ryu, Taylor, Bergeling, Giselsson 2020, Section 3); x* is a zero of it;
 - (1/n) sum_i ||grad f_i(u^t) - grad f(u^t)||^2 <= b^2 at every server iterate, where the statement assumes bounded
   dissimilarity, and sum_i ||grad f_i(u^0)||^2 <= B_0 where it has that constant.
 
@@ -198,7 +201,7 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
 
     scaled, problem = case.scaled, PEP()
     sizes = UnknownLimits(_largest_start(scaled))
-    function = _smooth_function()
+    function = _operator() if scaled.operator else _smooth_function()
     functions = tuple(
         problem.declare_function(
             function, L=scaled.smoothness, mu=scaled.curvature, sizes=sizes, steepest=scaled.steepest
@@ -248,7 +251,9 @@ def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...],
         yield lowest.heterogeneity(inner) <= scaled.heterogeneity
     if scaled.gap is not None:
         yield mean(run[0][0].values) - lowest.value <= scaled.gap
-    if scaled.n == 1:
+    if scaled.operator:
+        answers = []
+    elif scaled.n == 1:
         answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
     else:
         # Where each client is at a point of its own, nothing is known of the mean but at the start.
@@ -336,6 +341,7 @@ class _Scaled:
 
     L: float
     mu: float
+    has_values = True
     list_of_points: list[tuple[Any, Any, Any]]
     add_point: Callable[[tuple[Any, Any, Any]], None]
 
@@ -409,7 +415,7 @@ class _Scaled:
         """A new triple; its value is 0 at first, and then an increment of that at the point ``near``."""
         from PEPit import Expression
 
-        if near is None:
+        if near is None or not self.has_values:
             height = Expression(is_leaf=False, decomposition_dict={1: 0})
         else:
             point, slope, value = near
@@ -442,6 +448,22 @@ def _smooth_function() -> Any:
             return condition.expression / _distance(xi, xj) ** 2 <= 0
 
     return Smooth
+
+
+def _operator() -> Any:
+    """A cocoercive operator, or a monotone one, in the place of PEPit's class of smooth functions."""
+
+    class Operator(_smooth_function()):  # type: ignore[misc]
+        has_values = False
+
+        def set_smoothness_strong_convexity_constraint_i_j(
+            self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
+        ) -> Any:
+            x, g = xi - xj, gi - gj
+            least = g**2 / self.L if self.smooth else self.mu * x**2
+            return (least - g * x) / _distance(xi, xj) ** 2 <= 0
+
+    return Operator
 
 
 def _distance(x: Any, y: Any) -> float:

@@ -180,9 +180,11 @@ def _asked_of(case: DeterministicCase) -> Iterator[str]:
     """Of which functions, starts and clients it is asked, where the statement does not say so."""
     if case.narrowed:
         yield f"asked of convex functions, since {case.narrowed}; convexity is not among its assumptions"
+    if case.operator:
+        yield "asked of operators, which need not be gradients"
     if case.each_strongly_convex:
         yield "asked of clients that are each strongly convex; what is assumed is that their mean is"
-    if math.isinf(case.smoothness):
+    if math.isinf(case.smoothness) and not case.operator:
         bounded = ", and have bounded subgradients" if math.isfinite(case.steepest) else ""
         yield f"functions need not be smooth{bounded}: smoothness is not among its assumptions"
     if case.sampled:

@@ -23,6 +23,8 @@ CONVEX = ("smoothness", "convexity", "full_participation", "no_personal")
 STRONGLY_CONVEX = ("smoothness", "strong_convexity", "full_participation", "no_personal")
 NONSMOOTH = ("convexity", "full_participation", "no_personal")
 LIPSCHITZ = ("convexity", "bounded_subgradients", "full_participation", "no_personal")
+MONOTONE = ("monotone_operator", "full_participation", "no_personal")
+COCOERCIVE = ("cocoercive_operator", "full_participation", "no_personal")
 
 
 def classic(
@@ -37,7 +39,7 @@ def classic(
     value: str,
     standing: Standing,
     known_from: str = "",
-    algorithm: str = "fedavg",
+    algorithm: str | None = "fedavg",
     assumptions: tuple[str, ...] = CONVEX,
     conditions: tuple[str, ...] = (),
     settings: Mapping[str, Formula] = EXACT,

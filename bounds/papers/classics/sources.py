@@ -71,12 +71,6 @@ NEMIROVSKI: Numbered = partial(
     "Nemirovski, Juditsky, Lan, Shapiro (2009)",
     "Robust stochastic approximation approach to stochastic programming",
 )
-PESTO: Numbered = partial(
-    printed,
-    "Taylor, Hendrickx, Glineur (2017)",
-    "Performance Estimation Toolbox (PESTO)",
-)
-
 BECK_TEBOULLE: Numbered = partial(
     printed,
     "Beck, Teboulle (2009)",
@@ -100,4 +94,27 @@ GULER_ACCELERATED: Numbered = partial(printed, "Güler (1992)", "New proximal po
 BUBECK: Numbered = partial(printed, "Bubeck (2015)", "Convex Optimization: Algorithms and Complexity")
 ZAMANI_GLINEUR: Numbered = partial(
     printed, "Zamani, Glineur (2023)", "Exact convergence rate of the last iterate in subgradient methods"
+)
+
+LIEDER_THESIS: Numbered = partial(printed, "Lieder (2018)", "Projection Based Methods for Conic Linear Programming")
+GU_YANG: Numbered = partial(
+    printed,
+    "Gu, Yang (2020)",
+    "Tight sublinear convergence rate of the proximal point algorithm for maximal monotone inclusion problems",
+)
+KIM_PROXIMAL: Numbered = partial(
+    printed, "Kim (2021)", "Accelerated proximal point method for maximally monotone operators"
+)
+
+COCHRAN: Numbered = partial(printed, "Cochran (1977)", "Sampling Techniques")
+KARIMI: Numbered = partial(
+    printed,
+    "Karimi, Nutini, Schmidt (2016)",
+    "Linear convergence of gradient and proximal-gradient methods under the Polyak-Lojasiewicz condition",
+)
+
+NEEDELL: Numbered = partial(
+    printed,
+    "Needell, Srebro, Ward (2014)",
+    "Stochastic gradient descent, weighted sampling, and the randomized Kaczmarz algorithm",
 )

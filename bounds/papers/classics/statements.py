@@ -21,6 +21,7 @@ _CHAPTERS = (
     "nonsmooth",
     "proximal",
     "accelerated",
+    "fixed_points",
     "federated",
 )
 

@@ -34,12 +34,26 @@ _measured("grad_F2", r"\|\nabla F(x^t)\|^2", "||grad F||^2 of the mean envelope"
 _measured("t", "t", "number of the round, from 0", (0, 0), ROUND, _SIZE)
 _constant("dist2_0", r"\|x^0-x^*\|^2", "dist2 at the start", (0, 2), "distance2_0", _POSITIVE)
 _constant("mu", r"\mu", "strong convexity of f", (1, -2), "strong_convexity", _POSITIVE)
+_constant(
+    "mu_PL",
+    r"\mu_{\mathrm{PL}}",
+    "constant of ||grad f||^2 >= 2 mu_PL (f - inf f)",
+    (1, -2),
+    "polyak_lojasiewicz",
+    _POSITIVE,
+)
 _constant("b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", (1, -1), "minimiser_heterogeneity", _SIZE)
 _constant(
     "M", "M", "bound on the norms of subgradients: the Lipschitz constant of the f_i", (1, -1), "lipschitz", _POSITIVE
 )
 VOCABULARY.order_pair("mu", "L")
+VOCABULARY.order_pair("mu_PL", "L")
 
+for _name, _latex, _meaning, _degrees in (
+    ("eta", r"\eta", "step size on the envelopes", (-1, 2)),
+    ("beta", r"\beta", "damping of the server", (0, 0)),
+):
+    VOCABULARY.define(_name, _latex, _meaning, _POSITIVE, Role.STEP_SIZE, *_degrees)
 VOCABULARY.define("lambda_", r"\lambda", "weight of the proximal term", _POSITIVE, Role.STEP_SIZE, 1, -2)
 for _name, _latex, _meaning in (
     ("momentum", r"\beta", "share of the last move that is made once more"),

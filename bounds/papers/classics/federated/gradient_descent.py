@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bounds.papers.classics.building import SMOOTH, STRONGLY_CONVEX, classic
+from bounds.papers.classics.building import NOISY, SMOOTH, STRONGLY_CONVEX, classic
 from bounds.papers.classics.known import Standing
-from bounds.papers.classics.sources import DRORI_TEBOULLE, NESTEROV, TAYLOR_PROXIMAL
+from bounds.papers.classics.sources import DRORI_TEBOULLE, NESTEROV, POLYAK_BOOK, TAYLOR_PROXIMAL
 
 CLASSICS = (
     classic(
@@ -51,5 +51,24 @@ CLASSICS = (
         value="",
         standing=Standing.UNKNOWN,
         remark="Every local step descends, and the first one of a round by its share of the gradient at the server.",
+    ),
+    classic(
+        "clients-minibatch-distances",
+        "Minibatch SGD of several clients, distances",
+        POLYAK_BOOK("Section 2.2"),
+        left="dist2",
+        over="every_round_but_first",
+        right={
+            "start": "(1 - gamma_u*mu)**(2*t)*dist2_0",
+            "noise": "gamma_u**2*sigma_u**2/n*(1 - (1 - gamma_u*mu)**(2*t))/(1 - (1 - gamma_u*mu)**2)",
+        },
+        assumptions=("smoothness", "strong_convexity", "noise", "full_participation", "no_personal"),
+        conditions=("gamma_u <= 2/(mu + L)",),
+        settings=NOISY,
+        at={"n": 2, "T": 2, "L": 1, "mu": 0.1, "gamma_u": 0.5, "sigma_u": 1, "dist2_0": 1},
+        value="(1 - gamma_u*mu)**(2*t)*dist2_0 + gamma_u**2*sigma_u**2/2",
+        standing=Standing.TIGHT,
+        known_from="the quadratic of curvature mu, where the step is an equality",
+        remark="The noise of n clients is that of one, divided by n.",
     ),
 )

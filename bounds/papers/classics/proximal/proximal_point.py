@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bounds.papers.classics.building import NONSMOOTH, PROXIMAL, classic
 from bounds.papers.classics.known import Standing
-from bounds.papers.classics.sources import GULER, ROCKAFELLAR, TAYLOR_COMPOSITE
+from bounds.papers.classics.sources import GULER, NESTEROV, ROCKAFELLAR, TAYLOR_COMPOSITE
 
 CLASSICS = (
     classic(
@@ -79,5 +79,21 @@ CLASSICS = (
         value="(lambda_/(lambda_ + mu))**(2*t)*dist2_0",
         standing=Standing.TIGHT,
         known_from="the quadratic of curvature mu",
+    ),
+    classic(
+        "proximal-point-mean-gradient",
+        "Proximal point, gradients of the Moreau envelope",
+        NESTEROV("Section 1.2.3"),
+        left="grad_F2",
+        over="mean_of_rounds",
+        right="2*lambda_*F_0/T",
+        algorithm="pfedme",
+        assumptions=NONSMOOTH,
+        settings={**PROXIMAL, "beta": 1},
+        step_rules={"eta": "1/lambda_"},
+        at={"T": 3, "lambda_": 0.5, "F_0": 3},
+        value="",
+        standing=Standing.UNKNOWN,
+        remark="Gradient descent at 1/L on the envelope, which is lambda-smooth, at most f, and has the infimum of f.",
     ),
 )
