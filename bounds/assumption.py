@@ -27,6 +27,7 @@ class Assumption(Enum):
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
     POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
     BOUNDED_SUBGRADIENTS = ("every client's function is Lipschitz: subgradients have norms of at most M", "M")
+    CONVEX_PART = "the objective has a convex part beside the clients' functions, whose proximal steps are taken"
     MONOTONE_OPERATOR = "the oracle answers with a maximal monotone operator, which need not be a gradient"
     COCOERCIVE_OPERATOR = (
         "the oracle answers with an operator A, <A x - A y, x - y> >= ||A x - A y||^2/L, which need not be a gradient",

@@ -113,6 +113,7 @@ def everything(_: Sphinx | None = None) -> None:
         "rates-planted": planted_rates,
         "caught": caught,
         "classics": classic_rows,
+        "classics-left-out": classics_left_out,
         "reach": reach,
         "polish": polish,
         "audit": audit_counts,
@@ -893,6 +894,12 @@ def classic_rows() -> str:
         header = ("theorem", "verify", "search", "worst case", "known", "found / known", "says twice as much")
         parts += [f"## {chapter.replace('_', ' ').capitalize()}", "", doc, "", table(header, map(_classic_row, rows))]
     return "\n".join(parts)
+
+
+def classics_left_out() -> str:
+    """What the classics do not have, with reasons."""
+    rows = [(plain(what), plain(why)) for what, why in bounds.left_out(bounds.CLASSICS)]
+    return table(("example", "why not"), rows)
 
 
 def _classic_row(row: dict[str, Any]) -> tuple[str, ...]:

@@ -254,6 +254,30 @@ class FastProximal(OneStep):
         return {"x": x, "y": x + p["push"] * (x - server["x"])}
 
 
+class FastProximalGradient(FastGradient):
+    """FISTA: the fast gradient method whose steps are followed by proximal steps of a second part of f."""
+
+    name: ClassVar[str] = "fast-proximal-gradient"
+    title: ClassVar[str] = "fast proximal gradient method"
+    second_oracle: ClassVar[str | None] = "prox"
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """Where the proximal step leads."""
+        return {**local, "x": nearest[U]}
+
+
+class SimplifiedFastProximalGradient(SimplifiedFastGradient):
+    """The same with the simplified sequence."""
+
+    name: ClassVar[str] = "fast-proximal-gradient-simplified"
+    title: ClassVar[str] = "fast proximal gradient method, simplified"
+    second_oracle: ClassVar[str | None] = "prox"
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """Where the proximal step leads."""
+        return {**local, "x": nearest[U]}
+
+
 class Scheduled(OneStep):
     """x^{t+1} = x^t - c_t gamma grad f(x^t): gradient descent whose step sizes change by a ``schedule``."""
 
@@ -300,6 +324,8 @@ METHODS = tuple(
         Halpern(),
         HalpernProximal(),
         FastProximal(),
+        FastProximalGradient(),
+        SimplifiedFastProximalGradient(),
         Silver(),
         LinearlyDecreasing(),
     )

@@ -31,7 +31,7 @@ Group = Mapping[str, str]
 # What a method may define: an error in one of them is one of the method's definition.
 _FUNCTIONS = (
     "start_client", "start_server", "begin", "step", "finish", "aggregate", "score", "records", "weights", "metric",
-    "coefficients",
+    "coefficients", "after",
 )  # fmt: skip
 
 # The blocks of a problem with shared variables u and personal variables v_i.
@@ -103,6 +103,9 @@ class Algorithm(ABC):
     ``bilevel``: it is about problems with a lower level. ``default_problem`` is the one that the command line takes.
     ``oracle`` is what a local step asks for, "gradient" or "prox" (the minimiser of f_i + lambda/2 ||. - point||^2),
     and ``record_oracle`` what quantities are recorded of.
+    ``second_oracle``: "prox" where every local step is followed by a proximal step of a second, convex part of the
+    objective with the step size ``gamma_u``, at the first local variable; `after` has the local variables then. No
+    problem has such a part: only the worst case over all functions follows these methods.
     ``averages``: the server averages over participants, so that a round without any leaves it as it is.
     ``uses_delay``: ``begin`` depends on the delay, affinely in its inverse. ``weighs``: ``step`` depends on the weight,
     affinely. ``projects``: the server variable that is projected on the ball of radius r after every round with
@@ -132,6 +135,7 @@ class Algorithm(ABC):
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
+    second_oracle: ClassVar[str | None] = None
     averages: ClassVar[bool] = True
     uses_delay: ClassVar[bool] = False
     varying: ClassVar[tuple[str, ...]] = ()
@@ -172,6 +176,10 @@ class Algorithm(ABC):
     @abstractmethod
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Local variables after one local step."""
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """Local variables after the second part's proximal step led to ``nearest``."""
+        return local
 
     @abstractmethod
     def finish(

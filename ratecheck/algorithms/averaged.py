@@ -31,6 +31,7 @@ class Averaged(Algorithm):
         self.default_problem, self.blocks = inner.default_problem, inner.blocks  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
+        self.second_oracle = inner.second_oracle  # type: ignore[misc]
         self.varying = inner.varying  # type: ignore[misc]
         self.linear, self.recorded = inner.linear, inner.recorded  # type: ignore[misc]
         self.client, self.local, self.message = inner.client, inner.local, inner.message  # type: ignore[misc]
@@ -57,6 +58,10 @@ class Averaged(Algorithm):
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
         return self.inner.step(local, gradient, p)
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return {**local, **self.inner.after(local, nearest, p)}
 
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters

@@ -68,6 +68,20 @@ class ProximalPoint(OneStep):
         return {**local, "x": gradient[U]}
 
 
+class ProximalGradient(OneStep):
+    """x^{t+1} = argmin_y h(y) + ||y - (x^t - gamma grad g(x^t))||^2/(2 gamma) for f = g + h."""
+
+    name: ClassVar[str] = "proximal-gradient"
+    title: ClassVar[str] = "proximal gradient method"
+    step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
+    second_oracle: ClassVar[str | None] = "prox"
+    server: ClassVar[Group] = {"x": U}
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """Where the proximal step leads."""
+        return {**local, "x": nearest[U]}
+
+
 class HeavyBall(OneStep):
     """x^{t+1} = x^t - gamma grad f(x^t) + beta (x^t - x^{t-1}) with x^{-1} = x^0."""
 
@@ -129,6 +143,9 @@ class TripleMomentum(OneStep):
 
 METHODS = (
     Method("proximal-point", "proximal point", ProximalPoint(), fixed={"K": 1.0}, personal=False),
+    Method(
+        "proximal-gradient", "proximal gradient method", ProximalGradient(), fixed={"K": 1.0}, personal=False, full=True
+    ),
     Method("polyak-momentum", "heavy ball", HeavyBall(), fixed={"K": 1.0}, personal=False, full=True),
     Method(
         "nesterov-momentum", "Nesterov's method with constant momentum", ConstantMomentum(), fixed={"K": 1.0},

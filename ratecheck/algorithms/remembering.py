@@ -20,6 +20,7 @@ class Remembering(Algorithm):
         self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
         self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
+        self.second_oracle = inner.second_oracle  # type: ignore[misc]
         self.varying = inner.varying  # type: ignore[misc]
         self.linear = inner.linear  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
@@ -51,6 +52,10 @@ class Remembering(Algorithm):
         """As ``inner``, after adding the present point to the sums."""
         sums = {f"sum_{block}": local[f"sum_{block}"] + local[name] for block, name in self.points.items()}
         return {**self.inner.step(local, gradient, p), **sums}
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return {**local, **self.inner.after(local, nearest, p)}
 
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters

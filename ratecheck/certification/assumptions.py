@@ -59,6 +59,10 @@ def _gradient_dominated(_: CertifiedCase) -> str:
     return "polyak_lojasiewicz"
 
 
+def _second_part(_: CertifiedCase) -> str:
+    return "convex_part"
+
+
 def _heterogeneous(_: CertifiedCase) -> str:
     return "minimiser_heterogeneity"
 
@@ -109,6 +113,9 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     ),
     Assumption.BOUNDED_SUBGRADIENTS: Certification(
         "nothing of the problems here, whose gradients grow without limit", facts={"M": "lipschitz"}
+    ),
+    Assumption.CONVEX_PART: Certification(
+        "nothing of the problems here, which have no second part", exists=("a convex part", _second_part)
     ),
     Assumption.MONOTONE_OPERATOR: Certification("gradients of convex functions", exists=("convexity", _convex)),
     Assumption.COCOERCIVE_OPERATOR: Certification(

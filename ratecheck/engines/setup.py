@@ -243,9 +243,7 @@ def prepare(
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
-    if chosen.full and trace.rate < 1:
-        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
-    chosen.check_problem(problem)
+    _check_method(chosen, problem, trace)
     local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
@@ -269,6 +267,15 @@ def prepare(
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready
+
+
+def _check_method(chosen: Method, problem: Problem, trace: Participation) -> None:
+    """Raise `InputError` where the method does not run on the problem with these participants."""
+    if chosen.full and trace.rate < 1:
+        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
+    if chosen.algorithm.second_oracle is not None:
+        raise InputError(f"{chosen.name} takes steps of a second part of f, which no problem has: use falsify --pep")
+    chosen.check_problem(problem)
 
 
 def check_clients(ready: Setup) -> None:

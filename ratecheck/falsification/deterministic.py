@@ -59,6 +59,7 @@ _ASSUMED = {
     Assumption.STRONG_CONVEXITY,
     Assumption.MINIMISER_HETEROGENEITY,
     Assumption.BOUNDED_SUBGRADIENTS,
+    Assumption.CONVEX_PART,
     Assumption.MONOTONE_OPERATOR,
     Assumption.COCOERCIVE_OPERATOR,
     Assumption.STRONGLY_MONOTONE_OPERATOR,
@@ -101,6 +102,8 @@ _TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "th
 # What oracles answer: a gradient, or the minimiser of f_i + lambda/2 ||. - x||^2.
 _GRADIENT, _PROX = "gradient", "prox"
 _WEIGHT = "lambda_"
+# The step size of proximal steps of a second part.
+_STEP = "gamma_u"
 # The symbols that say how long and how wide a run is.
 _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
@@ -159,6 +162,8 @@ class DeterministicCase:
             raise InputError(
                 f"mu={case.curvature:g} and L={case.smoothness:g} leave no function but a sphere: mu < L is needed"
             )
+        if case.n > 1 and case.composite:
+            raise InputError(f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and one smooth part is followed')
         if case.n > 1 and case.operator:
             raise InputError(f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and one operator is followed')
         if case.n > 1 and case.dissimilar and not case.searchable:
@@ -229,6 +234,20 @@ class DeterministicCase:
         return Assumption.DISSIMILARITY in self.statement.assumptions
 
     @property
+    def composite(self) -> bool:
+        """Whether f has a second, convex part, of which proximal steps are taken."""
+        return Assumption.CONVEX_PART in self.statement.assumptions
+
+    @property
+    def functions(self) -> int:
+        """How many functions answer: the clients', and a second part where f has one."""
+        return self.n + self.composite
+
+    def combined(self, values: Sequence[Scalar]) -> Scalar:
+        """F from the values of its functions: their mean, or the sum of its two parts."""
+        return total(values) if self.composite else mean(values)
+
+    @property
     def operator(self) -> bool:
         """Whether the oracle's answers are those of a monotone operator, which need not be a gradient."""
         return bool(_OPERATORS & {*self.statement.assumptions})
@@ -240,7 +259,13 @@ class DeterministicCase:
         The mean of several functions has no infimum that could be read off the functions one by one.
         """
         facts = self._facts
-        return self.operator or bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
+        return (
+            self.operator
+            or self.composite
+            or bool(facts & _OF_MINIMISER)
+            or self.strongly_convex
+            or (self.n > 1 and "gap" in facts)
+        )
 
     @property
     def proximal(self) -> bool:
@@ -249,8 +274,15 @@ class DeterministicCase:
 
     @property
     def weight(self) -> float:
-        """Lambda, the weight of the proximal term."""
-        return self.values[_WEIGHT]
+        """Lambda, the weight of the proximal term; of a second part of f 1/gamma."""
+        return 1 / self.values[_STEP] if self.composite else self.values[_WEIGHT]
+
+    @property
+    def exact_weight(self) -> Fraction:
+        """The same, as an exact run has it."""
+        if self.composite:
+            return 1 / self._ruled.get(_STEP, Fraction(self.values[_STEP]))
+        return Fraction(self.weight)
 
     @property
     def smoothness(self) -> float:
@@ -494,7 +526,7 @@ class DeterministicCase:
             return self.n * (1 + asked + later * sum(branches[: rounds - 1]) + self.needs_minimiser)
         # A proximal step answers at another point than that at which it is asked.
         elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
-        return self.n * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
+        return self.functions * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
 
     def branches(self, rounds: int) -> list[int]:
         """How many outcomes there are before each of so many rounds."""
@@ -556,6 +588,7 @@ class DeterministicCase:
             noise=noise if self.noise else None,
             noisy_start=self._noisy_start,
             rational=convert is Fraction,
+            second=prox if self.composite else None,
         )
         states = branches.starts()
         run: list[tuple[Snapshot, ...]] = []
@@ -564,7 +597,8 @@ class DeterministicCase:
             # Where a run has many ends, what is compared decides whether anything is asked for there.
             end = self.random and 0 < t == count - 1
             gradient = oracle if (self._asks_end if end else self._asks_value(t)) else None
-            records = not end or bool(gradient and not self._facts & _CHANGES)
+            # The clients' gradients are those of one part of f only.
+            records = not self.composite and (not end or bool(gradient and not self._facts & _CHANGES))
             run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
             if len(run) == count:
                 return tuple(run)
@@ -627,7 +661,7 @@ class DeterministicCase:
             return here.record(fact, inner, convert)
         if fact == "gap":
             assert lowest is not None
-            return mean(here.values) - lowest.value
+            return self.combined(here.values) - lowest.value
         if fact == "distance2":
             assert lowest is not None
             away = here.point - lowest.point
@@ -638,7 +672,7 @@ class DeterministicCase:
     def _change(self, fact: str, here: Snapshot, after: Snapshot, inner: Inner, lowest: Lowest | None) -> Scalar:
         """A quantity of what happens between two recorded points."""
         if fact in {"change:gap", "descent"}:
-            return mean(after.values) - mean(here.values)
+            return self.combined(after.values) - self.combined(here.values)
         step = after.point - here.point
         if fact == "inner_u":
             return inner(mean(here.gradients), step)
@@ -738,6 +772,7 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         yield f"it assumes {'; '.join(others)}"
     yield from _unbounded(statement)
     yield from _without_values(statement)
+    yield from _in_two_parts(statement)
     yield from _other_sides(statement)
     yield from _other_symbols(statement)
 
@@ -771,6 +806,21 @@ def _without_values(statement: Statement) -> Iterator[str]:
         yield "an operator has no values, of which it speaks"
     if facts & {"distance2", "change:distance2"} and Assumption.STRONGLY_MONOTONE_OPERATOR not in kinds:
         yield "an operator may have many zeros, and it speaks of the distance to one"
+
+
+def _in_two_parts(statement: Statement) -> Iterator[str]:
+    """What is not modelled of a method on two parts of f, or of a statement about such f, in words."""
+    algorithm = METHODS[statement.algorithm or ""].algorithm
+    composite = Assumption.CONVEX_PART in statement.assumptions
+    if composite != (algorithm.second_oracle is not None):
+        yield "a second, convex part of f goes with a method that takes proximal steps of it, and only with such a one"
+    if not composite:
+        return
+    if Assumption.SMOOTHNESS not in statement.assumptions or Assumption.NOISE in statement.assumptions:
+        yield "beside a convex part the other one is smooth, and its gradients are exact"
+    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
+    if facts & {*algorithm.recorded, "descent", "inner_u", "b", "B_0"}:
+        yield "f has a second part, which need not be smooth, and it speaks of gradients"
 
 
 def _measured_names(statement: Statement) -> set[str]:

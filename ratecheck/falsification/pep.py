@@ -16,6 +16,8 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
   (1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2 where that is assumed;
 - ||g|| <= M for every answer g, where subgradients are bounded: of a convex function, which then has L = inf, these
   conditions together are necessary and sufficient (Taylor, Hendrickx, Glineur 2017, composite, Theorem 3.5);
+- where f has a second, convex part h, the same of h with L = inf and mu = 0, and f is the sum of both: at x* the
+  gradient of the smooth part and a subgradient of h add up to 0;
 - where the oracle answers with an operator, none of this but <g_i - g_j, x_i - x_j> >= ||g_i - g_j||^2/L of a
   cocoercive one, and >= mu ||x_i - x_j||^2 of a monotone one, mu = 0 or more, which are necessary and sufficient for an
   operator with these answers (Ryu, Taylor, Bergeling, Giselsson 2020, Section 3); x* is a zero of it;
@@ -208,6 +210,8 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
         )
         for _ in range(case.n)
     )
+    if case.composite:
+        functions += (problem.declare_function(function, L=math.inf, mu=0, sizes=sizes, steepest=math.inf),)
     asked: list[tuple[int, int]] = []
 
     def noted(i: int, answer: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
@@ -250,8 +254,8 @@ def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...],
     if scaled.heterogeneity is not None:
         yield lowest.heterogeneity(inner) <= scaled.heterogeneity
     if scaled.gap is not None:
-        yield mean(run[0][0].values) - lowest.value <= scaled.gap
-    if scaled.operator:
+        yield scaled.combined(run[0][0].values) - lowest.value <= scaled.gap
+    if scaled.operator or scaled.composite:
         answers = []
     elif scaled.n == 1:
         answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
@@ -289,7 +293,8 @@ def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: Unk
     # PEPit's own null point keeps what it was in the problem before.
     rest = -total([slope for _, slope, _ in answers]) if answers else Point(is_leaf=False, decomposition_dict={})
     answers.append(last.answer(point, rest))
-    return Lowest(mean([height for _, _, height in answers]), point, tuple(slope for _, slope, _ in answers))
+    heights = [height for _, _, height in answers]
+    return Lowest(scaled.combined(heights), point, tuple(slope for _, slope, _ in answers))
 
 
 def _distance_to_minimiser(scaled: DeterministicCase) -> float:
@@ -308,6 +313,9 @@ def _largest_start(scaled: DeterministicCase) -> float:
     ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, ||grad f_i - grad f||^2 <= n b^2, and ||grad f_i(u^0) -
     grad f_i(x*)|| <= L R with ||grad f_i(x*)||^2 <= n b_*^2.
     """
+    if scaled.composite:
+        # The gradient of the smooth part need not be 0 at x*.
+        return math.inf
     if math.isinf(scaled.smoothness):
         return scaled.steepest
     limits, alone = [math.inf], [math.inf]

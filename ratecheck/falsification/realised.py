@@ -104,7 +104,7 @@ def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
         star=star,
         slopes=slopes,
         lows=np.array([_value(height) for *_, height in stars]),
-        gap=float(np.mean(start)) - lowest if start else 0.0,
+        gap=float(scaled.combined(start)) - lowest if start else 0.0,
         noises=tuple(noises),
     )
 
@@ -144,14 +144,14 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
         return np.asarray(noises[i][k])
 
     scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run), prox=prox, noise=noise)
-    n = scaled.n
+    n = scaled.functions
     return _Run(
         gradients=tuple(np.array([own[k] for k in sorted(own)]) for own in gradients),
         heights=tuple(np.array([own[k] for k in sorted(own)]) for own in heights),
         star=centre,
         slopes=np.zeros((n, len(c))),
         lows=np.zeros(n),
-        gap=float(c @ centre**2 / 2),
+        gap=float(scaled.combined([c @ centre**2 / 2] * n)),
         noises=tuple(noises),
     )
 
@@ -166,7 +166,7 @@ def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
     """Squared sizes of the centre's coordinates at which the limits at the start would be reached."""
     limits = [1.0]
     if scaled.gap is not None:
-        limits.append(2 * scaled.gap / float(c.sum()))
+        limits.append(2 * scaled.gap / float(scaled.combined([c.sum()] * scaled.functions)))
     if scaled.radius2 is not None:
         limits.append(scaled.radius2 / len(c))
     if math.isfinite(scaled.steepest):
@@ -202,7 +202,7 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
 
     All vectors times s and all values times s^2 is another instance.
     """
-    scaled, n = case.scaled, case.n
+    scaled, n = case.scaled, case.functions
     first = sum(float(own[0] @ own[0]) for own in run.gradients)
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
@@ -229,7 +229,7 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
         case=case,
         gradients=tuple(slope * own for own in run.gradients),
         heights=tuple(height * own for own in run.heights),
-        tilts=np.zeros((n - 1, run.dimension)),
+        tilts=np.zeros((case.n - 1, run.dimension)),
         minimiser=minimiser,
         noises=tuple(slope * own for own in run.noises),
     )

@@ -180,6 +180,8 @@ def _asked_of(case: DeterministicCase) -> Iterator[str]:
     """Of which functions, starts and clients it is asked, where the statement does not say so."""
     if case.narrowed:
         yield f"asked of convex functions, since {case.narrowed}; convexity is not among its assumptions"
+    if case.composite:
+        yield "asked of a smooth function, of which gradients are taken, plus a convex one, of which proximal steps are"
     if case.operator:
         yield "asked of operators, which need not be gradients"
     if case.each_strongly_convex:

@@ -7,6 +7,7 @@ does not come from this program, with which its answers are compared (docs/class
 - ``nonsmooth``: the subgradient method,
 - ``proximal``: the proximal point method, of functions that need not be smooth,
 - ``accelerated``: methods whose coefficients change from round to round,
+- ``composite``: sums of a smooth function and one with proximal steps,
 - ``fixed_points``: operators in place of gradients,
 - ``federated``: several clients, of which some are drawn.
 """

@@ -25,6 +25,7 @@ NONSMOOTH = ("convexity", "full_participation", "no_personal")
 LIPSCHITZ = ("convexity", "bounded_subgradients", "full_participation", "no_personal")
 MONOTONE = ("monotone_operator", "full_participation", "no_personal")
 COCOERCIVE = ("cocoercive_operator", "full_participation", "no_personal")
+COMPOSITE = ("smoothness", "convexity", "convex_part", "full_participation", "no_personal")
 
 
 def classic(

@@ -118,3 +118,9 @@ NEEDELL: Numbered = partial(
     "Needell, Srebro, Ward (2014)",
     "Stochastic gradient descent, weighted sampling, and the randomized Kaczmarz algorithm",
 )
+
+BOUSSELMI: Numbered = partial(
+    printed,
+    "Bousselmi, Hendrickx, Glineur (2023)",
+    "Interpolation conditions for linear operators and applications to performance estimation problems",
+)

@@ -12,7 +12,20 @@ from bounds.papers.classics.symbols import VOCABULARY
 from bounds.statement import Statement
 
 TITLE = "Classics: well-known theorems with their known worst cases"
-LEFT_OUT: tuple[tuple[str, str], ...] = ()
+# What PEPit's examples have besides, and why it is not here.
+LEFT_OUT: tuple[tuple[str, str], ...] = (
+    ("Exact line search, conjugate gradients, Polyak steps", "Their coefficients depend on the gradients of the run."),
+    ("Frank-Wolfe", "A linear minimisation is no oracle here."),
+    ("Bregman methods (NoLips, interior gradients)", "Distances are Euclidean."),
+    ("Douglas-Rachford, three operators, alternating projections", "Their rates are of points that nothing records."),
+    ("Coordinate descent, SAGA, Point-SAGA", "Their potentials are of blocks and memories that nothing records."),
+    ("Optimistic gradients, extragradients", "No exact conditions are known for Lipschitz monotone operators."),
+    ("Inexact gradients and proximal steps", "The oracle's relative error is no noise."),
+    ("Functions with a quadratic upper bound, with restricted secants", "Other classes of functions."),
+    ("Differences of convex functions, online learning", "Their left sides are of two functions, or of changing ones."),
+    ("Gradient flows", "Time is discrete."),
+    ("Worst cases of low dimension", "The same theorems; dimension is free here."),
+)
 # In this order; every file of a chapter has its own, as CLASSICS.
 _CHAPTERS = (
     "smooth_convex",
@@ -21,6 +34,7 @@ _CHAPTERS = (
     "nonsmooth",
     "proximal",
     "accelerated",
+    "composite",
     "fixed_points",
     "federated",
 )
