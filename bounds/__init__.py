@@ -23,6 +23,9 @@ DISTRIBUTION = "ratecheck"
 PAPERS: tuple[str, ...] = papers.names()
 # Statements on which the checks are tried; they are no part of the catalogue.
 TEXTBOOK = papers.TEXTBOOK
+# Well-known theorems of other work, no part of the catalogue either; with the textbook, all that has keys beside it.
+CLASSICS = papers.CLASSICS
+BESIDE: tuple[str, ...] = papers.BESIDE
 # A statement does not know how it is printed; what prints it is imported when a notebook asks.
 for _form in ("html", "latex", "markdown"):
     repr_hooks.register(_form, f"{__name__}.printing.notebook:{_form}")
@@ -96,10 +99,11 @@ def get(key: str) -> Statement:
     if own.is_own(key):
         return own.get(key)
     paper, slash, _ = key.partition("/")
-    if slash and paper in (*PAPERS, TEXTBOOK):
+    if slash and paper in (*PAPERS, *BESIDE):
         for statement in (*statements(paper), *(twins() if paper == TEXTBOOK else ())):
             if statement.key == key:
                 return statement
-    if key in PAPERS:
+    if key in (*PAPERS, CLASSICS):
         raise InputError(f"{key!r} is a paper, not a statement: give {key}/..., 'ratecheck list {key}' has them all")
-    raise InputError(f"no statement {key!r} in the catalogue; {did_you_mean(key, keys())}")
+    known = keys() if paper not in BESIDE else tuple(each.key for each in statements(paper))
+    raise InputError(f"no statement {key!r} in the catalogue; {did_you_mean(key, known)}")

@@ -26,6 +26,17 @@ class Assumption(Enum):
     CONVEXITY = "every client's function is convex"
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
     POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
+    BOUNDED_SUBGRADIENTS = ("every client's function is Lipschitz: subgradients have norms of at most M", "M")
+    CONVEX_PART = "the objective has a convex part beside the clients' functions, whose proximal steps are taken"
+    MONOTONE_OPERATOR = "the oracle answers with a maximal monotone operator, which need not be a gradient"
+    COCOERCIVE_OPERATOR = (
+        "the oracle answers with an operator A, <A x - A y, x - y> >= ||A x - A y||^2/L, which need not be a gradient",
+        "L",
+    )
+    STRONGLY_MONOTONE_OPERATOR = (
+        "the oracle answers with a strongly monotone operator, which need not be a gradient",
+        "mu",
+    )
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
     INTERPOLATION = "one point minimises every client's function"
     BOUNDED_GRADIENTS = ("||grad f_i|| <= G for every client at every point", "G")

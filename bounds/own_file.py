@@ -201,7 +201,7 @@ class _Runner:
         catalogue = sys.modules[__package__]
         stem = self.place.stem
         # A key that begins with a paper's name belongs to the paper.
-        paper = UNNAMED if stem in (*catalogue.PAPERS, catalogue.TEXTBOOK) else f"{stem}/"
+        paper = UNNAMED if stem in (*catalogue.PAPERS, *catalogue.BESIDE) else f"{stem}/"
         named: dict[int, Statement] = {}
         statements: dict[str, Statement] = {}
         for name, value in vars(self.module).items():

@@ -479,7 +479,7 @@ def constant_facts() -> tuple[str, ...]:
 def _of_paper(name: str) -> Vocabulary:
     # The package is there whenever this module is, and imports it.
     catalogue = sys.modules[__package__]
-    known = (*catalogue.PAPERS, catalogue.TEXTBOOK)
+    known = (*catalogue.PAPERS, *catalogue.BESIDE)
     if name not in known:
         raise FieldError("vocabulary", "vocabulary", f"no paper {name!r}; {did_you_mean(name, known)}")
     found: Vocabulary = catalogue.vocabulary(name)

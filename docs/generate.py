@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import inspect
+import itertools
 import json
 import math
 import os
@@ -31,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import classics
 import nbformat
 import numpy as np
 import statement_pages
@@ -109,6 +112,8 @@ def everything(_: Sphinx | None = None) -> None:
         **{f"rates-{paper}": functools.partial(rate_cards, paper) for paper in carded()},
         "rates-planted": planted_rates,
         "caught": caught,
+        "classics": classic_rows,
+        "classics-left-out": classics_left_out,
         "reach": reach,
         "polish": polish,
         "audit": audit_counts,
@@ -868,6 +873,64 @@ def caught() -> str:
     rows = [(plain(PairKind[kind.upper()].value), str(found[kind]), str(count)) for kind, count in asked.items()]
     kinds = table(("what is wrong", "refuted", "of"), rows)
     return "\n".join([says, "", *open_ones, "", kinds, "", *_counterexample_sizes(wrong), ""])
+
+
+def classic_rows() -> str:
+    """The classics by chapter: three answers to each beside the known worst case, as kept."""
+    kept = json.loads((HERE / "classics.json").read_text())
+    sharp = [row for row in kept if classics.comparable(row)]
+    agreeing = [row for row in sharp if classics.agrees(row)]
+    refuted = [row for row in kept if row["worst"].get("false", {}).get("outcome") == "VIOLATED"]
+    says = (
+        f"There are {len(kept)} theorems. For {len(sharp)} the literature's value is tight, proved or as far as "
+        f"computed, and a worst case was enclosed: in {len(agreeing)} rows both ends agree with it within "
+        f"{classics.AGREEMENT:.1%}. {len(refuted)} of the theorems are refuted at their numbers where they say twice "
+        "as much."
+    )
+    parts = [says, ""]
+    for chapter, rows in itertools.groupby(kept, key=lambda row: row["chapter"]):
+        doc = importlib.import_module(f"bounds.papers.classics.{chapter}").__doc__ or ""
+        header = ("theorem", "verify", "search", "worst case", "known", "found / known", "says twice as much")
+        parts += [f"## {chapter.replace('_', ' ').capitalize()}", "", doc, "", table(header, map(_classic_row, rows))]
+    return "\n".join(parts)
+
+
+def classics_left_out() -> str:
+    """What the classics do not have, with reasons."""
+    rows = [(plain(what), plain(why)) for what, why in bounds.left_out(bounds.CLASSICS)]
+    return table(("example", "why not"), rows)
+
+
+def _classic_row(row: dict[str, Any]) -> tuple[str, ...]:
+    verdict, search, worst = row["verify"], row["search"], row["worst"]
+    refused = plain("refused: ")
+    at = ", ".join(f"{name}={value:g}" for name, value in worst.get("at", {}).items())
+    outcome = verdict.get("outcome", refused + plain(verdict.get("refused", ""))).replace("_", " ")
+    slack = "" if verdict.get("slack") is None else f", {verdict['slack']:.3g}"
+    reasons = "" if not verdict.get("reasons") else f": {plain(verdict['reasons'][0])}"
+    tightest = search.get("tightness")
+    searched = refused + plain(search.get("refused", "")) if "refused" in search else _ratio(tightest)
+    known = plain(row["standing"])
+    known += f": {code(row['value'])}, {plain(row['known_from'])}" if row["value"] else ""
+    if "refused" in worst:
+        return (
+            f"{code(row['key'])}: {plain(row['title'])}. {plain(row['source'])}", outcome + slack + reasons, searched,
+            refused + plain(worst["refused"]), known, "", "",
+        )  # fmt: skip
+    enclosed = f"{worst['lower']:.6g} to {worst['upper']:.6g} at {code(at)}; right side {worst['right']:.6g}"
+    return (
+        f"{code(row['key'])}: {plain(row['title'])}. {plain(row['source'])}",
+        outcome + slack + reasons,
+        searched,
+        enclosed,
+        known,
+        _ratio(worst["lower"] / worst["known"]) if worst["known"] else "",
+        plain(worst["false"]["outcome"].split(" up to")[0]),
+    )
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.5g}"
 
 
 def reach() -> str:

@@ -23,6 +23,9 @@ from bounds.errors import InputError, did_you_mean
 CATALOGUE: tuple[str, ...] = ("pfl", "fedsum", "flame", "simfbo", "baselines")
 # Statements on which the checks are tried; they are no part of the catalogue.
 TEXTBOOK = "textbook"
+# Well-known theorems of other work, with the worst cases that the literature knows; no part of the catalogue either.
+CLASSICS = "classics"
+BESIDE: tuple[str, ...] = (CLASSICS, TEXTBOOK)
 
 
 @functools.cache
@@ -36,8 +39,8 @@ def packages() -> dict[str, str]:
 
 
 def names() -> tuple[str, ...]:
-    """The short names of all papers, without the textbook."""
-    return tuple(paper for paper in packages() if paper != TEXTBOOK)
+    """The short names of all papers, without what stands beside the catalogue."""
+    return tuple(paper for paper in packages() if paper not in BESIDE)
 
 
 def module_of(paper: str, name: str) -> str:

@@ -31,6 +31,7 @@ Group = Mapping[str, str]
 # What a method may define: an error in one of them is one of the method's definition.
 _FUNCTIONS = (
     "start_client", "start_server", "begin", "step", "finish", "aggregate", "score", "records", "weights", "metric",
+    "coefficients", "after",
 )  # fmt: skip
 
 # The blocks of a problem with shared variables u and personal variables v_i.
@@ -102,10 +103,18 @@ class Algorithm(ABC):
     ``bilevel``: it is about problems with a lower level. ``default_problem`` is the one that the command line takes.
     ``oracle`` is what a local step asks for, "gradient" or "prox" (the minimiser of f_i + lambda/2 ||. - point||^2),
     and ``record_oracle`` what quantities are recorded of.
+    ``second_oracle``: "prox" where every local step is followed by a proximal step of a second, convex part of the
+    objective with the step size ``gamma_u``, at the first local variable; `after` has the local variables then. No
+    problem has such a part: only the worst case over all functions follows these methods.
     ``averages``: the server averages over participants, so that a round without any leaves it as it is.
     ``uses_delay``: ``begin`` depends on the delay, affinely in its inverse. ``weighs``: ``step`` depends on the weight,
     affinely. ``projects``: the server variable that is projected on the ball of radius r after every round with
     participants.
+
+    ``varying`` are parameters that differ from round to round, such as the momentum of an accelerated method:
+    `coefficients` has them. What a function, but for ``records``, reads of these under their names is then that of the
+    round. The exact and the step engine follow such runs round by round; whatever takes all rounds for the same refuses
+    them.
 
     ``linear``: given the gradients, every function is linear in the variables, the same for each coordinate. A method
     that is not says ``linear = False``; its functions, but for ``records`` and ``weights``, then get arrays
@@ -130,8 +139,10 @@ class Algorithm(ABC):
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
+    second_oracle: ClassVar[str | None] = None
     averages: ClassVar[bool] = True
     uses_delay: ClassVar[bool] = False
+    varying: ClassVar[tuple[str, ...]] = ()
     weighs: ClassVar[bool] = False
     projects: ClassVar[str | None] = None
     server: ClassVar[Group]
@@ -143,8 +154,8 @@ class Algorithm(ABC):
 
     @property
     def tabled(self) -> bool:
-        """Whether the coefficients of its functions are all that a run needs: it is linear, and no graph mixes."""
-        return self.linear and not self.mixed
+        """Whether the coefficients of its functions are all that a run needs: linear, without a graph, never others."""
+        return self.linear and not (self.mixed or self.varying)
 
     @property
     def asks_gradients(self) -> bool:
@@ -175,6 +186,10 @@ class Algorithm(ABC):
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Local variables after one local step."""
 
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """Local variables after the second part's proximal step led to ``nearest``."""
+        return local
+
     @abstractmethod
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters
@@ -184,6 +199,10 @@ class Algorithm(ABC):
     @abstractmethod
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """New server state from the sum of the messages of the m clients of this round."""
+
+    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
+        """The parameters ``varying`` in round t of T, from the step sizes and numbers in ``p``."""
+        return {}
 
     def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The vector whose norm ranks clients in a biased selection, ``gradient`` being taken at the recorded point."""
@@ -213,6 +232,15 @@ class Algorithm(ABC):
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """Weights of the records in the quantity that the method's theorems bound; ``rate`` is the share of clients."""
         return {"G_u": 1.0, "G_v": rate}
+
+
+def check_alike(algorithm: Algorithm, what: str) -> None:
+    """Raise `InputError` where coefficients differ from round to round; ``what`` takes all rounds for the same."""
+    if algorithm.varying:
+        raise InputError(
+            f"{named(algorithm)} has another {' and '.join(algorithm.varying)} in every round, and {what} takes all "
+            "rounds for the same: the exact and the step engine follow it round by round"
+        )
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ class Averaged(Algorithm):
         self.default_problem, self.blocks = inner.default_problem, inner.blocks  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
+        self.second_oracle = inner.second_oracle  # type: ignore[misc]
+        self.varying = inner.varying  # type: ignore[misc]
         self.linear, self.mixed, self.recorded = inner.linear, inner.mixed, inner.recorded  # type: ignore[misc]
         self.client, self.local, self.message = inner.client, inner.local, inner.message  # type: ignore[misc]
         self.iterate = next(name for name, block in inner.server.items() if block == U)
@@ -45,6 +47,10 @@ class Averaged(Algorithm):
         server = self.inner.start_server(point, clients, p)
         return {_MEAN: server[self.iterate], **server, _FIRST: server[self.iterate]}
 
+    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
+        """As ``inner``."""
+        return self.inner.coefficients(t, T, p)
+
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
         return self.inner.begin(server, client, p)
@@ -52,6 +58,10 @@ class Averaged(Algorithm):
     def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
         """As ``inner``."""
         return self.inner.step(local, gradient, p)
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return {**local, **self.inner.after(local, nearest, p)}
 
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters

@@ -20,6 +20,8 @@ class Remembering(Algorithm):
         self.name, self.title, self.step_sizes = inner.name, inner.title, inner.step_sizes  # type: ignore[misc]
         self.server, self.message, self.blocks = inner.server, inner.message, inner.blocks  # type: ignore[misc]
         self.averages, self.uses_delay, self.weighs = inner.averages, inner.uses_delay, inner.weighs  # type: ignore[misc]
+        self.second_oracle = inner.second_oracle  # type: ignore[misc]
+        self.varying = inner.varying  # type: ignore[misc]
         self.linear, self.mixed = inner.linear, inner.mixed  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
@@ -37,6 +39,10 @@ class Remembering(Algorithm):
         """As ``inner``."""
         return self.inner.start_server(point, clients, p)
 
+    def coefficients(self, t: int, T: int, p: Parameters) -> dict[str, float]:
+        """As ``inner``."""
+        return self.inner.coefficients(t, T, p)
+
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """As ``inner``, with empty sums."""
         local = self.inner.begin(server, client, p)
@@ -46,6 +52,10 @@ class Remembering(Algorithm):
         """As ``inner``, after adding the present point to the sums."""
         sums = {f"sum_{block}": local[f"sum_{block}"] + local[name] for block, name in self.points.items()}
         return {**self.inner.step(local, gradient, p), **sums}
+
+    def after(self, local: Variables, nearest: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return {**local, **self.inner.after(local, nearest, p)}
 
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters

@@ -55,14 +55,15 @@ def select(statements: Sequence[StatementLike]) -> list[Statement]:
 
 def whole_paper(statement: StatementLike) -> bool:
     """Whether all statements of a paper or of a file are meant."""
-    return isinstance(statement, str) and (statement in bounds.PAPERS or statement.endswith(bounds.own.SUFFIX))
+    papers = (*bounds.PAPERS, bounds.CLASSICS)
+    return isinstance(statement, str) and (statement in papers or statement.endswith(bounds.own.SUFFIX))
 
 
 def known_elsewhere(statements: Sequence[StatementLike]) -> None:
     """Raise `InputError` unless processes of other machines know all of these: those of the catalogue alone."""
     for each in statements:
         key = each.key if isinstance(each, Statement) else each
-        of_catalogue = key.partition("/")[0] in (*bounds.PAPERS, bounds.TEXTBOOK) and not bounds.own.is_own(key)
+        of_catalogue = key.partition("/")[0] in (*bounds.PAPERS, *bounds.BESIDE) and not bounds.own.is_own(key)
         if not of_catalogue or (isinstance(each, Statement) and bounds.get(key) is not each):
             raise InputError(
                 f"{key} is not of the catalogue, and nothing else is known elsewhere: ask about it here alone"

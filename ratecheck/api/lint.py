@@ -78,7 +78,7 @@ def _meant(statement: StatementLike) -> list[tuple[str, Statement]]:
             return [*statement_data.read(statement).items()]
         if statement.endswith(bounds.own.SUFFIX):
             return [*bounds.own.addresses(statement).items()]
-        if statement in bounds.PAPERS:
+        if statement in (*bounds.PAPERS, bounds.CLASSICS):
             return [(each.key, each) for each in bounds.statements(statement)]
         return [(statement if bounds.own.is_own(statement) else "", one(statement))]
     return [("", one(statement))]
@@ -91,4 +91,4 @@ def statement_schema() -> dict[str, Any]:
     >>> rc.statement_schema()["$defs"]["statement"]["required"]
     ['title', 'algorithm', 'assumptions', 'left', 'over', 'right']
     """
-    return statement_data.schema((*bounds.PAPERS, bounds.TEXTBOOK))
+    return statement_data.schema((*bounds.PAPERS, *bounds.BESIDE))

@@ -59,6 +59,10 @@ def _gradient_dominated(_: CertifiedCase) -> str:
     return "polyak_lojasiewicz"
 
 
+def _second_part(_: CertifiedCase) -> str:
+    return "convex_part"
+
+
 def _heterogeneous(_: CertifiedCase) -> str:
     return "minimiser_heterogeneity"
 
@@ -113,6 +117,21 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         "the Hessian of f",
         facts={"mu_PL": "polyak_lojasiewicz"},
         exists=("the Polyak-Lojasiewicz inequality", _gradient_dominated),
+    ),
+    Assumption.BOUNDED_SUBGRADIENTS: Certification(
+        "nothing of the problems here, whose gradients grow without limit", facts={"M": "lipschitz"}
+    ),
+    Assumption.CONVEX_PART: Certification(
+        "nothing of the problems here, which have no second part", exists=("a convex part", _second_part)
+    ),
+    Assumption.MONOTONE_OPERATOR: Certification("gradients of convex functions", exists=("convexity", _convex)),
+    Assumption.COCOERCIVE_OPERATOR: Certification(
+        "gradients of smooth convex functions", exists=("convexity", _convex)
+    ),
+    Assumption.STRONGLY_MONOTONE_OPERATOR: Certification(
+        "gradients of strongly convex functions",
+        facts={"mu": "strong_convexity"},
+        exists=("strong convexity", _strongly_convex),
     ),
     Assumption.MINIMISER_HETEROGENEITY: Certification(
         "the clients' gradients at the minimiser of f",

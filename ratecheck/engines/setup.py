@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, check_alike
 from ratecheck.algorithms.asking import MethodError, is_own
 from ratecheck.algorithms.nonlinear import Functions
 from ratecheck.aliases import Array
@@ -35,7 +35,8 @@ class Setup:
 
     ``local_steps`` (n,) counts the local steps of each client and ``weights`` (n, 1) or (n, K) weighs them. ``sizes``
     maps a block to its number of coordinates, ``point`` (n, d) holds the start per client and ``noise`` (d,) the
-    standard deviation per coordinate. ``records`` names what is recorded.
+    standard deviation per coordinate. ``records`` names what is recorded. ``round`` is the one whose coefficients are
+    meant, None where they have to be the same in all of them; see `at`.
     """
 
     method: Method
@@ -48,6 +49,7 @@ class Setup:
     point: Array
     noise: Array
     records: tuple[str, ...]
+    round: int | None = None
 
     @property
     def algorithm(self) -> Algorithm:
@@ -115,12 +117,19 @@ class Setup:
         used = np.arange(self.weights.shape[1]) < self.local_steps[:, None]
         return np.asarray(np.where(used, self.weights, 0.0).sum(axis=1))
 
+    def at(self, t: int) -> Setup:
+        """The same with the coefficients of round t."""
+        return replace(self, round=t) if self.algorithm.varying else self
+
     def parameters(
         self, i: int = 0, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
     ) -> dict[str, float]:
-        """What the algorithm's functions receive as ``p`` for client i."""
+        """What the algorithm's functions receive as ``p`` for client i.
+
+        Raises `InputError` where they differ from round to round and no round is named.
+        """
         sizes = {k: float(v[i]) if isinstance(v, np.ndarray) else v for k, v in self.step_sizes.items()}
-        return {
+        known: dict[str, float] = {
             "n": self.problem.n,
             "m": max(participants, 1),
             "K": int(self.local_steps[i]),
@@ -131,6 +140,10 @@ class Setup:
             "mean_norm": self._mean_norm,
             **sizes,
         }
+        if self.round is None:
+            check_alike(self.algorithm, "what follows the run here")
+            return known
+        return {**known, **self.algorithm.coefficients(self.round, self.T, known)}
 
     @cached_property
     def _mean_norm(self) -> float:
@@ -235,8 +248,7 @@ def prepare(
     if trace.n != problem.n:
         raise InputError(f"the participation pattern is about {trace.n} clients, but the problem has {problem.n}")
     trace.check_rounds(T)
-    _check_everybody(chosen, problem, trace)
-    chosen.check_problem(problem)
+    _check_method(chosen, problem, trace)
     local_steps = _local_steps(chosen, problem.by_row("K", K), problem.distinct)
     sigmas = {name: value for name, value in (noise or {}).items() if value}
     if sigmas and chosen.algorithm.oracle == "prox":
@@ -256,10 +268,32 @@ def prepare(
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
         check = ready.maps.check if chosen.algorithm.linear else ready.functions.check
-        check(ready.parameters())
+        check(ready.at(0).parameters())
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready
+
+
+def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> None:
+    """Raise `InputError` where a method for every client meets a pattern without some, or one for graphs meets none."""
+    if chosen.full and trace.rate < 1:
+        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
+    if not chosen.algorithm.mixed:
+        return
+    if not isinstance(trace, Graph):
+        raise InputError(
+            f"{chosen.name} needs a graph of the clients: Graph.named('ring', {trace.n}), or another mixing matrix"
+        )
+    if problem.multiplicities is not None:
+        raise InputError(f"clients on a graph are no types of clients, as a {problem.kind} has: use its full()")
+
+
+def _check_method(chosen: Method, problem: Problem, trace: Participation) -> None:
+    """Raise `InputError` where the method does not run on the problem with these participants."""
+    _check_everybody(chosen, problem, trace)
+    if chosen.algorithm.second_oracle is not None:
+        raise InputError(f"{chosen.name} takes steps of a second part of f, which no problem has: use falsify --pep")
+    chosen.check_problem(problem)
 
 
 def check_clients(ready: Setup) -> None:
@@ -294,20 +328,6 @@ def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     return ready.algorithm.linear and ready.problem.affine and not projects and ready.trace.deterministic
-
-
-def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> None:
-    """Raise `InputError` where a method for every client meets a pattern without some, or one for graphs meets none."""
-    if chosen.full and trace.rate < 1:
-        raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
-    if not chosen.algorithm.mixed:
-        return
-    if not isinstance(trace, Graph):
-        raise InputError(
-            f"{chosen.name} needs a graph of the clients: Graph.named('ring', {trace.n}), or another mixing matrix"
-        )
-    if problem.multiplicities is not None:
-        raise InputError(f"clients on a graph are no types of clients, as a {problem.kind} has: use its full()")
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:

@@ -24,6 +24,7 @@ import numpy as np
 
 from bounds.statement import Assumption, Statement, number
 from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.algorithm import check_alike
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
@@ -292,6 +293,7 @@ def covered(statement: Statement) -> Method:
         )
     if method is None or not _known(method, statement):
         raise InputError(f"{statement.key} is about no run that hard instances are known for")
+    check_alike(method.algorithm, "a hard instance")
     if reasons := foreign(statement):
         raise InputError(f"{statement.key}: {reasons[0]}")
     sides = (measured_in(claim.bound, statement.vocabulary) for claim in statement.claims)

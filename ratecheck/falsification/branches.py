@@ -31,7 +31,8 @@ class Branches:
 
     ``oracles`` are gradient and proximal step by kind, ``noise`` is e, None for exact gradients. ``noisy_start`` says
     that clients remember a stochastic gradient at the start, the mean of ``steps`` of them. ``rational`` asks for an
-    exact run: a float among rationals would spoil it.
+    exact run: a float among rationals would spoil it. ``second`` is the proximal step of a second part of f, where the
+    method takes one; its gradient and value are asked for under the number after the last client's.
     """
 
     algorithm: Algorithm
@@ -44,6 +45,7 @@ class Branches:
     noise: Oracle | None
     noisy_start: bool
     rational: bool
+    second: Oracle | None = None
 
     def starts(self) -> list[State]:
         """The states before the first round."""
@@ -91,6 +93,8 @@ class Branches:
         slopes: tuple[Vector, ...] = ()
         heights: tuple[Scalar, ...] = ()
         if gradient is not None:
+            if self.second is not None:
+                points.append(state.server[recorded])
             slopes = tuple(gradient(i, x) for i, x in enumerate(points))
             heights = () if value is None else tuple(value(i, x) for i, x in enumerate(points))
         return Snapshot(state.server.get(recorded), slopes, found, heights)
@@ -101,6 +105,9 @@ class Branches:
         found = [local]
         for _ in range(self.steps):
             found = [self._ask(self.algorithm.step, x, answer) for x in found for answer in self._drawn(i, x[at])]
+            if self.second is not None:
+                ends = [{U: self.second(self.clients, x[at]), V: self.zero} for x in found]
+                found = [self._ask(self.algorithm.after, x, end) for x, end in zip(found, ends, strict=True)]
         return found
 
     def _drawn(self, i: int, x: Vector) -> list[Variables]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -58,13 +58,22 @@ _ASSUMED = {
     Assumption.CONVEXITY,
     Assumption.STRONG_CONVEXITY,
     Assumption.MINIMISER_HETEROGENEITY,
+    Assumption.BOUNDED_SUBGRADIENTS,
+    Assumption.CONVEX_PART,
+    Assumption.MONOTONE_OPERATOR,
+    Assumption.COCOERCIVE_OPERATOR,
+    Assumption.STRONGLY_MONOTONE_OPERATOR,
 }
+# Oracles that answer with an operator, which has no values.
+_OPERATORS = frozenset(
+    {Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR, Assumption.STRONGLY_MONOTONE_OPERATOR}
+)
 _NOISE = Assumption.NOISE.constants
 # Of these the one of the shared variable; what is said of the other is true of problems without personal ones.
 _SIGMA = "sigma_u"
 # What an adversary respects: smoothness, strong convexity, the gap and the distance to a minimiser at the start,
-# dissimilarity, and the clients' gradients at the start and at the minimiser.
-_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity"}
+# dissimilarity, the clients' gradients at the start and at the minimiser, and a bound on all of them.
+_RESPECTED = {"L", "F_0", "b", "B_0", "distance2_0", "strong_convexity", "minimiser_heterogeneity", "lipschitz"}
 # Of these proximal steps say nothing: where clients are asked, and what they answer, are different points.
 _OF_GRADIENTS = {"b", "B_0"}
 # What is measured at one recorded point, and between it and the next one; the others are recorded by the method.
@@ -93,6 +102,8 @@ _TOGETHER = {Over.MEAN_OF_ROUNDS: "a mean over the rounds", Over.BEST_ROUND: "th
 # What oracles answer: a gradient, or the minimiser of f_i + lambda/2 ||. - x||^2.
 _GRADIENT, _PROX = "gradient", "prox"
 _WEIGHT = "lambda_"
+# The step size of proximal steps of a second part.
+_STEP = "gamma_u"
 # The symbols that say how long and how wide a run is.
 _RUN = {"clients": "n", "participants": "m", "local_steps": "K", "rounds": "T"}
 
@@ -151,6 +162,10 @@ class DeterministicCase:
             raise InputError(
                 f"mu={case.curvature:g} and L={case.smoothness:g} leave no function but a sphere: mu < L is needed"
             )
+        if case.n > 1 and case.composite:
+            raise InputError(f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and one smooth part is followed')
+        if case.n > 1 and case.operator:
+            raise InputError(f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and one operator is followed')
         if case.n > 1 and case.dissimilar and not case.searchable:
             raise InputError(
                 f'n={case.n} breaks "n == 1": {case.n} == 1 is false, and bounded dissimilarity of several clients is '
@@ -219,13 +234,38 @@ class DeterministicCase:
         return Assumption.DISSIMILARITY in self.statement.assumptions
 
     @property
+    def composite(self) -> bool:
+        """Whether f has a second, convex part, of which proximal steps are taken."""
+        return Assumption.CONVEX_PART in self.statement.assumptions
+
+    @property
+    def functions(self) -> int:
+        """How many functions answer: the clients', and a second part where f has one."""
+        return self.n + self.composite
+
+    def combined(self, values: Sequence[Scalar]) -> Scalar:
+        """F from the values of its functions: their mean, or the sum of its two parts."""
+        return total(values) if self.composite else mean(values)
+
+    @property
+    def operator(self) -> bool:
+        """Whether the oracle's answers are those of a monotone operator, which need not be a gradient."""
+        return bool(_OPERATORS & {*self.statement.assumptions})
+
+    @property
     def needs_minimiser(self) -> bool:
-        """Whether the statement speaks of a minimiser, or supposes that there is one.
+        """Whether the statement speaks of a minimiser, or of a zero of an operator, or supposes that there is one.
 
         The mean of several functions has no infimum that could be read off the functions one by one.
         """
         facts = self._facts
-        return bool(facts & _OF_MINIMISER) or self.strongly_convex or (self.n > 1 and "gap" in facts)
+        return (
+            self.operator
+            or self.composite
+            or bool(facts & _OF_MINIMISER)
+            or self.strongly_convex
+            or (self.n > 1 and "gap" in facts)
+        )
 
     @property
     def proximal(self) -> bool:
@@ -234,8 +274,15 @@ class DeterministicCase:
 
     @property
     def weight(self) -> float:
-        """Lambda, the weight of the proximal term."""
-        return self.values[_WEIGHT]
+        """Lambda, the weight of the proximal term; of a second part of f 1/gamma."""
+        return 1 / self.values[_STEP] if self.composite else self.values[_WEIGHT]
+
+    @property
+    def exact_weight(self) -> Fraction:
+        """The same, as an exact run has it."""
+        if self.composite:
+            return 1 / self._ruled.get(_STEP, Fraction(self.values[_STEP]))
+        return Fraction(self.weight)
 
     @property
     def smoothness(self) -> float:
@@ -243,19 +290,31 @@ class DeterministicCase:
         return self.values["L"] if _smooth(self.statement) else math.inf
 
     @property
+    def steepest(self) -> float:
+        """M, which no gradient of a client exceeds; infinite where nothing is said of it."""
+        return self._constant("lipschitz") or math.inf
+
+    @property
     def curvature_unit(self) -> float:
-        """L, or lambda where functions need not be smooth."""
-        return self.values["L"] if _smooth(self.statement) else self.weight
+        """L, or lambda where functions need not be smooth; of steps along subgradients M/R, or M^2/F_0."""
+        if _smooth(self.statement):
+            return self.values["L"]
+        if self.proximal:
+            return self.weight
+        if self.gap is not None:
+            return self.steepest**2 / self.gap
+        assert self.radius2 is not None
+        return self.steepest / math.sqrt(self.radius2)
 
     @property
     def convex(self) -> bool:
-        """Whether the statement is about convex functions, or asked of those only."""
-        return not any_sign(self.statement) or not _smooth(self.statement)
+        """Whether the statement is about convex functions, or asked of those only, or about monotone operators."""
+        return self.operator or not any_sign(self.statement) or not _smooth(self.statement)
 
     @property
     def narrowed(self) -> str:
         """Why it is asked of convex functions although it does not assume that; empty where it is not."""
-        if not self.convex or assumes_convexity(self.statement):
+        if self.operator or not self.convex or assumes_convexity(self.statement):
             return ""
         return "it speaks of a minimum" if not any_sign(self.statement) else "it assumes no smoothness"
 
@@ -373,7 +432,7 @@ class DeterministicCase:
     def units(self) -> tuple[float, float]:
         """Units of f and of ||x||^2 in which L = 1 and F_0 = 1, or ||x^0 - x*||^2 = 1 where the gap is not limited.
 
-        Of functions that need not be smooth lambda = 1.
+        Of functions that need not be smooth lambda = 1, or M = 1.
         """
         L = self.curvature_unit
         if self.gap is not None:
@@ -467,7 +526,7 @@ class DeterministicCase:
             return self.n * (1 + asked + later * sum(branches[: rounds - 1]) + self.needs_minimiser)
         # A proximal step answers at another point than that at which it is asked.
         elsewhere = sum(self._asks_value(t) for t in range(rounds)) if self.proximal else 0
-        return self.n * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
+        return self.functions * (K * (rounds - 1) + 1 + elsewhere + self.needs_minimiser)
 
     def branches(self, rounds: int) -> list[int]:
         """How many outcomes there are before each of so many rounds."""
@@ -515,20 +574,21 @@ class DeterministicCase:
         ``noise(i, x)``. Every outcome of the noise and of the choice of clients is followed.
         """
         algorithm, count = self.method.algorithm, rounds or int(self.values["T"])
-        p = self._parameters(convert)
         if is_own(type(getattr(algorithm, "inner", algorithm))):
-            LinearMaps(algorithm).check(self._parameters(float))
+            for t in range(count if algorithm.varying else 1):
+                LinearMaps(algorithm).check(self._parameters(float, t))
         branches = Branches(
             algorithm=algorithm,
             clients=self.n,
             participants=self.participants,
             steps=int(self.values["K"]),
-            parameters=p,
+            parameters=self._parameters(convert),
             zero=zero,
             oracles={_GRADIENT: oracle, _PROX: prox},
             noise=noise if self.noise else None,
             noisy_start=self._noisy_start,
             rational=convert is Fraction,
+            second=prox if self.composite else None,
         )
         states = branches.starts()
         run: list[tuple[Snapshot, ...]] = []
@@ -537,10 +597,13 @@ class DeterministicCase:
             # Where a run has many ends, what is compared decides whether anything is asked for there.
             end = self.random and 0 < t == count - 1
             gradient = oracle if (self._asks_end if end else self._asks_value(t)) else None
-            records = not end or bool(gradient and not self._facts & _CHANGES)
+            # The clients' gradients are those of one part of f only.
+            records = not self.composite and (not end or bool(gradient and not self._facts & _CHANGES))
             run.append(tuple(branches.snapshot(each, recorded, gradient, value, records=records) for each in states))
             if len(run) == count:
                 return tuple(run)
+            if algorithm.varying:
+                branches = replace(branches, parameters=self._parameters(convert, t))
             states = [after for state in states for after in branches.after(state)]
 
     def left(
@@ -598,7 +661,7 @@ class DeterministicCase:
             return here.record(fact, inner, convert)
         if fact == "gap":
             assert lowest is not None
-            return mean(here.values) - lowest.value
+            return self.combined(here.values) - lowest.value
         if fact == "distance2":
             assert lowest is not None
             away = here.point - lowest.point
@@ -609,7 +672,7 @@ class DeterministicCase:
     def _change(self, fact: str, here: Snapshot, after: Snapshot, inner: Inner, lowest: Lowest | None) -> Scalar:
         """A quantity of what happens between two recorded points."""
         if fact in {"change:gap", "descent"}:
-            return mean(after.values) - mean(here.values)
+            return self.combined(after.values) - self.combined(here.values)
         step = after.point - here.point
         if fact == "inner_u":
             return inner(mean(here.gradients), step)
@@ -634,13 +697,17 @@ class DeterministicCase:
                 found[name] = Fraction(int(value.p), int(value.q))
         return found
 
-    def _parameters(self, convert: Convert) -> dict[str, Scalar]:
-        """What the algorithm's functions receive."""
+    def _parameters(self, convert: Convert, t: int = 0) -> dict[str, Scalar]:
+        """What the algorithm's functions receive in round ``t``.
+
+        Coefficients that the method computes for a round are floats, and stand for the binary fractions that they are.
+        """
         K = self.values["K"]
         given = {name: self.values[name] for name in self.method.step_sizes if name in self.values}
         sizes = self.method.resolve(given, self.n)
         fixed = {"n": self.n, "m": self.participants, "K": K, "delay": 1, "weight": 1, "norm": K, "mean_norm": K}
-        p = {name: convert(value) for name, value in {**fixed, **sizes}.items()}  # type: ignore[arg-type]
+        known = {**fixed, **sizes, **self.method.algorithm.coefficients(t, int(self.values["T"]), {**fixed, **sizes})}  # type: ignore[dict-item]
+        p = {name: convert(value) for name, value in known.items()}  # type: ignore[arg-type]
         if convert is Fraction:
             p |= {name: value for name, value in self._ruled.items() if name in p}
         return {**p, "p": 1 / p["n"]}
@@ -652,9 +719,15 @@ def _asked(algorithm: Algorithm) -> frozenset[str]:
 
 
 def _smooth(statement: Statement) -> bool:
-    """Whether its functions are L-smooth: proximal steps do without that."""
-    assumed = Assumption.SMOOTHNESS in statement.assumptions or "L" in statement.parameters
-    return assumed or _PROX not in _asked(METHODS[statement.algorithm or ""].algorithm)
+    """Whether its functions are L-smooth, or its operator is L-Lipschitz.
+
+    Proximal steps do without that, and steps along bounded subgradients.
+    """
+    assumptions = {*statement.assumptions}
+    smooth = {Assumption.SMOOTHNESS, Assumption.COCOERCIVE_OPERATOR}
+    assumed = bool(smooth & assumptions) or "L" in statement.parameters
+    bounded = Assumption.BOUNDED_SUBGRADIENTS in statement.assumptions
+    return assumed or not (bounded or _PROX in _asked(METHODS[statement.algorithm or ""].algorithm))
 
 
 def _recorded(algorithm: Algorithm) -> str | None:
@@ -697,8 +770,64 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
     known = _ASSUMED | ({Assumption.EXACT_INNER} if algorithm.oracle == _PROX else set())
     if others := [a.value for a in statement.assumptions if a not in known]:
         yield f"it assumes {'; '.join(others)}"
+    yield from _unbounded(statement)
+    yield from _without_values(statement)
+    yield from _in_two_parts(statement)
     yield from _other_sides(statement)
     yield from _other_symbols(statement)
+
+
+def _unbounded(statement: Statement) -> Iterator[str]:
+    """What no function with bounded subgradients is, or is not known to be, in words."""
+    if Assumption.BOUNDED_SUBGRADIENTS not in statement.assumptions:
+        return
+    if Assumption.STRONG_CONVEXITY in statement.assumptions:
+        yield "no function is strongly convex and has bounded subgradients"
+    facts, names = statement.vocabulary.facts, _measured_names(statement)
+    if far := sorted(name for name in names if facts.get(name) in {"distance2", "change:distance2"}):
+        yield f"a function with bounded subgradients may have many minimisers, and {', '.join(far)} is about one"
+
+
+def _without_values(statement: Statement) -> Iterator[str]:
+    """What an operator has not, or is not known to be, in words."""
+    kinds = _OPERATORS & {*statement.assumptions}
+    if not kinds:
+        return
+    if len(kinds) > 1 or {Assumption.SMOOTHNESS, Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY} & {
+        *statement.assumptions
+    }:
+        yield "it is about an operator and assumes more of it, which is not modelled together"
+    if Assumption.COCOERCIVE_OPERATOR not in kinds and _PROX not in _asked(
+        METHODS[statement.algorithm or ""].algorithm
+    ):
+        yield "steps along an operator are followed where it is cocoercive; of others proximal steps"
+    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
+    if facts & {"gap", "change:gap", "descent", "F_0", "f"}:
+        yield "an operator has no values, of which it speaks"
+    if facts & {"distance2", "change:distance2"} and Assumption.STRONGLY_MONOTONE_OPERATOR not in kinds:
+        yield "an operator may have many zeros, and it speaks of the distance to one"
+
+
+def _in_two_parts(statement: Statement) -> Iterator[str]:
+    """What is not modelled of a method on two parts of f, or of a statement about such f, in words."""
+    algorithm = METHODS[statement.algorithm or ""].algorithm
+    composite = Assumption.CONVEX_PART in statement.assumptions
+    if composite != (algorithm.second_oracle is not None):
+        yield "a second, convex part of f goes with a method that takes proximal steps of it, and only with such a one"
+    if not composite:
+        return
+    if Assumption.SMOOTHNESS not in statement.assumptions or Assumption.NOISE in statement.assumptions:
+        yield "beside a convex part the other one is smooth, and its gradients are exact"
+    facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
+    if facts & {*algorithm.recorded, "descent", "inner_u", "b", "B_0"}:
+        yield "f has a second part, which need not be smooth, and it speaks of gradients"
+
+
+def _measured_names(statement: Statement) -> set[str]:
+    """The symbols in both sides of the first claim."""
+    claim = statement.claims[0]
+    sides = [written_out(expr, statement.vocabulary) for expr in (claim.bound, claim.metric.expr)]
+    return {symbol.name for side in sides for symbol in side.free_symbols}
 
 
 def _other_sides(statement: Statement) -> Iterator[str]:

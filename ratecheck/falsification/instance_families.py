@@ -841,6 +841,8 @@ class InstanceFamily:
         slow = method is not None and not recordable(wanted(statement))
         if slow or drawn or self.bilevel or Assumption.SKEWED_SELECTION in statement.assumptions:
             return _NEAR_OF_MANY if self.shape.groups else _NEAR
+        if method is not None and method.algorithm.varying:
+            return _NEAR
         if method is not None and not method.algorithm.linear:
             return _NEAR_OF_MANY if self.shape.groups else _STEP_BY_STEP
         if not means:

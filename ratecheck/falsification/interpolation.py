@@ -19,8 +19,14 @@ Client i has f_i(x) = h_i(x) + <c_i, x> with sum_i c_i = 0. What makes an instan
 - With mu = 0 or more in place of -L the condition on pairs is that for convex and strongly convex functions: h_i - h_j
   >= <g_j, x_i - x_j> + ||g_i - g_j||^2/(2L) + mu/(2(1 - mu/L)) ||x_i - x_j - (g_i - g_j)/L||^2, of which mu = -L gives
   the one above (Theorem 4 there). Some of these functions then are nowhere below l, too: conv(min_j q_j) is convex.
+- With bounded subgradients, which L = inf goes with, ||g_j|| <= M is asked of every answer: the largest of the
+  minorants that the condition names has no other slopes than these. Then f may have other minimisers than x*.
 - With L = inf, for functions that need not be smooth, it is h_i - h_j >= <g_j, x_i - x_j> + mu/2 ||x_i - x_j||^2, and
   the largest of the minorants that it names is one of these functions; so it is with l among them if no h_j is below.
+- Where f has a second, convex part h its answers are a function's of their own, with L = inf, and f is the sum of both.
+- Where the oracle answers with an operator there are no values, and the condition on pairs is <g_i - g_j, x_i - x_j> >=
+  ||g_i - g_j||^2/L of a cocoercive one, and >= mu ||x_i - x_j||^2 of a maximal monotone one, mu = 0 or more (Ryu,
+  Taylor, Bergeling, Giselsson, "Operator splitting performance estimation", 2020, Section 3). x* is a zero of it.
 - Where the statement speaks of a minimiser x*, the functions are convex, and the answers there are among the triples:
   slopes that add up to 0 make x* a minimiser of f. They are curved a little more than is asked for, so that f has no
   other.
@@ -115,7 +121,7 @@ class Answers:
         case = DeterministicCase.of(named, saved["values"], ignore_conditions=ignore_conditions)
         gradients = tuple(_finite(f"gradients[{k}]", each, 2) for k, each in enumerate(saved["gradients"]))
         heights = tuple(_finite(f"heights[{k}]", each, 1) for k, each in enumerate(saved["heights"]))
-        count = 1 if case.dissimilar else case.n
+        count = 1 if case.dissimilar else case.functions
         if not len(gradients) == len(heights) == count:
             raise InputError(
                 f"{case.statement.key} at n={case.n} needs gradients and heights of {count} functions: there are "
@@ -161,19 +167,26 @@ def recheck(instance: Answers, comparison: ComparedRounds | None = None) -> Veri
         zero, stored.gradient, Fraction, stored.value, case.rounds(comparison), prox=stored.prox, noise=stored.noise
     )
     constants = {name: Fraction(value) for name, value in case.values.items()}
-    flatness, curvature = _flatness(case), _least_curvature(case)
+    classes = [(_flatness(case), _least_curvature(case))] * case.n
+    if case.composite:
+        classes.append((Fraction(0), Fraction(0)))
     star = _at_minimiser(instance)
     floors = []
     for k, (points, gradients, values) in enumerate(zip(stored.places, stored.slopes, stored.heights, strict=True)):
+        flatness, curvature = classes[k]
         if not len(points) == len(gradients) == len(values):
             raise InputError(
                 f"function {k} has {len(gradients)} gradients and {len(values)} heights: the run asks at {len(points)}"
             )
         triples = list(zip(points, gradients, values, strict=True))
-        _check_smooth(k, [*triples, *star[k : k + 1]], flatness, curvature)
+        check = _check_operator if case.operator else _check_smooth
+        check(k, [*triples, *star[k : k + 1]], flatness, curvature)
+        if math.isfinite(case.steepest):
+            for _, g, _ in triples:
+                _check_limit("||g||^2 <= M^2", _dot(g, g), Fraction(case.steepest) ** 2)
         lowest = min(h - g @ g * flatness / 2 for _, g, h in triples)
         floors.append(star[k][2] if star else lowest)
-    found = Lowest(mean(floors), star[0][0] if star else None, tuple(slope for _, slope, _ in star))
+    found = Lowest(case.combined(floors), star[0][0] if star else None, tuple(slope for _, slope, _ in star))
     _check_start(case, run, found)
     for k, own in enumerate(stored.noises):
         if len(own) != len(stored.noisy[k]):
@@ -200,7 +213,8 @@ class _Stored:
         self.slopes = [_exact(each) for each in instance.gradients]
         self.heights = [_exact(each) for each in instance.heights]
         tilts = [*_exact(instance.tilts)]
-        self.tilts = [*tilts, -total([_exact(np.zeros(instance.dimension)), *tilts])]
+        none = _exact(np.zeros(instance.dimension))
+        self.tilts = [*tilts, -total([none, *tilts]), *[none] * (self.case.functions - self.case.n)]
         self.places: list[list[Vector]] = [[] for _ in self.slopes]
         # The number of the answer by the point that it is at, and by the one from which a proximal step leads there.
         self.numbers: list[dict[tuple[Fraction, ...], int]] = [{} for _ in self.slopes]
@@ -221,7 +235,7 @@ class _Stored:
         k = self._function(i)
         if tuple(x) not in self.steps[k]:
             j = self.steps[k][tuple(x)] = self._next(k)
-            self.places[k].append(x - (self.slopes[k][j] + self.tilts[i]) / Fraction(self.case.weight))
+            self.places[k].append(x - (self.slopes[k][j] + self.tilts[i]) / self.case.exact_weight)
             self.numbers[k].setdefault(tuple(self.places[k][j]), j)
         return self.places[k][self.steps[k][tuple(x)]]
 
@@ -253,7 +267,8 @@ def _check_start(case: DeterministicCase, run: Run, lowest: Lowest) -> None:
         limit = Fraction(case.heterogeneity)
         _check_limit("(1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2", lowest.heterogeneity(_dot), limit)
     if case.gap is not None:
-        _check_limit("f(u^0) - inf f <= F_0", mean(run[0][0].values) - lowest.value, Fraction(case.gap))
+        start = case.combined(run[0][0].values)
+        _check_limit("f(u^0) - inf f <= F_0", start - lowest.value, Fraction(case.gap))
     if case.radius2 is not None and lowest.point is not None:
         _check_limit("||u^0 - x*||^2 <= R^2", _dot(lowest.point, lowest.point), Fraction(case.radius2))
     if "B_0" in case.values:
@@ -268,6 +283,10 @@ def _flatness(case: DeterministicCase) -> Fraction:
 def _least_curvature(case: DeterministicCase) -> Fraction:
     """The curvature that functions have at least, with a little more where only one minimiser may be."""
     unit, least = Fraction(case.curvature_unit), Fraction(case.curvature)
+    if math.isfinite(case.steepest) or case.operator:
+        # No function is curved everywhere and has bounded subgradients; nothing compared is about one minimiser, and
+        # of an operator about one zero only where it is strongly monotone.
+        return least
     return max(least, unit * _UNIQUE) if case.convex and case.needs_minimiser else least
 
 
@@ -290,10 +309,11 @@ def _minimiser(saved: Any, case: DeterministicCase, d: int) -> Minimiser | None:
     if not isinstance(saved, dict) or {"point", "gradients", "heights"} - saved.keys():
         raise InputError("the instance has no 'minimiser' with point, gradients and heights that could be used")
     point = _finite("minimiser.point", saved["point"], 1)
-    gradients = _finite("minimiser.gradients", saved["gradients"], 2) if case.n > 1 else np.zeros((0, d))
+    n = case.functions
+    gradients = _finite("minimiser.gradients", saved["gradients"], 2) if n > 1 else np.zeros((0, d))
     heights = _finite("minimiser.heights", saved["heights"], 1)
-    if (point.shape, gradients.shape, heights.shape) != ((d,), (case.n - 1, d), (case.n,)):
-        raise InputError(f"minimiser needs {d} coordinates, {case.n - 1} gradients and {case.n} heights")
+    if (point.shape, gradients.shape, heights.shape) != ((d,), (n - 1, d), (n,)):
+        raise InputError(f"minimiser needs {d} coordinates, {n - 1} gradients and {n} heights")
     return Minimiser(point, gradients, heights)
 
 
@@ -346,6 +366,22 @@ def _check_smooth(k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], fl
             raise InputError(
                 f"no {kind} function {k} has these answers at its points {i} and {j}: "
                 f"h_{i} - h_{j} >= {float(least):.17g} is broken by {float(h_i - h_j):.17g}"
+            )
+
+
+def _check_operator(
+    k: int, triples: Sequence[tuple[Vector, Vector, Fraction]], flatness: Fraction, mu: Fraction
+) -> None:
+    """Raise `InputError` unless an operator has these answers at these points: cocoercive, or monotone for L = inf."""
+    for i, j in permutations(range(len(triples)), 2):
+        (x_i, g_i, _), (x_j, g_j, _) = triples[i], triples[j]
+        x, g = x_i - x_j, g_i - g_j
+        least = _dot(g, g) * flatness if flatness else mu * _dot(x, x)
+        if _dot(g, x) < least:
+            kind = "cocoercive" if flatness else "monotone"
+            raise InputError(
+                f"no {kind} operator {k} has these answers at its points {i} and {j}: "
+                f"<g_{i} - g_{j}, x_{i} - x_{j}> >= {float(least):.17g} is broken by {float(_dot(g, x)):.17g}"
             )
 
 

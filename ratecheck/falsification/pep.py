@@ -14,6 +14,13 @@ algorithm's own functions on PEPit's points. What is compared is maximised over 
 - where the statement speaks of a minimiser x*, or of strongly convex functions, the same at x*, where the gradients of
   the clients add up to 0, f(x*) = f_*, ||u^0 - x*||^2 <= R^2 where that distance is given, and
   (1/n) sum_i ||grad f_i(x*)||^2 <= b_*^2 where that is assumed;
+- ||g|| <= M for every answer g, where subgradients are bounded: of a convex function, which then has L = inf, these
+  conditions together are necessary and sufficient (Taylor, Hendrickx, Glineur 2017, composite, Theorem 3.5);
+- where f has a second, convex part h, the same of h with L = inf and mu = 0, and f is the sum of both: at x* the
+  gradient of the smooth part and a subgradient of h add up to 0;
+- where the oracle answers with an operator, none of this but <g_i - g_j, x_i - x_j> >= ||g_i - g_j||^2/L of a
+  cocoercive one, and >= mu ||x_i - x_j||^2 of a monotone one, mu = 0 or more, which are necessary and sufficient for an
+  operator with these answers (Ryu, Taylor, Bergeling, Giselsson 2020, Section 3); x* is a zero of it;
 - (1/n) sum_i ||grad f_i(u^t) - grad f(u^t)||^2 <= b^2 at every server iterate, where the statement assumes bounded
   dissimilarity, and sum_i ||grad f_i(u^0)||^2 <= B_0 where it has that constant.
 
@@ -196,10 +203,15 @@ def formulate(case: DeterministicCase, rounds: int = 0) -> Formulation:
 
     scaled, problem = case.scaled, PEP()
     sizes = UnknownLimits(_largest_start(scaled))
-    function = _smooth_function()
+    function = _operator() if scaled.operator else _smooth_function()
     functions = tuple(
-        problem.declare_function(function, L=scaled.smoothness, mu=scaled.curvature, sizes=sizes) for _ in range(case.n)
+        problem.declare_function(
+            function, L=scaled.smoothness, mu=scaled.curvature, sizes=sizes, steepest=scaled.steepest
+        )
+        for _ in range(case.n)
     )
+    if case.composite:
+        functions += (problem.declare_function(function, L=math.inf, mu=0, sizes=sizes, steepest=math.inf),)
     asked: list[tuple[int, int]] = []
 
     def noted(i: int, answer: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
@@ -242,8 +254,10 @@ def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...],
     if scaled.heterogeneity is not None:
         yield lowest.heterogeneity(inner) <= scaled.heterogeneity
     if scaled.gap is not None:
-        yield mean(run[0][0].values) - lowest.value <= scaled.gap
-    if scaled.n == 1:
+        yield scaled.combined(run[0][0].values) - lowest.value <= scaled.gap
+    if scaled.operator or scaled.composite:
+        answers = []
+    elif scaled.n == 1:
         answers = [(slope**2, height) for _, slope, height in functions[0].list_of_points]
     else:
         # Where each client is at a point of its own, nothing is known of the mean but at the start.
@@ -252,11 +266,20 @@ def _conditions(scaled: DeterministicCase, run: Run, functions: tuple[Any, ...],
         answers = [(at.square(inner), mean(at.values)) for at in shared]
     for square, height in answers:
         yield height - lowest.value >= square / (2 * scaled.smoothness)
+    yield from _bounded(scaled, functions)
     if "B_0" in scaled.values:
         yield run[0][0].squares(inner) <= scaled.values["B_0"]
     if scaled.dissimilar:
         for at in (each for outcomes in run for each in outcomes if each.gradients):
             yield at.dissimilarity(inner) <= scaled.values["b"] ** 2
+
+
+def _bounded(scaled: DeterministicCase, functions: tuple[Any, ...]) -> Iterator[Any]:
+    """||g|| <= M for every answer, where subgradients are bounded."""
+    if math.isfinite(scaled.steepest):
+        for function in functions:
+            for _, slope, _ in function.list_of_points:
+                yield slope**2 <= scaled.steepest**2
 
 
 def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: UnknownLimits) -> Lowest:
@@ -270,7 +293,8 @@ def _minimiser(scaled: DeterministicCase, functions: tuple[Any, ...], sizes: Unk
     # PEPit's own null point keeps what it was in the problem before.
     rest = -total([slope for _, slope, _ in answers]) if answers else Point(is_leaf=False, decomposition_dict={})
     answers.append(last.answer(point, rest))
-    return Lowest(mean([height for _, _, height in answers]), point, tuple(slope for _, slope, _ in answers))
+    heights = [height for _, _, height in answers]
+    return Lowest(scaled.combined(heights), point, tuple(slope for _, slope, _ in answers))
 
 
 def _distance_to_minimiser(scaled: DeterministicCase) -> float:
@@ -289,8 +313,11 @@ def _largest_start(scaled: DeterministicCase) -> float:
     ||grad f(u^0)||^2 <= 2 L F_0, ||grad f(u^0)|| <= L R, ||grad f_i - grad f||^2 <= n b^2, and ||grad f_i(u^0) -
     grad f_i(x*)|| <= L R with ||grad f_i(x*)||^2 <= n b_*^2.
     """
-    if math.isinf(scaled.smoothness):
+    if scaled.composite:
+        # The gradient of the smooth part need not be 0 at x*.
         return math.inf
+    if math.isinf(scaled.smoothness):
+        return scaled.steepest
     limits, alone = [math.inf], [math.inf]
     if scaled.gap is not None:
         alone.append(math.sqrt(2 * scaled.gap))
@@ -316,19 +343,21 @@ class _Scaled:
     ||w|| <= ||x - x_p||/s and |omega| <= ||x - x_p||^2/(4 s^2).
 
     A proximal step from x leads to y = x - g/lambda with the gradient g at y, so that ||g|| <= ||grad f_i(x)||/(1 +
-    mu/lambda). Functions that need not be smooth have L = inf, and their answers have no limits.
+    mu/lambda). Functions that need not be smooth have L = inf, and their answers no limits but those of bounded
+    subgradients: ||g|| <= M and |omega| <= M ||x - x_p||/s^2.
     """
 
     L: float
     mu: float
+    has_values = True
     list_of_points: list[tuple[Any, Any, Any]]
     add_point: Callable[[tuple[Any, Any, Any]], None]
 
-    def __init__(self, sizes: UnknownLimits, **options: Any) -> None:
+    def __init__(self, sizes: UnknownLimits, steepest: float, **options: Any) -> None:
         # It prints advice.
         with contextlib.redirect_stdout(io.StringIO()):
             super().__init__(**options)
-        self.sizes = sizes
+        self.sizes, self.steepest = sizes, steepest
         self.proximal: list[tuple[Any, tuple[Any, Any, Any]]] = []
         # Unknowns of norm at most 1 by which noise is sigma, and the answers beside which they are.
         self.noises: list[Any] = []
@@ -343,9 +372,11 @@ class _Scaled:
             return self._added(x, self._vector(self.sizes.start) if gradient is None else gradient)
         point, slope, _ = nearest
         s = _distance(x, point)
-        far = self.sizes.norm(x - point) / s if self.smooth else math.inf
-        if gradient is None:
-            gradient = (slope if self.smooth else 0 * slope) + s * self._vector(far)
+        far = self.sizes.norm(x - point) / s
+        if gradient is None and self.smooth:
+            gradient = slope + s * self._vector(far)
+        elif gradient is None:
+            gradient = 0 * slope + s * self._vector(self.steepest / s)
         return self._added(x, gradient, nearest, s, far)
 
     def noise(self, x: Any) -> int:
@@ -367,7 +398,7 @@ class _Scaled:
         if nearest is None:
             steepest = self.sizes.start
         else:
-            steepest = self.sizes.norm(nearest[1]) + self.sizes.norm(x - nearest[0]) if self.smooth else math.inf
+            steepest = self.sizes.norm(nearest[1]) + self.sizes.norm(x - nearest[0]) if self.smooth else self.steepest
         gradient = self._vector(steepest / (1 + self.mu / weight))
         point = x - gradient / weight
         if nearest is None:
@@ -392,12 +423,14 @@ class _Scaled:
         """A new triple; its value is 0 at first, and then an increment of that at the point ``near``."""
         from PEPit import Expression
 
-        if near is None:
+        if near is None or not self.has_values:
             height = Expression(is_leaf=False, decomposition_dict={1: 0})
         else:
             point, slope, value = near
             omega = Expression()
-            self.sizes.numbers[omega] = far**2 / 4 if self.smooth else math.inf
+            # Of a convex function the increment is between <slope, x - point> and <gradient, x - point>.
+            rough = self.steepest * far / s if math.isfinite(self.steepest) else math.inf
+            self.sizes.numbers[omega] = far**2 / 4 if self.smooth else rough
             height = value + (slope + gradient) * (x - point) / 2 + s**2 * omega
         self.add_point((x, gradient, height))
         return self.list_of_points[-1]
@@ -423,6 +456,22 @@ def _smooth_function() -> Any:
             return condition.expression / _distance(xi, xj) ** 2 <= 0
 
     return Smooth
+
+
+def _operator() -> Any:
+    """A cocoercive operator, or a monotone one, in the place of PEPit's class of smooth functions."""
+
+    class Operator(_smooth_function()):  # type: ignore[misc]
+        has_values = False
+
+        def set_smoothness_strong_convexity_constraint_i_j(
+            self, xi: Any, gi: Any, fi: Any, xj: Any, gj: Any, fj: Any
+        ) -> Any:
+            x, g = xi - xj, gi - gj
+            least = g**2 / self.L if self.smooth else self.mu * x**2
+            return (least - g * x) / _distance(xi, xj) ** 2 <= 0
+
+    return Operator
 
 
 def _distance(x: Any, y: Any) -> float:

@@ -24,6 +24,8 @@ from ratecheck.falsification.pep import Formulation
 # Shares of the quadratic, and its curvatures between the least and the largest one.
 _SHARES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 _CURVATURES = np.array([0.2, 0.45, 0.7])
+# The norm of its first gradient, as a share of the largest that bounded subgradients may have.
+_GENTLE = 0.5
 # The norm of its noise, as a share of the largest.
 _INSIDE = 0.7
 # Directions in which the solver's vectors are shorter than this share of the longest are left out.
@@ -102,7 +104,7 @@ def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
         star=star,
         slopes=slopes,
         lows=np.array([_value(height) for *_, height in stars]),
-        gap=float(np.mean(start)) - lowest if start else 0.0,
+        gap=float(scaled.combined(start)) - lowest if start else 0.0,
         noises=tuple(noises),
     )
 
@@ -142,14 +144,14 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
         return np.asarray(noises[i][k])
 
     scaled.run(np.zeros(len(c)), oracle, rounds=len(found.run), prox=prox, noise=noise)
-    n = scaled.n
+    n = scaled.functions
     return _Run(
         gradients=tuple(np.array([own[k] for k in sorted(own)]) for own in gradients),
         heights=tuple(np.array([own[k] for k in sorted(own)]) for own in heights),
         star=centre,
         slopes=np.zeros((n, len(c))),
         lows=np.zeros(n),
-        gap=float(c @ centre**2 / 2),
+        gap=float(scaled.combined([c @ centre**2 / 2] * n)),
         noises=tuple(noises),
     )
 
@@ -164,9 +166,11 @@ def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
     """Squared sizes of the centre's coordinates at which the limits at the start would be reached."""
     limits = [1.0]
     if scaled.gap is not None:
-        limits.append(2 * scaled.gap / float(c.sum()))
+        limits.append(2 * scaled.gap / float(scaled.combined([c.sum()] * scaled.functions)))
     if scaled.radius2 is not None:
         limits.append(scaled.radius2 / len(c))
+    if math.isfinite(scaled.steepest):
+        limits.append((_GENTLE * scaled.steepest) ** 2 / float((c**2).sum()))
     if "B_0" in scaled.values:
         limits.append(scaled.values["B_0"] / (scaled.n * float((c**2).sum())))
     return limits
@@ -198,11 +202,14 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
 
     All vectors times s and all values times s^2 is another instance.
     """
-    scaled, n = case.scaled, case.n
+    scaled, n = case.scaled, case.functions
     first = sum(float(own[0] @ own[0]) for own in run.gradients)
     use = [run.gap / scaled.gap] if scaled.gap is not None else []
     use += [float(run.star @ run.star) / scaled.radius2] if scaled.radius2 is not None else []
     use += [first / scaled.values["B_0"]] if "B_0" in scaled.values else []
+    if math.isfinite(scaled.steepest):
+        every = [*run.gradients, run.slopes.reshape(-1, run.dimension)]
+        use += [float((each**2).sum(axis=1).max(initial=0.0)) / scaled.steepest**2 for each in every]
     use += [float((each**2).sum(axis=1).max(initial=0.0)) / scaled.noise**2 for each in run.noises]
     slopes = run.slopes[: n - 1].reshape(-1, run.dimension)
     if scaled.heterogeneity:
@@ -222,7 +229,7 @@ def _answers(case: DeterministicCase, run: _Run) -> Answers:
         case=case,
         gradients=tuple(slope * own for own in run.gradients),
         heights=tuple(height * own for own in run.heights),
-        tilts=np.zeros((n - 1, run.dimension)),
+        tilts=np.zeros((case.n - 1, run.dimension)),
         minimiser=minimiser,
         noises=tuple(slope * own for own in run.noises),
     )

@@ -153,6 +153,8 @@ class WorstCase:
             scope.append(f"the claim {first!r} alone: nothing is said of {', '.join(map(repr, others))}")
         if moved := self.worst.comparison.moved:
             scope.append(f"what the right side measures along the run is taken to the left: {', '.join(moved)}")
+        if varying := self.case.method.algorithm.varying:
+            scope.append(f"{', '.join(varying)} of every round taken as the floats that the method computes")
         scope += _asked_of(self.case)
         for name, end in self.case.approached.items():
             scope.append(f"{name}={self.case.values[name]!r} is just inside the open end {end!r}")
@@ -178,10 +180,15 @@ def _asked_of(case: DeterministicCase) -> Iterator[str]:
     """Of which functions, starts and clients it is asked, where the statement does not say so."""
     if case.narrowed:
         yield f"asked of convex functions, since {case.narrowed}; convexity is not among its assumptions"
+    if case.composite:
+        yield "asked of a smooth function, of which gradients are taken, plus a convex one, of which proximal steps are"
+    if case.operator:
+        yield "asked of operators, which need not be gradients"
     if case.each_strongly_convex:
         yield "asked of clients that are each strongly convex; what is assumed is that their mean is"
-    if math.isinf(case.smoothness):
-        yield "functions need not be smooth: smoothness is not among its assumptions"
+    if math.isinf(case.smoothness) and not case.operator:
+        bounded = ", and have bounded subgradients" if math.isfinite(case.steepest) else ""
+        yield f"functions need not be smooth{bounded}: smoothness is not among its assumptions"
     if case.sampled:
         ways = math.comb(case.n, case.participants)
         yield f"in expectation over {ways} choices of the clients of the first round"

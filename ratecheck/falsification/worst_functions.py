@@ -20,7 +20,7 @@ from ratecheck.stepsizes.feasible_set import step_names
 # Clients, local steps and rounds, of which a statement may set some itself.
 _SIZES = ({"n": 1, "K": 1, "T": 4}, {"n": 1, "K": 2, "T": 2})
 # Constants by fact; with L = 1 and starts of size 1 a step size is a share of 1/L.
-_CONSTANTS = {"L": 1.0, "F_0": 1.0, "distance2_0": 1.0, "strong_convexity": 0.1, "b": 1.0, "B_0": 2.0}
+_CONSTANTS = {"L": 1.0, "F_0": 1.0, "distance2_0": 1.0, "strong_convexity": 0.1, "lipschitz": 1.0, "b": 1.0, "B_0": 2.0}
 # Steps that are tried where no condition limits them, by whether they have a unit.
 _OPEN = ({True: 0.5, False: 1.0}, {True: 1.5, False: 1.0})
 

@@ -182,15 +182,18 @@ def _of_moments(
     if any(quantities.known(name) for name in recorded):
         return quantities.expect(_followed(setting, ready), {*recorded}, progress=progress), None
     if not recordable(recorded):
-        return lemmas.expect(_followed(setting, ready), progress=progress), None
+        found = lemmas.expect(_followed(setting, ready), progress=progress)
+        if missing := sorted(recorded - {*found.records}):
+            raise InputError(f"{ready.method.name} lacks the step sizes of which {', '.join(missing)} are made")
+        return found, None
     means = all(claim.metric.over is Over.MEAN_OF_ROUNDS for claim in setting.statement.claims)
     if not means or by_round or counts_rounds(setting.statement) or not long_runs.pays(ready):
         return populations.expect(_followed(setting, ready), progress=progress), None
-    found = long_runs.average(ready)
-    records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (found.records, found.errors))
-    finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (found.records, found.errors))
+    average = long_runs.average(ready)
+    records, errors = ({k: np.array([v]) for k, v in each.items()} for each in (average.records, average.errors))
+    finite, bounded = (all(math.isfinite(x) for x in each.values()) for each in (average.records, average.errors))
     if finite and (bounded or ready.T > _EARLY):
-        return exact.Expectation(records, errors, found.weights, ready.trace.rate), None
+        return exact.Expectation(records, errors, average.weights, ready.trace.rate), None
     if finite:
         # Rounds one by one lose less than powers of the map.
         return populations.expect(ready, progress=progress), None

@@ -123,8 +123,6 @@ def decided(setting: Setting, limit: float = AFFORDABLE, *, exactly: bool = Fals
 
 def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
     statement, problem, pattern = setting.statement, setting.problem, setting.pattern
-    if setting.method is not None and setting.method.algorithm.mixed:
-        raise UndecidedError("clients on a graph are not followed rigorously")
     exact = followed(problem)
     assert exact is not None
     if reason := unlike(statement, pattern, int(setting.sizes.get("participants", 0))):

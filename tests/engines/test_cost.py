@@ -45,4 +45,5 @@ def test_only_scaffold_takes_gradients_before_the_first_round():
 
 def test_methods_with_exact_inner_solutions_say_so():
     """Their oracle is the proximal map."""
-    assert {name for name in METHODS if cost(name).oracle == "prox"} == {"flame-exact", "pfedme"}
+    proximal = {"proximal-point", "fast-proximal-point", "halpern-proximal"}
+    assert {name for name in METHODS if cost(name).oracle == "prox"} == {"flame-exact", "pfedme", *proximal}

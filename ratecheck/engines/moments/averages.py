@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ratecheck.algorithms.algorithm import check_alike
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.exact import Moments, Recorder, single_threaded
 from ratecheck.engines.moments.moment import EPS, TINY, majorant
@@ -75,7 +76,7 @@ def pays(setup: Setup) -> bool:
 
 def _entries(setup: Setup) -> float:
     """Entries of the second moment; infinite where rounds differ or the run is not affine."""
-    if setup.algorithm.projects is not None:
+    if setup.algorithm.projects is not None or setup.algorithm.varying:
         return math.inf
     try:
         check(setup)
@@ -95,6 +96,7 @@ def average(setup: Setup) -> Average:
     Raises `InputError` where the run is not affine, rounds differ from one another or the state is large.
     """
     check(setup)
+    check_alike(setup.algorithm, "squaring over rounds")
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")
     with single_threaded(), np.errstate(over="ignore", invalid="ignore"):

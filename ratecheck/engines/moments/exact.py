@@ -122,7 +122,7 @@ def single_threaded() -> AbstractContextManager[object]:
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
-    return follow(setup, Moments, progress=progress)
+    return follow(setup, VaryingMoments if setup.algorithm.varying else Moments, progress=progress)
 
 
 def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Progress | None = None) -> Expectation:
@@ -640,6 +640,24 @@ class Moments:
                 rows.append(part)
         here = slice(starts[block], starts[block + 1])
         return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+
+
+class VaryingMoments(Moments):
+    """The recursion where coefficients differ from round to round: the map of every round is its own."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup.at(0))
+
+    @property
+    def constant(self) -> bool:
+        """No round is like another."""
+        return False
+
+    def round_map(self, t: int) -> RoundMap:
+        """That of the coefficients of round t; call in order of t."""
+        self.rounds_of = AffineRounds(self.setup.at(t))
+        self._maps.clear()
+        return super().round_map(t)
 
 
 def count_probabilities(p: Array) -> Array:

@@ -32,11 +32,14 @@ Sized = tuple[Array, Array]
 # What `expect` gives and what `vectors` gives.
 NAMES = frozenset({*RECORDS, "E", "C", "T_1u", "T_1v", "T_2u", "T_2v", "T_3u", "S_3u", "descent", "inner_u", "inner_v"})
 NAMES |= {"du2", "dv2", "sampled2", "xbar2", "spread", "sum2", "squares"}
+# The step sizes of which T_1u ... T_2v are made: a method that has none of them has none of these.
+_STEPS = ("gamma_u", "eta_u", "gamma_v", "eta_v")
 
 
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expected lemma quantities per round: G_u, G_v, B, E, C, T_1u ... T_3u, S_3u, descent, inner_u ... dv2.
 
+    T_1u ... T_2v are those of methods with the step sizes gamma and eta of both blocks.
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
@@ -236,8 +239,6 @@ class _Probe:
     def quantities(self, moment: Moment, round_map: RoundMap, t: int) -> Record:
         """All quantities of round t from the moment before it; call in order of t."""
         n, d_u, rate = self.moments.n, self.problem.d_u, self.setup.trace.rate
-        steps = self.setup.parameters()
-        gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
         gradients = [(rows, self._gradient_size(i)) for i, rows in enumerate(self.gradients)]
         sums = list(zip(self.sums, self.sum_sizes, strict=True))
         mean_u, total = _over(np.mean, gradients, slice(d_u)), _over(np.sum, sums, slice(d_u))
@@ -251,11 +252,16 @@ class _Probe:
         squares_v = _sum([*(_square(moment, _cut(s, slice(d_u, None))) for s in sums), *of_v])
         values, errors = self.recorder.record(moment)
         record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
+        steps = self.setup.parameters()
+        if {*_STEPS} <= steps.keys():
+            gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
+            record |= {
+                "T_1u": _scaled(-gamma_u / n, _inner(moment, mean_u, total)),
+                "T_1v": _scaled(-gamma_v * rate / n, _sum(personal)),
+                "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
+                "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
+            }
         record |= {
-            "T_1u": _scaled(-gamma_u / n, _inner(moment, mean_u, total)),
-            "T_1v": _scaled(-gamma_v * rate / n, _sum(personal)),
-            "T_2u": _scaled(gamma_u**2 / n**2, squares_u),
-            "T_2v": _scaled(gamma_v**2 * rate / n, squares_v),
             "T_3u": self._spread(sums, moment, of_u),
             "S_3u": self._spread(self.controlled, moment, of_u),
             "E": self._local_squares(moment),

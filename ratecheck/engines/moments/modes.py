@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import Algorithm, LinearMaps
+from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, check_alike
 from ratecheck.errors import InputError
 
 # (modes, rows, columns), and so on: 64 bits of mantissa where the machine has them.
@@ -52,6 +52,7 @@ class _Rationals:
     """What has no curvature in it, in one block: an algorithm's coefficients as rationals, which take the longest."""
 
     def __init__(self, algorithm: Algorithm, block: int, p: Mapping[str, float]) -> None:
+        check_alike(algorithm, "a run by modes")
         self.maps, self._block, self._p = LinearMaps(algorithm, exact=True), block, p
         self._tables: dict[str, Any] = {}
         maps = self.maps

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ratecheck.algorithms.algorithm import check_alike
 from ratecheck.aliases import Array
 from ratecheck.engines.moments.averages import FEW, Average, fixed_point
 from ratecheck.engines.moments.exact import Moments, Recorder, check_exact, single_threaded
@@ -87,6 +88,7 @@ def _check(setup: Setup) -> None:
     check_exact(setup)
     if setup.algorithm.mixed:
         raise InputError("clients on a graph are not taken together: use exact, round by round")
+    check_alike(setup.algorithm, "squaring over rounds")
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")
     rounds = len(repeats.first) + 3 * len(repeats.period) + 4 * setup.T.bit_length()

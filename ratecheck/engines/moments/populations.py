@@ -33,9 +33,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ratecheck.algorithms.algorithm import LinearMaps
+from ratecheck.algorithms.algorithm import LinearMaps, check_alike
 from ratecheck.aliases import Array, Progress
-from ratecheck.engines.moments.exact import Expectation, Moments, Sides, check_exact, count_probabilities, follow
+from ratecheck.engines.moments.exact import (
+    Expectation,
+    Moments,
+    Sides,
+    VaryingMoments,
+    check_exact,
+    count_probabilities,
+    follow,
+)
 from ratecheck.engines.moments.moment import Moment, majorant
 from ratecheck.engines.moments.roundmap import Fluctuation, Noise, RoundMap, mixture
 from ratecheck.engines.setup import Setup
@@ -54,7 +62,9 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
 
 def moments_of(setup: Setup) -> Moments:
     """The recursion of a run that was checked: client by client, or by types where the problem counts them."""
-    return Moments(setup) if setup.problem.multiplicities is None else PopulationMoments(setup)
+    if setup.problem.multiplicities is not None:
+        return PopulationMoments(setup)
+    return VaryingMoments(setup) if setup.algorithm.varying else Moments(setup)
 
 
 def check(setup: Setup) -> None:
@@ -63,6 +73,7 @@ def check(setup: Setup) -> None:
     if counts is None:
         check_exact(setup)
         return
+    check_alike(setup.algorithm, "a population")
     if setup.trace.deterministic:
         setup.problem.by_row("who takes part in round 0", np.asarray(setup.trace.fixed(1), dtype=float)[0])
         return

@@ -1,6 +1,7 @@
-"""Monte Carlo for methods that are not linear, or mix on a graph: rounds by calling their functions.
+"""Monte Carlo by calling a method's functions, all replicates of a block at once: no table of coefficients serves it.
 
-All replicates of a block are run at once.
+So it is where a method is not linear, mixes clients on a graph, or has other coefficients in every round.
+
 Every variable of a client or the server is an array (replicates, coordinates of its block). Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
 """
@@ -47,16 +48,18 @@ class OwnRounds:
 
     def __init__(self, setup: Setup, *, every: int = 0) -> None:
         if setup.trace.selected:
+            why = "has other coefficients in every round" if setup.algorithm.linear else "is not linear"
             raise InputError(
-                f"{setup.method.name} is not linear: clients that are selected by their gradients are followed for "
-                "linear methods only"
+                f"{setup.method.name} {why}: clients that are selected by their gradients are followed for linear "
+                "methods with the same in all rounds only"
             )
+        setup = setup.at(0)
         self.setup, self.plan, self.functions = setup, plan(setup), setup.functions
         self.source, self.measured = (
             oracle(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
         self.records, self._every = record_arrays(self.plan), every
-        self._parameters = [setup.parameters(i) for i in range(setup.problem.n)]
+        self._parameters = _of_clients(setup)
 
     def run(self, keys: NDArray[np.uint64], report: Callable[[int], None]) -> Array:
         """Simulate one block of replicates; records (T, names, replicates)."""
@@ -99,22 +102,23 @@ class OwnRounds:
         patience: Callable[[], None],
     ) -> Arrays:
         """The server's state after round t; ``clients`` and ``last`` are brought up to date."""
-        setup, lanes = self.setup, mask.shape[1]
+        setup, lanes = self.setup.at(t), mask.shape[1]
+        parameters = _of_clients(setup) if setup.algorithm.varying else self._parameters
         total = {name: np.zeros((lanes, setup.sizes[block])) for name, block in setup.algorithm.message.items()}
         for i, members in enumerate(map(np.flatnonzero, mask)):
             if not members.size:
                 continue
             before = {name: array[members] for name, array in clients[i].items()}
             theirs = {name: array[members] for name, array in server.items()}
-            local = self._begin(i, theirs, before, t - last[i, members])
+            local = self._begin(parameters[i], theirs, before, t - last[i, members])
             last[i, members] = t
             packed = np.ascontiguousarray(keys[:, members])
             for k in range(int(setup.local_steps[i])):
                 if k % _PATIENCE == _PATIENCE - 1:
                     patience()
                 gradient = self._gradient(i, t, k, local, packed, members, nudge)
-                local = self.functions("step", (local, gradient), self._weighed(i, k))[0]
-            after, message = self.functions("finish", (theirs, before, local), self._parameters[i])
+                local = self.functions("step", (local, gradient), self._weighed(parameters[i], i, k))[0]
+            after, message = self.functions("finish", (theirs, before, local), parameters[i])
             for name, array in after.items():
                 clients[i][name][members] = array
             for name, array in message.items():
@@ -124,16 +128,16 @@ class OwnRounds:
                 mixed = np.tensordot(setup.mixing, np.stack([each[name] for each in clients]), axes=1)
                 for client, array in zip(clients, mixed, strict=True):
                     client[name] = array
-        return self._aggregate(server, total, mask.sum(axis=0))
+        return self._aggregate(setup, server, total, mask.sum(axis=0))
 
-    def _begin(self, i: int, server: Arrays, client: Arrays, delays: NDArray[np.int64]) -> Arrays:
+    def _begin(self, parameters: dict[str, float], server: Arrays, client: Arrays, delays: NDArray[np.int64]) -> Arrays:
         """Local variables; a parameter is a number, so that replicates with another delay are asked for apart."""
         if not self.setup.algorithm.uses_delay:
-            return self.functions("begin", (server, client), self._parameters[i])[0]
+            return self.functions("begin", (server, client), parameters)[0]
         found = self._empty(self.setup.algorithm.local, len(delays))
         for delay in np.unique(delays):
             rows = delays == delay
-            p = {**self._parameters[i], "delay": float(delay)}
+            p = {**parameters, "delay": float(delay)}
             (here,) = self.functions("begin", (_rows(server, rows), _rows(client, rows)), p)
             for name, array in here.items():
                 found[name][rows] = array
@@ -164,12 +168,12 @@ class OwnRounds:
             nudge.gradient(out, members)
         return self._by_block(out)
 
-    def _weighed(self, i: int, k: int) -> dict[str, float]:
+    def _weighed(self, parameters: dict[str, float], i: int, k: int) -> dict[str, float]:
         weights = self.setup.weights[i]
-        return {**self._parameters[i], "weight": float(weights[min(k, len(weights) - 1)])}
+        return {**parameters, "weight": float(weights[min(k, len(weights) - 1)])}
 
-    def _aggregate(self, server: Arrays, total: Arrays, participants: NDArray[np.int64]) -> Arrays:
-        setup, found = self.setup, {name: array.copy() for name, array in server.items()}
+    def _aggregate(self, setup: Setup, server: Arrays, total: Arrays, participants: NDArray[np.int64]) -> Arrays:
+        found = {name: array.copy() for name, array in server.items()}
         for count in np.unique(participants):
             if count == 0 and setup.algorithm.averages:
                 continue
@@ -218,6 +222,11 @@ class OwnRounds:
 
     def _empty(self, group: Group, rows: int) -> Arrays:
         return {name: np.empty((rows, self.setup.sizes[block])) for name, block in group.items()}
+
+
+def _of_clients(setup: Setup) -> list[dict[str, float]]:
+    """The parameters of every client, in the round of the setup."""
+    return [setup.parameters(i) for i in range(setup.problem.n)]
 
 
 def rounding(setup: Setup, *, seed: int = 0, wanted: range = range(1)) -> dict[str, Array]:

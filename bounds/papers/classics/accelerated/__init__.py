@@ -1,0 +1,1 @@
+"""Methods whose coefficients change from round to round: acceleration, anchors, step sizes by a schedule."""

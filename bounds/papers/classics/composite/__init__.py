@@ -1,0 +1,1 @@
+"""Sums of a smooth function and a convex one, of which proximal steps are taken."""

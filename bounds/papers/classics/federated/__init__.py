@@ -1,0 +1,1 @@
+"""Several clients with functions of their own, of which some may be drawn."""

@@ -1,0 +1,1 @@
+"""Convex functions with bounded subgradients: the subgradient method."""

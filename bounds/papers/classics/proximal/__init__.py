@@ -1,0 +1,1 @@
+"""The proximal point method, of convex functions that need not be smooth."""

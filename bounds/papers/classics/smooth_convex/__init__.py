@@ -1,0 +1,1 @@
+"""Smooth convex functions: gradient descent and stochastic gradients."""

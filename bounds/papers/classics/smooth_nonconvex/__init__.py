@@ -1,0 +1,1 @@
+"""Smooth functions that need not be convex: gradients become small."""

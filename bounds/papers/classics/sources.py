@@ -1,0 +1,126 @@
+"""The works that the classics are from, with their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from bounds.papers.classics.building import printed
+from bounds.statement import Source
+
+Numbered = Callable[[str], Source]
+
+DRORI_TEBOULLE: Numbered = partial(
+    printed, "Drori, Teboulle (2014)", "Performance of first-order methods for smooth convex minimization"
+)
+TAYLOR_SMOOTH: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2017)",
+    "Smooth strongly convex interpolation and exact worst-case performance of first-order methods",
+)
+TAYLOR_COMPOSITE: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2017)",
+    "Exact worst-case performance of first-order methods for composite convex optimization",
+)
+TAYLOR_PROXIMAL: Numbered = partial(
+    printed,
+    "Taylor, Hendrickx, Glineur (2018)",
+    "Exact worst-case convergence rates of the proximal gradient method for composite convex minimization",
+)
+TAYLOR_BACH: Numbered = partial(
+    printed,
+    "Taylor, Bach (2019)",
+    "Stochastic first-order methods: non-asymptotic and computer-aided analyses via potential functions",
+)
+BANSAL_GUPTA: Numbered = partial(printed, "Bansal, Gupta (2019)", "Potential-function proofs for gradient methods")
+NESTEROV: Numbered = partial(printed, "Nesterov (2004)", "Introductory Lectures on Convex Optimization")
+BECK: Numbered = partial(printed, "Beck (2017)", "First-Order Methods in Optimization")
+POLYAK: Numbered = partial(printed, "Polyak (1963)", "Gradient methods for the minimisation of functionals")
+POLYAK_BOOK: Numbered = partial(printed, "Polyak (1987)", "Introduction to Optimization")
+GHADIMI_LAN: Numbered = partial(
+    printed, "Ghadimi, Lan (2013)", "Stochastic first- and zeroth-order methods for nonconvex stochastic programming"
+)
+GHADIMI_HEAVY_BALL: Numbered = partial(
+    printed,
+    "Ghadimi, Feyzmahdavian, Johansson (2015)",
+    "Global convergence of the heavy-ball method for convex optimization",
+)
+ABBASZADEHPEIVASTI: Numbered = partial(
+    printed,
+    "Abbaszadehpeivasti, de Klerk, Zamani (2021)",
+    "The exact worst-case convergence rate of the gradient method with fixed step lengths for L-smooth functions",
+)
+ROTARU: Numbered = partial(
+    printed,
+    "Rotaru, Glineur, Patrinos (2024)",
+    "Exact worst-case convergence rates of gradient descent",
+)
+ASPREMONT: Numbered = partial(printed, "d'Aspremont, Scieur, Taylor (2021)", "Acceleration Methods")
+VAN_SCOY: Numbered = partial(
+    printed,
+    "Van Scoy, Freeman, Lynch (2018)",
+    "The fastest known globally convergent first-order method for minimizing strongly convex functions",
+)
+GULER: Numbered = partial(
+    printed, "Güler (1991)", "On the convergence of the proximal point algorithm for convex minimization"
+)
+ROCKAFELLAR: Numbered = partial(printed, "Rockafellar (1976)", "Monotone operators and the proximal point algorithm")
+NEMIROVSKI: Numbered = partial(
+    printed,
+    "Nemirovski, Juditsky, Lan, Shapiro (2009)",
+    "Robust stochastic approximation approach to stochastic programming",
+)
+BECK_TEBOULLE: Numbered = partial(
+    printed,
+    "Beck, Teboulle (2009)",
+    "A fast iterative shrinkage-thresholding algorithm for linear inverse problems",
+)
+KIM_FESSLER: Numbered = partial(
+    printed, "Kim, Fessler (2016)", "Optimized first-order methods for smooth convex minimization"
+)
+KIM_FESSLER_GRADIENT: Numbered = partial(
+    printed,
+    "Kim, Fessler (2021)",
+    "Optimizing the efficiency of first-order methods for decreasing the gradient of smooth convex functions",
+)
+TAYLOR_DRORI: Numbered = partial(
+    printed, "Taylor, Drori (2023)", "An optimal gradient method for smooth strongly convex minimization"
+)
+ALTSCHULER_PARRILO: Numbered = partial(printed, "Altschuler, Parrilo (2023)", "Acceleration by stepsize hedging II")
+LIEDER: Numbered = partial(printed, "Lieder (2021)", "On the convergence rate of the Halpern-iteration")
+GULER_ACCELERATED: Numbered = partial(printed, "Güler (1992)", "New proximal point algorithms for convex minimization")
+
+BUBECK: Numbered = partial(printed, "Bubeck (2015)", "Convex Optimization: Algorithms and Complexity")
+ZAMANI_GLINEUR: Numbered = partial(
+    printed, "Zamani, Glineur (2023)", "Exact convergence rate of the last iterate in subgradient methods"
+)
+
+LIEDER_THESIS: Numbered = partial(printed, "Lieder (2018)", "Projection Based Methods for Conic Linear Programming")
+GU_YANG: Numbered = partial(
+    printed,
+    "Gu, Yang (2020)",
+    "Tight sublinear convergence rate of the proximal point algorithm for maximal monotone inclusion problems",
+)
+KIM_PROXIMAL: Numbered = partial(
+    printed, "Kim (2021)", "Accelerated proximal point method for maximally monotone operators"
+)
+
+COCHRAN: Numbered = partial(printed, "Cochran (1977)", "Sampling Techniques")
+KARIMI: Numbered = partial(
+    printed,
+    "Karimi, Nutini, Schmidt (2016)",
+    "Linear convergence of gradient and proximal-gradient methods under the Polyak-Lojasiewicz condition",
+)
+
+NEEDELL: Numbered = partial(
+    printed,
+    "Needell, Srebro, Ward (2014)",
+    "Stochastic gradient descent, weighted sampling, and the randomized Kaczmarz algorithm",
+)
+
+BOUSSELMI: Numbered = partial(
+    printed,
+    "Bousselmi, Hendrickx, Glineur (2023)",
+    "Interpolation conditions for linear operators and applications to performance estimation problems",
+)

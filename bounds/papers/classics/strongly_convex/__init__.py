@@ -1,0 +1,1 @@
+"""Smooth and strongly convex functions: linear rates, and constant momentum."""

@@ -1,0 +1,174 @@
+"""What this program says of the classics, kept: ``docs/classics.json``, from which `docs/classics.md` has its table.
+
+    python docs/classics.py [KEY]...
+
+makes the rows named anew, by default all; it takes minutes. A row has three answers, each apart from the others:
+
+- ``verify``: the verdict on the default problem,
+- ``search``: what `falsify` finds in `EVALUATIONS` instances, the worst small functions left out,
+- ``worst``: the worst case over all functions at the numbers at which the literature knows it, enclosed by `falsify
+  --pep`; beside it stands the known value, and whether the theorem is refuted there when it says twice as much.
+
+Each is an error message instead where the command refuses.
+"""
+
+# ruff: noqa: INP001  # a script beside the pages
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+import ratecheck as rc
+from bounds.papers.classics.known import Classic, Standing
+from bounds.papers.classics.statements import CHAPTERS
+from bounds.statement import Statement
+from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import Budget
+from ratecheck.falsification.falsify import falsify as search
+from ratecheck.falsification.worst_case import EnclosedRounds, WorstCase, worst_case
+from ratecheck.outcome import Outcome
+
+KEPT = Path(__file__).parent / "classics.json"
+# Instances of a search, and rounds on the default problem: after many more both sides are rounding.
+EVALUATIONS, ROUNDS = 60, 30
+# Step sizes that nothing in a statement sets or limits.
+_OPEN = ("lambda_",)
+# Digits that are kept: beyond them are the solver's.
+_DIGITS = 7
+# How far a worst case may be from a known value that is called tight.
+AGREEMENT = 1e-3
+
+
+def comparable(row: Mapping[str, Any]) -> bool:
+    """Whether the literature's value is called tight, proved or as far as computed, and a worst case was enclosed."""
+    return row["standing"] in (Standing.TIGHT.value, Standing.NUMERICAL.value) and "refused" not in row["worst"]
+
+
+def agrees(row: Mapping[str, Any]) -> bool:
+    """Whether both ends of the worst case are the known value, up to `AGREEMENT` of it, of the sides where it is 0."""
+    worst = row["worst"]
+    room = AGREEMENT * (abs(worst["known"]) or worst["scale"])
+    return all(abs(worst[end] - worst["known"]) <= room for end in ("lower", "upper"))
+
+
+def scaled(statement: Statement, factor: sp.Rational) -> Statement:
+    """The statement with its right side multiplied by a number, a false one where it was tight."""
+    claim, *others = statement.claims
+    terms = {name: factor * term for name, term in claim.terms.items()}
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms), *others))
+
+
+def last(found: WorstCase) -> EnclosedRounds:
+    """The enclosure that the known value is about: that of the last round, or the only one."""
+    return max(found.enclosures, key=lambda each: each.comparison.round or 0)
+
+
+def enclosed(classic: Classic) -> dict[str, Any]:
+    """The worst left side at the known numbers, from below and from above, beside the known value."""
+    statement, known = classic.statement, classic.known
+    found = worst_case(statement, known.at)
+    here = last(found)
+    value = known.at_numbers(found.case.values)
+    row: dict[str, Any] = {
+        "at": dict(known.at),
+        "round": here.comparison.round,
+        "lower": _short(here.lower.left),
+        "upper": _short(here.upper.left),
+        "safe": here.upper.safe,
+        "right": _short(here.lower.right),
+        "scale": _short(max(here.size, here.scale)),
+        "tight": here.tight,
+        "outcome": found.outcome,
+        "known": None if value is None else _short(value),
+    }
+    factor = stronger(here)
+    false = worst_case(scaled(statement, factor), known.at)
+    row["false"] = {"factor": str(factor), "outcome": "VIOLATED" if false.violated else false.outcome}
+    return row
+
+
+def stronger(found: EnclosedRounds) -> sp.Rational:
+    """What a right side is multiplied by so that the theorem says twice as much: 2 where it is negative."""
+    moved = [found.comparison.weights[name] for name in found.comparison.moved]
+    negative = found.lower.right == 0 and bool(moved) and all(weight >= 0 for weight in moved)
+    return sp.Rational(2) if negative else sp.Rational(1, 2)
+
+
+def verified(classic: Classic) -> dict[str, Any]:
+    """The verdict on the default problem in so many rounds, with the known case's step size where none is set."""
+    statement = classic.statement
+    steps = {name: classic.known.at[name] for name in _OPEN if name in statement.parameters}
+    rounds = {} if "T" in statement.settings else {"T": ROUNDS}
+    found = rc.verify(statement, **rounds, **steps)
+    reasons = list(found.verdict.reasons)
+    return {
+        "outcome": found.outcome.name,
+        "engine": found.verdict.engine,
+        "slack": None if found.slack is None else _short(found.slack),
+        **({"reasons": reasons} if reasons else {}),
+    }
+
+
+def searched(statement: Statement) -> dict[str, Any]:
+    """The outcome and the largest left / right side of a short search."""
+    found = search(statement, Budget(EVALUATIONS))
+    tightness = found.tightness
+    return {
+        "outcome": "VIOLATED" if found.outcome is Outcome.VIOLATED else found.outcome.name,
+        "tightness": None if tightness is None else _short(tightness),
+    }
+
+
+def row(chapter: str, classic: Classic) -> dict[str, Any]:
+    """All that is kept of a classic."""
+    statement, known = classic.statement, classic.known
+    return {
+        "key": statement.key,
+        "chapter": chapter,
+        "title": statement.title,
+        "source": f"{statement.source.paper}, {statement.source.number}",
+        "value": known.value,
+        "standing": known.standing.value,
+        "known_from": known.source,
+        "verify": _asked(verified, classic),
+        "search": _asked(searched, statement),
+        "worst": _asked(enclosed, classic),
+    }
+
+
+def _asked(ask: Any, about: Any) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = ask(about)
+    except InputError as error:
+        return {"refused": str(error)}
+    return found
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def main(keys: list[str]) -> None:
+    """Make the rows; what is not asked for is kept."""
+    kept: Mapping[str, Any] = {each["key"]: each for each in json.loads(KEPT.read_text())} if KEPT.exists() else {}
+    rows = []
+    for chapter, classics in CHAPTERS.items():
+        for classic in classics:
+            key = classic.statement.key
+            if (not keys and key) or key in keys:
+                rows.append(row(chapter, classic))
+                sys.stderr.write(f"{key}\n")
+            elif key in kept:
+                rows.append(kept[key])
+    KEPT.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
