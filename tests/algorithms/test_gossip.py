@@ -168,3 +168,13 @@ def test_a_statement_about_a_graph(tmp_path, cli):
     done = cli(*words, "--participation", "graph:nowhere.csv")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert cli(*words, "--participation", "star").returncode == 0
+
+
+def test_the_worst_case_over_all_functions_is_not_asked():
+    """``--pep`` follows no graph; nor do the search's shortcuts, so that it follows round by round."""
+    about = statement("gamma_u**2*F_0")
+    with pytest.raises(rc.InputError) as error:
+        rc.falsify(about, pep=True, n=2, T=1, L=1, F_0=1, gamma_u=1, lambda_W=0)
+    assert "dsgd mixes clients on a graph" in str(error.value)
+    found = rc.falsify(about, evaluations=6)
+    assert any("graphs other than rings" in line for line in str(found).splitlines())
