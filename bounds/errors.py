@@ -8,9 +8,11 @@ The command line turns it into exit code 2; nothing else in the project is allow
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable
 
-_SHOWN = 20
+# Of a long list of names so many characters are shown.
+_SHOWN = 180
 
 
 class InputError(ValueError):
@@ -35,7 +37,9 @@ def did_you_mean(word: str, known: Iterable[str], *, as_given: bool = False) -> 
     close = close or [name for name in names if _abbreviates(word, name)]
     if close:
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"
-    return "known: " + ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    ends = itertools.accumulate(len(name) + 2 for name in names)
+    shown = names[: max(sum(end <= _SHOWN for end in ends), 1)]
+    return "known: " + ", ".join(shown) + (", ..." if len(names) > len(shown) else "")
 
 
 def _abbreviates(word: str, name: str) -> bool:

@@ -28,6 +28,8 @@ class _Generic(dict[str, float]):
 class Cost:
     """Vectors per block that a participant receives and sends in a round, and what it asks the oracle for.
 
+    On a graph these are received from every neighbour, and sent to each.
+
     ``oracle`` is "gradient" (one per local step), or "prox" (one inner problem solved exactly per round). ``at_start``
     says that every client takes the K gradients of a round once before the first.
     """
@@ -42,16 +44,20 @@ def cost(name: str) -> Cost:
     """The cost of a round of the method of that name, blocks that it does not have left out."""
     method = METHODS[name]
     algorithm = method.algorithm
-    maps, parameters = LinearMaps(algorithm), _Generic()
+    maps, parameters = LinearMaps(algorithm, mixing=True), _Generic()
     # Tables are (block, output, input), and the server's variables are the first inputs.
     slots = maps.server.slots
     tables = [maps.begin(parameters)[:, :, :slots], maps.finish(parameters)[:, :, :slots]]
     used = np.any(np.concatenate(tables, axis=1) != 0, axis=1)
-    received = {block: int(used[index].sum()) for index, block in enumerate(algorithm.blocks)}
+    received: Mapping[str, int] = {block: int(used[index].sum()) for index, block in enumerate(algorithm.blocks)}
+    sent: Mapping[str, int] = Counter(algorithm.message.values())
+    if algorithm.mixed:
+        # On a graph there is no server, and neighbours exchange what is mixed.
+        received = sent = Counter(algorithm.client[name] for name in algorithm.mixed)
     start = maps.start_client(parameters)
     return Cost(
         received=_present(received, method),
-        sent=_present(Counter(algorithm.message.values()), method),
+        sent=_present(sent, method),
         oracle=algorithm.oracle,
         at_start=bool(np.any(start[:, :, 1:] != 0)),
     )

@@ -21,6 +21,8 @@ PAPERS = {
     "simfbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
     "shrofbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
     "parallel-sgd": ({}, {}),  # nothing is shared
+    "dsgd": ({"u": 1}, {"u": 1}),  # x_j of every neighbour
+    "gradient-tracking": ({"u": 2}, {"u": 2}),  # x_j and what it tracks
 }
 
 
