@@ -31,7 +31,7 @@ Group = Mapping[str, str]
 # What a method may define: an error in one of them is one of the method's definition.
 _FUNCTIONS = (
     "start_client", "start_server", "begin", "step", "finish", "aggregate", "score", "records", "weights", "metric",
-    "coefficients", "after",
+    "coefficients", "after", "sent",
 )  # fmt: skip
 
 # The blocks of a problem with shared variables u and personal variables v_i.
@@ -123,6 +123,10 @@ class Algorithm(ABC):
     ``mixed``: client variables that are averaged with the neighbours' after every round, x_i <- sum_j W_ij x_j, W being
     the mixing matrix of a `participation.Graph`; all clients take part then. ``exact`` and the step engine follow that.
 
+    ``compressed``: variables of the message of which every coordinate is sent with probability q, a parameter of the
+    method, divided by it, and is 0 otherwise, independently: C(v), with E C(v) = v and E||C(v) - v||^2 =
+    (1/q - 1)||v||^2. The server adds up what is sent, and `sent` tells the client. The same engines follow that.
+
     A function receives variables by name and returns the new ones by name; ``p`` maps parameter names to numbers.
     ``point`` and ``gradient`` have one entry per block.
     """
@@ -136,6 +140,7 @@ class Algorithm(ABC):
     bilevel: ClassVar[bool] = False
     linear: ClassVar[bool] = True
     mixed: ClassVar[tuple[str, ...]] = ()
+    compressed: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[tuple[str, ...]] = (U, V)
     oracle: ClassVar[str] = "gradient"
     record_oracle: ClassVar[str] = "gradient"
@@ -154,8 +159,8 @@ class Algorithm(ABC):
 
     @property
     def tabled(self) -> bool:
-        """Whether the coefficients of its functions are all that a run needs: linear, without a graph, never others."""
-        return self.linear and not (self.mixed or self.varying)
+        """Whether the coefficients of its functions are all that a run needs: linear, and neither of what follows."""
+        return self.linear and not (self.mixed or self.compressed or self.varying)
 
     @property
     def asks_gradients(self) -> bool:
@@ -195,6 +200,10 @@ class Algorithm(ABC):
         self, server: Variables, client: Variables, local: Variables, p: Parameters
     ) -> tuple[Variables, Variables]:
         """New client state, and the message to the server, after K local steps."""
+
+    def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
+        """Client state once it knows what was sent of a ``compressed`` message."""
+        return client
 
     @abstractmethod
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
@@ -270,14 +279,14 @@ class LinearMaps:
     count.
 
     ``exact`` evaluates on rationals, so that differences such as 1 - eta lose no digits: parameters are taken as the
-    numbers that they are, and coefficients are objects of type `Fraction`. Coefficients of a method that mixes are read
-    for those alone who say that they mix (``mixing``). A method raises `InputError` where the
-    function is not linear, mixes blocks, changes its inputs, forgets an output or returns what are no numbers: an error
-    of the algorithm's definition.
+    numbers that they are, and coefficients are objects of type `Fraction`. Coefficients of a ``mixed`` or
+    ``compressed`` method are read for those alone who follow what is ``beyond`` them. A method raises `InputError`
+    where the function is not linear, mixes blocks, changes its inputs, forgets an output or returns what are no
+    numbers: an error of the algorithm's definition.
     """
 
-    def __init__(self, algorithm: Algorithm, *, exact: bool = False, mixing: bool = False) -> None:
-        self.algorithm, self._exact, self._mixing = algorithm, exact, mixing
+    def __init__(self, algorithm: Algorithm, *, exact: bool = False, beyond: bool = False) -> None:
+        self.algorithm, self._exact, self._beyond = algorithm, exact, beyond
         self.server, self.client, self.local, self.message = (
             Counts.of(group, algorithm.blocks)
             for group in (algorithm.server, algorithm.client, algorithm.local, algorithm.message)
@@ -311,6 +320,11 @@ class LinearMaps:
         a = self.algorithm
         return self._read("aggregate", p, (a.server, a.message), (a.server,))
 
+    def sent(self, p: Parameters) -> Array:
+        """See `Algorithm.sent`."""
+        a = self.algorithm
+        return self._read("sent", p, (a.client, a.message), (a.client,))
+
     def score(self, p: Parameters) -> Array:
         """See `Algorithm.score`."""
         a = self.algorithm
@@ -318,7 +332,8 @@ class LinearMaps:
 
     def check(self, p: Parameters) -> None:
         """Raise `InputError` where a function of a round is wrong at these parameters."""
-        for function in (self.start_client, self.start_server, self.begin, self.step, self.finish, self.aggregate):
+        functions = (self.start_client, self.start_server, self.begin, self.step, self.finish, self.aggregate)
+        for function in (*functions, *((self.sent,) if self.algorithm.compressed else ())):
             function(p)
 
     def records(self, names: tuple[str, ...], p: Parameters) -> dict[str, list[TermMap]]:
@@ -367,10 +382,9 @@ class LinearMaps:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
         if not self.algorithm.linear:
             raise InputError(f"{named(self.algorithm)} is not linear: {name} has no coefficients; use engine=step")
-        if self.algorithm.mixed and not self._mixing:
-            raise InputError(
-                f"{named(self.algorithm)} mixes clients on a graph, which engine=exact and engine=step alone follow"
-            )
+        if not self._beyond and (self.algorithm.mixed or self.algorithm.compressed):
+            what = "mixes clients on a graph" if self.algorithm.mixed else "compresses at random"
+            raise InputError(f"{named(self.algorithm)} {what}, which engine=exact and engine=step alone follow")
         if not self._exact:
             return self._table(name, p, inputs, outputs, None)
         try:

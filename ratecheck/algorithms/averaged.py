@@ -34,6 +34,7 @@ class Averaged(Algorithm):
         self.second_oracle = inner.second_oracle  # type: ignore[misc]
         self.varying = inner.varying  # type: ignore[misc]
         self.linear, self.mixed, self.recorded = inner.linear, inner.mixed, inner.recorded  # type: ignore[misc]
+        self.compressed = inner.compressed  # type: ignore[misc]
         self.client, self.local, self.message = inner.client, inner.local, inner.message  # type: ignore[misc]
         self.iterate = next(name for name, block in inner.server.items() if block == U)
         self.server = {_MEAN: U, **inner.server, _FIRST: U}  # type: ignore[misc]
@@ -68,6 +69,10 @@ class Averaged(Algorithm):
     ) -> tuple[Variables, Variables]:
         """As ``inner``."""
         return self.inner.finish(server, client, local, p)
+
+    def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
+        """As ``inner``."""
+        return self.inner.sent(client, message, p)
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """As ``inner``, and the new iterate's share of the mean."""

@@ -44,7 +44,7 @@ def cost(name: str) -> Cost:
     """The cost of a round of the method of that name, blocks that it does not have left out."""
     method = METHODS[name]
     algorithm = method.algorithm
-    maps, parameters = LinearMaps(algorithm, mixing=True), _Generic()
+    maps, parameters = LinearMaps(algorithm, beyond=True), _Generic()
     # Tables are (block, output, input), and the server's variables are the first inputs.
     slots = maps.server.slots
     tables = [maps.begin(parameters)[:, :, :slots], maps.finish(parameters)[:, :, :slots]]

@@ -40,6 +40,7 @@ class Functions:
             "begin": ((a.server, a.client), (a.local,)),
             "step": ((a.local, point), (a.local,)),
             "finish": ((a.server, a.client, a.local), (a.client, a.message)),
+            "sent": ((a.client, a.message), (a.client,)),
             "aggregate": ((a.server, a.message), (a.server,)),
             "score": ((a.server, a.client, point), (point,)),
         }
@@ -82,7 +83,8 @@ class Functions:
 
     def check(self, p: Parameters) -> None:
         """Raise `MethodError` where a function of a round is wrong, or what it returns of a replicate is of others."""
-        for name in ("start_client", "start_server", "begin", "step", "finish", "aggregate"):
+        names = ("start_client", "start_server", "begin", "step", "finish", "aggregate")
+        for name in (*names, *(("sent",) if self.algorithm.compressed else ())):
             for sizes in ((1.0, 1.0, 1.0), (1e-6, 1.0, 1e3)):
                 self._check_rows(name, np.array(sizes)[:, None], p)
 

@@ -23,6 +23,7 @@ class Remembering(Algorithm):
         self.second_oracle = inner.second_oracle  # type: ignore[misc]
         self.varying = inner.varying  # type: ignore[misc]
         self.linear, self.mixed = inner.linear, inner.mixed  # type: ignore[misc]
+        self.compressed = inner.compressed  # type: ignore[misc]
         self.oracle, self.record_oracle = inner.oracle, inner.record_oracle  # type: ignore[misc]
         self.point, self.projects, self.recorded = inner.point, inner.projects, inner.recorded  # type: ignore[misc]
         # The first local variable of a block is the point at which the oracle is asked.
@@ -63,6 +64,10 @@ class Remembering(Algorithm):
         """As ``inner``, keeping the sums."""
         state, message = self.inner.finish(server, client, local, p)
         return {**state, **{f"last_{block}": local[f"sum_{block}"] for block in self.points}}, message
+
+    def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
+        """As ``inner``, keeping the sums."""
+        return {**self.inner.sent(client, message, p), **{f"last_{b}": client[f"last_{b}"] for b in self.points}}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """As ``inner``."""

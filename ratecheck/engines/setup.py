@@ -79,7 +79,12 @@ class Setup:
     @cached_property
     def maps(self) -> LinearMaps:
         """Reads off the algorithm's coefficients."""
-        return LinearMaps(self.algorithm, mixing=True)
+        return LinearMaps(self.algorithm, beyond=True)
+
+    @property
+    def compression(self) -> float:
+        """1/q - 1, the variance that compression adds relative to what is sent; 0 without."""
+        return 1 / float(self.step_sizes["q"]) - 1 if self.algorithm.compressed else 0.0
 
     @property
     def mixing(self) -> Array | None:
@@ -265,6 +270,7 @@ def prepare(
         noise=_noise(problem, sigmas),
         records=chosen.algorithm.recorded if records is None else _names(records),
     )
+    _check_compression(ready)
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
         check = ready.maps.check if chosen.algorithm.linear else ready.functions.check
@@ -296,6 +302,17 @@ def _check_method(chosen: Method, problem: Problem, trace: Participation) -> Non
     chosen.check_problem(problem)
 
 
+def _check_compression(ready: Setup) -> None:
+    """Raise `InputError` where a coordinate is sent with no probability."""
+    if not ready.algorithm.compressed:
+        return
+    q = float(ready.step_sizes["q"])
+    if not 0 < q <= 1:
+        raise InputError(f'q={q:g} breaks "0 < q <= 1": it is the probability with which a coordinate is sent')
+    if ready.problem.multiplicities is not None:
+        raise InputError(f"what clients of a type send differs, and a {ready.problem.kind} has types: use its full()")
+
+
 def check_clients(ready: Setup) -> None:
     """Raise `InputError` where the problem counts its clients by type, so that none is followed by itself."""
     if ready.problem.multiplicities is not None:
@@ -310,8 +327,10 @@ def check_linear(ready: Setup, engine: str) -> None:
 
 
 def check_tabled(ready: Setup, engine: str) -> None:
-    """The same, and where clients are mixed on a graph."""
+    """The same, and where clients are mixed on a graph or messages are compressed."""
     check_linear(ready, engine)
+    if ready.algorithm.compressed:
+        raise InputError(f"{ready.method.name} compresses at random, which {engine} does not: use engine=exact or step")
     if ready.algorithm.mixed:
         raise InputError(
             f"{ready.method.name} mixes clients on a graph, which {engine} does not: use engine=exact or step"
@@ -319,15 +338,16 @@ def check_tabled(ready: Setup, engine: str) -> None:
 
 
 def is_random(ready: Setup) -> bool:
-    """Whether replicates may differ: by noise, by the samples that are drawn, or by who takes part."""
+    """Whether replicates may differ: by noise, samples that are drawn, who takes part, or what is sent."""
     batches = ready.problem.batch is not None
-    return bool(ready.noise.any()) or batches or not ready.trace.deterministic
+    return bool(ready.noise.any()) or batches or ready.compression > 0 or not ready.trace.deterministic
 
 
 def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
-    return ready.algorithm.linear and ready.problem.affine and not projects and ready.trace.deterministic
+    affine = ready.algorithm.linear and ready.problem.affine and not projects
+    return affine and ready.compression == 0 and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:

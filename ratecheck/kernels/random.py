@@ -20,6 +20,7 @@ _SHIFT = np.uint64(32)
 NOISE = 0
 BATCH = 1
 PARTICIPATION = 2
+COMPRESSION = 3
 _PURPOSE_BIT = 28
 
 # The round number of draws made before round 0.
@@ -83,6 +84,18 @@ def independent_clients(keys, first_round, thresholds, masks):
                 philox(i // 4, 0, first_round + t, counter_tag(PARTICIPATION, 0), keys, words, replicates)
             for r in range(replicates):
                 masks[t, i, r] = np.float64(words[i % 4, r]) < thresholds[t, i]
+
+
+@kernel
+def kept_coordinates(keys, t, client, threshold, kept):
+    """Fill kept (coordinates, replicates): what a client sends in round t, each with probability threshold / 2**32."""
+    coordinates, replicates = kept.shape
+    words = np.empty((4, replicates), dtype=np.uint64)
+    for j in range(coordinates):
+        if j % 4 == 0:
+            philox(j // 4, 0, t, counter_tag(COMPRESSION, client), keys, words, replicates)
+        for r in range(replicates):
+            kept[j, r] = np.float64(words[j % 4, r]) < threshold
 
 
 @kernel

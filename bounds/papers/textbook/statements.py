@@ -63,6 +63,19 @@ b_star = VOCABULARY.define(
     "b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1
 )
 VOCABULARY.facts["b_star"] = "minimiser_heterogeneity"
+q = VOCABULARY.define(
+    "q",
+    "q",
+    "probability with which a coordinate of a message is sent",
+    Domain.POSITIVE,
+    Role.SETTING,
+    0,
+    0,
+    default=0.5,
+)
+alpha = VOCABULARY.define(
+    "alpha", r"\alpha", "step size of what clients remember of their messages", Domain.POSITIVE, Role.STEP_SIZE, 0, 0
+)
 lambda_W = VOCABULARY.define(
     "lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
 )

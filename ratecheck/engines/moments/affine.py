@@ -243,6 +243,23 @@ class AffineRounds:
         keep = self.server.expand(table, self.server)
         return keep, self.server.expand(table, self.message, column=self._slots[0])
 
+    def sent(self, i: int) -> tuple[Array, Array]:
+        """Matrices from client i's state and from what it sent to its new state: the identity without compression."""
+        if not self.setup.algorithm.compressed:
+            return np.eye(self.client.size), np.zeros((self.client.size, self.message.size))
+        table = self.setup.maps.sent(self.setup.parameters(i))
+        return self.client.expand(table, self.client), self.client.expand(table, self.message, column=self._slots[1])
+
+    @cached_property
+    def compressed(self) -> NDArray[np.intp]:
+        """Positions in a message of what is compressed."""
+        algorithm, found = self.setup.algorithm, [np.zeros(0, dtype=np.intp)]
+        for name in algorithm.compressed:
+            block = algorithm.message[name]
+            slot = [each for each, where in algorithm.message.items() if where == block].index(name)
+            found.append(self.message.variable(algorithm.blocks.index(block), slot))
+        return np.concatenate(found)
+
     def aggregate_change(self, participants: int) -> Array:
         """The first matrix of `aggregate` less the identity."""
         return self.server.expand(self._tables.aggregate_change(participants), self.server)

@@ -39,7 +39,7 @@ class CoefficientReader:
     """Reads the coefficients of one setup."""
 
     def __init__(self, setup: Setup) -> None:
-        self._setup, self._maps, self._alike = setup, LinearMaps(setup.algorithm, exact=True, mixing=True), setup.alike
+        self._setup, self._maps, self._alike = setup, LinearMaps(setup.algorithm, exact=True, beyond=True), setup.alike
         self._clients: dict[int, Coefficients] = {}
         self._aggregates: dict[int, Array] = {}
 

@@ -101,6 +101,11 @@ def check_exact(setup: Setup) -> None:
             "the exact engine needs uniform or independent sampling, or a fixed pattern: use engine=step, or draw a "
             "trace"
         )
+    if setup.algorithm.compressed and not isinstance(setup.trace.law(0), Subsets):
+        raise InputError(
+            f"{setup.method.name} compresses at random, which the exact engine follows for uniform sampling and given "
+            "participants: use engine=step"
+        )
     if setup.algorithm.uses_delay:
         raise InputError(f"{setup.method.name} depends on delays, here random: draw a trace, or use engine=step")
 
@@ -354,14 +359,18 @@ class Moments:
     def increment(self, i: int, delay: float, to_server: Array) -> tuple[Array, Array, Noise]:
         """What client i adds: rows ``outputs(i)`` on columns ``inputs(i)``, their error in units, and its noise."""
         part = self.rounds_of.client_round(i, delay)
-        change = part.client_rows.copy()
+        own, known = self.rounds_of.sent(i)
+        change = own @ part.client_rows + known @ part.message_rows
         change[:, self.server : self.server + self.client] -= np.eye(self.client)
         load = np.zeros((self.server + self.client, self.client + len(part.message_rows)))
         load[: self.server, self.client :] = to_server
-        load[self.server :, : self.client] = np.eye(self.client)
+        load[self.server :, : self.client], load[self.server :, self.client :] = own, known
         large, size = np.abs(load), np.abs(part.message_rows)
-        sent = np.abs(to_server) @ (part.message_error + (len(size) + 8) * size)
-        error = np.vstack([sent, part.client_error + 2 * np.abs(change)])
+        told = part.message_error + (len(size) + 8) * size
+        kept_error = np.abs(own) @ part.client_error + np.abs(known) @ told
+        if known.any():
+            kept_error = kept_error + (len(own) + 8) * np.abs(own) @ np.abs(part.client_rows)
+        error = np.vstack([np.abs(to_server) @ told, kept_error + 2 * np.abs(change)])
         roots = np.sqrt(np.maximum(np.diagonal(part.noise), 0.0))
         unit = 2 * len(roots) + 8
         noise = Noise(
@@ -450,10 +459,40 @@ class Moments:
         B, error, noise, parts = self._sum(
             [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
         )
-        general = RoundMap(A_0 + B, self._added(A_0, error, B), np.abs(A_0) + np.abs(B), noise)
+        coins, more = self._coins(
+            ((int(i), float(delay), 1.0) for i, delay in zip(members, delays, strict=True)), to_server
+        )
+        terms = np.abs(A_0) + np.abs(B)
+        general = RoundMap(A_0 + B, self._added(A_0, error, B), terms, noise + more, coins)
+        if coins:
+            return general
         if self.setup.mixing is not None:
             return general.then(self._mixer(self.setup.mixing))
         return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts else general
+
+    def _coins(self, members: Iterable[tuple[int, float, float]], to_server: Array) -> tuple[list[Fluctuation], Noise]:
+        """What compression adds for each (client, delay, probability that it takes part): fluctuations, and noise.
+
+        A coordinate v of a message becomes v + (xi - 1) v with E xi = 1 and Var xi = 1/q - 1, independent of all else.
+        """
+        omega, found, noise = self.setup.compression, [], Noise.none(self.size)
+        if omega == 0.0:
+            return [], noise
+        for i, delay, share in members:
+            part, (_, known) = self.rounds_of.client_round(i, delay), self.rounds_of.sent(i)
+            rows, columns = self.outputs(i), self.inputs(i)
+            for j in self.rounds_of.compressed:
+                column = np.concatenate([to_server[:, j], known[:, j]])
+                found.append(Fluctuation(share * omega, np.outer(column, part.message_rows[j]), rows, columns))
+                k = self.client + j
+                scale = math.sqrt(share * omega)
+                size, root = np.abs(column) * scale, math.sqrt(max(part.noise[k, k], 0.0))
+                own = Noise.none(self.size)
+                own.covariance[np.ix_(rows, rows)] = share * omega * part.noise[k, k] * np.outer(column, column)
+                own.off[rows] = size * (part.off[k] + 8 * root)
+                own.rough[rows] = size * math.hypot(part.rough[k], 4 * root)
+                noise = noise + own
+        return found, noise
 
     def _mixer(self, W: Array) -> Array:
         """The map of z that takes mixed variables of client i to the sum over j of W_ij times those of client j."""
@@ -485,11 +524,13 @@ class Moments:
             # In mean square, what a client adds is there with its probability.
             terms, large = np.abs(A_0) + math.sqrt(one) * np.abs(Bbar), self._together(parts)
             error = self._added(A_0, math.sqrt(one) * error, math.sqrt(one) * large)
-            maps.append((probability, RoundMap(A_0 + one * Bbar, error, terms, noise.scaled(one))))
+            coins, more = self._coins(((i, np.inf, one) for i in range(self.n)), to_server)
+            maps.append((probability, RoundMap(A_0 + one * Bbar, error, terms, noise.scaled(one) + more)))
+            fluctuations += [replace(coin, weight=probability * coin.weight) for coin in coins]
             fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
             fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
         general = mixture(maps, fluctuations)
-        if len(counts) > 1:
+        if len(counts) > 1 or self.setup.compression:
             return general
         return SampledRound(general, Bbar, keep, parts, (one, two))
 

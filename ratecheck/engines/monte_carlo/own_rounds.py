@@ -1,6 +1,7 @@
 """Monte Carlo by calling a method's functions, all replicates of a block at once: no table of coefficients serves it.
 
-So it is where a method is not linear, mixes clients on a graph, or has other coefficients in every round.
+So it is where a method is not linear, mixes clients on a graph, compresses messages at random, or has other
+coefficients in every round.
 
 Every variable of a client or the server is an array (replicates, coordinates of its block). Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
@@ -20,7 +21,7 @@ from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.oracle import oracle as ask
-from ratecheck.kernels.random import stream_keys
+from ratecheck.kernels.random import kept_coordinates, stream_keys
 from ratecheck.kernels.records import record_round
 from ratecheck.kernels.rounds import start_gradients
 
@@ -118,17 +119,43 @@ class OwnRounds:
                     patience()
                 gradient = self._gradient(i, t, k, local, packed, members, nudge)
                 local = self.functions("step", (local, gradient), self._weighed(parameters[i], i, k))[0]
-            after, message = self.functions("finish", (theirs, before, local), parameters[i])
+            after, message = self._finished(t, i, (theirs, before, local), parameters[i], packed)
             for name, array in after.items():
                 clients[i][name][members] = array
             for name, array in message.items():
                 total[name][members] += array
-        if setup.mixing is not None:
-            for name in setup.algorithm.mixed:
-                mixed = np.tensordot(setup.mixing, np.stack([each[name] for each in clients]), axes=1)
-                for client, array in zip(clients, mixed, strict=True):
-                    client[name] = array
+        self._mix(clients)
         return self._aggregate(setup, server, total, mask.sum(axis=0))
+
+    def _finished(
+        self, t: int, i: int, arguments: tuple[Arrays, ...], parameters: dict[str, float], keys: NDArray[np.uint64]
+    ) -> tuple[Arrays, Arrays]:
+        """Client i after round t, and what it sends."""
+        after, message = self.functions("finish", arguments, parameters)
+        if self.setup.algorithm.compressed:
+            message = self._compressed(t, i, message, keys)
+            (after,) = self.functions("sent", (after, message), parameters)
+        return after, message
+
+    def _mix(self, clients: list[Arrays]) -> None:
+        """Average what is mixed with the neighbours'."""
+        if self.setup.mixing is None:
+            return
+        for name in self.setup.algorithm.mixed:
+            mixed = np.tensordot(self.setup.mixing, np.stack([each[name] for each in clients]), axes=1)
+            for client, array in zip(clients, mixed, strict=True):
+                client[name] = array
+
+    def _compressed(self, t: int, i: int, message: Arrays, keys: NDArray[np.uint64]) -> Arrays:
+        """What client i sends in round t: each coordinate of what is compressed with probability q, over q."""
+        q, found = float(self.setup.step_sizes["q"]), dict(message)
+        names = self.setup.algorithm.compressed
+        sizes = [message[name].shape[1] for name in names]
+        kept = np.empty((sum(sizes), keys.shape[1]), dtype=np.bool_)
+        kept_coordinates(keys, t, i, q * 2.0**32, kept)
+        for name, part in zip(names, np.split(kept, np.cumsum(sizes)[:-1]), strict=True):
+            found[name] = np.where(part.T, message[name] / q, 0.0)
+        return found
 
     def _begin(self, parameters: dict[str, float], server: Arrays, client: Arrays, delays: NDArray[np.int64]) -> Arrays:
         """Local variables; a parameter is a number, so that replicates with another delay are asked for apart."""

@@ -30,8 +30,8 @@ def exact_parameters(
     """
     if method.algorithm.varying:
         raise UndecidedError(f"{method.name} has other coefficients in every round, and is not followed rigorously")
-    if method.algorithm.mixed:
-        raise UndecidedError("clients on a graph are not followed rigorously")
+    if method.algorithm.mixed or method.algorithm.compressed:
+        raise UndecidedError("clients on a graph, or that compress at random, are not followed rigorously")
     # Defaults are functions of n, exact on an exact n.
     given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
     sizes = {**given, **method.fixed, **step_sizes}

@@ -1,0 +1,115 @@
+"""Methods whose clients send a random part of what they have to say: compressed SGD and DIANA.
+
+Every coordinate of a message is sent with probability q, divided by q: an unbiased compression with the variance
+omega ||v||^2, omega = 1/q - 1, as Rand-k has with k = q d coordinates.
+
+Sources: Khirirat, Feyzmahdavian, Johansson, "Distributed learning with compressed gradients" (2018); Mishchenko,
+Gorbunov, Takac, Richtarik, "Distributed Learning with Compressed Gradient Differences" (2019).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables
+from ratecheck.algorithms.method import Method
+
+
+class CompressedSgd(Algorithm):
+    """Compressed SGD: x <- x - gamma_u (1/m) sum_i C(Delta_i), Delta_i being the sum of K local gradients.
+
+    Local steps are taken with gamma_u as well; with K = 1 that is x - gamma_u (1/m) sum_i C(g_i(x)).
+    """
+
+    name: ClassVar[str] = "compressed-sgd"
+    title: ClassVar[str] = "Compressed SGD"
+    step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "q")
+    blocks: ClassVar[tuple[str, ...]] = (U,)
+    server: ClassVar[Group] = {"x": U}
+    client: ClassVar[Group] = {}
+    local: ClassVar[Group] = {"x": U, "total": U}
+    message: ClassVar[Group] = {"total": U}
+    compressed: ClassVar[tuple[str, ...]] = ("total",)
+    recorded: ClassVar[tuple[str, ...]] = ("G_u", "B")
+
+    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Clients keep nothing."""
+        return {}
+
+    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
+        """The starting point."""
+        return {"x": point[U]}
+
+    def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
+        """The server's point, no gradients yet."""
+        return {"x": server["x"], "total": 0 * server["x"]}
+
+    def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Local gradient step."""
+        return {"x": local["x"] - p["gamma_u"] * gradient[U], "total": local["total"] + gradient[U]}
+
+    def finish(
+        self, server: Variables, client: Variables, local: Variables, p: Parameters
+    ) -> tuple[Variables, Variables]:
+        """The sum of the gradients, to be compressed."""
+        return {}, {"total": local["total"]}
+
+    def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
+        """Step along the mean of what is sent."""
+        return {"x": server["x"] - p["gamma_u"] / p["m"] * total["total"]}
+
+    def records(
+        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
+    ) -> dict[str, tuple[Term, ...]]:
+        """G_u, B and f at the server's point."""
+        found = super().records(server, client, {**gradient, "v": 0 * gradient[U]}, p)
+        return {name: found[name] for name in ("G_u", "B", "f")}
+
+    def metric(self, rate: float, n: int) -> dict[str, float]:
+        """The squared gradient."""
+        return {"G_u": 1.0}
+
+
+class Diana(CompressedSgd):
+    """DIANA: clients compress the difference to what they sent before, h_i <- h_i + alpha C(g_i - h_i).
+
+    x <- x - gamma_u (h + (1/n) sum_i C(g_i - h_i)) and h <- h + alpha (1/n) sum_i C(g_i - h_i), with h_i = h = 0 at the
+    start. Every client takes part.
+    """
+
+    name: ClassVar[str] = "diana"
+    title: ClassVar[str] = "DIANA"
+    step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "q", "alpha")
+    server: ClassVar[Group] = {"x": U, "h": U}
+    client: ClassVar[Group] = {"h": U}
+    message: ClassVar[Group] = {"difference": U}
+    compressed: ClassVar[tuple[str, ...]] = ("difference",)
+
+    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Nothing was sent yet."""
+        return {"h": 0 * point[U]}
+
+    def start_server(self, point: Variables, clients: Variables, p: Parameters) -> Variables:
+        """The starting point, and the mean of nothing."""
+        return {"x": point[U], "h": 0 * point[U]}
+
+    def finish(
+        self, server: Variables, client: Variables, local: Variables, p: Parameters
+    ) -> tuple[Variables, Variables]:
+        """The difference between the gradients and what the client's h says of them, to be compressed."""
+        return {"h": client["h"]}, {"difference": local["total"] - client["h"]}
+
+    def sent(self, client: Variables, message: Variables, p: Parameters) -> Variables:
+        """H moves along what was sent."""
+        return {"h": client["h"] + p["alpha"] * message["difference"]}
+
+    def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
+        """Step along h and the mean of what is sent; h as the mean of the clients' h."""
+        mean = total["difference"] / p["n"]
+        return {"x": server["x"] - p["gamma_u"] * (server["h"] + mean), "h": server["h"] + p["alpha"] * mean}
+
+
+METHODS = (
+    Method("compressed-sgd", "Compressed SGD", CompressedSgd(), personal=False),
+    Method("diana", "DIANA", Diana(), personal=False, full=True),
+)
