@@ -49,9 +49,9 @@ class Assumption(Enum):
     )
     NOISE = ("unbiased gradients with bounded variance, independent across clients and steps", "sigma_u", "sigma_v")
     RELATIVE_NOISE = (
-        "unbiased gradients of variance at most sigma_u^2 + rho ||grad f_i||^2, independent across clients and steps",
+        "unbiased gradients of variance at most sigma_u^2 + rho_noise ||grad f_i||^2, independent of each other",
         "sigma_u",
-        "rho",
+        "rho_noise",
     )
     DISSIMILARITY = ("bounded gradient dissimilarity", "b")
     UNIFORM_SAMPLING = "m of n clients sampled uniformly without replacement, independently of the noise"

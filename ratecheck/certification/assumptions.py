@@ -161,7 +161,7 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         everywhere=True,
     ),
     Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
-    Assumption.RELATIVE_NOISE: Certification(_ORACLE, facts={"rho": "relative_noise"}, met=("sigma_u",)),
+    Assumption.RELATIVE_NOISE: Certification(_ORACLE, facts={"rho_noise": "relative_noise"}, met=("sigma_u",)),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
     Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True),
     Assumption.FULL_PARTICIPATION: Certification(_PATTERN),

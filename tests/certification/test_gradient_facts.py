@@ -247,12 +247,14 @@ def test_relative_noise():
         left="G_u",
         over="mean_of_rounds",
         right={"gap": "2*F_0/(gamma_u*T)", "noise": "L*gamma_u*sigma_u**2/n"},
-        conditions=["gamma_u <= 1/(L*(1 + rho/n))"],
+        conditions=["gamma_u <= 1/(L*(1 + rho_noise/n))"],
         settings={"K": 1, "m": "n", "eta_u": 1},
         vocabulary="textbook",
     )
-    for given in ({}, {"rho": 3.0}):
+    for given in ({}, {"rho_noise": 3.0}):
         found = rc.verify(sgd, problem=drawn(1), T=6, sigma_u=0.5, **given)
         assert found.outcome is rc.Outcome.HOLDS
-        assert found.constants["rho"].value == given.get("rho", 0.0)
-    assert "only additive noise is run" in rc.verify(sgd, problem=drawn(1), T=6, sigma_u=0.5).constants["rho"].reason
+        assert found.constants["rho_noise"].value == given.get("rho_noise", 0.0)
+    assert (
+        "only additive noise is run" in rc.verify(sgd, problem=drawn(1), T=6, sigma_u=0.5).constants["rho_noise"].reason
+    )

@@ -119,11 +119,17 @@ VOCABULARY.define(
 )
 VOCABULARY.facts["B_d"] = "dissimilarity_B"
 VOCABULARY.define(
-    "rho", r"\rho", "share of ||grad f_i||^2 in the variance of a gradient", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
+    "rho_noise",
+    r"\rho",
+    "share of ||grad f_i||^2 in the variance of a gradient",
+    Domain.NONNEGATIVE,
+    Role.CONSTANT,
+    0,
+    0,
 )
-VOCABULARY.facts["rho"] = "relative_noise"
-VOCABULARY.define("d", "d", "variables of a client", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
-VOCABULARY.facts["d"] = "dimension"
+VOCABULARY.facts["rho_noise"] = "relative_noise"
+VOCABULARY.define("dim", "d", "variables of a client", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
+VOCABULARY.facts["dim"] = "dimension"
 theta = VOCABULARY.define("theta", r"\theta", "any positive number", Domain.POSITIVE, Role.SETTING, 0, 0, default=0.5)
 
 n, m, K, T, L, F_0, b = (VOCABULARY[name].symbol for name in ("n", "m", "K", "T", "L", "F_0", "b"))
