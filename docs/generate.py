@@ -906,7 +906,9 @@ def _classic_row(row: dict[str, Any]) -> tuple[str, ...]:
     refused = plain("refused: ")
     at = ", ".join(f"{name}={value:g}" for name, value in worst.get("at", {}).items())
     outcome = verdict.get("outcome", refused + plain(verdict.get("refused", ""))).replace("_", " ")
-    slack = "" if verdict.get("slack") is None else f", {verdict['slack']:.3g}"
+    engine = verdict.get("engine", "none")
+    slack = "" if engine == "none" else f" ({engine})"
+    slack += "" if verdict.get("slack") is None else f", {verdict['slack']:.3g}"
     reasons = "" if not verdict.get("reasons") else f": {plain(verdict['reasons'][0])}"
     tightest = search.get("tightness")
     searched = refused + plain(search.get("refused", "")) if "refused" in search else _ratio(tightest)

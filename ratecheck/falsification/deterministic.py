@@ -787,6 +787,8 @@ def _unbounded(statement: Statement) -> Iterator[str]:
         return
     if Assumption.STRONG_CONVEXITY in statement.assumptions:
         yield "no function is strongly convex and has bounded subgradients"
+    if not assumes_convexity(statement):
+        yield "bounded subgradients are followed of functions that are assumed to be convex"
     facts, names = statement.vocabulary.facts, _measured_names(statement)
     if far := sorted(name for name in names if facts.get(name) in {"distance2", "change:distance2"}):
         yield f"a function with bounded subgradients may have many minimisers, and {', '.join(far)} is about one"
@@ -822,6 +824,8 @@ def _in_two_parts(statement: Statement) -> Iterator[str]:
         return
     if Assumption.SMOOTHNESS not in statement.assumptions or Assumption.NOISE in statement.assumptions:
         yield "beside a convex part the other one is smooth, and its gradients are exact"
+    if not assumes_convexity(statement):
+        yield "beside a convex part the other one is convex"
     facts = {statement.vocabulary.facts.get(name) for name in _measured_names(statement)}
     if facts & {*algorithm.recorded, "descent", "inner_u", "b", "B_0"}:
         yield "f has a second part, which need not be smooth, and it speaks of gradients"

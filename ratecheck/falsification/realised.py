@@ -104,7 +104,7 @@ def _solution(scaled: DeterministicCase, found: Formulation) -> _Run:
         star=star,
         slopes=slopes,
         lows=np.array([_value(height) for *_, height in stars]),
-        gap=float(scaled.combined(start)) - lowest if start else 0.0,
+        gap=float(np.sum(start) if scaled.composite else np.mean(start)) - lowest if start else 0.0,
         noises=tuple(noises),
     )
 
@@ -151,9 +151,14 @@ def _quadratic(scaled: DeterministicCase, found: Formulation) -> _Run:
         star=centre,
         slopes=np.zeros((n, len(c))),
         lows=np.zeros(n),
-        gap=float(scaled.combined([c @ centre**2 / 2] * n)),
+        gap=_parts(scaled) * float(c @ centre**2 / 2),
         noises=tuple(noises),
     )
+
+
+def _parts(scaled: DeterministicCase) -> int:
+    """How many times f has the values of one of its functions where all are the same."""
+    return 2 if scaled.composite else 1
 
 
 def _direction(k: int, d: int) -> Array:
@@ -166,7 +171,7 @@ def _limits(scaled: DeterministicCase, c: Array) -> list[float]:
     """Squared sizes of the centre's coordinates at which the limits at the start would be reached."""
     limits = [1.0]
     if scaled.gap is not None:
-        limits.append(2 * scaled.gap / float(scaled.combined([c.sum()] * scaled.functions)))
+        limits.append(2 * scaled.gap / (_parts(scaled) * float(c.sum())))
     if scaled.radius2 is not None:
         limits.append(scaled.radius2 / len(c))
     if math.isfinite(scaled.steepest):

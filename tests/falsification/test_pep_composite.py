@@ -89,6 +89,7 @@ def test_the_answer_is_in_the_units_of_the_question():
         (own("L**2*dist2_0", "G_u"), {}, "f has a second part, which need not be smooth, and it speaks of gradients"),
         (own("L*dist2_0", assumptions=[*SUM, "noise"]), {}, "its gradients are exact"),
         (own("L*dist2_0"), {"n": 2}, "one smooth part is followed"),
+        (own("L*dist2_0", assumptions=[SUM[0], *SUM[2:]]), {}, "beside a convex part the other one is convex"),
     ],
 )
 def test_what_is_not_modelled_is_refused(statement, given, message):

@@ -94,6 +94,7 @@ def test_two_clients_are_as_one():
     ("statement", "message"),
     [
         (own("dist2_0 + gamma_u**2*M**2*T", left="dist2"), "may have many minimisers, and dist2 is about one"),
+        (own(BEST, assumptions=LIPSCHITZ[1:]), "of functions that are assumed to be convex"),
         (own(BEST, assumptions=[*LIPSCHITZ, "strong_convexity"]), "strongly convex and has bounded subgradients"),
     ],
 )
