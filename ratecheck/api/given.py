@@ -12,8 +12,6 @@ from bounds.numbers import as_float
 from bounds.statement import Statement
 from bounds.symbols import Vocabulary
 from ratecheck.errors import InputError
-from ratecheck.participation import Participation
-from ratecheck.problems import Problem
 
 # A key of the catalogue, ``path/to/file.py:name``, or the statement itself.
 StatementLike: TypeAlias = str | Statement
@@ -29,12 +27,14 @@ def one(statement: StatementLike) -> Statement:
     """The statement that is meant; raises `InputError` for an unknown key."""
     if isinstance(statement, Statement):
         return statement
-    for kind, keyword in ((Problem, "problem"), (Participation, "participation")):
-        if isinstance(statement, kind):
+    if isinstance(statement, str):
+        return bounds.get(statement)
+    # By name: a bound alone imports neither.
+    kinds = {each.__name__ for each in type(statement).__mro__}
+    for kind, keyword in (("Problem", "problem"), ("Participation", "participation")):
+        if kind in kinds:
             raise InputError(f"a {type(statement).__name__} is no statement: give it as {keyword}=...")
-    if not isinstance(statement, str):
-        raise InputError(f"{statement!r} is no statement: give a key, path/to/file.py:name, or a Statement")
-    return bounds.get(statement)
+    raise InputError(f"{statement!r} is no statement: give a key, path/to/file.py:name, or a Statement")
 
 
 def select(statements: Sequence[StatementLike]) -> list[Statement]:

@@ -104,7 +104,7 @@ def test_statements_without_a_partner_are_listed():
 
 def test_a_repaired_form_against_its_printed_one():
     """Theorem 2 of FLAME: the repair asks for one condition more, and one term is another."""
-    found = rc.diff("flame/theorem-2-unbiased", "flame/theorem-2-unbiased-repaired", audit=False)
+    found = rc.diff("flame/theorem-2-unbiased", "flame/theorem-2-unbiased-repaired")
     [change] = found.statements
     [claim] = change.claims
     same = {term.name: term.change.same for term in claim.terms}
