@@ -23,7 +23,7 @@ _NOISE = 0.3
 # A default number of clients is looked for below this.
 _MOST_CLIENTS = 64
 # By fact or by parameter of the method: a client participates with probability 1/2, and the inner problem is convex.
-_OTHERS = {"delta": 0.5, "lambda_": 3.0}
+_OTHERS = {"delta": 0.5, "lambda_": 3.0, "q": 0.5}
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,9 @@ def test_every_method_has_a_cost(name):
     assert bool(found.sent) == bool(found.received) == (name != "parallel-sgd")
 
 
-def test_only_scaffold_takes_gradients_before_the_first_round():
-    """Its control variates start as the mean of K gradients."""
-    assert {name for name in METHODS if cost(name).at_start} == {"scaffold-p", "scaffold"}
+def test_who_takes_gradients_before_the_first_round():
+    """Scaffold's control variates start as the mean of K gradients, and SAGA remembers those at the start."""
+    assert {name for name in METHODS if cost(name).at_start} == {"scaffold-p", "scaffold", "saga"}
 
 
 def test_methods_with_exact_inner_solutions_say_so():

@@ -124,3 +124,16 @@ BOUSSELMI: Numbered = partial(
     "Bousselmi, Hendrickx, Glineur (2023)",
     "Interpolation conditions for linear operators and applications to performance estimation problems",
 )
+KHIRIRAT: Numbered = partial(
+    printed, "Khirirat, Feyzmahdavian, Johansson (2018)", "Distributed learning with compressed gradients"
+)
+GORBUNOV: Numbered = partial(
+    printed,
+    "Gorbunov, Hanzely, Richtárik (2020)",
+    "A unified theory of SGD: variance reduction, sampling, quantization and coordinate descent",
+)
+KOLOSKOVA: Numbered = partial(
+    printed,
+    "Koloskova, Loizou, Boreiri, Jaggi, Stich (2020)",
+    "A unified theory of decentralized SGD with changing topology and local updates",
+)

@@ -18,7 +18,7 @@ LEFT_OUT: tuple[tuple[str, str], ...] = (
     ("Frank-Wolfe", "A linear minimisation is no oracle here."),
     ("Bregman methods (NoLips, interior gradients)", "Distances are Euclidean."),
     ("Douglas-Rachford, three operators, alternating projections", "Their rates are of points that nothing records."),
-    ("Coordinate descent, SAGA, Point-SAGA", "Their potentials are of blocks and memories that nothing records."),
+    ("Coordinate descent, Point-SAGA", "Their potentials are of blocks and memories that nothing records."),
     ("Optimistic gradients, extragradients", "No exact conditions are known for Lipschitz monotone operators."),
     ("Inexact gradients and proximal steps", "The oracle's relative error is no noise."),
     ("Functions with a quadratic upper bound, with restricted secants", "Other classes of functions."),
@@ -37,6 +37,9 @@ _CHAPTERS = (
     "composite",
     "fixed_points",
     "federated",
+    "variance_reduced",
+    "compressed",
+    "decentralised",
 )
 
 

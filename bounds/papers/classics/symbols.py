@@ -46,6 +46,21 @@ _constant("b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", (1, -1), "
 _constant(
     "M", "M", "bound on the norms of subgradients: the Lipschitz constant of the f_i", (1, -1), "lipschitz", _POSITIVE
 )
+_constant("lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", (0, 0), "mixing_rate", _SIZE)
+_measured(
+    "consensus2",
+    r"\frac1n\sum_i\|x_i^t-\bar x^t\|^2",
+    "how far clients on a graph are from their mean",
+    (0, 2),
+    "consensus2",
+    _SIZE,
+)
+VOCABULARY.define(
+    "q", "q", "probability with which a coordinate of a message is sent", _POSITIVE, Role.SETTING, 0, 0, default=0.5
+)
+VOCABULARY.define(
+    "alpha", r"\alpha", "step size of what clients remember of their messages", _POSITIVE, Role.STEP_SIZE, 0, 0
+)
 VOCABULARY.order_pair("mu", "L")
 VOCABULARY.order_pair("mu_PL", "L")
 

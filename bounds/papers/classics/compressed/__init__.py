@@ -1,0 +1,1 @@
+"""Messages compressed at random."""

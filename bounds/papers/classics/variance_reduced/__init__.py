@@ -1,0 +1,1 @@
+"""Sampled gradients whose variance vanishes."""
