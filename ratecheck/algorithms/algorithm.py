@@ -159,8 +159,13 @@ class Algorithm(ABC):
 
     @property
     def tabled(self) -> bool:
-        """Whether the coefficients of its functions are all that a run needs: linear, and neither of what follows."""
-        return self.linear and not (self.mixed or self.compressed or self.varying)
+        """Whether the coefficients of its functions, the same in all rounds, are all that a run needs."""
+        return self.linear and not (self.beyond or self.varying)
+
+    @property
+    def beyond(self) -> str:
+        """What a round does that coefficients do not say, in words; empty for nothing."""
+        return "mixes clients on a graph" if self.mixed else "compresses at random" if self.compressed else ""
 
     @property
     def asks_gradients(self) -> bool:
@@ -382,8 +387,8 @@ class LinearMaps:
         """Coefficients (block, output slot, input slot) of a linear function, by evaluation on unit vectors."""
         if not self.algorithm.linear:
             raise InputError(f"{named(self.algorithm)} is not linear: {name} has no coefficients; use engine=step")
-        if not self._beyond and (self.algorithm.mixed or self.algorithm.compressed):
-            what = "mixes clients on a graph" if self.algorithm.mixed else "compresses at random"
+        if self.algorithm.beyond and not self._beyond:
+            what = self.algorithm.beyond
             raise InputError(f"{named(self.algorithm)} {what}, which engine=exact and engine=step alone follow")
         if not self._exact:
             return self._table(name, p, inputs, outputs, None)

@@ -17,7 +17,7 @@ from ratecheck.algorithms.nonlinear import Functions
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, positive, whole
-from ratecheck.participation import Graph, Participation
+from ratecheck.participation import Participation
 from ratecheck.problems import Moreau, Problem
 
 Integers = NDArray[np.int64]
@@ -89,7 +89,7 @@ class Setup:
     @property
     def mixing(self) -> Array | None:
         """The matrix W (n, n) by which clients are mixed after every round; None for methods that do not mix."""
-        return self.trace.mixing if self.algorithm.mixed and isinstance(self.trace, Graph) else None
+        return self.trace.mixing if self.algorithm.mixed else None
 
     @cached_property
     def functions(self) -> Functions:
@@ -286,7 +286,7 @@ def _check_everybody(chosen: Method, problem: Problem, trace: Participation) -> 
         raise InputError(f"{chosen.name} needs every client in every round: use Trace.full({problem.n})")
     if not chosen.algorithm.mixed:
         return
-    if not isinstance(trace, Graph):
+    if trace.mixing is None:
         raise InputError(
             f"{chosen.name} needs a graph of the clients: Graph.named('ring', {trace.n}), or another mixing matrix"
         )
@@ -329,12 +329,8 @@ def check_linear(ready: Setup, engine: str) -> None:
 def check_tabled(ready: Setup, engine: str) -> None:
     """The same, and where clients are mixed on a graph or messages are compressed."""
     check_linear(ready, engine)
-    if ready.algorithm.compressed:
-        raise InputError(f"{ready.method.name} compresses at random, which {engine} does not: use engine=exact or step")
-    if ready.algorithm.mixed:
-        raise InputError(
-            f"{ready.method.name} mixes clients on a graph, which {engine} does not: use engine=exact or step"
-        )
+    if what := ready.algorithm.beyond:
+        raise InputError(f"{ready.method.name} {what}, which {engine} does not: use engine=exact or step")
 
 
 def is_random(ready: Setup) -> bool:

@@ -759,10 +759,8 @@ def _unmodelled(statement: Statement) -> Iterator[str]:
         yield f"{statement.algorithm} takes proximal steps without a parameter {_WEIGHT}"
     if not algorithm.linear:
         yield f"{statement.algorithm} is not linear"
-    if algorithm.mixed:
-        yield f"{statement.algorithm} mixes clients on a graph"
-    if algorithm.compressed:
-        yield f"{statement.algorithm} compresses at random"
+    if algorithm.beyond:
+        yield f"{statement.algorithm} {algorithm.beyond}"
     if (
         algorithm.projects
         or U not in algorithm.blocks

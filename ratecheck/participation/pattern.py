@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.assumption import Assumption
+from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.inputs import whole
 from ratecheck.kernels.random import stream_keys
@@ -80,6 +81,8 @@ class Participation(ABC):
     size: int | None = None
     # All rows of a pattern that is a given matrix (T, n), which ends with its last; None of others.
     matrix: Matrix | None = None
+    # The matrix by which clients on a graph are mixed, (n, n); None of patterns without one.
+    mixing: Array | None = None
     # A delta > 0 with P(i in S_t) >= delta for all clients and rounds, where clients are independent; None elsewhere.
     delta: float | None = None
     # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.

@@ -174,9 +174,9 @@ def _of_moments(
 ) -> tuple[exact.Expectation, int | None]:
     """The same of an affine run."""
     recorded = setting.recorded
-    if (ready.algorithm.mixed or ready.algorithm.compressed) and not recordable(recorded):
+    if ready.algorithm.beyond and not recordable(recorded):
         raise InputError(
-            f"of clients on a graph, or that compress, nothing is known inside a round: {ready.method.name} records "
+            f"{ready.method.name} {ready.algorithm.beyond}, and nothing is known inside a round: it records "
             f"{', '.join(ready.algorithm.recorded)}, f, gap and distance2"
         )
     if any(quantities.known(name) for name in recorded):

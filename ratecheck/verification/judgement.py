@@ -111,9 +111,9 @@ def compare(request: Request) -> Judged:
         base = replace(base, vacuous=vacuous, vacuous_until=until)
     if setting.method is None:
         return Judged(_without_run(request, base, found.values))
-    if isinstance(on.trace, Graph):
-        base = replace(base, notes=(*base.notes, on.trace.says))
     ready = set_up(setting, on.trace, found.values)
+    if ready.algorithm.mixed and isinstance(on.trace, Graph):
+        base = replace(base, notes=(*base.notes, on.trace.says))
     if reason := _outside(setting, ready):
         return Judged(replace(base, reasons=(reason,)))
     if engine(setting, ready) == "exact":

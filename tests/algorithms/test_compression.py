@@ -7,9 +7,10 @@ import pytest
 
 import ratecheck as rc
 from bounds.theorem import theorem
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.cost import cost
-from ratecheck.participation import Trace
+from ratecheck.algorithms.gossip import Dsgd
+from ratecheck.participation import Graph, Trace
 
 Q, GAMMA, ALPHA, START = 0.5, 0.1, 0.4, np.array([1.0, -2.0])
 
@@ -132,3 +133,29 @@ def test_a_statement_on_compression():
     assert "compresses at random" in str(error.value)
     assert dict(cost("diana").sent) == {"u": 1}
     assert METHODS["diana"].full
+
+
+def test_clients_on_a_graph_may_compress(quadratic):
+    """What is mixed is compressed as well: exact moments are those of sampled runs, and the coins are not lost."""
+
+    class Both(Dsgd):
+        step_sizes = ("gamma_u", "q")
+        compressed = ("x",)
+
+        def sent(self, client, message, p):
+            return {"x": message["x"]}
+
+    METHODS["both"] = Method("both", "DSGD that compresses its points", Both(), personal=False, full=True)
+    try:
+        graph = Graph([[0.75, 0.25], [0.25, 0.75]])
+        run = {"K": 1, "T": 6, "x0": START, "gamma_u": GAMMA, "q": 0.8, "sigma_u": 0.3}
+        exact = rc.exact("both", quadratic, graph, **run)
+        drawn = rc.simulate("both", quadratic, graph, replicates=4000, **run)
+    finally:
+        del METHODS["both"]
+    for name in ("G_u", "consensus2"):
+        values = drawn.records[name][:, 1:]
+        errors = values.std(axis=0) / np.sqrt(len(values))
+        assert np.abs((values.mean(axis=0) - exact.records[name][1:]) / errors).max() < 4.5
+    plain = rc.exact("dsgd", quadratic, graph, **{k: v for k, v in run.items() if k != "q"})
+    assert (exact.records["consensus2"][1:] > 2 * plain.records["consensus2"][1:]).all()

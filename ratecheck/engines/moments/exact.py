@@ -127,7 +127,7 @@ def single_threaded() -> AbstractContextManager[object]:
 def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     """Expectations of all recorded quantities over T rounds; raises `InputError` for a run that is not affine."""
     check_exact(setup)
-    return follow(setup, VaryingMoments if setup.algorithm.varying else Moments, progress=progress)
+    return follow(setup, client_by_client, progress=progress)
 
 
 def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Progress | None = None) -> Expectation:
@@ -459,25 +459,27 @@ class Moments:
         B, error, noise, parts = self._sum(
             [(int(i), float(delay)) for i, delay in zip(members, delays, strict=True)], to_server
         )
-        coins, more = self._coins(
+        coins, wrong, more = self._coins(
             ((int(i), float(delay), 1.0) for i, delay in zip(members, delays, strict=True)), to_server
         )
-        terms = np.abs(A_0) + np.abs(B)
-        general = RoundMap(A_0 + B, self._added(A_0, error, B), terms, noise + more, coins)
-        if coins:
-            return general
+        off, terms = self._added(A_0, error, B) + wrong, np.abs(A_0) + np.abs(B)
+        general = RoundMap(A_0 + B, off, terms, noise + more, coins)
         if self.setup.mixing is not None:
             return general.then(self._mixer(self.setup.mixing))
-        return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts else general
+        return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts and not coins else general
 
-    def _coins(self, members: Iterable[tuple[int, float, float]], to_server: Array) -> tuple[list[Fluctuation], Noise]:
-        """What compression adds for each (client, delay, probability that it takes part): fluctuations, and noise.
+    def _coins(
+        self, members: Iterable[tuple[int, float, float]], to_server: Array
+    ) -> tuple[list[Fluctuation], Array, Noise]:
+        """What compression adds for each (client, delay, probability that it takes part).
 
-        A coordinate v of a message becomes v + (xi - 1) v with E xi = 1 and Var xi = 1/q - 1, independent of all else.
+        These are fluctuations, what they are off in mean square in units of rounding, and noise. A coordinate v of
+        a message becomes v + (xi - 1) v with E xi = 1 and Var xi = 1/q - 1, independent of all else.
         """
         omega, found, noise = self.setup.compression, [], Noise.none(self.size)
+        wrong = np.zeros((self.size, self.size))
         if omega == 0.0:
-            return [], noise
+            return [], wrong, noise
         for i, delay, share in members:
             part, (_, known) = self.rounds_of.client_round(i, delay), self.rounds_of.sent(i)
             rows, columns = self.outputs(i), self.inputs(i)
@@ -487,12 +489,13 @@ class Moments:
                 k = self.client + j
                 scale = math.sqrt(share * omega)
                 size, root = np.abs(column) * scale, math.sqrt(max(part.noise[k, k], 0.0))
+                wrong[np.ix_(rows, columns)] += np.outer(size, part.message_error[j] + 2 * np.abs(part.message_rows[j]))
                 own = Noise.none(self.size)
                 own.covariance[np.ix_(rows, rows)] = share * omega * part.noise[k, k] * np.outer(column, column)
                 own.off[rows] = size * (part.off[k] + 8 * root)
                 own.rough[rows] = size * math.hypot(part.rough[k], 4 * root)
                 noise = noise + own
-        return found, noise
+        return found, wrong, noise
 
     def _mixer(self, W: Array) -> Array:
         """The map of z that takes mixed variables of client i to the sum over j of W_ij times those of client j."""
@@ -524,8 +527,8 @@ class Moments:
             # In mean square, what a client adds is there with its probability.
             terms, large = np.abs(A_0) + math.sqrt(one) * np.abs(Bbar), self._together(parts)
             error = self._added(A_0, math.sqrt(one) * error, math.sqrt(one) * large)
-            coins, more = self._coins(((i, np.inf, one) for i in range(self.n)), to_server)
-            maps.append((probability, RoundMap(A_0 + one * Bbar, error, terms, noise.scaled(one) + more)))
+            coins, wrong, more = self._coins(((i, np.inf, one) for i in range(self.n)), to_server)
+            maps.append((probability, RoundMap(A_0 + one * Bbar, error + wrong, terms, noise.scaled(one) + more)))
             fluctuations += [replace(coin, weight=probability * coin.weight) for coin in coins]
             fluctuations.append(Fluctuation(probability * (two - one * one), Bbar, whole, whole))
             fluctuations += [replace(part, weight=probability * (one - two)) for part in parts]
@@ -681,6 +684,11 @@ class Moments:
                 rows.append(part)
         here = slice(starts[block], starts[block + 1])
         return [*rows, self.gradient_rows(i)[here], self.point_rows(i)[here]]
+
+
+def client_by_client(setup: Setup) -> Moments:
+    """The recursion of a run that was checked."""
+    return VaryingMoments(setup) if setup.algorithm.varying else Moments(setup)
 
 
 class VaryingMoments(Moments):

@@ -86,8 +86,10 @@ def _check(setup: Setup) -> None:
     if repeats is None:
         raise InputError("the rounds of this participation do not repeat: use exact, round by round")
     check_exact(setup)
-    if setup.algorithm.mixed or setup.algorithm.compressed:
-        raise InputError("clients on a graph, or that compress, are not taken together: use exact, round by round")
+    if what := setup.algorithm.beyond:
+        raise InputError(
+            f"{setup.method.name} {what}, and its clients are not taken together: use exact, round by round"
+        )
     check_alike(setup.algorithm, "squaring over rounds")
     if setup.algorithm.projects and math.isfinite(float(setup.step_sizes["r"])):
         raise InputError("repeated squaring cannot see whether the projection acts: use exact, or r=inf")

@@ -39,8 +39,8 @@ from ratecheck.engines.moments.exact import (
     Expectation,
     Moments,
     Sides,
-    VaryingMoments,
     check_exact,
+    client_by_client,
     count_probabilities,
     follow,
 )
@@ -64,7 +64,7 @@ def moments_of(setup: Setup) -> Moments:
     """The recursion of a run that was checked: client by client, or by types where the problem counts them."""
     if setup.problem.multiplicities is not None:
         return PopulationMoments(setup)
-    return VaryingMoments(setup) if setup.algorithm.varying else Moments(setup)
+    return client_by_client(setup)
 
 
 def check(setup: Setup) -> None:

@@ -68,17 +68,18 @@ class RoundMap:
     fluctuations: Sequence[Fluctuation] = ()
 
     def then(self, P: Array) -> RoundMap:
-        """The round, which samples nobody, and then z -> P z, the entries of P being known to a unit of rounding."""
-        assert not self.fluctuations
+        """The round and then z -> P z, the entries of P being known to a unit of rounding."""
         large, moved, unit = np.abs(P), ~kept(P)[:, None], len(P) + 8
-        error = large @ self.error + unit * moved * (large @ np.abs(self.mean))
+        error = large @ self.error + unit * moved * (large @ (np.abs(self.mean) + self._scatter))
+        whole = np.arange(len(P))
+        fluctuations = [replace(part, matrix=P[:, part.rows] @ part.matrix, rows=whole) for part in self.fluctuations]
         roots = np.sqrt(np.maximum(np.diagonal(self.noise.covariance), 0.0))
         noise = Noise(
             P @ self.noise.covariance @ P.T,
             large @ (self.noise.off + 4 * roots),
             large @ np.hypot(self.noise.rough, math.sqrt(2 * unit) * roots),
         )
-        return RoundMap(P @ self.mean, error, large @ self.terms, noise)
+        return RoundMap(P @ self.mean, error, large @ self.terms, noise, fluctuations)
 
     @cached_property
     def _wobble(self) -> Array:

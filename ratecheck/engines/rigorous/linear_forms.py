@@ -25,13 +25,13 @@ def exact_parameters(
 ) -> tuple[Mapping[str, Number], ...]:
     """What an algorithm's functions receive as ``p``, client by client, without m and delay.
 
-    Of the first ``rows`` clients alone, where that is given. Raises `UndecidedError` where they differ by round, or
-    clients are mixed on a graph.
+    Of the first ``rows`` clients alone, where that is given. Raises `UndecidedError` where they differ by round, or are
+    not all that there is to one.
     """
     if method.algorithm.varying:
         raise UndecidedError(f"{method.name} has other coefficients in every round, and is not followed rigorously")
-    if method.algorithm.mixed or method.algorithm.compressed:
-        raise UndecidedError("clients on a graph, or that compress at random, are not followed rigorously")
+    if method.algorithm.beyond:
+        raise UndecidedError(f"{method.name} {method.algorithm.beyond}, and is not followed rigorously")
     # Defaults are functions of n, exact on an exact n.
     given = {name: default(Fraction(n)) for name, default in method.algorithm.optional.items()}  # type: ignore[arg-type]
     sizes = {**given, **method.fixed, **step_sizes}
