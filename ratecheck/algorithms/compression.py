@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, U, Variables
 from ratecheck.algorithms.method import Method
 
 
@@ -24,13 +24,11 @@ class CompressedSgd(Algorithm):
     name: ClassVar[str] = "compressed-sgd"
     title: ClassVar[str] = "Compressed SGD"
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "q")
-    blocks: ClassVar[tuple[str, ...]] = (U,)
     server: ClassVar[Group] = {"x": U}
     client: ClassVar[Group] = {}
     local: ClassVar[Group] = {"x": U, "total": U}
     message: ClassVar[Group] = {"total": U}
     compressed: ClassVar[tuple[str, ...]] = ("total",)
-    recorded: ClassVar[tuple[str, ...]] = ("G_u", "B")
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """Clients keep nothing."""
@@ -57,17 +55,6 @@ class CompressedSgd(Algorithm):
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """Step along the mean of what is sent."""
         return {"x": server["x"] - p["gamma_u"] / p["m"] * total["total"]}
-
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
-        """G_u, B and f at the server's point."""
-        found = super().records(server, client, {**gradient, "v": 0 * gradient[U]}, p)
-        return {name: found[name] for name in ("G_u", "B", "f")}
-
-    def metric(self, rate: float, n: int) -> dict[str, float]:
-        """The squared gradient."""
-        return {"G_u": 1.0}
 
 
 class Diana(CompressedSgd):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables, square
+from ratecheck.algorithms.algorithm import RECORDS, Algorithm, Group, Parameters, Term, U, Variables, square
 from ratecheck.algorithms.method import Method
 
 
@@ -25,13 +25,12 @@ class Dsgd(Algorithm):
     name: ClassVar[str] = "dsgd"
     title: ClassVar[str] = "DSGD"
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
-    blocks: ClassVar[tuple[str, ...]] = (U,)
     server: ClassVar[Group] = {"mean": U}
     client: ClassVar[Group] = {"x": U}
     local: ClassVar[Group] = {"x": U}
     message: ClassVar[Group] = {"x": U}
     mixed: ClassVar[tuple[str, ...]] = ("x",)
-    recorded: ClassVar[tuple[str, ...]] = ("G_u", "B", "consensus2")
+    recorded: ClassVar[tuple[str, ...]] = (*RECORDS, "consensus2")
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The starting point."""
@@ -63,15 +62,8 @@ class Dsgd(Algorithm):
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
         """Those at the mean, and consensus2 = (1/n) sum_i ||x_i - mean||^2."""
-        found = super().records(server, client, {**gradient, "v": 0 * gradient[U]}, p)
-        return {
-            **{name: found[name] for name in ("G_u", "B", "f")},
-            "consensus2": (square(client["x"] - server["mean"]),),
-        }
-
-    def metric(self, rate: float, n: int) -> dict[str, float]:
-        """The squared gradient at the mean."""
-        return {"G_u": 1.0}
+        found = super().records(server, client, gradient, p)
+        return {**found, "consensus2": (square(client["x"] - server["mean"]),)}
 
 
 class GradientTracking(Dsgd):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, U, Variables
 from ratecheck.algorithms.method import Method
 
 
@@ -21,12 +21,10 @@ class Saga(Algorithm):
     name: ClassVar[str] = "saga"
     title: ClassVar[str] = "SAGA"
     step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
-    blocks: ClassVar[tuple[str, ...]] = (U,)
     server: ClassVar[Group] = {"x": U, "mean": U}
     client: ClassVar[Group] = {"last": U}
     local: ClassVar[Group] = {"x": U, "new": U}
     message: ClassVar[Group] = {"change": U}
-    recorded: ClassVar[tuple[str, ...]] = ("G_u", "B")
 
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The gradient at the start."""
@@ -54,17 +52,6 @@ class Saga(Algorithm):
         """Step along the corrected gradient; the mean of what is remembered."""
         direction = server["mean"] + total["change"] / p["m"]
         return {"x": server["x"] - p["gamma_u"] * direction, "mean": server["mean"] + total["change"] / p["n"]}
-
-    def records(
-        self, server: Variables, client: Variables, gradient: Variables, p: Parameters
-    ) -> dict[str, tuple[Term, ...]]:
-        """G_u, B and f at the server's point."""
-        found = super().records(server, client, {**gradient, "v": 0 * gradient[U]}, p)
-        return {name: found[name] for name in ("G_u", "B", "f")}
-
-    def metric(self, rate: float, n: int) -> dict[str, float]:
-        """The squared gradient."""
-        return {"G_u": 1.0}
 
 
 METHODS = (Method("saga", "SAGA", Saga(), {"K": 1}, personal=False),)
