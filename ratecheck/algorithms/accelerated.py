@@ -17,7 +17,7 @@ import math
 import threading
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import Group, Parameters, Term, U, Variables, square, square_of_mean
+from ratecheck.algorithms.algorithm import Group, Parameters, Term, U, Variables, of_envelopes
 from ratecheck.algorithms.method import Method
 from ratecheck.algorithms.momentum import OneStep
 from ratecheck.errors import InputError
@@ -215,8 +215,7 @@ class HalpernProximal(Halpern):
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
         """||grad F||^2 for the average F of the envelopes, and the mean of ||grad F_i||^2."""
-        slope = p["lambda_"] * (server["x"] - gradient[U])
-        return {"grad_F2": (square_of_mean(slope),), "spread_F2": (square(slope),)}
+        return of_envelopes(p["lambda_"] * (server["x"] - gradient[U]))
 
     def metric(self, rate: float, n: int) -> dict[str, float]:
         """||grad F||^2."""

@@ -81,6 +81,11 @@ def value(factor: float = 1.0) -> Term:
     return Term(TermOver.VALUES, factor)
 
 
+def of_envelopes(slope: Any) -> dict[str, tuple[Term, ...]]:
+    """||grad F||^2 for the average F of the envelopes F_i, and (1/n) sum_i ||grad F_i||^2; ``slope`` is grad F_i."""
+    return {"grad_F2": (square_of_mean(slope),), "spread_F2": (square(slope),)}
+
+
 def by_work(shares: Array, work: Array) -> Array:
     """``shares_i work_i / sum_j shares_j work_j``: the weights of clients whose messages grow with their work."""
     return shares * work / (shares @ work)

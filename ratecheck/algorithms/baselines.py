@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables, square, square_of_mean
+from ratecheck.algorithms.algorithm import Algorithm, Group, Parameters, Term, U, Variables, of_envelopes
 from ratecheck.algorithms.method import Method
 
 
@@ -164,8 +164,7 @@ class PFedMe(Algorithm):
         self, server: Variables, client: Variables, gradient: Variables, p: Parameters
     ) -> dict[str, tuple[Term, ...]]:
         """||grad F||^2 for the average F of the envelopes, and the mean of ||grad F_i||^2."""
-        slope = p["lambda_"] * (server["w"] - gradient[U])
-        return {"grad_F2": (square_of_mean(slope),), "spread_F2": (square(slope),)}
+        return of_envelopes(p["lambda_"] * (server["w"] - gradient[U]))
 
     def score(self, server: Variables, client: Variables, gradient: Variables, p: Parameters) -> Variables:
         """The envelope's gradient at the server's model."""
