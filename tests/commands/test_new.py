@@ -55,6 +55,52 @@ EDITED = {
     },
 }
 
+# Methods of one's own in front of the template's theorem, what is edited in it, and how many lines they may take.
+# Heavy ball with momentum 1/2: z_t = 2 x_t - x_{t-1} makes steps -2 gamma grad f(x_t), so that f(z_t) falls by at least
+# gamma ((1 - 2 L gamma) ||grad f(x_t)||^2 - L^2 ||x_t - x_{t-1}||^2), and the ||x_t - x_{t-1}||^2 add up to at most
+# 4 gamma^2 times the sum of the squared gradients. With gamma <= 1/(4 L) a quarter of these is left.
+LINEAR = """
+class HeavyBall(FedAvgP):
+    server = {"u": "u", "before": "u"}
+
+    def start_server(self, point, clients, p):
+        return {"u": point["u"], "before": point["u"]}
+
+    def aggregate(self, server, total, p):
+        pull = (server["u"] - server["before"]) / 2
+        return {"u": total["u"] / p["m"] + pull, "before": server["u"]}
+"""
+# Steps of length gamma: f falls by gamma ||g|| - L gamma^2/2 a round, so the mean of ||g|| is at most
+# F_0/(gamma T) + L gamma/2; the least ||g||^2 is at most the square of that.
+NORMALISED = """
+class Normalised(FedAvgP):
+    linear = False
+
+    def step(self, local, gradient, p):
+        norm = np.linalg.norm(gradient["u"], axis=-1, keepdims=True)
+        return {**local, "u": local["u"] - p["gamma_u"] * gradient["u"] / np.maximum(norm, 1e-300)}
+"""
+REGISTERED = """
+METHODS["own"] = Method("own", "a method of my own", {name}(), {{"gamma_v": 1, "eta_v": 1}}, personal=False)
+"""
+IMPORTS = """
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.fedavg_p import FedAvgP
+"""
+METHODS_OF_ONES_OWN = {
+    "HeavyBall": (LINEAR, 25, {
+        'algorithm="fedavg"': 'algorithm="own"',
+        '{"gap": "2*F_0/(gamma_u*T)"}': '"4*F_0/(gamma_u*T)"',
+        '"gamma_u <= 1/L"': '"gamma_u <= 1/(4*L)"',
+    }),
+    "Normalised": (NORMALISED, 30, {
+        'algorithm="fedavg"': 'algorithm="own"',
+        'over="mean_of_rounds"': 'over="best_round"',
+        '{"gap": "2*F_0/(gamma_u*T)"}': '"(F_0/(gamma_u*T) + L*gamma_u/2)**2"',
+        '    conditions=["gamma_u <= 1/L"],\n': "",
+    }),
+}  # fmt: skip
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
@@ -145,6 +191,28 @@ def test_another_theorem_is_a_few_lines_away(mine, cli, key):
             assert number(getattr(ours, side), values) == pytest.approx(number(getattr(theirs, side), values))
     done = cli("verify", "mine.py:descent", "n=3", "T=12", *(["K=3"] if "K" not in found.settings else []), "--json")
     assert (done.returncode, json.loads(done.stdout)["verdict"]) == (0, "HOLDS"), done.stdout
+
+
+@pytest.mark.parametrize("name", METHODS_OF_ONES_OWN)
+def test_a_method_of_ones_own_is_a_few_lines_more(mine, cli, name):
+    """A class and its registration in front of the theorem: 25 lines for a linear one, 30 for another, with blank ones.
+
+    Its theorem holds; with a hundredth of the right side it is refuted.
+    """
+    code, most, changes = METHODS_OF_ONES_OWN[name]
+    imports = IMPORTS if "np." not in code else f"\nimport numpy as np\n{IMPORTS}"
+    added = f"{imports}\n{code}\n{REGISTERED.format(name=name)}"
+    assert len(added.splitlines()) <= most
+    text = edited(mine.read_text(), changes)
+    head = "from bounds.theorem import theorem\n"
+    mine.write_text(text.replace(head, head + added))
+    done = cli("verify", "mine.py:descent", "n=4", "T=60", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["verdict"]) == (0, "HOLDS"), done.stdout + done.stderr
+    assert found["engine"] == ("exact" if code == LINEAR else "step")
+    (line,) = (line for line in mine.read_text().splitlines() if line.startswith("    right="))
+    mine.write_text(mine.read_text().replace(line, line.replace('right="', 'right="0.01*')))
+    assert cli("verify", "mine.py:descent", "n=4", "T=60").returncode == 1
 
 
 def test_python_writes_it_too(here):
