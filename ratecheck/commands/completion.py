@@ -56,7 +56,9 @@ def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
         return [CompletionItem(incomplete, type="file")]
     known = catalogue()
     words = [name for name in known if command in _KEYS]
-    words += sorted({key.partition("/")[0] for key in known}) if command in _PAPERS else []
+    # The classics are no paper: they have a list, and no proofs to audit.
+    papers = {key.partition("/")[0] for key in known} - ({"classics"} if command != "list" else set())
+    words += sorted(papers) if command in _PAPERS else []
     words += _files(incomplete)
     if command in _VALUES:
         taken = {word.partition("=")[0] for word in given}
@@ -69,7 +71,7 @@ def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 def catalogue() -> dict[str, list[str]]:
-    """The parameters of every statement of the catalogue, by its key."""
+    """The parameters of every statement of the catalogue and of the classics, by its key."""
     store, stamp = Store.of("completion", ".json"), _stamp()
     if kept := store.get(stamp):
         found: dict[str, list[str]] = json.loads(kept)
@@ -77,7 +79,7 @@ def catalogue() -> dict[str, list[str]]:
     # SymPy is imported here, once for each state of the catalogue.
     bounds = importlib.import_module("bounds")
     found = {}
-    for statement in (each for paper in bounds.PAPERS for each in bounds.statements(paper)):
+    for statement in (each for paper in (*bounds.PAPERS, bounds.CLASSICS) for each in bounds.statements(paper)):
         named = [*statement.parameters, *statement.vocabulary.aliases]
         found[statement.key] = [name for name in named if name not in statement.settings]
     store.put(stamp, json.dumps(found).encode())

@@ -54,6 +54,14 @@ def test_commands_keys_and_parameters(offered, shell):
     assert "--schema" in offered("lint", "--", shell=shell)[0]
 
 
+def test_classics_are_offered(offered):
+    """With their keys and parameters, like statements of the catalogue."""
+    found, _ = offered("verify", "classics/sgd-")
+    assert found == [each.key for each in bounds.statements("classics") if each.key.startswith("classics/sgd-")]
+    assert found
+    assert "gamma_u=" in offered("bound", found[0], "ga")[0]
+
+
 def test_every_command_is_offered(offered):
     """In the order of the help."""
     assert offered("")[0] == [*COMMANDS] or set(COMMANDS) <= set(offered("")[0])
@@ -74,6 +82,8 @@ def test_papers_and_files(offered, tmp_path):
     assert "pf.txt" not in offered("lint", "pf")[0]
     assert "pfl" not in offered("bound", "pf")[0]
     assert offered("list", "fl")[0] == ["flame"]
+    assert offered("list", "cl")[0] == ["classics"]
+    assert "classics" not in offered("audit", "cl")[0]
     assert offered("nonsense", "p")[0] == []
 
 
@@ -88,12 +98,13 @@ def test_no_numerical_package_is_imported(offered):
 
 
 def test_keys_are_those_of_the_catalogue(monkeypatch, tmp_path):
-    """Also where nothing can be kept, and where what was kept is damaged."""
+    """And of the classics; also where nothing can be kept, and where what was kept is damaged."""
     monkeypatch.setenv("RATECHECK_CACHE", str(tmp_path))
-    assert [*catalogue()] == [*bounds.keys()]
+    known = [*bounds.keys(), *(each.key for each in bounds.statements(bounds.CLASSICS))]
+    assert [*catalogue()] == known
     [kept] = (tmp_path / "completion").iterdir()
     kept.write_text("nonsense")
-    assert [*catalogue()] == [*bounds.keys()]
+    assert [*catalogue()] == known
     monkeypatch.setenv("RATECHECK_CACHE", "/dev/null/nowhere")
     assert "gamma" in catalogue()["pfl/theorem-3.7"]
 
