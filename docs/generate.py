@@ -637,11 +637,19 @@ def _concluded(conclusion: Conclusion) -> tuple[str, str]:
 
 
 def _step(f: StepResult) -> tuple[str, ...]:
+    room = _room().get(f.id, {"unused": (), "loose": ()})
     notes = [f.evidence]
-    notes += [f"not needed: {name}" for name in f.unused]
-    notes += [f"room: {each}" for each in f.loose]
+    notes += [f"not needed: {name}" for name in room["unused"]]
+    notes += [f"room: {each}" for each in room["loose"]]
     notes += [f"repaired form: {f.repaired}"] if f.repaired else []
     return code(f.id), plain(f.location), plain(f.claim), f.kind, f.verdict.value, plain("; ".join(notes))
+
+
+@functools.cache
+def _room() -> Mapping[str, Any]:
+    """What steps hold without and the room of their constants, as kept in room.json."""
+    kept: Mapping[str, Any] = json.loads((HERE / "room.json").read_text())
+    return kept
 
 
 def methods() -> str:

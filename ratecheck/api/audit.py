@@ -102,6 +102,7 @@ def audit(
     paper: str | None = None,
     *,
     step: str | None = None,
+    room: bool = False,
     mutate: Literal[False] = False,
     certificates: str | Path | None = None,
     coq: str | Path | None = None,
@@ -113,6 +114,7 @@ def audit(
     paper: str | None = None,
     *,
     step: str | None = None,
+    room: bool = False,
     mutate: Literal[True],
     certificates: str | Path | None = None,
     coq: str | Path | None = None,
@@ -124,6 +126,7 @@ def audit(
     paper: str | None = None,
     *,
     step: str | None = None,
+    room: bool = False,
     mutate: bool,
     certificates: str | Path | None = None,
     coq: str | Path | None = None,
@@ -134,6 +137,7 @@ def audit(
     paper: str | None = None,
     *,
     step: str | None = None,
+    room: bool = False,
     mutate: bool = False,
     certificates: str | Path | None = None,
     coq: str | Path | None = None,
@@ -146,10 +150,12 @@ def audit(
     from. It may be a Python file with a tuple ``STEPS`` of `bounds.ledger.Step` beside statements of one's own,
     ``path/to/file.py`` or ``path/to/file.py:name``; what they follow from in the catalogue is examined too, but for
     ``mutate``. ``certificates`` is a file for `recheck.py`, ``coq`` one of lemmas for Coq (``.v``), of the same proofs.
-    ``step`` is the id of a single step, and no other one is examined. With ``mutate`` every printed constant, exponent
-    and direction is changed, and what is compared in a few ways, one at a time, and the result says whether that is
-    noticed. Takes minutes; answers are kept, but for steps of a file that are functions. ``workers`` is the number of
-    processes, one per core by default; with ``scheduler``, the address of a Dask scheduler, its workers do it.
+    ``step`` is the id of a single step, and no other one is examined. With ``room``, and of a single step, also what
+    hypotheses it holds without and how far its constants can move; that takes several times as long. With ``mutate``
+    every printed constant, exponent and direction is changed, and what is compared in a few ways, one at a time, and
+    the result says whether that is noticed. Takes minutes; answers are kept, but for steps of a file that are
+    functions. ``workers`` is the number of processes, one per core by default; with ``scheduler``, the address of a
+    Dask scheduler, its workers do it.
     Raises `InputError` for a paper without a ledger, for a statement without steps, for an unknown step, for a file
     with a ledger that cannot be used, such as one with a step whose function fails, and for a file that cannot be
     written.
@@ -159,8 +165,11 @@ def audit(
     >>> found.conclusions["flame/theorem-1"].standing  # doctest: +SKIP
     """
     targets = _Targets.of(mutate, certificates, coq)
+    if mutate and room:
+        raise InputError("mutate and room: changed numbers have no room of their own; ask for one of the two")
+    room = room or step is not None
     if paper is not None and bounds.own.is_own(paper):
-        return _of_file(paper, step, mutate, targets, workers, scheduler)
+        return _of_file(paper, step, room, mutate, targets, workers, scheduler)
     papers = _papers(paper, step)
     modules = [ledger.module_of(name) for name in papers]
     statements = [statement for name in papers for statement in bounds.statements(name)]
@@ -168,7 +177,7 @@ def audit(
     if mutate:
         return _mutated(modules, ids, workers, scheduler)
     with executor(scheduler, workers) as where, progress("auditing") as report:
-        steps = ledger.audit(modules, ids, report, where)
+        steps = ledger.audit(modules, ids, report, where, room=room)
     proofs: list[dict[str, Any]] = []
     if targets.wanted or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:
@@ -182,6 +191,7 @@ def audit(
 def _of_file(
     address: str,
     step: str | None,
+    room: bool,
     mutate: bool,
     targets: _Targets,
     workers: int | None,
@@ -202,7 +212,7 @@ def _of_file(
     steps: list[StepResult] = []
     with executor(scheduler, workers) as where, progress("auditing") as report:
         for part, its in parts:
-            steps += ledger.audit([part], its, report, where)
+            steps += ledger.audit([part], its, report, where, room=room)
     proofs: list[dict[str, Any]] = []
     if targets.wanted or step is not None:
         with executor(scheduler, workers) as where, progress("writing certificates") as report:

@@ -41,7 +41,7 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How long to try: generations of the search for counterexamples, seconds for certificates and for z3."""
+    """How long to try: generations of the search for counterexamples, seconds for certificates and for z3 (0: not)."""
 
     generations: int = 16
     deep: int = 60

@@ -15,7 +15,7 @@ from ratecheck.algebra.time_limit import OutOfTime, limit
 from ratecheck.auditing.decide import decide
 from ratecheck.auditing.decision import Answer, Decision
 from ratecheck.auditing.mutation.probe import Probe
-from ratecheck.auditing.sanity import SECONDS, Hygiene, examine, satisfied
+from ratecheck.auditing.sanity import QUESTIONS, SECONDS, Hygiene, examine, satisfied
 
 # Several times what the hardest step of the four papers takes.
 STEP_SECONDS = 60.0
@@ -102,15 +102,18 @@ class StepResult:
 _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=True)
 
 
-def examine_step(step: Step) -> StepResult:
-    """The verdict on a step."""
+def examine_step(step: Step, *, room: bool = False) -> StepResult:
+    """The verdict on a step; with ``room`` also which hypotheses it does not need and how far its constants can move.
+
+    That takes twice as long as the verdict.
+    """
     started = time.process_time()
     probe = Probe(step.check)
     decision = _guarded(probe.settle)
     repaired = None
     if decision.answer is not Answer.TRUE and step.repaired is not None:
         repaired = _mended(step.repaired)
-    hygiene = _examined(probe) if decision.true else _NOTHING
+    hygiene = _examined(probe, QUESTIONS if room else 0) if decision.true else _NOTHING
     vacuous = decision.evidence.startswith("vacuous") or (decision.true and hygiene.satisfiable is False)
     evidence = decision.evidence
     if vacuous and decision.true:
@@ -167,9 +170,9 @@ def _guarded(work: Any) -> Decision:
         return Decision(answer=Answer.UNKNOWN, evidence=f"the check failed with {type(error).__name__}: {error}")
 
 
-def _examined(probe: Probe) -> Hygiene:
+def _examined(probe: Probe, questions: int) -> Hygiene:
     try:
-        return examine(probe)
+        return examine(probe, questions)
     except Exception:  # noqa: BLE001  # the verdict stands without remarks
         return _NOTHING
 

@@ -37,6 +37,7 @@ from ratecheck.auditing.decision import FULL, Answer, Decision, Effort
 _SIGN_SPLITS = 3
 _SEARCH_SECONDS = 1.5
 ZERO = sp.Integer(0)
+_UNKNOWN = Decision(answer=Answer.UNKNOWN, evidence="neither a certificate nor a counterexample was found")
 
 Part: TypeAlias = SubstitutionCertificate | Combination | Chain
 
@@ -60,16 +61,17 @@ def decide(claim: Scalar, effort: Effort = FULL, region: SearchRegion | None = N
     if found is not None:
         return refuted(claim, found)
     # What is easy to prove takes little time; what is not may well be false.
-    proved = prove(claim, dataclasses.replace(effort, seconds=effort.seconds / 4))
+    proved, ended = _in_time(claim, effort.seconds / 4)
     if proved is not None:
         return proved
     found = searched(claim, effort.deep, region)
     if found is not None:
         return refuted(claim, found)
-    proved = prove(claim, effort)
+    # A search for a proof that came to its end would end alike.
+    proved = None if ended else prove(claim, effort)
     if proved is not None:
         return proved
-    return _by_solver(claim, effort)
+    return _by_solver(claim, effort) if effort.solver else _UNKNOWN
 
 
 def searched(claim: Scalar, generations: int, region: SearchRegion | None = None) -> Counterexample | None:
@@ -97,11 +99,16 @@ def refuted(claim: Scalar, found: Counterexample) -> Decision:
 
 def prove(claim: Scalar, effort: Effort = FULL) -> Decision | None:
     """A certified proof, if one is found in time."""
+    return _in_time(claim, effort.seconds)[0]
+
+
+def _in_time(claim: Scalar, seconds: float) -> tuple[Decision | None, bool]:
+    """A certified proof, if one is found in so many seconds, and whether the search came to its end."""
     try:
-        with limit(effort.seconds):
-            return _prove(claim)
+        with limit(seconds):
+            return _prove(claim), True
     except OutOfTime:
-        return None
+        return None, False
 
 
 def _prove(claim: Scalar) -> Decision | None:
@@ -464,7 +471,7 @@ def _by_solver(claim: Scalar, effort: Effort) -> Decision:
         with limit(4 * effort.solver + 10):
             return _ask(claim, effort)
     except (OutOfTime, ValueError):
-        return Decision(answer=Answer.UNKNOWN, evidence="neither a certificate nor a counterexample was found")
+        return _UNKNOWN
 
 
 def _ask(claim: Scalar, effort: Effort) -> Decision:

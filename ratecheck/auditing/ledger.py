@@ -97,12 +97,17 @@ def audit(
     ids: Collection[str] | None = None,
     progress: Progress | None = None,
     workers: int | Executor | None = None,
+    *,
+    room: bool = False,
 ) -> list[StepResult]:
-    """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order."""
+    """The findings on the steps of some ledgers, all of them or those of ``ids`` alone, in printed order.
+
+    With ``room`` also what hypotheses are not needed and what room constants have.
+    """
     from ratecheck.auditing.finding import StepResult
 
     found = []
-    for ledger, fields in _over_steps("findings", modules, ids, progress, workers):
+    for ledger, fields in _over_steps("room" if room else "findings", modules, ids, progress, workers):
         result = StepResult.read(fields)
         if isinstance(ledger, OwnLedger):
             found.append(dataclasses.replace(result, file=ledger.path).filed(ledger.faults.get(result.id)))
@@ -241,7 +246,7 @@ def work_on(work: str, module: Ledger, position: int, folder: str | None) -> tup
             found, lasting = work_on("findings", module, position, folder)
             kept = exported(step, StepResult.read(found))
         else:
-            kept = (examine_step(step) if work == "findings" else test_step(step)).fields()
+            kept = (test_step(step) if work == "mutants" else examine_step(step, room=work == "room")).fields()
             lasting = SOLVER.killed == killed
         if lasting and key is not None:
             store.put(key, kept)

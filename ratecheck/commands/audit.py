@@ -16,6 +16,7 @@ from ratecheck.errors import InputError
 @click.command(name="audit")
 @click.argument("paper", metavar="[PAPER|KEY|FILE.py]", required=False)
 @click.option("--step", metavar="ID", help="Only the step of this id, in detail.")
+@click.option("--room", is_flag=True, help="Also which hypotheses are not needed, and what room constants have.")
 @click.option("--mutate", is_flag=True, help="Change every number, the direction and what is compared, one at a time.")
 @click.option("--certificates", metavar="FILE.json", help="Write the proofs to a file that recheck.py checks.")
 @click.option("--coq", metavar="FILE.v", help="Write the proofs as lemmas that Coq checks.")
@@ -26,6 +27,7 @@ from ratecheck.errors import InputError
 def command(
     paper: str | None,
     step: str | None,
+    room: bool,
     mutate: bool,
     certificates: str | None,
     coq: str | None,
@@ -40,13 +42,14 @@ def command(
     and STEPS, the steps of their proofs; FILE.py:NAME is one of these statements.
     Each step is PROVED with a certificate or on a solver's word, CHECKED on instances, or refuted by numbers.
     Then follows what this means for each statement, and a list of errata. Exit code 1 where a step is false, 3 where
-    one is not decided.
+    one is not decided. With --room, which takes several times as long, and with --step it also says which hypotheses a
+    step holds without, and by how much each of its constants can be made sharper.
     """
     if graph is not None:
         if paper is not None and ".py" in paper:
             # A file has lines of proofs only, none of the implications between them that are drawn.
             raise InputError("graphs are drawn for statements of the catalogue only: leave out --graph")
-        if paper is None or "/" not in paper or step is not None or mutate or certificates or coq:
+        if paper is None or "/" not in paper or step is not None or room or mutate or certificates or coq:
             raise InputError(
                 "--graph is of one statement: give KEY --graph FILE, without --step, --mutate and the like"
             )
@@ -54,7 +57,14 @@ def command(
         print_result(drawn, as_json=as_json)
         return int(drawn.graph.grade is Grade.FALSE)
     found = audit(
-        paper, step=step, mutate=mutate, certificates=certificates, coq=coq, workers=workers, scheduler=scheduler
+        paper,
+        step=step,
+        room=room,
+        mutate=mutate,
+        certificates=certificates,
+        coq=coq,
+        workers=workers,
+        scheduler=scheduler,
     )
     print_result(found, as_json=as_json)
     # Of changed numbers none is a finding about a paper.

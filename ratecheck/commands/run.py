@@ -23,7 +23,11 @@ from ratecheck.commands.arguments import (
 @click.option("--replicates", type=click.IntRange(min=2), help="Replicates of every curve, instead of the file's.")
 @threads_option
 @click.option("--only", multiple=True, metavar="NAME", help="Only this figure; may be given several times.")
-@click.option("--quick", is_flag=True, help="A smoke test: fewer rounds and replicates, verdicts marked as such.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="A smoke test: fewer rounds and replicates, verdicts marked as such, figures as PNG only.",
+)
 @scheduler_option
 @click.option("--shard", metavar="I/N", help="Only the cells of part I of N, and no claims: for arrays of jobs.")
 @json_option

@@ -144,10 +144,12 @@ def counts_text(findings: Sequence[StepResult]) -> str:
         bases = ", ".join(
             f"{sum(f.basis == b for f in own)} {name}" for b, name in _BASIS.items() if any(f.basis == b for f in own)
         )
-        room = f"{sum(bool(f.loose) for f in own)} with room"
-        if part := sum(not f.asked for f in own):
-            room += f", {part} asked about in part"
-        lines.append(f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}; {room}")
+        line = f"{paper}: {len(own)} steps; {verdicts}; {bases or 'nothing proved'}"
+        if any(f.asked for f in own if f.basis):
+            line += f"; {sum(bool(f.loose) for f in own)} with room"
+            if part := sum(not f.asked for f in own):
+                line += f", {part} asked about in part"
+        lines.append(line)
     return "\n".join(lines)
 
 

@@ -47,13 +47,14 @@ from ratecheck.algebra.polynomial import System
 from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.smt import Solver
 from ratecheck.algebra.smt import decide as ask_solver
+from ratecheck.algebra.time_limit import OutOfTime
 from ratecheck.api import audit as public
 from ratecheck.auditing import cache_key as content
 from ratecheck.auditing import conclusions, errata, finding, inequality, ledger
 from ratecheck.auditing import gram as quadratic
 from ratecheck.auditing import sanity as hygiene
 from ratecheck.auditing.decide import decide
-from ratecheck.auditing.decision import FULL, Answer, Decision
+from ratecheck.auditing.decision import FULL, QUICK, Answer, Decision
 from ratecheck.auditing.mutation import analysis, probe
 from ratecheck.views import audit as audit_view
 
@@ -516,11 +517,49 @@ def test_remarks_are_counted_not_timed(monkeypatch):
     assert asked
     few = hygiene.examine(probe.Probe(claim), 2)
     assert not few.complete
-    monkeypatch.setattr(hygiene.examine, "__defaults__", (2,))
-    found = finding.examine_step(step("toy/many-1", claim))
+    monkeypatch.setattr(finding, "QUESTIONS", 2)
+    found = finding.examine_step(step("toy/many-1", claim), room=True)
     assert not found.asked
     assert found.verdict is finding.StepVerdict.PROVED
-    assert "1 asked about in part" in audit_view.counts_text([found])
+    assert "1 asked about in part" not in audit_view.counts_text([found])
+    monkeypatch.setattr(finding, "QUESTIONS", hygiene.QUESTIONS)
+    whole = finding.examine_step(step("toy/many-1", claim), room=True)
+    assert whole.asked
+    assert "2 with room, 1 asked about in part" in audit_view.counts_text([found, whole])
+
+
+def test_room_is_asked_about_only_where_that_is_wanted():
+    """The verdict is the same; without it a step says that nothing was asked, and the counts say nothing of room."""
+    claim = step(
+        "toy/room-1", scalar(x + y, "<=", 3, below(x, 1, "first"), below(y, 1, "second"), above(z, 1, "third"))
+    )
+    short, whole = finding.examine_step(claim), finding.examine_step(claim, room=True)
+    assert short.verdict is whole.verdict is finding.StepVerdict.PROVED
+    assert (short.witness, short.vacuous) == (whole.witness, whole.vacuous)
+    assert (short.unused, short.loose, short.asked) == ((), (), False)
+    assert whole.unused == ("third",)
+    assert len(whole.loose) == 1
+    assert "room" not in audit_view.counts_text([short])
+    assert "1 with room" in audit_view.counts_text([whole])
+
+
+def test_an_inequality_that_nothing_proves_is_searched_once(monkeypatch):
+    """A search for a proof that came to its end is not made again; one that ran out of time is."""
+    unproved = scalar(x**3 + 1, ">=", x**2 + sp.Rational(1, 100))
+    calls = []
+    monkeypatch.setattr(inequality, "_prove", lambda _: calls.append(1))
+    monkeypatch.setattr(inequality, "searched", lambda *_: None)
+    effort = dataclasses.replace(QUICK, solver=0)
+    assert inequality.decide(unproved, effort).answer is Answer.UNKNOWN
+    assert len(calls) == 1
+
+    def endless(_):
+        calls.append(1)
+        raise OutOfTime
+
+    monkeypatch.setattr(inequality, "_prove", endless)
+    assert inequality.decide(unproved, effort).answer is Answer.UNKNOWN
+    assert len(calls) == 3
 
 
 def test_a_question_that_takes_too_long_is_the_last(monkeypatch):

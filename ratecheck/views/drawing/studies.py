@@ -57,6 +57,8 @@ _SUFFIXES = (".png", ".svg", ".pdf")
 def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bool = True) -> list[Path]:
     """One PNG, SVG and PDF per figure, and with ``together`` one of each with all of them; returns the paths.
 
+    Of a smoke test there are PNGs alone: the other two take as long again as all the rest of it.
+
     Lines are means over replicates, bands pointwise 95% intervals of that mean; where a claim is about the
     steady state, a black line marks the window taken for it, at its mean, and dots carry that level on. Raises
     `InputError` where a file cannot be written.
@@ -67,7 +69,7 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
             # Laid out once for all formats: that takes longer than writing any of them.
             sheet.draw_without_rendering()
             sheet.set_layout_engine("none")
-            for suffix in _SUFFIXES:
+            for suffix in _SUFFIXES[:1] if findings.study.quick else _SUFFIXES:
                 paths.append(folder / f"{name}{suffix}")
                 save(sheet, paths[-1])
     return paths
