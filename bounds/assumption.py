@@ -58,6 +58,7 @@ class Assumption(Enum):
     FULL_PARTICIPATION = "every client takes part in every round"
     NO_PERSONAL = "no personal variables"
     NO_SHARED = "no shared variable"
+    UNEQUAL_STEPS = "client i takes K_i local steps in a round, which may differ from client to client"
     INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
     MARTINGALE = "each vector has mean zero whatever those before it are"
     LOWER_LEVEL = ("every lower-level function strongly convex in y", "mu_g")

@@ -8,6 +8,7 @@ of the method. A method of one's own that says that it is not linear is run by c
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from abc import ABC, abstractmethod
@@ -416,7 +417,10 @@ class LinearMaps:
     ) -> Array:
         blocks = self.algorithm.blocks
         if kind is not None:
-            p = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}  # type: ignore[misc]
+            numbers = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}
+            # Some mappings say why a parameter is missing.
+            p = copy.copy(p)
+            p.update(numbers)  # type: ignore[attr-defined]  # all of them are dictionaries
         # This package's own functions are tried once: what is linear at some parameters is so at others.
         function = type(self.algorithm), type(getattr(self.algorithm, "inner", None)), name, kind
         reader = _Reader(self.algorithm, name, inputs, blocks, kind=kind, tried=function in _TRIED)

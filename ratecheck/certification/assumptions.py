@@ -167,6 +167,7 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.FULL_PARTICIPATION: Certification(_PATTERN),
     Assumption.NO_PERSONAL: Certification("the problem's blocks of variables"),
     Assumption.NO_SHARED: Certification("the problem's blocks of variables"),
+    Assumption.UNEQUAL_STEPS: Certification("the numbers of local steps that are given"),
     Assumption.INDEPENDENT_SAMPLING: Certification("vectors that are drawn beforehand", _without_run),
     Assumption.MARTINGALE: Certification("vectors with random signs", _without_run),
     Assumption.LOWER_LEVEL: Certification(_PROBLEM, _two_levels, lower_level=True),

@@ -34,7 +34,8 @@ def used(statement: Statement) -> frozenset[str]:
 def own(vocabulary: Vocabulary) -> list[str]:
     """The symbols that are not those of the vocabulary that it builds on."""
     bases = [COMMON, *map(bounds.vocabulary, (*bounds.PAPERS, *bounds.BESIDE))]
-    inside = [base for base in bases if all(one.name in vocabulary and vocabulary[one.name] is one for one in base)]
+    own = {one.name: one for one in vocabulary}
+    inside = [base for base in bases if all(own.get(one.name) is one for one in base)]
     base = max(inside, key=lambda each: sum(1 for _ in each), default=None)
     known = {quantity.name for quantity in base} if base is not None else {each.name for each in COMMON}
     return [quantity.name for quantity in vocabulary if quantity.name not in known]

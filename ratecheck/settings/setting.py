@@ -26,7 +26,7 @@ from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
 from ratecheck.problems import Problem
 from ratecheck.settings import pointwise as points
-from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation, method_of, within
+from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation, method_of, steps_of_all, within
 from ratecheck.settings.measured import measured
 
 _ENGINES = ("auto", "exact", "step")
@@ -221,6 +221,9 @@ def resolve(
     if method is not None:
         method.check_problem(problem)
     vocabulary = statement.vocabulary
+    given, unequal = steps_of_all(statement, given, problem.n)
+    if unequal:
+        raise InputError(unequal)
     found = Values().plus(statement.resolve(given), "given")
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})

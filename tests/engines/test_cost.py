@@ -21,6 +21,7 @@ PAPERS = {
     "simfbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
     "shrofbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
     "parallel-sgd": ({}, {}),  # nothing is shared
+    "fednova": ({"u": 1}, {"u": 1}),  # x; the mean local gradient
     "dsgd": ({"u": 1}, {"u": 1}),  # x_j of every neighbour
     "gradient-tracking": ({"u": 2}, {"u": 2}),  # x_j and what it tracks
 }

@@ -132,6 +132,11 @@ GORBUNOV: Numbered = partial(
     "Gorbunov, Hanzely, Richtárik (2020)",
     "A unified theory of SGD: variance reduction, sampling, quantization and coordinate descent",
 )
+WANG_FEDNOVA: Numbered = partial(
+    printed,
+    "Wang, Liu, Liang, Joshi, Poor (2020)",
+    "Tackling the objective inconsistency problem in heterogeneous federated optimization",
+)
 KOLOSKOVA: Numbered = partial(
     printed,
     "Koloskova, Loizou, Boreiri, Jaggi, Stich (2020)",

@@ -88,7 +88,7 @@ class OwnRounds:
             for i, p in enumerate(self._parameters)
         ]
         average = {name: sum(each[name] for each in clients) / len(clients) for name in setup.algorithm.client}
-        (server,) = self.functions("start_server", (points[0], average), self._parameters[0])
+        (server,) = self.functions("start_server", (points[0], average), setup.parameters())
         return server, clients
 
     def _round(
