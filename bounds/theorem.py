@@ -419,7 +419,7 @@ class _Fields:
 
 _SHOWN = 20
 # Certified, though no theorem of the catalogue has a symbol for it.
-_WITHOUT_SYMBOL = ("convexity", "interpolation", "L_u", "L_uv", "L_v", "L_vu")
+_WITHOUT_SYMBOL = ("convexity", "interpolation", "L_u", "L_uv", "L_v", "L_vu", "least_steps", "most_steps")
 
 
 def _vocabulary(

@@ -59,5 +59,5 @@ FACTS: Mapping[str, tuple[Callable[[Work], float], str]] = {
     "mean_work": (lambda work: float(work.shares @ work.sums), "sum of p_i |a_i|_1"),
 }
 # Facts that a smaller number would state as well, and those that only one number states.
-LOWER = frozenset({"least_coefficient", "least_weight", "least_work", "least_steps"})
-ALONE = frozenset({"mean_work"})
+LOWER = frozenset({"least_coefficient", "least_weight", "least_work"})
+ALONE = frozenset({"mean_work", "least_steps", "most_steps"})

@@ -93,6 +93,11 @@ class Setup:
         """The matrix W (n, n) by which clients are mixed after every round; None for methods that do not mix."""
         return self.trace.mixing if self.algorithm.mixed else None
 
+    @property
+    def mixes(self) -> float:
+        """The probability with which a round mixes them; 1 for methods that do not mix."""
+        return self.trace.mixes if self.algorithm.mixed else 1.0
+
     @cached_property
     def functions(self) -> Functions:
         """Calls the algorithm's functions, where it is not linear."""
@@ -147,6 +152,7 @@ class Setup:
             "p": float(self.shares[i]),
             "norm": float(self.norms[i]),
             "mean_norm": self._mean_norm,
+            "mixes": self.mixes,
             **sizes,
         }
         if server and (self.local_steps != self.local_steps[0]).any():
@@ -363,14 +369,15 @@ def check_tabled(ready: Setup, engine: str) -> None:
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, samples that are drawn, who takes part, or what is sent."""
     batches = ready.problem.batch is not None
-    return bool(ready.noise.any()) or batches or ready.compression > 0 or not ready.trace.deterministic
+    coins = ready.compression > 0 or ready.mixes < 1
+    return bool(ready.noise.any()) or batches or coins or not ready.trace.deterministic
 
 
 def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     affine = ready.algorithm.linear and ready.problem.affine and not projects
-    return affine and ready.compression == 0 and ready.trace.deterministic
+    return affine and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:

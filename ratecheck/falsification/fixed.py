@@ -8,7 +8,7 @@ import numpy as np
 
 from bounds.statement import Statement
 from bounds.symbols import Role
-from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.certified_constants import ALONE, NOISE
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, positive, whole
@@ -65,7 +65,6 @@ def _fixable(statement: Statement) -> list[str]:
 
 
 def _may_be_fixed(statement: Statement, name: str) -> bool:
-    """Whether it is a step size, or a setting but the extremes of local steps, which are those of the clients."""
+    """Whether it is a step size, or a setting but such that each instance has a value of its own."""
     vocabulary = statement.vocabulary
-    extreme = vocabulary.facts.get(name) in ("least_steps", "most_steps")
-    return vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) and not extreme
+    return vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) and vocabulary.facts.get(name) not in ALONE

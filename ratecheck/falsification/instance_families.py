@@ -28,7 +28,7 @@ from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
-from ratecheck.participation import Participation, Trace
+from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.settings import pointwise as points
@@ -37,7 +37,7 @@ from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
-from ratecheck.settings.setting import Options, recordable, wanted
+from ratecheck.settings.setting import GRAPH, Options, recordable, wanted
 from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
@@ -344,6 +344,8 @@ class InstanceFamily:
         yield from (f"claim {name}" for name in self._claimable)
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.quiet:
             yield "probability"
+        if self._mixes_at_random:
+            yield "mixing"
 
     @cached_property
     def _steps_of_each(self) -> str:
@@ -883,11 +885,24 @@ class InstanceFamily:
             return _PIECE_BY_PIECE
         return _SAMPLED if self.shape.sampled else None
 
+    @property
+    def _says_who(self) -> bool:
+        """Whether constants depend on the pattern of an instance, which a statement does not fix alone."""
+        return bool(self.shape.trace) or self._mixes_at_random
+
+    @property
+    def _mixes_at_random(self) -> bool:
+        """Whether a round mixes clients on a graph with a probability of the instance's own."""
+        return Assumption.RANDOM_MIXING in self.statement.assumptions and not self.shape.quiet
+
     def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
         """A trace, or clients that are independent with some probability; None where the statement says who."""
         shape = self.shape
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
+        if self._mixes_at_random:
+            p = coordinate["mixing"]
+            return Graph.named(GRAPH, shape.n, 1.0 if p > _EDGE else max(p / _EDGE, 0.05))
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
             p = 1.0 if shape.quiet else coordinate["probability"]
             return assumed(
@@ -904,7 +919,7 @@ class InstanceFamily:
     ) -> dict[str, float]:
         if not self._claimable or all(coordinate[f"claim {name}"] <= _HONEST for name in self._claimable):
             return {}
-        found = certify(self.statement, problem, given, pattern if self.shape.trace else None)
+        found = certify(self.statement, problem, given, pattern if self._says_who else None)
         claims = {}
         for name in self._claimable:
             x = coordinate[f"claim {name}"]
@@ -929,7 +944,7 @@ class InstanceFamily:
         statement = self.statement
         if not wanted:
             return {}
-        found = certify(statement, problem, given, pattern if self.shape.trace else None)
+        found = certify(statement, problem, given, pattern if self._says_who else None)
         facts = statement.vocabulary.facts
         if any(math.isinf(c.value) for name, c in found.items() if facts[name] not in MEASURES):
             raise InputError("a constant does not exist")

@@ -15,7 +15,7 @@ from bounds.statement import Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
+from ratecheck.participation import Bernoulli, Graph, Participation, Trace, Uniform
 from ratecheck.problems import Piecewise, PiecewiseSamples, Quadratic
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
@@ -124,6 +124,8 @@ def _pattern_bits(pattern: Participation | None) -> int:
     if isinstance(pattern, Trace):
         # Clients that are away are what there is to say.
         return int((~pattern.matrix).sum())
+    if isinstance(pattern, Graph):
+        return bits(pattern.mixes)
     return sum(bits(x) for x in np.ravel(pattern.p)) if isinstance(pattern, Bernoulli) else 0
 
 
@@ -441,6 +443,8 @@ def other_numbers(state: ShrinkingState) -> None:
     if isinstance(pattern, Bernoulli):
         for p in sorted({*np.ravel(pattern.p).tolist()}):
             _simplify(state, p, partial(_likely, old=p))
+    if isinstance(pattern, Graph):
+        _simplify(state, pattern.mixes, _mixing)
 
 
 def _begun(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
@@ -453,6 +457,13 @@ def _likely(instance: Instance, new: float, old: float) -> Instance:
     assert isinstance(instance.participation, Bernoulli)
     p = instance.participation.p
     return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
+
+
+def _mixing(instance: Instance, new: float) -> Instance:
+    """On the same graph, whose rounds mix with another probability."""
+    assert isinstance(instance.participation, Graph)
+    graph = instance.participation
+    return replace(instance, participation=Graph(graph.mixing, graph.name, new))
 
 
 def step_sizes(state: ShrinkingState) -> None:

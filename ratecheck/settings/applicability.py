@@ -135,6 +135,8 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
     if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
         symbol = statement.vocabulary.run.get("participants", "m")
         return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
+    if pattern.mixes < 1 and Assumption.RANDOM_MIXING not in statement.assumptions:
+        return f"a round mixes with probability {pattern.mixes:g}, but the statement is about rounds that all mix"
     everybody = pattern.rate == 1
     for assumption in (each for each in CERTIFICATION if each in statement.assumptions):
         if CERTIFICATION[assumption].law and assumption not in pattern.satisfies:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from bounds.numbers import apart
 from bounds.statement import Given, Statement, number
 from bounds.symbols import Role
-from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
-from ratecheck.certification.local_work import ALONE
+from ratecheck.certification.certified_constants import ALONE, LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation

@@ -137,6 +137,22 @@ WANG_FEDNOVA: Numbered = partial(
     "Wang, Liu, Liang, Joshi, Poor (2020)",
     "Tackling the objective inconsistency problem in heterogeneous federated optimization",
 )
+DI_LORENZO: Numbered = partial(printed, "Di Lorenzo, Scutari (2016)", "NEXT: In-network nonconvex optimization")
+STICH_KARIMIREDDY: Numbered = partial(
+    printed,
+    "Stich, Karimireddy (2020)",
+    "The error-feedback framework: better rates for SGD with delayed gradients and compressed updates",
+)
+KOLOSKOVA_ASYNC: Numbered = partial(
+    printed,
+    "Koloskova, Stich, Jaggi (2022)",
+    "Sharper convergence guarantees for asynchronous SGD for distributed and federated learning",
+)
+PROXSKIP: Numbered = partial(
+    printed,
+    "Mishchenko, Malinovsky, Stich, Richtárik (2022)",
+    "ProxSkip: Yes! Local gradient steps provably lead to communication acceleration! Finally!",
+)
 KOLOSKOVA: Numbered = partial(
     printed,
     "Koloskova, Loizou, Boreiri, Jaggi, Stich (2020)",

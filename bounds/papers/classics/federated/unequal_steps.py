@@ -10,7 +10,7 @@ CLASSICS = (
     classic(
         "fednova-gradients",
         "FedNova, squared gradients",
-        WANG_FEDNOVA("Theorem 1, with other constants"),
+        WANG_FEDNOVA("the rate of FedNova, with constants"),
         left="G_u",
         over="mean_of_rounds",
         right={
