@@ -507,8 +507,8 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
         return [f"{'each ' * (n > 1)}taking part with probability {style.formula(listed)}"]
     graph = pattern if isinstance(pattern, Graph) else default_graph(instance.statement, n) if pattern is None else None
     if graph is not None:
-        p = f", of whose rounds each mixes with probability {style.formula(style.given(graph.mixes))}"
-        return [f"on {graph.kind_of_graph}{'' if graph.mixes == 1 else p}"]
+        often = f", of whose rounds each mixes with probability {style.formula(style.given(graph.mixes))}"
+        return [f"on {graph.kind_of_graph}{'' if graph.mixes == 1 else often}"]
     size = pattern.m if isinstance(pattern, Uniform) else m
     drawn = [] if size is None or size == n else [f"{_number(int(size))} of them drawn in every round"]
     return drawn if pattern is None or isinstance(pattern, Uniform) else [f"{pattern.kind} participation"]

@@ -8,6 +8,7 @@ from bounds.theorem import theorem
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.fedavg_p import FedAvgP
 from ratecheck.participation import Graph, Trace
+from ratecheck.problems import Piecewise, PiecewiseSamples
 
 STEPS, START, GAMMA, T = [1, 2, 5], np.array([1.0, -2.0]), 0.05, 8
 
@@ -152,11 +153,11 @@ def test_methods_of_ones_own(quadratic):
 def nova(right, **others):
     """About FedNova without noise, for any K_i."""
     defaults = {"conditions": ["gamma_u*L <= 1/10"], "algorithm": "fednova", "left": "G_u", "over": "mean_of_rounds"}
+    defaults["settings"] = {"m": "n", "sigma_u": 0, "eta_u": 1}
     return theorem(
         title="FedNova",
         assumptions=["smoothness", "full_participation", "no_personal", *others.pop("assumptions", ["unequal_steps"])],
         right=right,
-        settings={"m": "n", "sigma_u": 0, "eta_u": 1},
         vocabulary="textbook",
         **{**defaults, **others},
     )
@@ -235,8 +236,30 @@ def test_on_the_command_line(tmp_path, cli):
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
+def test_functions_with_kinks():
+    """The step engine follows them, against a plain replay; the exact one of such functions refuses by name."""
+    curvatures, slopes = (1.0, 0.5), (0.25, -0.125)
+    kinks = [[[-1.0, 1.0]], [[-1.0, 1.0]]]
+    problem = Piecewise(kinks, [[[0.0, c, 0.0]] for c in curvatures], [[slope] for slope in slopes])
+    fs = [lambda x, c=c, s=s: c * np.clip(x, -1, 1) + s for c, s in zip(curvatures, slopes, strict=True)]
+    x, wanted = np.zeros(1), []
+    for _ in range(6):
+        wanted.append(np.mean([f(x) for f in fs]) ** 2)
+        directions = [walked(f, x, k, gamma=0.05)[1] for f, k in zip(fs, (1, 3), strict=True)]
+        x = x - 0.05 * 2 * np.mean(directions, axis=0)
+    found = rc.verify(nova("100*F_0/(gamma_u*T)"), problem=problem, K=[1, 3], T=6, gamma_u=0.05)
+    assert (found.outcome, found.verdict.engine) == (rc.Outcome.HOLDS, "step")
+    assert found.left == pytest.approx(np.mean(wanted), rel=1e-12)
+    with pytest.raises(rc.InputError, match="local steps that differ by client are not followed rigorously"):
+        rc.verify(nova("F_0"), problem=problem, K=[1, 3], T=6, engine="exact")
+
+
 def test_who_refuses(quadratic):
-    """What happens inside a round, and interval arithmetic, know one K."""
+    """What happens inside a round, and noise on functions with kinks, know one K."""
+    samples = PiecewiseSamples([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.25]], clients=2)
+    noisy = nova("F_0*K_max/(gamma_u*T)", assumptions=["unequal_steps", "noise"], settings={"m": "n", "eta_u": 1})
+    with pytest.raises(rc.InputError, match="K has the shape .2,.: clients are equal, give one number"):
+        rc.verify(noisy, problem=samples, K=[1, 3], T=2, sigma_u=0.1, engine="exact")
     drift = nova("1000*F_0*gamma_u*K_max**3", left="E", algorithm="fedavg", over="every_round")
     assert rc.verify(drift, problem=quadratic, K=2, T=2).outcome is rc.Outcome.HOLDS
     with pytest.raises(rc.InputError, match="where all clients take the same number of local steps"):
