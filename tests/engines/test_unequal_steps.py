@@ -258,7 +258,7 @@ def test_who_refuses(quadratic):
     """What happens inside a round, and noise on functions with kinks, know one K."""
     samples = PiecewiseSamples([[[-1.0, 1.0]]], [[[0.0, 1.0, 0.0]]], [[0.25]], clients=2)
     noisy = nova("F_0*K_max/(gamma_u*T)", assumptions=["unequal_steps", "noise"], settings={"m": "n", "eta_u": 1})
-    with pytest.raises(rc.InputError, match="K has the shape .2,.: clients are equal, give one number"):
+    with pytest.raises(rc.InputError, match=r"K has the shape \(2,\): clients are equal, give one number"):
         rc.verify(noisy, problem=samples, K=[1, 3], T=2, sigma_u=0.1, engine="exact")
     drift = nova("1000*F_0*gamma_u*K_max**3", left="E", algorithm="fedavg", over="every_round")
     assert rc.verify(drift, problem=quadratic, K=2, T=2).outcome is rc.Outcome.HOLDS

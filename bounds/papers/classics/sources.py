@@ -138,11 +138,6 @@ WANG_FEDNOVA: Numbered = partial(
     "Tackling the objective inconsistency problem in heterogeneous federated optimization",
 )
 DI_LORENZO: Numbered = partial(printed, "Di Lorenzo, Scutari (2016)", "NEXT: In-network nonconvex optimization")
-STICH_KARIMIREDDY: Numbered = partial(
-    printed,
-    "Stich, Karimireddy (2020)",
-    "The error-feedback framework: better rates for SGD with delayed gradients and compressed updates",
-)
 KOLOSKOVA_ASYNC: Numbered = partial(
     printed,
     "Koloskova, Stich, Jaggi (2022)",
