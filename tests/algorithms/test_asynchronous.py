@@ -66,3 +66,13 @@ def test_a_cyclic_gradient_is_n_rounds_late(quadratic):
     fresh = rc.exact("fedavg", quadratic, Trace.cyclic(3, 1), K=1, eta_u=1.0, **run).records["G_u"]
     assert fresh[-1] < fresh[0]
     assert not late[-1] < 1e6 * late[0]
+
+
+def test_a_pattern_by_name_has_the_participants_that_a_statement_fixes():
+    """Where it says one client per round, ``cyclic`` is one client per round; another law than its own is said."""
+    found = rc.verify("classics/async-cyclic-gradients", participation="cyclic", n=4, T=20)
+    assert (found.outcome, found.left) == (
+        rc.Outcome.HOLDS, rc.verify("classics/async-cyclic-gradients", n=4, T=20).left
+    )  # fmt: skip
+    other = rc.verify("classics/async-uniform-gradients", participation="cyclic", n=4, T=20)
+    assert other.outcome is rc.Outcome.NOT_APPLICABLE

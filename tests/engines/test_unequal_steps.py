@@ -101,6 +101,15 @@ def test_noise_and_samples(quadratic, name):
     assert np.abs((drawn.mean(axis=0) - exact)[1:] / errors[1:]).max() < 4.5
 
 
+def test_fednova_with_equal_steps_is_fedavg(quadratic):
+    """With noise and sampled clients."""
+    run = {"K": 3, "T": T, "x0": START, "sigma_u": 1.0, "gamma_u": GAMMA, "eta_u": 0.7}
+    nova, plain = (
+        rc.exact(name, quadratic, Trace.uniform(3, 2), **run).records["G_u"] for name in ("fednova", "fedavg")
+    )
+    assert nova == pytest.approx(plain, rel=1e-12)
+
+
 def test_on_a_graph(quadratic):
     """DSGD with local steps of one's own."""
     M, c = quadratic.operator()
@@ -196,6 +205,12 @@ def test_a_statement_about_them(quadratic):
     small = nova("F_0/(1000*gamma_u*T)")
     assert rc.verify(small, problem=quadratic, K=[1, 2, 5], T=5).outcome is rc.Outcome.VIOLATED
     assert rc.bound(nova("K_bar + K_max - K_min"), K=[1, 2, 5]).value == pytest.approx(8 / 3 + 4)
+
+
+def test_lint_knows_the_symbols():
+    """None of the vocabulary is called one's own, used or not."""
+    found = rc.lint(nova("100*F_0*K_max**2/(gamma_u*K_min*T)"))
+    assert "is declared" not in str(found)
 
 
 def test_the_search_varies_them(tmp_path):
