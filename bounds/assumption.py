@@ -25,6 +25,7 @@ class Assumption(Enum):
     SMOOTHNESS = ("smoothness", "L")
     CONVEXITY = "every client's function is convex"
     STRONG_CONVEXITY = ("f, the mean of the clients' functions, is strongly convex", "mu")
+    CLIENTS_STRONG_CONVEXITY = ("every client's function is strongly convex", "mu_c")
     POLYAK_LOJASIEWICZ = ("f satisfies the Polyak-Lojasiewicz inequality", "mu_PL")
     BOUNDED_SUBGRADIENTS = ("every client's function is Lipschitz: subgradients have norms of at most M", "M")
     CONVEX_PART = "the objective has a convex part beside the clients' functions, whose proximal steps are taken"
@@ -58,6 +59,11 @@ class Assumption(Enum):
     FULL_PARTICIPATION = "every client takes part in every round"
     NO_PERSONAL = "no personal variables"
     NO_SHARED = "no shared variable"
+    UNEQUAL_STEPS = "client i takes K_i local steps in a round, which may differ from client to client"
+    RANDOM_MIXING = (
+        "a round mixes clients on a graph with one probability, along all edges or none, independently of all else",
+        "p_W",
+    )
     INDEPENDENT_SAMPLING = "the vectors do not depend on the sample"
     MARTINGALE = "each vector has mean zero whatever those before it are"
     LOWER_LEVEL = ("every lower-level function strongly convex in y", "mu_g")

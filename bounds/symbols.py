@@ -177,6 +177,34 @@ class Vocabulary:
         """
         self.maxima[name] = (ends, one)
 
+    def unequal_steps(self) -> Vocabulary:
+        """The same for clients with local steps K_i of their own, K being the symbol of the local steps here.
+
+        K_bar is their mean, K_min the least and K_max the largest of them; K may be given, one number or one per
+        client, and is no symbol any more. Where the paper has such a name already, nothing changes. Raises `InputError`
+        where it counts no local steps.
+        """
+        K = self.run.get("local_steps")
+        if K is None:
+            raise InputError("unequal_steps: the symbols have no number of local steps")
+        if any(K in alias.targets for alias in self.aliases.values()):
+            return self
+        found = Vocabulary(self)
+        del found._quantities[K]  # an object of this class
+        for name, latex, meaning in (
+            (f"{K}_bar", rf"\bar {K}", "local steps per round, averaged over the clients"),
+            (f"{K}_min", rf"{K}_{{\min}}", "least number of local steps of a client"),
+            (f"{K}_max", rf"{K}_{{\max}}", "largest number of local steps of a client"),
+        ):
+            found.define(name, latex, meaning, Domain.POSITIVE, Role.SETTING, 0, 0)
+        found.facts |= {f"{K}_min": "least_steps", f"{K}_max": "most_steps"}
+        targets: dict[str, Callable[[Sequence[float]], float]]
+        targets = {f"{K}_bar": lambda steps: sum(steps) / len(steps), f"{K}_min": min, f"{K}_max": max}
+        found.alias(K, f"local steps {K}_i: one number, or one per client", many=True, **targets)
+        found.run["local_steps"] = f"{K}_bar"
+        found.order_pair(f"{K}_min", f"{K}_max")
+        return found
+
     def order_pair(self, smaller: str, larger: str) -> None:
         """Refuse values with ``smaller > larger``, whatever the statement."""
         self.ordered.append((smaller, larger))

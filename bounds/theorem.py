@@ -190,7 +190,8 @@ def theorem(
         algorithm, over = f"averaged-{algorithm}", Over.LAST_ROUND
         symbols = (*_several(symbols, "symbols"), _SHARE)
         remark = f"{remark} {_AT_MEAN}".strip()
-    read = _Fields(_vocabulary(vocabulary, symbols))
+    assumed = tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions"))
+    read = _Fields(_vocabulary(vocabulary, symbols, unequal=Assumption.UNEQUAL_STEPS in assumed))
     rules = read.step_rules(step_rules)
     if mean:
         rounds = read.vocabulary[read.vocabulary.run.get("rounds", "T")].symbol
@@ -208,7 +209,7 @@ def theorem(
         source=_source(source),
         vocabulary=read.vocabulary,
         algorithm=algorithm,
-        assumptions=tuple(_member(Assumption, each, "assumptions") for each in _several(assumptions, "assumptions")),
+        assumptions=assumed,
         claims=(claim,),
         conditions=read.conditions(conditions),
         step_rules=rules,
@@ -418,14 +419,21 @@ class _Fields:
 
 _SHOWN = 20
 # Certified, though no theorem of the catalogue has a symbol for it.
-_WITHOUT_SYMBOL = ("convexity", "interpolation", "L_u", "L_uv", "L_v", "L_vu")
+_WITHOUT_SYMBOL = ("convexity", "interpolation", "L_u", "L_uv", "L_v", "L_vu", "least_steps", "most_steps")
 
 
-def _vocabulary(given: str | Vocabulary, symbols: OwnSymbol | Iterable[OwnSymbol]) -> Vocabulary:
-    """The symbols that formulas may have: those of a paper, and one's own."""
+def _vocabulary(
+    given: str | Vocabulary, symbols: OwnSymbol | Iterable[OwnSymbol], *, unequal: bool = False
+) -> Vocabulary:
+    """The symbols that formulas may have: those of a paper, and one's own; ``unequal`` is about local steps."""
     if not isinstance(given, (str, Vocabulary)):
         raise FieldError("vocabulary", "vocabulary", f"{_brief(given)} is not the short name of a paper")
     base = _of_paper(given) if isinstance(given, str) else given
+    if unequal:
+        try:
+            base = base.unequal_steps()
+        except InputError as error:
+            raise FieldError("assumptions", "assumptions", error) from None
     own = tuple(_several(symbols, "symbols"))
     if not own:
         return base

@@ -8,6 +8,7 @@ of the method. A method of one's own that says that it is not linear is run by c
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from abc import ABC, abstractmethod
@@ -101,8 +102,9 @@ class Algorithm(ABC):
 
     ``step_sizes`` are the parameters beside n, m (clients in this round, for ``aggregate``), K (local steps), weight
     (of this local step, for ``step``), norm (sum of the weights of the client's steps), mean_norm (the average of the
-    norms, with the clients' p), p (the client's weight in the objective) and delay (rounds since the client's last
-    one, t + 1 before its first, for ``begin``). ``per_client`` are those that may differ by client, ``optional`` those
+    norms, with the clients' p), p (the client's weight in the objective), mixes (the probability with which a round
+    mixes clients on a graph) and delay (rounds since the client's last one, t + 1 before its first, for ``begin``).
+    ``per_client`` are those that may differ by client, ``optional`` those
     with a default, a function of n.
 
     ``bilevel``: it is about problems with a lower level. ``default_problem`` is the one that the command line takes.
@@ -126,7 +128,8 @@ class Algorithm(ABC):
     (replicates, coordinates), which they must not change, and only the step engine runs it.
 
     ``mixed``: client variables that are averaged with the neighbours' after every round, x_i <- sum_j W_ij x_j, W being
-    the mixing matrix of a `participation.Graph`; all clients take part then. ``exact`` and the step engine follow that.
+    the mixing matrix of a `participation.Graph`, or in the rounds that mix, if not all do; all clients take part then.
+    ``exact`` and the step engine follow that.
 
     ``compressed``: variables of the message of which every coordinate is sent with probability q, a parameter of the
     method, divided by it, and is 0 otherwise, independently: C(v), with E C(v) = v and E||C(v) - v||^2 =
@@ -416,7 +419,10 @@ class LinearMaps:
     ) -> Array:
         blocks = self.algorithm.blocks
         if kind is not None:
-            p = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}  # type: ignore[misc]
+            numbers = {k: kind(v) if math.isfinite(v) else v for k, v in p.items()}
+            # Some mappings say why a parameter is missing.
+            p = copy.copy(p)
+            p.update(numbers)  # type: ignore[attr-defined]  # all of them are dictionaries
         # This package's own functions are tried once: what is linear at some parameters is so at others.
         function = type(self.algorithm), type(getattr(self.algorithm, "inner", None)), name, kind
         reader = _Reader(self.algorithm, name, inputs, blocks, kind=kind, tried=function in _TRIED)

@@ -50,9 +50,12 @@ class FedSumB(Algorithm):
         return {"h": h}, {"delta": h - client["h"]}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
-        """Line 13; without participants the sum is empty and the server still steps along y."""
+        """Line 13; without participants the sum is empty and the server still steps along y.
+
+        K is the mean of the clients' numbers of local steps where these differ, of which the paper does not speak.
+        """
         y = server["y"] + total["delta"]
-        return {"x": server["x"] - p["eta_g"] * p["eta_l"] * p["K"] / p["n"] * y, "y": y}
+        return {"x": server["x"] - p["eta_g"] * p["eta_l"] * p["mean_norm"] / p["n"] * y, "y": y}
 
 
 class FedSum(FedSumB):
@@ -94,7 +97,8 @@ class FedSumCr(FedSum):
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """Lines 5 and 6: the mean of y over the rounds since the last one, from how far x has moved (eq. (11))."""
         moved = (client["z"] - server["x"]) / p["delay"]
-        return {"x": server["x"], "correction": p["n"] / (p["eta_g"] * p["eta_l"] * p["K"]) * moved - client["h"]}
+        y = p["n"] / (p["eta_g"] * p["eta_l"] * p["mean_norm"]) * moved
+        return {"x": server["x"], "correction": y - client["h"]}
 
     def finish(
         self, server: Variables, client: Variables, local: Variables, p: Parameters

@@ -1,15 +1,17 @@
-"""Decentralised methods, whose clients average with their neighbours: DSGD and gradient tracking.
+"""Decentralised methods, whose clients average with their neighbours: DSGD, gradient tracking and ProxSkip.
 
 The server's variable is the mean over the clients, which nobody has to know; quantities are recorded there, and
 ``consensus2`` is how far the clients are from it.
 
 Sources: Lian, Zhang, Zhang, Hsieh, Zhang, Liu, "Can Decentralized Algorithms Outperform Centralized Algorithms? A Case
 Study for Decentralized Parallel Stochastic Gradient Descent" (2017); Nedic, Olshevsky, Shi, "Achieving Geometric
-Convergence for Distributed Optimization over Time-Varying Graphs" (2017).
+Convergence for Distributed Optimization over Time-Varying Graphs" (2017); Mishchenko, Malinovsky, Stich, Richtarik,
+"ProxSkip: Yes! Local Gradient Steps Provably Lead to Communication Acceleration! Finally!" (2022).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from ratecheck.algorithms.algorithm import RECORDS, Algorithm, Group, Parameters, Term, U, Variables, square
@@ -99,7 +101,44 @@ class GradientTracking(Dsgd):
         return {name: local[name] for name in self.client}, {"x": local["x"]}
 
 
+class ProxSkip(Dsgd):
+    """ProxSkip: local gradient steps with control variates h_i, which change in the rounds that mix alone.
+
+    y_i = x_i - gamma_u (grad f_i(x_i) - h_i), x_i <- sum_j W_ij y_j if the round mixes and y_i if not, and
+    h_i <- h_i + alpha (p/gamma_u)(x_i - y_i) with p the probability that a round mixes; h_i = 0 at the start.
+    """
+
+    # Of h_i is kept h_i - alpha (p/gamma_u) y_i: with the mixed point that is the new h_i, and without it the old one.
+
+    name: ClassVar[str] = "proxskip"
+    title: ClassVar[str] = "ProxSkip"
+    step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u", "alpha")
+    optional: ClassVar[Mapping[str, Callable[[int], float]]] = {"alpha": lambda _: 1.0}
+    client: ClassVar[Group] = {"x": U, "kept": U}
+    local: ClassVar[Group] = {"x": U, "h": U}
+
+    def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """The starting point, and no control variate."""
+        return {"x": point[U], "kept": -p["alpha"] * p["mixes"] / p["gamma_u"] * point[U]}
+
+    def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
+        """The client's own point, and its control variate."""
+        return {"x": client["x"], "h": client["kept"] + p["alpha"] * p["mixes"] / p["gamma_u"] * client["x"]}
+
+    def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
+        """Corrected gradient step."""
+        return {"x": local["x"] - p["gamma_u"] * (gradient[U] - local["h"]), "h": local["h"]}
+
+    def finish(
+        self, server: Variables, client: Variables, local: Variables, p: Parameters
+    ) -> tuple[Variables, Variables]:
+        """The point before it is mixed, kept and sent."""
+        kept = local["h"] - p["alpha"] * p["mixes"] / p["gamma_u"] * local["x"]
+        return {"x": local["x"], "kept": kept}, {"x": local["x"]}
+
+
 METHODS = (
     Method("dsgd", "DSGD", Dsgd(), personal=False, full=True),
     Method("gradient-tracking", "Gradient tracking", GradientTracking(), {"K": 1}, personal=False, full=True),
+    Method("proxskip", "ProxSkip", ProxSkip(), {"K": 1}, personal=False, full=True),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import bounds
@@ -70,16 +70,20 @@ def known_elsewhere(statements: Sequence[StatementLike]) -> None:
             )
 
 
-def parameters(mapping: Parameters | None, named: Parameters, *vocabularies: Vocabulary) -> dict[str, Any]:
+def parameters(
+    mapping: Parameters | None, named: Parameters, *vocabularies: Vocabulary, many: Iterable[str] = ()
+) -> dict[str, Any]:
     """The parameters of a mapping and by keyword as numbers; those in `WORDS` as text.
 
-    Raises `InputError` for a name that comes twice, for what is no finite number, and for several numbers under a name
-    that stands for one in all of the ``vocabularies``.
+    Beside aliases those names may have several numbers that ``many`` has. Raises `InputError` for a name that comes
+    twice, for what is no finite number, and for several numbers under a name that stands for one in all of the
+    ``vocabularies``.
     """
     mapping = mapping or {}
     if twice := [name for name in named if name in mapping]:
         raise InputError(f"{twice[0]} is given twice: {mapping[twice[0]]} and {named[twice[0]]}")
     lists = {alias.name for vocabulary in vocabularies for alias in vocabulary.aliases.values() if alias.many}
+    lists |= {*many}
     return {name: _value(name, value, many=name in lists) for name, value in {**mapping, **named}.items()}
 
 

@@ -168,7 +168,9 @@ def verify(
     if instance is not None:
         return _again(instance, statements, {**(parameters or {}), **named}, options)
     chosen = select(statements)
-    given = numbers(parameters, named, *(statement.vocabulary for statement in chosen))
+    # Clients may take different numbers of local steps, which a statement is about or not.
+    steps = [statement.vocabulary.run.get("local_steps", "") for statement in chosen]
+    given = numbers(parameters, named, *(statement.vocabulary for statement in chosen), many=steps)
     # Many checks in one run share one error budget.
     options = replace(options, level=level / len(chosen))
     verdicts = []

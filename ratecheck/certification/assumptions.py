@@ -113,6 +113,11 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         facts={"mu": "strong_convexity"},
         exists=("strong convexity", _strongly_convex),
     ),
+    Assumption.CLIENTS_STRONG_CONVEXITY: Certification(
+        "the Hessians",
+        facts={"mu_c": "clients_strong_convexity"},
+        exists=("strong convexity of every client", lambda _: "clients_strong_convexity"),
+    ),
     Assumption.POLYAK_LOJASIEWICZ: Certification(
         "the Hessian of f",
         facts={"mu_PL": "polyak_lojasiewicz"},
@@ -167,6 +172,8 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.FULL_PARTICIPATION: Certification(_PATTERN),
     Assumption.NO_PERSONAL: Certification("the problem's blocks of variables"),
     Assumption.NO_SHARED: Certification("the problem's blocks of variables"),
+    Assumption.UNEQUAL_STEPS: Certification("the numbers of local steps that are given"),
+    Assumption.RANDOM_MIXING: Certification("the graph's own coins", facts={"p_W": "mixing_share"}),
     Assumption.INDEPENDENT_SAMPLING: Certification("vectors that are drawn beforehand", _without_run),
     Assumption.MARTINGALE: Certification("vectors with random signs", _without_run),
     Assumption.LOWER_LEVEL: Certification(_PROBLEM, _two_levels, lower_level=True),

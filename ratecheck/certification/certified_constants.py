@@ -32,9 +32,12 @@ from ratecheck.problems.matrices import is_diagonal
 NOISE = ("sigma_u", "sigma_v", "sigma", "sigma_f", "sigma_g")
 # What the participation decides.
 DELAYS = ("tau_max", "tau_avg")
+# Facts that only one number states.
+ALONE = work.ALONE | {"mixing_share"}
 # A smaller value of these is as true as the certified one; of all others a larger value is.
 LOWER = work.LOWER | {
-    "mu_g", "inner_convexity", "strong_convexity", "polyak_lojasiewicz", "delta", "selection_skew", "joint_minimum",
+    "mu_g", "inner_convexity", "strong_convexity", "clients_strong_convexity", "polyak_lojasiewicz", "delta",
+    "selection_skew", "joint_minimum",
 }  # fmt: skip
 
 
@@ -215,6 +218,24 @@ def _mixing_rate(case: CertifiedCase) -> Constant | None:
     return Constant("mixing_rate", rounded, Certificate.UPPER_BOUND, why)
 
 
+def _mixing_change(case: CertifiedCase) -> Constant | None:
+    """||I - W||_2 of the graph, with a margin for its rounding, where W is symmetric."""
+    if not isinstance(case.participation, Graph):
+        return None
+    found = case.participation.mixing_change
+    if math.isinf(found):
+        return Constant("mixing_change", math.inf, Certificate.ABSENT, "the mixing matrix is not symmetric")
+    why = "largest eigenvalue of I - W, and its rounding"
+    return Constant("mixing_change", found * (1 + _ROUNDING), Certificate.UPPER_BOUND, why)
+
+
+def _mixing_share(case: CertifiedCase) -> Constant | None:
+    """The probability with which a round mixes clients on a graph."""
+    if not isinstance(case.participation, Graph):
+        return None
+    return Constant("mixing_share", case.participation.mixes, Certificate.EXACT, "the probability that a round mixes")
+
+
 def _weights(case: CertifiedCase) -> Array:
     """The clients' weights alpha_i."""
     n = case.problem.n
@@ -304,6 +325,24 @@ def _strong_convexity(case: CertifiedCase) -> Constant | None:
             reason = _cannot_tell(values, 0)
         return Constant("strong_convexity", math.inf, Certificate.ABSENT, reason)
     return _below(case, "strong_convexity", float(values[0]), float(off[0]), "least eigenvalue of the Hessian of f")
+
+
+def _clients_strong_convexity(case: CertifiedCase) -> Constant | None:
+    """The least eigenvalue of the clients' Hessians, functions of shared variables alone."""
+    name, problem = "clients_strong_convexity", case.problem.objective
+    if problem is None or problem.d_v:
+        return None
+    H = _rows(problem)[0].H
+    if is_diagonal(H):
+        # An entry is the eigenvalue that it is.
+        least, off = float(np.diagonal(H, axis1=1, axis2=2).min()), 0.0
+    else:
+        values = np.linalg.eigvalsh(H)
+        off = 8 * H.shape[1] * float(np.finfo(float).eps) * float(np.abs(values).max())
+        least = float(values.min())
+    if least <= off:
+        return Constant(name, math.inf, Certificate.ABSENT, f"a client's Hessian has the eigenvalue {least:.6g}")
+    return _below(case, name, least, off, "least eigenvalue of the clients' Hessians")
 
 
 def _spectrum(problem: Quadratic | Population) -> tuple[Array, Array]:
@@ -493,11 +532,14 @@ _FACTS: dict[str, Fact] = {
     "inner_error": _inner_error,
     "selection_skew": _skew,
     "mixing_rate": _mixing_rate,
+    "mixing_change": _mixing_change,
+    "mixing_share": _mixing_share,
     "joint_minimum": _joint_minimum,
     "lagrangian_gap": _lagrangian_gap,
     "convexity": _convexity,
     "distance2_0": _of_minimum("distance2_0", _distance_at_start),
     "strong_convexity": _of_minimum("strong_convexity", _strong_convexity),
+    "clients_strong_convexity": _clients_strong_convexity,
     "polyak_lojasiewicz": _of_minimum("polyak_lojasiewicz", _polyak_lojasiewicz),
     "minimiser_heterogeneity": _of_minimum("minimiser_heterogeneity", _minimiser_heterogeneity),
     "gradient_bound": _of_gradients("gradient_bound"),

@@ -54,8 +54,10 @@ FACTS: Mapping[str, tuple[Callable[[Work], float], str]] = {
         lambda work: work.sums.min() / (_scale(work) * work.coefficients.min()),
         "min |a_i|_1 over the mean number of local steps and the smallest a_i",
     ),
+    "least_steps": (lambda work: work.steps.min(), "smallest K_i"),
+    "most_steps": (lambda work: work.steps.max(), "largest K_i"),
     "mean_work": (lambda work: float(work.shares @ work.sums), "sum of p_i |a_i|_1"),
 }
 # Facts that a smaller number would state as well, and those that only one number states.
 LOWER = frozenset({"least_coefficient", "least_weight", "least_work"})
-ALONE = frozenset({"mean_work"})
+ALONE = frozenset({"mean_work", "least_steps", "most_steps"})

@@ -112,7 +112,7 @@ def _own(setup: Setup) -> list[str]:
     """Names that the algorithm defines."""
     server, client = (dict.fromkeys(group, np.zeros(1)) for group in (setup.algorithm.server, setup.algorithm.client))
     gradient = dict.fromkeys(setup.algorithm.blocks, np.zeros(1))
-    return list(setup.algorithm.records(server, client, gradient, setup.parameters()))
+    return list(setup.algorithm.records(server, client, gradient, setup.parameters(0)))
 
 
 def _terms(setup: Setup, name: str) -> Record:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ratecheck.algorithms import Method, method
 from ratecheck.algorithms.algorithm import Algorithm, LinearMaps, check_alike
-from ratecheck.algorithms.asking import MethodError, is_own
+from ratecheck.algorithms.asking import MethodError, is_own, named
 from ratecheck.algorithms.nonlinear import Functions
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
@@ -25,6 +25,8 @@ Integers = NDArray[np.int64]
 
 # Local steps and rounds are counted in 32 bits of the random streams.
 LARGEST_RUN = 2**31
+# Clients whose local steps a message names.
+_SHOWN_STEPS = 6
 # Largest table of local weights.
 _LARGEST_TABLE = 10**7
 
@@ -91,6 +93,11 @@ class Setup:
         """The matrix W (n, n) by which clients are mixed after every round; None for methods that do not mix."""
         return self.trace.mixing if self.algorithm.mixed else None
 
+    @property
+    def mixes(self) -> float:
+        """The probability with which a round mixes them; 1 for methods that do not mix."""
+        return self.trace.mixes if self.algorithm.mixed else 1.0
+
     @cached_property
     def functions(self) -> Functions:
         """Calls the algorithm's functions, where it is not linear."""
@@ -127,12 +134,14 @@ class Setup:
         return replace(self, round=t) if self.algorithm.varying else self
 
     def parameters(
-        self, i: int = 0, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
+        self, i: int | None = None, *, participants: int = 1, delay: float = 1.0, weight: float = 1.0
     ) -> dict[str, float]:
-        """What the algorithm's functions receive as ``p`` for client i.
+        """What the algorithm's functions receive as ``p`` for client i, or for the server.
 
-        Raises `InputError` where they differ from round to round and no round is named.
+        Raises `InputError` where they differ from round to round and no round is named. A method whose server asks for
+        the local steps of one client raises it where they differ from client to client.
         """
+        server, i = i is None, i or 0
         sizes = {k: float(v[i]) if isinstance(v, np.ndarray) else v for k, v in self.step_sizes.items()}
         known: dict[str, float] = {
             "n": self.problem.n,
@@ -143,17 +152,24 @@ class Setup:
             "p": float(self.shares[i]),
             "norm": float(self.norms[i]),
             "mean_norm": self._mean_norm,
+            "mixes": self.mixes,
             **sizes,
         }
+        if server and (self.local_steps != self.local_steps[0]).any():
+            known = _OfServer(self.algorithm, self.local_steps, known)
         if self.round is None:
             check_alike(self.algorithm, "what follows the run here")
             return known
-        return {**known, **self.algorithm.coefficients(self.round, self.T, known)}
+        known.update(self.algorithm.coefficients(self.round, self.T, known))
+        return known
 
     @cached_property
     def _mean_norm(self) -> float:
-        counts = self.problem.multiplicities
-        return float((self.shares if counts is None else counts * self.shares) @ self.norms)
+        counts, shares, norms = self.problem.multiplicities, self.shares, self.norms
+        if counts is None and (shares == shares[0]).all():
+            # Whole numbers stay whole as long as they can.
+            return float(norms.mean())
+        return float((shares if counts is None else counts * shares) @ norms)
 
     def begin(self, i: int) -> tuple[Array, Array]:
         """Coefficients of ``begin`` as (fixed, rate): at a delay they are fixed + rate/delay.
@@ -224,6 +240,23 @@ class Setup:
         return Moreau(self.problem.representatives.single, float(self.step_sizes["lambda_"]))
 
 
+class _OfServer(dict[str, float]):
+    """Parameters of the server where clients take different numbers of local steps: none of these is the server's."""
+
+    def __init__(self, algorithm: Algorithm, steps: Integers, known: Mapping[str, float]) -> None:
+        super().__init__({name: value for name, value in known.items() if name not in ("K", "norm")})
+        self._why = (
+            f"its server asks for the K of one client, and K={','.join(map(str, steps[:_SHOWN_STEPS]))}"
+            f"{',...' if len(steps) > _SHOWN_STEPS else ''} differs by client: mean_norm is their mean"
+        )
+        self._name = named(algorithm)
+
+    def __missing__(self, name: str) -> float:
+        if name in ("K", "norm"):
+            raise MethodError(f"{self._name}: {self._why}")
+        raise KeyError(name)
+
+
 def prepare(
     algorithm: str,
     problem: Problem,
@@ -274,7 +307,7 @@ def prepare(
     if is_own(type(chosen.algorithm)):
         # Every engine reads the functions in a way of its own; what is wrong in them is the same for all.
         check = ready.maps.check if chosen.algorithm.linear else ready.functions.check
-        check(ready.at(0).parameters())
+        check(ready.at(0).parameters(0))
     if chosen.algorithm.oracle == "prox":
         Moreau(problem.representatives.single, float(ready.step_sizes["lambda_"]))
     return ready
@@ -336,14 +369,15 @@ def check_tabled(ready: Setup, engine: str) -> None:
 def is_random(ready: Setup) -> bool:
     """Whether replicates may differ: by noise, samples that are drawn, who takes part, or what is sent."""
     batches = ready.problem.batch is not None
-    return bool(ready.noise.any()) or batches or ready.compression > 0 or not ready.trace.deterministic
+    coins = ready.compression > 0 or ready.mixes < 1
+    return bool(ready.noise.any()) or batches or coins or not ready.trace.deterministic
 
 
 def is_normal(ready: Setup) -> bool:
     """Whether the state is an affine map of the noise, hence normal: a linear method, affine gradients, no sampling."""
     projects = ready.algorithm.projects and math.isfinite(float(ready.step_sizes["r"]))
     affine = ready.algorithm.linear and ready.problem.affine and not projects
-    return affine and ready.compression == 0 and ready.trace.deterministic
+    return affine and ready.compression == 0 and ready.mixes == 1 and ready.trace.deterministic
 
 
 def _by_row(problem: Problem, sizes: Mapping[str, float | Array]) -> dict[str, float | Array]:

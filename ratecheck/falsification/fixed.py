@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from bounds.statement import Statement
 from bounds.symbols import Role
-from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.certified_constants import ALONE, NOISE
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, positive, whole
@@ -24,6 +26,12 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
     run = {symbol: role for role, symbol in statement.vocabulary.run.items()}
     found = {}
     for name, value in given.items():
+        if name in statement.vocabulary.aliases:
+            raise InputError(
+                f"{name}={','.join(f'{each:g}' for each in np.ravel(value))}: {name} stands for "
+                f"{' and '.join(statement.vocabulary.reach(name))}, which the search varies; it can fix "
+                f"{', '.join(_fixable(statement))}, and 'verify' takes {name}"
+            )
         if name in statement.settings:
             raise InputError(f"{name}={value:g} contradicts {statement.key}, which sets {name} itself")
         if name in run:
@@ -32,7 +40,7 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
             found[name] = float(whole(name, value, 1, most, why))
         elif statement.vocabulary.facts.get(name) in NOISE:
             found[name] = nonnegative(name, value)
-        elif statement.vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING):
+        elif _may_be_fixed(statement, name):
             found[name] = positive(name, value)
         else:
             able = ", ".join(_fixable(statement))
@@ -51,6 +59,12 @@ def _fixable(statement: Statement) -> list[str]:
         name
         for name in statement.parameters
         if name not in (*sizes, *statement.settings)
-        and (vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) or vocabulary.facts.get(name) in NOISE)
+        and (_may_be_fixed(statement, name) or vocabulary.facts.get(name) in NOISE)
     ]
     return [*sizes, *others]
+
+
+def _may_be_fixed(statement: Statement, name: str) -> bool:
+    """Whether it is a step size, or a setting but such that each instance has a value of its own."""
+    vocabulary = statement.vocabulary
+    return vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) and vocabulary.facts.get(name) not in ALONE

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.certification.uncertified import may_continue
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
-from ratecheck.participation import Participation, Trace
+from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.settings import pointwise as points
@@ -36,7 +37,7 @@ from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
-from ratecheck.settings.setting import Options, recordable, wanted
+from ratecheck.settings.setting import GRAPH, Options, recordable, wanted
 from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
@@ -77,6 +78,8 @@ _GROUPED = 10
 # Clients whose mean is nearly their expectation; local steps and rounds of these, and of one client.
 _CROWD = 10**6
 _OF_CROWD, _OF_ONE = (8, 500), (6, 13)
+# The share of instances in which a client takes one local step, where clients take different numbers of them.
+_ONE_STEP = 0.25
 # The largest step size where any is admissible.
 _LARGE = 4.0
 # Spans of logarithmic coordinates, as factors above and below 1.
@@ -320,6 +323,7 @@ class InstanceFamily:
     def _names(self) -> Iterator[str]:
         shape = self.shape
         yield from ("rounds", "local_steps")
+        yield from (f"local_steps {group}" for group in range(1, len({*shape.group_of})) if self._steps_of_each)
         if self.bilevel:
             yield from ("curvature lower", "curvature x", "curvature y", "slope coupling")
             yield from (f"slope {name} {i}" for i in range(shape.n) for name in ("lower", "x", "y"))
@@ -340,6 +344,18 @@ class InstanceFamily:
         yield from (f"claim {name}" for name in self._claimable)
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.quiet:
             yield "probability"
+        if self._mixes_at_random:
+            yield "mixing"
+
+    @cached_property
+    def _steps_of_each(self) -> str:
+        """The name under which clients are given local steps of their own; empty where the statement has no such."""
+        if Assumption.UNEQUAL_STEPS not in self.statement.assumptions or self.shape.quiet or self.shape.noisy:
+            return ""
+        vocabulary = self.statement.vocabulary
+        mean = vocabulary.run.get("local_steps", "")
+        names = [each.name for each in vocabulary.aliases.values() if each.many and mean in each.targets]
+        return next((name for name in names if not {name, mean} & {*self.fixed, *self.statement.settings}), "")
 
     def _names_of_bent(self) -> Iterator[str]:
         """What clients have for themselves, the start of v, and samples."""
@@ -791,7 +807,7 @@ class InstanceFamily:
             H[i, 0, 1] = H[i, 1, 0] = _coupling(coordinate[f"coupling {group}"]) * math.sqrt(curvature[i].prod())
         return Quadratic(H, slope, shape.d_u)
 
-    def _settings(self, coordinate: Mapping[str, float]) -> dict[str, float]:
+    def _settings(self, coordinate: Mapping[str, float]) -> dict[str, Any]:
         statement, roles = self.statement, self.statement.vocabulary.run
         most_steps, most_rounds = self.reach
         values = {
@@ -799,8 +815,15 @@ class InstanceFamily:
             "local_steps": _whole(coordinate["local_steps"], most_steps),
             "rounds": max(_whole(coordinate["rounds"], most_rounds), self._fewest_rounds),
         }
-        given = {roles[role]: value for role, value in values.items() if role in roles}
+        given: dict[str, Any] = {roles[role]: value for role, value in values.items() if role in roles}
         given = {k: v for k, v in given.items() if k not in statement.settings}
+        if self._steps_of_each:
+            steps = [given.pop(roles["local_steps"])]
+            others = range(1, len({*self.shape.group_of}))
+            # Clients that take one step have a share of the cube.
+            places = (max(coordinate[f"local_steps {group}"] - _ONE_STEP, 0.0) / (1 - _ONE_STEP) for group in others)
+            steps += [_whole(place, most_steps) for place in places]
+            given[self._steps_of_each] = [steps[group] for group in self.shape.group_of]
         for symbol, fact in statement.vocabulary.facts.items():
             if fact in NOISE and symbol not in statement.settings:
                 given[symbol] = _or_zero(coordinate[f"noise {symbol}"]) if symbol in self._noises else 0.0
@@ -862,11 +885,24 @@ class InstanceFamily:
             return _PIECE_BY_PIECE
         return _SAMPLED if self.shape.sampled else None
 
+    @property
+    def _says_who(self) -> bool:
+        """Whether constants depend on the pattern of an instance, which a statement does not fix alone."""
+        return bool(self.shape.trace) or self._mixes_at_random
+
+    @property
+    def _mixes_at_random(self) -> bool:
+        """Whether a round mixes clients on a graph with a probability of the instance's own."""
+        return Assumption.RANDOM_MIXING in self.statement.assumptions and not self.shape.quiet
+
     def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
         """A trace, or clients that are independent with some probability; None where the statement says who."""
         shape = self.shape
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
+        if self._mixes_at_random:
+            p = coordinate["mixing"]
+            return Graph.named(GRAPH, shape.n, 1.0 if p > _EDGE else max(p / _EDGE, 0.05))
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
             p = 1.0 if shape.quiet else coordinate["probability"]
             return assumed(
@@ -883,7 +919,7 @@ class InstanceFamily:
     ) -> dict[str, float]:
         if not self._claimable or all(coordinate[f"claim {name}"] <= _HONEST for name in self._claimable):
             return {}
-        found = certify(self.statement, problem, given, pattern if self.shape.trace else None)
+        found = certify(self.statement, problem, given, pattern if self._says_who else None)
         claims = {}
         for name in self._claimable:
             x = coordinate[f"claim {name}"]
@@ -908,14 +944,15 @@ class InstanceFamily:
         statement = self.statement
         if not wanted:
             return {}
-        found = certify(statement, problem, given, pattern if self.shape.trace else None)
+        found = certify(statement, problem, given, pattern if self._says_who else None)
         facts = statement.vocabulary.facts
         if any(math.isinf(c.value) for name, c in found.items() if facts[name] not in MEASURES):
             raise InputError("a constant does not exist")
         names = {*statement.parameters, *statement.vocabulary.run.values()}
         values = {name: c.value for name, c in found.items() if math.isfinite(c.value)}
         values = {**{k: v for k, v in given.items() if k in names}, **values}
-        values = {k: v for k, v in statement.resolve({**given, **values}).items() if k in names}
+        # Apart, since lists decide what may be certified as well.
+        values = {k: v for k, v in (statement.resolve(given) | statement.resolve(values)).items() if k in names}
         chosen: dict[str, float] = {}
         for k, name in enumerate(wanted):
             free = tuple(each for each in wanted[k:] if statement.vocabulary[each].role is not Role.STEP_SIZE)

@@ -15,7 +15,7 @@ from bounds.statement import Statement
 from bounds.symbols import Quantity, Role
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.participation import Bernoulli, Participation, Trace, Uniform
+from ratecheck.participation import Bernoulli, Graph, Participation, Trace, Uniform
 from ratecheck.problems import Piecewise, PiecewiseSamples, Quadratic
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
@@ -82,6 +82,11 @@ class Numbers:
         """The symbol of a size of the run; nothing for one that the statement lacks."""
         return self.statement.vocabulary.run.get(role, "")
 
+    def steps_in(self, given: Mapping[str, Any]) -> str:
+        """The name under which local steps are given: the symbol, or one that stands for the clients' own numbers."""
+        symbol, aliases = self.size("local_steps"), self.statement.vocabulary.aliases
+        return next((name for name in given if name in aliases and symbol in aliases[name].targets), symbol)
+
     def is_claim(self, name: str) -> bool:
         """Whether a given number is a constant that is certified where it is not given."""
         quantity = _quantity(self.statement, name)
@@ -97,7 +102,7 @@ class Numbers:
         A number of the problem that differs between clients counts for every client.
         """
         problem, given = instance.problem, instance.given
-        sizes = [self.size("rounds"), self.size("local_steps")]
+        sizes = [self.size("rounds"), self.steps_in(given)]
         run = [int(np.max(given[name])) if name in given else 0 for name in sizes]
         total = sum(bits(x) for array in arrays(instance).values() for x in np.ravel(array))
         total += _BEND * int(np.count_nonzero(np.diff(problem.curvatures))) if isinstance(problem, _BENT) else 0
@@ -119,6 +124,8 @@ def _pattern_bits(pattern: Participation | None) -> int:
     if isinstance(pattern, Trace):
         # Clients that are away are what there is to say.
         return int((~pattern.matrix).sum())
+    if isinstance(pattern, Graph):
+        return bits(pattern.mixes)
     return sum(bits(x) for x in np.ravel(pattern.p)) if isinstance(pattern, Bernoulli) else 0
 
 
@@ -184,7 +191,7 @@ def _without(instance: Instance, names: Sequence[str]) -> Instance:
 
 def fewer(state: ShrinkingState) -> None:
     """Fewer clients, variables, rounds, local steps and participants."""
-    rounds, steps = state.numbers.size("rounds"), state.numbers.size("local_steps")
+    rounds, steps = state.numbers.size("rounds"), state.numbers.steps_in(state.instance.given)
     both = [name for name in (rounds, steps) if name in state.instance.given]
     for k in (1, 2, 3):
         if state.offer(partial(_resized, numbers=state.numbers, sizes=dict.fromkeys(both, k))):
@@ -198,6 +205,7 @@ def fewer(state: ShrinkingState) -> None:
         _drop(state, lambda instance: range(instance.problem.n), _without_client)
     _drop(state, lambda instance: range(instance.problem.d), _without_variable)
     _shorten(state, both)
+    _shorten_each(state, steps)
     _drop(state, _rows, partial(_without_round, rounds=rounds))
     most = state.numbers.size("participants")
     # Equal clients take part all of them.
@@ -212,6 +220,20 @@ def _shorten(state: ShrinkingState, names: Sequence[str], least: int = 1) -> Non
         for k in _sizes(int(np.max(state.instance.given[name]))):
             if k >= least and state.offer(partial(_resized, numbers=state.numbers, sizes={name: k})):
                 break
+
+
+def _shorten_each(state: ShrinkingState, name: str) -> None:
+    """The smallest number of local steps of one client after the other, where they have numbers of their own."""
+    for i in range(len(given) if isinstance(given := state.instance.given.get(name), Sequence) else 0):
+        for k in _sizes(int(state.instance.given[name][i])):
+            if state.offer(_at(partial(_with_steps, name=name, i=i), float(k))):
+                break
+
+
+def _with_steps(instance: Instance, k: float, name: str, i: int) -> Instance:
+    steps = list(instance.given[name])
+    steps[i] = k
+    return replace(instance, given={**instance.given, name: steps})
 
 
 def _drop(
@@ -421,6 +443,8 @@ def other_numbers(state: ShrinkingState) -> None:
     if isinstance(pattern, Bernoulli):
         for p in sorted({*np.ravel(pattern.p).tolist()}):
             _simplify(state, p, partial(_likely, old=p))
+    if isinstance(pattern, Graph):
+        _simplify(state, pattern.mixes, _mixing)
 
 
 def _begun(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
@@ -433,6 +457,13 @@ def _likely(instance: Instance, new: float, old: float) -> Instance:
     assert isinstance(instance.participation, Bernoulli)
     p = instance.participation.p
     return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
+
+
+def _mixing(instance: Instance, new: float) -> Instance:
+    """On the same graph, whose rounds mix with another probability."""
+    assert isinstance(instance.participation, Graph)
+    graph = instance.participation
+    return replace(instance, participation=Graph(graph.mixing, graph.name, new))
 
 
 def step_sizes(state: ShrinkingState) -> None:

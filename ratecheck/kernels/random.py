@@ -21,6 +21,7 @@ NOISE = 0
 BATCH = 1
 PARTICIPATION = 2
 COMPRESSION = 3
+MIXING = 4
 _PURPOSE_BIT = 28
 
 # The round number of draws made before round 0.
@@ -96,6 +97,16 @@ def kept_coordinates(keys, t, client, threshold, kept):
             philox(j // 4, 0, t, counter_tag(COMPRESSION, client), keys, words, replicates)
         for r in range(replicates):
             kept[j, r] = np.float64(words[j % 4, r]) < threshold
+
+
+@kernel
+def mixing_rounds(keys, t, threshold, mixed):
+    """Fill mixed (replicates): whether clients on a graph are mixed after round t, with probability threshold/2**32."""
+    replicates = len(mixed)
+    words = np.empty((4, replicates), dtype=np.uint64)
+    philox(0, 0, t, counter_tag(MIXING, 0), keys, words, replicates)
+    for r in range(replicates):
+        mixed[r] = np.float64(words[0, r]) < threshold
 
 
 @kernel

@@ -34,9 +34,13 @@ def used(statement: Statement) -> frozenset[str]:
 def own(vocabulary: Vocabulary) -> list[str]:
     """The symbols that are not those of the vocabulary that it builds on."""
     bases = [COMMON, *map(bounds.vocabulary, (*bounds.PAPERS, *bounds.BESIDE))]
-    inside = [base for base in bases if all(one.name in vocabulary and vocabulary[one.name] is one for one in base)]
+    mine = {one.name: one for one in vocabulary}
+    # An alias may have taken a symbol's place: K_bar, K_min and K_max that of K.
+    replaced = {name for name in vocabulary.aliases if name not in mine}
+    inside = [base for base in bases if all(mine.get(one.name) is one for one in base if one.name not in replaced)]
     base = max(inside, key=lambda each: sum(1 for _ in each), default=None)
     known = {quantity.name for quantity in base} if base is not None else {each.name for each in COMMON}
+    known |= {target for name in replaced & known for target in vocabulary.reach(name)}
     return [quantity.name for quantity in vocabulary if quantity.name not in known]
 
 

@@ -50,20 +50,22 @@ def build(text: str, n: int, size: int | None) -> Participation:
     """The pattern that ``text`` names, for n clients of which ``size`` take part in a round.
 
     A name such as ``uniform``, one with numbers such as ``bernoulli:0.3`` (see `forms`), a file with a matrix of who
-    takes part, or ``graph:FILE`` with a mixing matrix.
+    takes part, or ``graph:FILE`` with a mixing matrix, where ``graph:FILE:0.5`` mixes in a round with that probability.
     Raises `InputError` for any other text, and where a number is missing or makes no sense.
     """
     if in_file(text):
         return Trace.from_file(text)
     name, _, rest = text.partition(":")
     if name == Graph.kind:
-        return Graph.from_file(rest)
+        file, colon, share = rest.rpartition(":")
+        known_share = bool(colon) and file.endswith(FILES)
+        return Graph.from_file(file, _number(text, share)) if known_share else Graph.from_file(rest)
     numbers = [_number(text, part) for part in rest.split(",")] if rest else []
     known = forms()
     if name not in known:
         raise InputError(f"no participation {text!r}; {did_you_mean(name, [*known, 'FILE.csv'])}")
     form = known[name]
-    if len(numbers) != form.numbers:
+    if len(numbers) != form.numbers and not (form.optional and not numbers):
         if form.per_round is PerRound.GIVEN and not form.numbers:
             raise InputError(f"{text!r}: {name} takes no number here; how many clients take part is a setting")
         raise InputError(

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from bounds.assumption import Assumption
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
-from ratecheck.inputs import floats, whole
+from ratecheck.inputs import floats, real, whole
 from ratecheck.participation.pattern import Keys, Masks, Participation, PerRound, Written
 from ratecheck.participation.repetition import Repetition
 
@@ -21,8 +21,8 @@ from ratecheck.participation.repetition import Repetition
 _SUMS = 1e-12
 
 
-def _named(name: str) -> Callable[[int], Graph]:
-    return lambda n: Graph.named(name, n)
+def _named(name: str) -> Callable[..., Graph]:
+    return lambda n, mixes=1.0: Graph.named(name, n, mixes)
 
 
 class Graph(Participation):
@@ -30,7 +30,9 @@ class Graph(Participation):
 
     x_i becomes sum_j W_ij x_j, so that client i hears from the j with W_ij > 0. W is nonnegative and doubly stochastic:
     rows and columns add up to 1, and the mean over the clients stays as it is. It need not be symmetric.
-    Raises `InputError` for any other matrix.
+
+    With ``mixes`` below 1 a round mixes with that probability, along all edges at once, and else nobody hears from
+    anybody: W_t = W or W_t = I, independently of all else. Raises `InputError` for any other matrix or probability.
 
     >>> Graph.named("ring", 4).mixing_rate
     0.33333333333333326
@@ -38,7 +40,7 @@ class Graph(Participation):
 
     kind: ClassVar[str] = "graph"
     written: ClassVar[tuple[Written, ...]] = tuple(
-        Written(name, _named(name), PerRound.OWN)
+        Written(name, _named(name), PerRound.OWN, f"{name} or {name}:0.5", name, optional=True)
         for name in ("ring", "grid", "exponential", "star", "path", "complete")
     )
     satisfies: ClassVar[frozenset[Assumption]] = frozenset(
@@ -46,7 +48,7 @@ class Graph(Participation):
     )
     constant_law = True
 
-    def __init__(self, mixing: ArrayLike, name: str = "") -> None:
+    def __init__(self, mixing: ArrayLike, name: str = "", mixes: float = 1.0) -> None:
         W = floats("the mixing matrix", mixing)
         if W.ndim != 2 or W.shape[0] != W.shape[1] or W.size == 0:
             raise InputError(f"a mixing matrix of shape {W.shape} does not do: it has to be n x n, n at least 1")
@@ -59,17 +61,20 @@ class Graph(Participation):
             if abs(sums[k] - 1) > _SUMS:
                 raise InputError(f"{what} {k} of the mixing matrix adds up to {sums[k]:.12g}: needed is 1")
         self.mixing: Array = W
+        self.mixes = real("mixes", mixes)
+        if not 0 < self.mixes <= 1:
+            raise InputError(f'mixes={self.mixes:g} breaks "0 < mixes <= 1": it is the probability that a round mixes')
         self.n = self.size = len(W)
         self.name = name
 
     @classmethod
-    def named(cls, name: str, n: int) -> Graph:
+    def named(cls, name: str, n: int, mixes: float = 1.0) -> Graph:
         """The graph of that name on n clients, with the weights of Metropolis and Hastings where it is undirected.
 
         These are W_ij = 1/(1 + max(d_i, d_j)) for clients with d_i and d_j neighbours, the rest being W_ii. There are
         ``ring``, ``path``, ``star`` and ``complete``; ``grid``, a torus whose sides are as equal as n allows; and
-        ``exponential``, directed and with equal weights, where client i hears from i - 1, i - 2, i - 4, ... Raises
-        `InputError` for any other name.
+        ``exponential``, directed and with equal weights, where client i hears from i - 1, i - 2, i - 4, ... A
+        round mixes with probability ``mixes``. Raises `InputError` for any other name or probability.
         """
         n = whole("n", n, 1)
         if name not in _EDGES:
@@ -81,41 +86,53 @@ class Graph(Participation):
         np.fill_diagonal(joined, val=False)
         degrees = joined.sum(axis=1)
         if name == "exponential":
-            return cls((joined + np.eye(n)) / (1 + degrees[:, None]), name)
+            return cls((joined + np.eye(n)) / (1 + degrees[:, None]), name, mixes)
         joined |= joined.T
         degrees = joined.sum(axis=1)
         W = np.where(joined, 1 / (1 + np.maximum(degrees[:, None], degrees[None, :])), 0.0)
-        return cls(W + np.diag(1 - W.sum(axis=1)), name)
+        return cls(W + np.diag(1 - W.sum(axis=1)), name, mixes)
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Graph:
+    def from_file(cls, path: str | os.PathLike[str], mixes: float = 1.0) -> Graph:
         """W from a ``.csv`` file, a row per line without a header; raises `InputError` where it cannot be read."""
         try:
-            return cls(np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig"))
+            return cls(np.loadtxt(path, delimiter=",", ndmin=2, encoding="utf-8-sig"), mixes=mixes)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"{path}: needed a .csv file with the mixing matrix: {' '.join(str(error).split())}"
             ) from None
 
     @property
+    def kind_of_graph(self) -> str:
+        """The graph in words."""
+        return f"a {self.name} graph" if self.name else "the graph of a given mixing matrix"
+
+    @property
     def says(self) -> str:
         """The graph in words, for a verdict."""
-        shown = f"a {self.name} graph" if self.name else "the graph of a given mixing matrix"
-        return f"the {self.n} clients are on {shown}; ||W - 11'/n||_2 = {self.mixing_rate:.4g}"
+        often = "" if self.mixes == 1 else f", and a round mixes with probability {self.mixes:g}"
+        return f"the {self.n} clients are on {self.kind_of_graph}; ||W - 11'/n||_2 = {self.mixing_rate:.4g}{often}"
 
     @property
     def mixing_rate(self) -> float:
         """||W - 11'/n||_2: by this factor, or less, a round of mixing takes the clients towards their mean."""
         return float(np.linalg.norm(self.mixing - 1 / self.n, 2)) if self.n > 1 else 0.0
 
+    @property
+    def mixing_change(self) -> float:
+        """||I - W||_2 of a symmetric W, infinite for any other: how far a round of mixing may move clients apart."""
+        symmetric = bool((self.mixing == self.mixing.T).all())
+        return float(np.linalg.norm(np.eye(self.n) - self.mixing, 2)) if symmetric else math.inf
+
     def fields(self) -> dict[str, Any]:
-        """See `Participation.fields`: the rows of W, and the graph's name."""
-        return {"mixing": self.mixing.tolist(), "name": self.name}
+        """See `Participation.fields`: the rows of W, the graph's name, and how often it mixes where not always."""
+        own: dict[str, Any] = {"mixing": self.mixing.tolist(), "name": self.name}
+        return own if self.mixes == 1 else {**own, "mixes": self.mixes}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
         """See `Participation.read`."""
-        return cls(data["mixing"], data.get("name", ""))
+        return cls(data["mixing"], data.get("name", ""), data.get("mixes", 1.0))
 
     @property
     def rate(self) -> float:

@@ -41,7 +41,7 @@ class Written:
     """How ``--participation`` writes a pattern: ``name``, or ``name:NUMBER,...`` with numbers as in ``example``.
 
     ``build``, by default the pattern's class, receives n, the number of participants where `PerRound.GIVEN`, and the
-    numbers. ``form`` is what help shows, such as ``bernoulli:P``.
+    numbers, all or, where they are ``optional``, none. ``form`` is what help shows, such as ``bernoulli:P``.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Written:
     per_round: PerRound = PerRound.GIVEN
     example: str = ""
     form: str = ""
+    optional: bool = False
 
     @property
     def numbers(self) -> int:
@@ -83,6 +84,8 @@ class Participation(ABC):
     matrix: Matrix | None = None
     # The matrix by which clients on a graph are mixed, (n, n); None of patterns without one.
     mixing: Array | None = None
+    # The probability with which a round mixes them, all of them at once; rounds are independent of one another.
+    mixes: float = 1.0
     # A delta > 0 with P(i in S_t) >= delta for all clients and rounds, where clients are independent; None elsewhere.
     delta: float | None = None
     # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 import bounds
-from bounds.statement import Assumption, Statement
+from bounds.numbers import as_float
+from bounds.statement import Assumption, Given, Statement
 from bounds.symbols import Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.certification.assumptions import CERTIFICATION
@@ -93,6 +96,27 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     return (*unknowns, *uncertifiable(statement))
 
 
+def steps_of_all(statement: Statement, given: Given, n: int) -> tuple[Given, str]:
+    """What is given, with one number of local steps for all n clients; and why not, without it, where they differ.
+
+    A statement that knows the clients' own numbers is given these as they are. Raises `InputError` for a list that is
+    not one number per client.
+    """
+    symbol = statement.vocabulary.run.get("local_steps", "")
+    if symbol not in given or np.isscalar(given[symbol]):
+        return given, ""
+    steps = [as_float(f"{symbol}[{i}]", each) for i, each in enumerate(np.ravel(given[symbol]))]
+    if len(steps) != n:
+        raise InputError(f"{symbol} has {len(steps)} entries: give one number, or {n}, one per client")
+    if len({*steps}) == 1:
+        return {**given, symbol: steps[0]}, ""
+    for each in steps:
+        statement.vocabulary[symbol].check(each)
+    listed = ",".join(f"{each:g}" for each in steps)
+    why = f"{symbol}={listed} differs by client, but the statement is about {symbol} local steps of every client"
+    return {name: value for name, value in given.items() if name != symbol}, why
+
+
 # Assumptions that say who takes part, from the number of participants alone.
 LAWS = tuple(
     assumption
@@ -111,6 +135,8 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
     if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
         symbol = statement.vocabulary.run.get("participants", "m")
         return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
+    if pattern.mixes < 1 and Assumption.RANDOM_MIXING not in statement.assumptions:
+        return f"a round mixes with probability {pattern.mixes:g}, but the statement is about rounds that all mix"
     everybody = pattern.rate == 1
     for assumption in (each for each in CERTIFICATION if each in statement.assumptions):
         if CERTIFICATION[assumption].law and assumption not in pattern.satisfies:

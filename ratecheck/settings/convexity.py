@@ -9,7 +9,7 @@ from ratecheck.settings.setting import wanted
 
 # Constants that only functions with a minimiser have.
 _OF_MINIMUM = {"distance2_0", "strong_convexity", "minimiser_heterogeneity"}
-_CONVEX = frozenset({Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY})
+_CONVEX = frozenset({Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY})
 # What gives f a minimum and says nothing of single clients.
 OF_F = frozenset({Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ})
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from bounds.numbers import apart
 from bounds.statement import Given, Statement, number
 from bounds.symbols import Role
-from ratecheck.certification.certified_constants import LOWER, NOISE, CertifiedCase
-from ratecheck.certification.local_work import ALONE
+from ratecheck.certification.certified_constants import ALONE, LOWER, NOISE, CertifiedCase
 from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
@@ -180,7 +179,7 @@ def _with_silent(on: OnTrace, unsaid: list[str], found: StepValues) -> StepValue
     smooth, vocabulary = on.case.fact("L"), on.statement.vocabulary
     if smooth is None:
         return _with_borrowed(on, found)
-    steps = on.setting.size("local_steps", 1)
+    steps = float(on.setting.steps.max())
     free = [name for name in unsaid if name not in found.values]
     values = {name: any_value(vocabulary[name], smooth.value, steps) for name in free}
     return StepValues({**found.values, **values}, {**found.chosen, **dict.fromkeys(free, FREE)})

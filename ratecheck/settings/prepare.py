@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bounds.statement import Statement
+from bounds.statement import Statement, number
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.errors import InputError
@@ -15,6 +15,7 @@ from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import build, form_of, in_file
 from ratecheck.participation.pattern import Matrix, PerRound
 from ratecheck.problems import Problem
+from ratecheck.settings.applicability import within
 from ratecheck.settings.defaults import _decided, _defaults, _divided, completed, method_parameters
 from ratecheck.settings.feasible_defaults import inside
 
@@ -75,11 +76,21 @@ def prepare_with(
     instance, values, name = prepare(statement, problem, given_too)
     if pattern is None:
         return Inputs(instance, name, values, None)
-    participants = values.get(statement.vocabulary.run.get("participants", ""))
+    participants = _participants(statement, values, instance.n)
     values = _without_defaults(statement, values, given, pattern)
     if isinstance(pattern, str):
         pattern = build(pattern, instance.n, None if participants is None else int(participants))
     return Inputs(instance, name, values, pattern)
+
+
+def _participants(statement: Statement, values: Mapping[str, float], n: int) -> float | None:
+    """The number of participants that is given, or that the statement fixes; None where neither says it."""
+    run = statement.vocabulary.run
+    symbol, known = run.get("participants", ""), {run.get("clients", ""): float(n), **values}
+    fixed = statement.settings.get(symbol)
+    if symbol in values or fixed is None or not within(fixed, known):
+        return values.get(symbol)
+    return number(fixed, known)
 
 
 def unused(statement: Statement, given: Mapping[str, Any]) -> tuple[str, ...]:

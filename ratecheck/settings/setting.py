@@ -26,12 +26,14 @@ from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
 from ratecheck.problems import Problem
 from ratecheck.settings import pointwise as points
-from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation, method_of, within
+from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation, method_of, steps_of_all, within
 from ratecheck.settings.measured import measured
 
 _ENGINES = ("auto", "exact", "step")
 # The graph of a method that mixes, where no other is asked for.
-_GRAPH = "ring"
+GRAPH = "ring"
+# The probability with which a round mixes where a statement is about that, and nothing else is asked for.
+_MIXES = 0.5
 # Rounds times clients of a participation that is drawn beforehand.
 _LARGEST_TRACE = 10**8
 
@@ -221,6 +223,9 @@ def resolve(
     if method is not None:
         method.check_problem(problem)
     vocabulary = statement.vocabulary
+    given, unequal = steps_of_all(statement, given, problem.n)
+    if unequal:
+        raise InputError(unequal)
     found = Values().plus(statement.resolve(given), "given")
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})
@@ -412,6 +417,14 @@ def _check_participants(statement: Statement, participation: Participation | Non
         raise InputError(f'{symbol}={given:g} breaks "{symbol} >= {most}": a round of the trace has {most} clients')
 
 
+def default_graph(statement: Statement, n: int) -> Graph | None:
+    """The graph of n clients where nobody names one; None for a statement whose method mixes none."""
+    method = method_of(statement)
+    if method is None or not method.algorithm.mixed:
+        return None
+    return Graph.named(GRAPH, n, _MIXES if Assumption.RANDOM_MIXING in statement.assumptions else 1.0)
+
+
 def _pattern(
     statement: Statement,
     problem: Problem,
@@ -420,9 +433,8 @@ def _pattern(
     sizes: Mapping[str, float],
 ) -> Participation:
     """The participation that was given, or the one that the statement assumes."""
-    n, assumptions, method = problem.n, statement.assumptions, method_of(statement)
-    if method is not None and method.algorithm.mixed and participation is None:
-        return Graph.named(_GRAPH, n)
+    n, assumptions = problem.n, statement.assumptions
+    participation = participation or default_graph(statement, n)
     if participation is not None:
         if participation.n != n:
             raise InputError(f"the participation is about {participation.n} clients, but the problem has {n}")

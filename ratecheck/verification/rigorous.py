@@ -129,6 +129,8 @@ def _decide(setting: Setting, limit: float, *, exactly: bool) -> Proof:
         raise ForeignError(reason)
     if reason := unmet(statement, problem, pattern):
         raise ForeignError(reason)
+    if np.ptp(setting.steps) > 0:
+        raise UndecidedError("clients with different numbers of local steps are not followed in interval arithmetic")
     subject = _Exactly(setting, exact, limit, exactly)
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
         return subject.over_draws(pattern)

@@ -22,7 +22,7 @@ from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.matrices import flat_share, is_diagonal
-from ratecheck.settings.applicability import foreign, unlike
+from ratecheck.settings.applicability import foreign, steps_of_all, unlike
 from ratecheck.settings.on_trace import OnTrace, on_trace
 from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
 from ratecheck.verification.along_trajectory import along_trajectory
@@ -33,6 +33,9 @@ from ratecheck.verification.interval_recheck import rechecked
 from ratecheck.verification.judgement import Request, compare, no_verdict, points
 from ratecheck.verification.negative_bounds import impossible
 from ratecheck.verification.verdict import Verdict
+
+# Clients whose numbers of local steps a verdict lists.
+_LISTED = 20
 
 
 def verify(
@@ -61,6 +64,10 @@ def verify(
     if statement.order_only:
         raise InputError(f"{statement.key} is known only up to a constant, so there is nothing to compare with")
     label = name or problem.kind
+    given, unequal = steps_of_all(statement, given, problem.n)
+    if unequal:
+        values, _ = statement.complete(given)
+        return Verdict(statement, Outcome.NOT_APPLICABLE, label, "none", values, reasons=(unequal,))
     if reasons := foreign(statement):
         values, _ = statement.complete(given)
         return Verdict(statement, Outcome.NOT_APPLICABLE, label, "none", values, reasons=reasons)
@@ -69,7 +76,11 @@ def verify(
     # What leaves the range of floats is judged by its values; NumPy's warnings would add nothing.
     with np.errstate(all="ignore"):
         setting = resolve(statement, problem, participation, given, options, starts)
-        return _verified(setting, Reporting(label, progress, observe))
+        verdict = _verified(setting, Reporting(label, progress, observe))
+    if np.ptp(setting.steps) == 0:
+        return verdict
+    listed = ",".join(f"{each:g}" for each in setting.steps[:_LISTED]) + (",..." if problem.n > _LISTED else "")
+    return replace(verdict, notes=(*verdict.notes, f"the clients take {listed} local steps in a round"))
 
 
 def _verified(setting: Setting, reporting: Reporting) -> Verdict:

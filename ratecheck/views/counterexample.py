@@ -27,9 +27,10 @@ from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import COUNTED, NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
-from ratecheck.participation import Bernoulli, Trace, Uniform
+from ratecheck.participation import Bernoulli, Graph, Trace, Uniform
 from ratecheck.problems import BilevelSamples, Piecewise, PiecewiseSamples
 from ratecheck.problems.scalar_function import ScalarFunction
+from ratecheck.settings.setting import default_graph
 from ratecheck.verification import rigorous
 from ratecheck.verification.instance import Instance
 from ratecheck.verification.proof import Proof
@@ -504,10 +505,13 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
             return []
         listed = style.given(p[0]) if len(p) == 1 else f"({', '.join(style.given(x) for x in np.ravel(pattern.p))})"
         return [f"{'each ' * (n > 1)}taking part with probability {style.formula(listed)}"]
+    graph = pattern if isinstance(pattern, Graph) else default_graph(instance.statement, n) if pattern is None else None
+    if graph is not None:
+        often = f", of whose rounds each mixes with probability {style.formula(style.given(graph.mixes))}"
+        return [f"on {graph.kind_of_graph}{'' if graph.mixes == 1 else often}"]
     size = pattern.m if isinstance(pattern, Uniform) else m
-    if pattern is not None and not isinstance(pattern, Uniform):
-        return [f"{pattern.kind} participation"]
-    return [] if size is None or size == n else [f"{_number(int(size))} of them drawn in every round"]
+    drawn = [] if size is None or size == n else [f"{_number(int(size))} of them drawn in every round"]
+    return drawn if pattern is None or isinstance(pattern, Uniform) else [f"{pattern.kind} participation"]
 
 
 def _ends(pattern: Trace, verdict: Verdict, T: int) -> bool:

@@ -21,7 +21,10 @@ PAPERS = {
     "simfbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
     "shrofbo": ({"x": 1, "y": 1, "v": 1}, {"x": 1, "y": 1, "v": 1}),
     "parallel-sgd": ({}, {}),  # nothing is shared
+    "async-sgd": ({"u": 1}, {"u": 1}),  # the model; a late gradient
+    "fednova": ({"u": 1}, {"u": 1}),  # x; the mean local gradient
     "dsgd": ({"u": 1}, {"u": 1}),  # x_j of every neighbour
+    "proxskip": ({"u": 1}, {"u": 1}),  # x_j of every neighbour
     "gradient-tracking": ({"u": 2}, {"u": 2}),  # x_j and what it tracks
 }
 

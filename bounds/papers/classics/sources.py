@@ -132,6 +132,22 @@ GORBUNOV: Numbered = partial(
     "Gorbunov, Hanzely, Richtárik (2020)",
     "A unified theory of SGD: variance reduction, sampling, quantization and coordinate descent",
 )
+WANG_FEDNOVA: Numbered = partial(
+    printed,
+    "Wang, Liu, Liang, Joshi, Poor (2020)",
+    "Tackling the objective inconsistency problem in heterogeneous federated optimization",
+)
+DI_LORENZO: Numbered = partial(printed, "Di Lorenzo, Scutari (2016)", "NEXT: In-network nonconvex optimization")
+KOLOSKOVA_ASYNC: Numbered = partial(
+    printed,
+    "Koloskova, Stich, Jaggi (2022)",
+    "Sharper convergence guarantees for asynchronous SGD for distributed and federated learning",
+)
+PROXSKIP: Numbered = partial(
+    printed,
+    "Mishchenko, Malinovsky, Stich, Richtárik (2022)",
+    "ProxSkip: Yes! Local gradient steps provably lead to communication acceleration! Finally!",
+)
 KOLOSKOVA: Numbered = partial(
     printed,
     "Koloskova, Loizou, Boreiri, Jaggi, Stich (2020)",

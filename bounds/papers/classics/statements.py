@@ -40,6 +40,7 @@ _CHAPTERS = (
     "variance_reduced",
     "compressed",
     "decentralised",
+    "asynchronous",
 )
 
 

@@ -47,6 +47,12 @@ _constant(
     "M", "M", "bound on the norms of subgradients: the Lipschitz constant of the f_i", (1, -1), "lipschitz", _POSITIVE
 )
 _constant("lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", (0, 0), "mixing_rate", _SIZE)
+_constant("beta_W", r"\beta", "||I - W||_2 of a symmetric mixing matrix W of a graph", (0, 0), "mixing_change", _SIZE)
+VOCABULARY.define("p_W", "p", "probability with which a round mixes clients on a graph", _POSITIVE, Role.SETTING, 0, 0)
+VOCABULARY.facts["p_W"] = "mixing_share"
+_constant(
+    "mu_c", r"\mu_c", "strong convexity of every client's function", (1, -2), "clients_strong_convexity", _POSITIVE
+)
 _measured(
     "consensus2",
     r"\frac1n\sum_i\|x_i^t-\bar x^t\|^2",
@@ -63,6 +69,7 @@ VOCABULARY.define(
 )
 VOCABULARY.order_pair("mu", "L")
 VOCABULARY.order_pair("mu_PL", "L")
+VOCABULARY.order_pair("mu_c", "L")
 
 for _name, _latex, _meaning, _degrees in (
     ("eta", r"\eta", "step size on the envelopes", (-1, 2)),

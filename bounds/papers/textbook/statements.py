@@ -80,6 +80,23 @@ lambda_W = VOCABULARY.define(
     "lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
 )
 VOCABULARY.facts["lambda_W"] = "mixing_rate"
+for _name, _latex, _meaning, _domain, _role, _degrees, _fact in (
+    (
+        "beta_W", r"\beta", "||I - W||_2 of a symmetric mixing matrix W of a graph",
+        Domain.NONNEGATIVE, Role.CONSTANT, (0, 0), "mixing_change",
+    ),
+    (
+        "p_W", "p", "probability with which a round mixes clients on a graph",
+        Domain.POSITIVE, Role.SETTING, (0, 0), "mixing_share",
+    ),
+    (
+        "mu_c", r"\mu_c", "strong convexity of every client's function",
+        Domain.POSITIVE, Role.CONSTANT, (1, -2), "clients_strong_convexity",
+    ),
+):  # fmt: skip
+    VOCABULARY.define(_name, _latex, _meaning, _domain, _role, *_degrees)
+    VOCABULARY.facts[_name] = _fact
+VOCABULARY.order_pair("mu_c", "L")
 consensus2 = _measured(
     "consensus2",
     r"\frac1n\sum_i\|x_i^t-\bar x^t\|^2",

@@ -465,7 +465,7 @@ class Moments:
         off, terms = self._added(A_0, error, B) + wrong, np.abs(A_0) + np.abs(B)
         general = RoundMap(A_0 + B, off, terms, noise + more, coins)
         if self.setup.mixing is not None:
-            return general.then(self._mixer(self.setup.mixing))
+            return general.sometimes(self._mixer(self.setup.mixing), self.setup.mixes)
         return SampledRound(general, B, keep, parts, (1.0, 1.0)) if parts and not coins else general
 
     def _coins(

@@ -43,6 +43,8 @@ def expect(setup: Setup, *, progress: Progress | None = None) -> Expectation:
     Raises `InputError` for a run that is not affine.
     """
     check_exact(setup)
+    if (setup.local_steps != setup.K).any():
+        raise InputError("what happens inside a round is known where all clients take the same number of local steps")
     if missing := [name for name in RECORDS if name not in recorded(setup)]:
         # Without these the others, which are made of the same gradients, have no meaning.
         raise InputError(
@@ -252,7 +254,7 @@ class _Probe:
         squares_v = _sum([*(_square(moment, _cut(s, slice(d_u, None))) for s in sums), *of_v])
         values, errors = self.recorder.record(moment)
         record: Record = {name: (float(v), float(e)) for name, v, e in zip(RECORDS, values, errors, strict=True)}
-        steps = self.setup.parameters()
+        steps = self.setup.parameters(0)
         if {*_STEPS} <= steps.keys():
             gamma_u, gamma_v = steps["gamma_u"] * steps["eta_u"], steps["gamma_v"] * steps["eta_v"]
             record |= {

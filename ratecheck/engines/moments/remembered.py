@@ -67,7 +67,7 @@ class Remembered:
             nothing = np.zeros_like(noise)
             if name == "noise2":
                 return round_.square(nothing, noise, _sum(self._last_sizes, present))
-            p = self._setup.parameters()
+            p = self._setup.parameters(0)
             now, size = (_sum(rows, everybody / len(steps)) for rows in (self._now, self._sizes))
             return scaled(-p["eta_g"] * p["eta_l"] / len(steps), round_.inner(now, nothing, noise, size))
         mean = name.startswith("mean_")

@@ -81,6 +81,38 @@ class RoundMap:
         )
         return RoundMap(P @ self.mean, error, large @ self.terms, noise, fluctuations)
 
+    def sometimes(self, P: Array, share: float) -> RoundMap:
+        """The round, and then z -> P z with this probability: z' = (Q + xi D) z with Q = E Q_t, D = P - I.
+
+        xi is the coin less its probability, of variance share (1 - share), and independent of the round.
+        """
+        if share == 1.0:
+            return self.then(P)
+        whole, same = np.arange(len(P)), np.eye(len(P))
+        usual = self.then(share * P + (1 - share) * same)
+        D, variance, moved, unit = P - same, share * (1 - share), ~kept(P)[:, None], len(P) + 8
+        # An entry of the diagonal of D is off by as much as that of P is.
+        large, root = moved * (np.abs(P) + same), math.sqrt(variance)
+        error = root * large @ (self.error + unit * (np.abs(self.mean) + self._scatter))
+        coins = [Fluctuation(variance, D @ self.mean, whole, whole)]
+        coins += [
+            Fluctuation(variance * part.weight, D[:, part.rows] @ part.matrix, whole, part.columns)
+            for part in self.fluctuations
+        ]
+        roots = np.sqrt(np.maximum(np.diagonal(self.noise.covariance), 0.0))
+        noise = Noise(
+            variance * D @ self.noise.covariance @ D.T,
+            root * large @ (self.noise.off + 4 * roots),
+            root * large @ np.hypot(self.noise.rough, math.sqrt(2 * unit) * roots),
+        )
+        return RoundMap(
+            usual.mean,
+            usual.error + error,
+            usual.terms + root * large @ self.terms,
+            usual.noise + noise,
+            [*usual.fluctuations, *coins],
+        )
+
     @cached_property
     def _wobble(self) -> Array:
         """What the new mean may be off, as a share of the old state."""

@@ -21,7 +21,7 @@ from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
 from ratecheck.kernels.oracle import oracle as ask
-from ratecheck.kernels.random import kept_coordinates, stream_keys
+from ratecheck.kernels.random import kept_coordinates, mixing_rounds, stream_keys
 from ratecheck.kernels.records import record_round
 from ratecheck.kernels.rounds import start_gradients
 
@@ -88,7 +88,7 @@ class OwnRounds:
             for i, p in enumerate(self._parameters)
         ]
         average = {name: sum(each[name] for each in clients) / len(clients) for name in setup.algorithm.client}
-        (server,) = self.functions("start_server", (points[0], average), self._parameters[0])
+        (server,) = self.functions("start_server", (points[0], average), setup.parameters())
         return server, clients
 
     def _round(
@@ -124,7 +124,7 @@ class OwnRounds:
                 clients[i][name][members] = array
             for name, array in message.items():
                 total[name][members] += array
-        self._mix(clients)
+        self._mix(t, clients, keys)
         return self._aggregate(setup, server, total, mask.sum(axis=0))
 
     def _finished(
@@ -137,14 +137,17 @@ class OwnRounds:
             (after,) = self.functions("sent", (after, message), parameters)
         return after, message
 
-    def _mix(self, clients: list[Arrays]) -> None:
-        """Average what is mixed with the neighbours'."""
+    def _mix(self, t: int, clients: list[Arrays], keys: NDArray[np.uint64]) -> None:
+        """Average what is mixed with the neighbours', in the replicates whose round t mixes."""
         if self.setup.mixing is None:
             return
+        coins = np.ones(keys.shape[1], dtype=np.bool_)
+        if self.setup.mixes < 1:
+            mixing_rounds(keys, t, self.setup.mixes * 2.0**32, coins)
         for name in self.setup.algorithm.mixed:
             mixed = np.tensordot(self.setup.mixing, np.stack([each[name] for each in clients]), axes=1)
             for client, array in zip(clients, mixed, strict=True):
-                client[name] = array
+                client[name] = np.where(coins[:, None], array, client[name])
 
     def _compressed(self, t: int, i: int, message: Arrays, keys: NDArray[np.uint64]) -> Arrays:
         """What client i sends in round t: each coordinate of what is compressed with probability q, over q."""

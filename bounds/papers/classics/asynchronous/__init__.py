@@ -1,0 +1,1 @@
+"""Gradients that arrive late."""
