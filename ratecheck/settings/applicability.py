@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import bounds
 from bounds.statement import Assumption, Statement
-from bounds.symbols import Role
+from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import NOISE
@@ -91,6 +91,17 @@ def foreign(statement: Statement) -> tuple[str, ...]:
         taken = ", ".join(method.step_sizes)
         unknowns.append(f"{title} takes {taken}: step_products say what {', '.join(steps)} is made of")
     return (*unknowns, *uncertifiable(statement))
+
+
+def counts(statement: Statement) -> tuple[str, ...]:
+    """Whole numbers of the analysis that fix a size of the run, such as the epochs of ``T = n*epochs + 1``."""
+    vocabulary, sizes = statement.vocabulary, {*statement.vocabulary.run.values()}
+    inside = {s.name for name, expr in statement.settings.items() if name in sizes for s in expr.free_symbols}
+    return tuple(
+        name
+        for name in sorted(inside, key=vocabulary.order.__getitem__)
+        if vocabulary[name].role is Role.FREE and vocabulary[name].domain is Domain.POSITIVE_INTEGER
+    )
 
 
 # Assumptions that say who takes part, from the number of participants alone.
