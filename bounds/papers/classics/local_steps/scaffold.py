@@ -20,11 +20,11 @@ _PROOF = (
 
 CLASSICS = (
     classic(
-        "scaffold-averaged-values",
-        "SCAFFOLD with local steps, values of the averaged iterate",
+        "scaffold-values",
+        "SCAFFOLD with local steps, the mean value",
         KARIMIREDDY("Theorem III, convex functions, with constants"),
         left="gap",
-        over="averaged_iterate",
+        over="mean_of_rounds",
         right={"start": "dist2_0/(gamma_u*eta_u*K*T)", "noise": _NOISE, "walk": f"{_WALK}*(1 + 2/(9*T))"},
         algorithm="scaffold",
         assumptions=(*_CONVEX, "noise", *_EVERYBODY),
@@ -33,7 +33,7 @@ CLASSICS = (
         at=_AT,
         value="",
         standing=Standing.UNKNOWN,
-        remark=_PROOF,
+        remark=f"{_PROOF} The value at the mean of the iterates is at most the mean value.",
     ),
     classic(
         "scaffold-distances",
