@@ -10,6 +10,7 @@ from ratecheck.certification.certified_constants import NOISE
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, positive, whole
+from ratecheck.settings.applicability import counts
 
 # Clients that are followed one by one while a search asks for hundreds of instances.
 _MOST_CLIENTS = 40
@@ -32,6 +33,8 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
             found[name] = float(whole(name, value, 1, most, why))
         elif statement.vocabulary.facts.get(name) in NOISE:
             found[name] = nonnegative(name, value)
+        elif name in counts(statement):
+            found[name] = float(whole(name, value, 1))
         elif statement.vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING):
             found[name] = positive(name, value)
         else:
@@ -53,4 +56,4 @@ def _fixable(statement: Statement) -> list[str]:
         if name not in (*sizes, *statement.settings)
         and (vocabulary[name].role in (Role.STEP_SIZE, Role.SETTING) or vocabulary.facts.get(name) in NOISE)
     ]
-    return [*sizes, *others]
+    return [*sizes, *counts(statement), *others]

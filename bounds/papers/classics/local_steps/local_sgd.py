@@ -24,7 +24,7 @@ CLASSICS = (
     classic(
         "local-sgd-gradients",
         "Local SGD, squared gradients",
-        KARIMIREDDY("FedAvg on functions that are not convex, with constants"),
+        KARIMIREDDY("Theorem I, functions that are not convex, with constants"),
         left="G_u",
         over="mean_of_rounds",
         right={
@@ -47,7 +47,7 @@ CLASSICS = (
     classic(
         "fedavg-sampled-gradients",
         "FedAvg with sampled clients, squared gradients",
-        KARIMIREDDY("FedAvg on functions that are not convex, with constants"),
+        KARIMIREDDY("Theorem I, functions that are not convex, with constants"),
         left="G_u",
         over="mean_of_rounds",
         right={
@@ -93,7 +93,7 @@ CLASSICS = (
     classic(
         "fedavg-sampled-values",
         "FedAvg with sampled clients, the mean value",
-        KARIMIREDDY("FedAvg on convex functions, with constants"),
+        KARIMIREDDY("Theorem I, convex functions, with constants"),
         left="gap",
         over="mean_of_rounds",
         right={
@@ -115,7 +115,7 @@ CLASSICS = (
     classic(
         "fedavg-sampled-distances",
         "FedAvg with sampled clients, distances",
-        KARIMIREDDY("FedAvg on strongly convex functions, with constants"),
+        KARIMIREDDY("Theorem I, strongly convex functions, with constants"),
         left="dist2",
         over="every_round_but_first",
         right={
