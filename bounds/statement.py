@@ -454,12 +454,13 @@ class Statement:
         self.check_names(given)
         values = self.resolve(given)
         named = frozenset(values)
-        for name, expr in self.settings.items():
-            self._fix(values, name, expr)
         for name in self.parameters:
             default = self.vocabulary[name].default
-            if default is not None:
+            # What is fixed may be made of what has a default.
+            if default is not None and name not in self.settings:
                 values.setdefault(name, default)
+        for name, expr in self.settings.items():
+            self._fix(values, name, expr)
         for smaller, larger in self.vocabulary.ordered:
             if {smaller, larger} <= values.keys() and values[smaller] > values[larger]:
                 left, right = apart(values[smaller], values[larger])

@@ -66,13 +66,17 @@ def horizon(statement: Statement, given: Mapping[str, float], eps: float | None,
 
     T enters step-size rules and conditions as well as the bound; ``best`` is that of `curve.at`. Raises `InputError`
     for a statement whose bound does not depend on the number of rounds, is about no run or has no value, for given
-    rounds, and for an eps that is not positive.
+    and for fixed rounds, and for an eps that is not positive.
     """
     T = statement.vocabulary.run.get("rounds")
     if T is None or T not in statement.parameters:
         raise InputError(f"{statement.key} does not depend on the number of rounds")
     if statement.claims[0].metric.over is Over.NO_RUN:
         raise InputError(f"{statement.key} bounds no quantity of a run: it asks for no number of rounds")
+    if T in statement.settings:
+        raise InputError(
+            f"{statement.key} fixes the number of rounds, {T} = {statement.settings[T]}: ask for the bound instead"
+        )
     if T in given:
         raise InputError(f"{T}={given[T]:g}: the number of rounds is what is asked for; leave it out")
     if eps is not None and not 0 < eps < math.inf:

@@ -12,6 +12,7 @@ from ratecheck.certification.certified_constants import ALONE, NOISE
 from ratecheck.engines.setup import LARGEST_RUN
 from ratecheck.errors import InputError
 from ratecheck.inputs import nonnegative, positive, whole
+from ratecheck.settings.applicability import counts
 
 # Clients that are followed one by one while a search asks for hundreds of instances.
 _MOST_CLIENTS = 40
@@ -40,6 +41,8 @@ def checked(statement: Statement, given: Mapping[str, float]) -> dict[str, float
             found[name] = float(whole(name, value, 1, most, why))
         elif statement.vocabulary.facts.get(name) in NOISE:
             found[name] = nonnegative(name, value)
+        elif name in counts(statement):
+            found[name] = float(whole(name, value, 1))
         elif _may_be_fixed(statement, name):
             found[name] = positive(name, value)
         else:
@@ -61,7 +64,7 @@ def _fixable(statement: Statement) -> list[str]:
         if name not in (*sizes, *statement.settings)
         and (_may_be_fixed(statement, name) or vocabulary.facts.get(name) in NOISE)
     ]
-    return [*sizes, *others]
+    return [*sizes, *counts(statement), *others]
 
 
 def _may_be_fixed(statement: Statement, name: str) -> bool:

@@ -32,7 +32,7 @@ from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
 from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.settings import pointwise as points
-from ratecheck.settings.applicability import every_participation, method_of
+from ratecheck.settings.applicability import counts, every_participation, method_of
 from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
@@ -340,6 +340,7 @@ class InstanceFamily:
         yield "spread"
         yield from (f"noise {symbol}" for symbol in self._noises)
         yield from (f"parameter {name}" for name in self._parameters)
+        yield from (f"count {name}" for name in counts(self.statement))
         yield from (f"step {name}" for name in self._free_steps)
         yield from (f"claim {name}" for name in self._claimable)
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.quiet:
@@ -834,6 +835,8 @@ class InstanceFamily:
             given[name] = (
                 1.0 if coordinate[f"parameter {name}"] > _EDGE else 4 * _factor(coordinate[f"parameter {name}"] / _EDGE)
             )
+        # A round of each client, say: the run is that many times longer.
+        given |= {name: _whole(coordinate[f"count {name}"], most_rounds // self.shape.n) for name in counts(statement)}
         own = {roles.get("clients"), *(self._own_noise if self.shape.sampled else ())}
         given |= {name: value for name, value in self.fixed.items() if name not in own}
         return given

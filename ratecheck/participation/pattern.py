@@ -88,6 +88,8 @@ class Participation(ABC):
     mixes: float = 1.0
     # A delta > 0 with P(i in S_t) >= delta for all clients and rounds, where clients are independent; None elsewhere.
     delta: float | None = None
+    # S where every n/S rounds take all clients, in blocks of S, in an order that is drawn anew each time; else None.
+    partition: int | None = None
     # How many of the candidates in ``masks`` a run selects by their scores; 0 where all of them take part.
     selected: int = 0
 

@@ -54,6 +54,7 @@ class Reshuffled(Participation):
             )
         self.wrap = bool(wrap)
         self.epoch = whole("epoch", -(-self.n // self.S) if epoch is None else epoch, 1) if self.wrap else None
+        self.partition = self.S if self.n % self.S == 0 and self.epoch in (None, self.n // self.S) else None
 
     @classmethod
     def assumed(cls, n: int, size: int, delta: float | None) -> Participation:

@@ -9,7 +9,7 @@ import numpy as np
 import bounds
 from bounds.numbers import as_float
 from bounds.statement import Assumption, Given, Statement
-from bounds.symbols import Role
+from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import NOISE
@@ -115,6 +115,17 @@ def steps_of_all(statement: Statement, given: Given, n: int) -> tuple[Given, str
     listed = ",".join(f"{each:g}" for each in steps)
     why = f"{symbol}={listed} differs by client, but the statement is about {symbol} local steps of every client"
     return {name: value for name, value in given.items() if name != symbol}, why
+
+
+def counts(statement: Statement) -> tuple[str, ...]:
+    """Whole numbers of the analysis that fix a size of the run, such as the epochs of ``T = n*epochs + 1``."""
+    vocabulary, sizes = statement.vocabulary, {*statement.vocabulary.run.values()}
+    inside = {s.name for name, expr in statement.settings.items() if name in sizes for s in expr.free_symbols}
+    return tuple(
+        name
+        for name in sorted(inside, key=vocabulary.order.__getitem__)
+        if vocabulary[name].role is Role.FREE and vocabulary[name].domain is Domain.POSITIVE_INTEGER
+    )
 
 
 # Assumptions that say who takes part, from the number of participants alone.

@@ -26,7 +26,15 @@ from ratecheck.participation.build import assumed
 from ratecheck.participation.delays import draw_until
 from ratecheck.problems import Problem
 from ratecheck.settings import pointwise as points
-from ratecheck.settings.applicability import LAWS, NO_SIZE, every_participation, method_of, steps_of_all, within
+from ratecheck.settings.applicability import (
+    LAWS,
+    NO_SIZE,
+    counts,
+    every_participation,
+    method_of,
+    steps_of_all,
+    within,
+)
 from ratecheck.settings.measured import measured
 
 _ENGINES = ("auto", "exact", "step")
@@ -230,6 +238,7 @@ def resolve(
     # What contradicts the statement's own settings is refused before anything is computed.
     statement.bare.complete({k: v for k, v in found.numbers.items() if vocabulary[k].role is Role.SETTING})
     found = found.plus(_clients(statement, problem, found.numbers), "the problem")
+    found = found.plus(_counted(statement, found.numbers), "the default")
     found = found.plus(_fixed(statement, found.numbers), "fixed by the statement")
     parameters, entailed = _method_parameters(statement, problem, method, given, found.numbers)
     found = found.plus(entailed, "the method's parameters")
@@ -284,6 +293,12 @@ def _clients(statement: Statement, problem: Problem, values: Mapping[str, float]
     if values[symbol] != problem.n:
         raise InputError(f"{symbol}={values[symbol]:g} does not fit the problem, which has {problem.n} clients")
     return {}
+
+
+def _counted(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:
+    """Defaults of the whole numbers that fix a size of the run, where they are not given."""
+    defaults = {name: statement.vocabulary[name].default for name in counts(statement) if name not in values}
+    return {name: default for name, default in defaults.items() if default is not None}
 
 
 def _fixed(statement: Statement, values: Mapping[str, float]) -> dict[str, float]:

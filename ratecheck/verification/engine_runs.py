@@ -91,15 +91,20 @@ def engine(setting: Setting, ready: setup.Setup) -> str:
         return "exact"
     if wished != "auto" or inside:
         if wished == "exact":
-            exact.check_exact(ready)
+            _check_exact(setting, ready)
         return wished if wished != "auto" else "step"
     if ready.problem.d * (2 + 2 * ready.problem.n) > _LARGEST_EXACT_STATE:
         return "step"
     try:
-        exact.check_exact(ready)
+        _check_exact(setting, ready)
     except InputError:
         return "step"
     return "exact"
+
+
+def _check_exact(setting: Setting, ready: setup.Setup) -> None:
+    """Raise `InputError` where moments do not give what the statement compares."""
+    (populations.check if recordable(setting.recorded) else exact.check_exact)(ready)
 
 
 def _of_samples(setting: Setting, ready: setup.Setup) -> str:

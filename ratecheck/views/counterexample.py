@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from bounds.statement import Over, Relation
+from bounds.statement import Assumption, Over, Relation
 from bounds.symbols import Quantity
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError, enclose
 from ratecheck.algebra.simplest import simplest_between
@@ -487,6 +487,11 @@ def _pieces(curve: ScalarFunction, name: str, style: _Style) -> str:
 
 # --- Who takes part ---
 
+_IN_ORDER = {
+    Assumption.CYCLIC_BLOCKS: "in every round in a fixed order",
+    Assumption.RESHUFFLED_BLOCKS: "in every round in an order drawn anew in each epoch",
+}
+
 
 def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[str]:
     """Who takes part, where there is a choice."""
@@ -510,8 +515,11 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
         often = f", of whose rounds each mixes with probability {style.formula(style.given(graph.mixes))}"
         return [f"on {graph.kind_of_graph}{'' if graph.mixes == 1 else often}"]
     size = pattern.m if isinstance(pattern, Uniform) else m
-    drawn = [] if size is None or size == n else [f"{_number(int(size))} of them drawn in every round"]
-    return drawn if pattern is None or isinstance(pattern, Uniform) else [f"{pattern.kind} participation"]
+    if pattern is not None and not isinstance(pattern, Uniform):
+        return [f"{pattern.kind} participation"]
+    assumed = instance.statement.assumptions if pattern is None else ()
+    how = next((words for law, words in _IN_ORDER.items() if law in assumed), "drawn in every round")
+    return [] if size is None or size == n else [f"{_number(int(size))} of them {how}"]
 
 
 def _ends(pattern: Trace, verdict: Verdict, T: int) -> bool:

@@ -23,38 +23,83 @@ def quadratic():
     return rc.problems.Quadratic(A @ A.transpose(0, 2, 1) / 2 + 0.1 * np.eye(2), g, shared=2)
 
 
-def enumerated(quadratic, T, alpha):
-    """E G_u over all outcomes of what is sent, by the formulas; without alpha of compressed SGD."""
+def diana(q, gamma, alpha):
+    """A round on ((x, h), h_i): the difference to h_i is sent, over q; without alpha that is compressed SGD."""
+
+    def step(x, own, g, kept):
+        h, own = own
+        sent = kept * (g - own) / q
+        mean = sent.mean(axis=0)
+        return x - gamma * (h + mean), (h + alpha * mean, own + alpha * sent)
+
+    return step, lambda g: (0 * g[0], 0 * g)
+
+
+def error_feedback(gamma):
+    """A round on (x, e_i): of the step and what was left out a part is sent."""
+
+    def step(x, e, g, kept):
+        v = gamma * g + e
+        return x - (kept * v).mean(axis=0), v - kept * v
+
+    return step, lambda g: 0 * g
+
+
+def ef21(gamma):
+    """A round on (x, g_i): the clients' estimates move by a part of the difference, and x along their mean."""
+
+    def step(x, own, g, kept):
+        own = own + kept * (g - own)
+        return x - gamma * own.mean(axis=0), own
+
+    return step, lambda g: g
+
+
+def enumerated(quadratic, T, method):
+    """E G_u over all outcomes of what is sent, by the formulas."""
     M, c = quadratic.operator()
     n, d = c.shape
-    states, found = [(1.0, START, np.zeros(d), np.zeros((n, d)))], []
+    step, start = method
+    states, found = [(1.0, START, start(np.array([M[i] @ START - c[i] for i in range(n)])))], []
     for _ in range(T):
-        gradients = [np.array([M[i] @ x - c[i] for i in range(n)]) for _, x, _, _ in states]
+        gradients = [np.array([M[i] @ x - c[i] for i in range(n)]) for _, x, _ in states]
         found.append(sum(s[0] * np.sum(g.mean(axis=0) ** 2) for s, g in zip(states, gradients, strict=True)))
         after = []
-        for (p, x, h, own), g in zip(states, gradients, strict=True):
+        for (p, x, own), g in zip(states, gradients, strict=True):
             for bits in itertools.product((0, 1), repeat=n * d):
-                sent = np.reshape(bits, (n, d)) * (g - own) / Q
-                mean = sent.mean(axis=0)
                 chance = p * np.prod(np.where(bits, Q, 1 - Q))
-                after.append((chance, x - GAMMA * (h + mean), h + alpha * mean, own + alpha * sent))
+                after.append((chance, *step(x, own, g, np.reshape(bits, (n, d)))))
         states = after
     return np.array(found)
 
 
-@pytest.mark.parametrize(("name", "alpha"), [("compressed-sgd", 0.0), ("diana", ALPHA)])
-def test_exact_moments_are_those_of_all_outcomes(quadratic, name, alpha):
+@pytest.mark.parametrize(
+    ("name", "method", "given"),
+    [
+        ("compressed-sgd", diana(Q, GAMMA, 0.0), {}),
+        ("diana", diana(Q, GAMMA, ALPHA), {"alpha": ALPHA}),
+        ("ef-sgd", error_feedback(GAMMA), {}),
+        ("ef21", ef21(GAMMA), {}),
+    ],
+)
+def test_exact_moments_are_those_of_all_outcomes(quadratic, name, method, given):
     """Within the error that is given."""
-    given = {"alpha": alpha} if alpha else {}
     found = rc.exact(name, quadratic, Trace.full(2), K=1, T=4, x0=START, gamma_u=GAMMA, q=Q, **given)
-    off = np.abs(found.records["G_u"] - enumerated(quadratic, 4, alpha))
+    off = np.abs(found.records["G_u"] - enumerated(quadratic, 4, method))
     assert (off <= found.errors["G_u"] + 1e-15).all()
     assert off.max() < 1e-13
 
 
 @pytest.mark.parametrize(
     ("name", "trace", "K"),
-    [("compressed-sgd", Trace.full(2), 3), ("diana", Trace.full(2), 1), ("compressed-sgd", Trace.uniform(2, 1), 1)],
+    [
+        ("compressed-sgd", Trace.full(2), 3),
+        ("diana", Trace.full(2), 1),
+        ("compressed-sgd", Trace.uniform(2, 1), 1),
+        ("ef-sgd", Trace.full(2), 3),
+        ("ef-sgd", Trace.uniform(2, 1), 1),
+        ("ef21", Trace.full(2), 2),
+    ],
 )
 def test_sampled_runs_have_the_exact_moments(quadratic, name, trace, K):
     """With noise and sampled clients; long averages by squaring are those of the rounds."""
@@ -72,12 +117,13 @@ def test_sampled_runs_have_the_exact_moments(quadratic, name, trace, K):
     assert gap <= squared.errors["G_u"] + rounds.errors["G_u"].mean()
 
 
-def test_where_all_is_sent_nothing_is_random(quadratic):
+@pytest.mark.parametrize("name", ["compressed-sgd", "ef-sgd", "ef21"])
+def test_where_all_is_sent_nothing_is_random(quadratic, name):
     """With q = 1: parallel gradient descent, in every replicate."""
     run = {"K": 2, "T": 5, "x0": START, "gamma_u": GAMMA}
     plain = rc.exact("fedavg", quadratic, Trace.full(2), eta_u=1.0, **run).records["G_u"]
-    assert rc.exact("compressed-sgd", quadratic, Trace.full(2), q=1.0, **run).records["G_u"] == pytest.approx(plain)
-    drawn = rc.simulate("compressed-sgd", quadratic, Trace.full(2), q=1.0, replicates=2, **run).records["G_u"]
+    assert rc.exact(name, quadratic, Trace.full(2), q=1.0, **run).records["G_u"] == pytest.approx(plain)
+    drawn = rc.simulate(name, quadratic, Trace.full(2), q=1.0, replicates=2, **run).records["G_u"]
     assert drawn[0] == pytest.approx(drawn[1])
     assert drawn[0] == pytest.approx(plain)
 
@@ -133,6 +179,10 @@ def test_a_statement_on_compression():
     assert "compresses at random" in str(error.value)
     assert dict(cost("diana").sent) == {"u": 1}
     assert METHODS["diana"].full
+    # Of what error feedback remembers nothing is sent; EF21 asks for the gradients at the start.
+    assert dict(cost("ef-sgd").sent) == dict(cost("ef21").sent) == {"u": 1}
+    assert not cost("ef-sgd").at_start
+    assert cost("ef21").at_start
 
 
 def test_clients_on_a_graph_may_compress(quadratic):

@@ -4,6 +4,7 @@ import pytest
 
 import bounds
 import ratecheck as rc
+from bounds.theorem import symbol, theorem
 from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.fixed import checked
@@ -59,3 +60,40 @@ def test_the_command_and_the_call_take_them(cli):
     refused = cli("falsify", KEY, "L=3")
     assert refused.returncode == 2
     assert "the search takes L from the problems that it tries" in refused.stderr
+
+
+def _without_order(order):
+    """A false theorem that fixes the rounds by a number of its own."""
+    return theorem(
+        title="One client after another, without what their order costs",
+        algorithm="fedavg",
+        assumptions=[order, "smoothness", "convexity", "strong_convexity", "no_personal"],
+        left="dist2",
+        over="last_round",
+        right="(1 - gamma_u*n*mu)**epochs*dist2_0",
+        conditions=["gamma_u <= 1/(2*n*L)"],
+        settings={"K": 1, "m": 1, "eta_u": 1, "sigma_u": 0, "T": "n*epochs + 1"},
+        symbols=symbol("epochs", "epochs", domain="positive_integer", role="free", default=3),
+        vocabulary="textbook",
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "words"), [("cyclic_blocks", "a fixed order"), ("reshuffled_blocks", "an order drawn anew in each epoch")]
+)
+def test_whole_epochs_are_searched(order, words):
+    """All runs are of whole epochs, and the counterexample says in which order the clients come."""
+    found = rc.falsify(_without_order(order), evaluations=25)
+    assert found.outcome is rc.Outcome.VIOLATED
+    values = found.verdict.values
+    assert values["T"] == values["n"] * values["epochs"] + 1
+    assert f"one of them in every round in {words}" in found.as_text()
+
+
+def test_epochs_are_fixed_or_as_verified():
+    """As other numbers are, if whole; with one client there is no order and the theorem holds."""
+    false = _without_order("cyclic_blocks")
+    assert falsify(false, Budget(40), fixed={"epochs": 4.0}).verdict.values["epochs"] == 4
+    with pytest.raises(InputError, match=r"epochs=1.5: needed a whole number"):
+        falsify(false, Budget(10), fixed={"epochs": 1.5})
+    assert rc.verify(false, n=1).outcome is rc.Outcome.HOLDS

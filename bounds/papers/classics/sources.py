@@ -153,3 +153,33 @@ KOLOSKOVA: Numbered = partial(
     "Koloskova, Loizou, Boreiri, Jaggi, Stich (2020)",
     "A unified theory of decentralized SGD with changing topology and local updates",
 )
+KHALED: Numbered = partial(
+    printed,
+    "Khaled, Mishchenko, Richtárik (2020)",
+    "Tighter theory for local SGD on identical and heterogeneous data",
+)
+KARIMIREDDY: Numbered = partial(
+    printed,
+    "Karimireddy, Kale, Mohri, Reddi, Stich, Suresh (2020)",
+    "SCAFFOLD: stochastic controlled averaging for federated learning",
+)
+STICH_KARIMIREDDY: Numbered = partial(
+    printed,
+    "Stich, Karimireddy (2020)",
+    "The error-feedback framework: better rates for SGD with delayed gradients and compressed updates",
+)
+RICHTARIK_EF21: Numbered = partial(
+    printed,
+    "Richtárik, Sokolov, Fatkhullin (2021)",
+    "EF21: a new, simpler, theoretically better, and practically faster error feedback",
+)
+MISHCHENKO: Numbered = partial(
+    printed,
+    "Mishchenko, Khaled, Richtárik (2020)",
+    "Random reshuffling: simple analysis with vast improvements",
+)
+GOWER: Numbered = partial(
+    printed,
+    "Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik (2019)",
+    "SGD: general analysis and improved rates",
+)

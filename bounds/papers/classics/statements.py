@@ -37,6 +37,8 @@ _CHAPTERS = (
     "composite",
     "fixed_points",
     "federated",
+    "local_steps",
+    "reshuffled",
     "variance_reduced",
     "compressed",
     "decentralised",

@@ -64,6 +64,7 @@ _measured(
 VOCABULARY.define(
     "q", "q", "probability with which a coordinate of a message is sent", _POSITIVE, Role.SETTING, 0, 0, default=0.5
 )
+VOCABULARY.define("epochs", "E", "epochs of n rounds", Domain.POSITIVE_INTEGER, Role.FREE, 0, 0, default=3.0)
 VOCABULARY.define(
     "alpha", r"\alpha", "step size of what clients remember of their messages", _POSITIVE, Role.STEP_SIZE, 0, 0
 )

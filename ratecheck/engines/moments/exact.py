@@ -82,8 +82,8 @@ class Expectation:
         return not bool(np.isfinite(self.metric).all())
 
 
-def check_exact(setup: Setup) -> None:
-    """Raise `InputError` unless the run is affine: a quadratic problem and state-independent participation."""
+def check_affine(setup: Setup) -> None:
+    """Raise `InputError` unless rounds are affine, whoever takes part: a quadratic problem and a linear method."""
     check_clients(setup)
     check_linear(setup, "the exact engine")
     if not setup.problem.affine:
@@ -94,7 +94,12 @@ def check_exact(setup: Setup) -> None:
             "a projection is not affine: the exact engine can leave it out only where nothing is random and it never "
             "acts; use engine=step, or r=inf"
         )
-    if fixed:
+
+
+def check_exact(setup: Setup) -> None:
+    """Raise `InputError` unless the run is affine and rounds are independent: see `epochs` for orders."""
+    check_affine(setup)
+    if setup.trace.deterministic:
         return
     if setup.trace.law(0) is None:
         raise InputError(
@@ -137,7 +142,7 @@ def follow(setup: Setup, recursion: Callable[[Setup], Moments], *, progress: Pro
         moments = recursion(setup)
         recorder = Recorder(moments)
         values, errors = np.empty((len(recorder.names), setup.T)), np.empty((len(recorder.names), setup.T))
-        for t, (moment, _) in enumerate(moments.rounds()):
+        for t, moment in enumerate(moments.before_rounds()):
             values[:, t], errors[:, t] = recorder.record(moment)
             moments.check_projection(moment, t)
             if progress is not None and t % 64 == 0:
@@ -392,6 +397,10 @@ class Moments:
                 f"the projection on the ball of radius {radius:g} acts in round {t} (norm {norm:.6g}), which is not "
                 "affine: use engine=step or leap, or a larger r"
             )
+
+    def before_rounds(self) -> Iterator[Moment]:
+        """The moment before each of the T rounds."""
+        return (moment for moment, _ in self.rounds())
 
     def rounds(self) -> Iterator[tuple[Moment, RoundMap]]:
         """The moment before round t and the map of round t, for t = 0, 1, ..., T-1; NaN once a moment overflows."""

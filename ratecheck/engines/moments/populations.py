@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from ratecheck.algorithms.algorithm import LinearMaps, check_alike
 from ratecheck.aliases import Array, Progress
+from ratecheck.engines.moments import epochs
 from ratecheck.engines.moments.exact import (
     Expectation,
     Moments,
@@ -64,14 +65,14 @@ def moments_of(setup: Setup) -> Moments:
     """The recursion of a run that was checked: client by client, or by types where the problem counts them."""
     if setup.problem.multiplicities is not None:
         return PopulationMoments(setup)
-    return client_by_client(setup)
+    return client_by_client(setup) if setup.trace.partition is None else epochs.EpochMoments(setup)
 
 
 def check(setup: Setup) -> None:
     """Raise `InputError` unless the run is affine and, on a population, clients of a type are exchangeable in it."""
     counts = setup.problem.multiplicities
     if counts is None:
-        check_exact(setup)
+        (check_exact if setup.trace.partition is None else epochs.check)(setup)
         return
     check_alike(setup.algorithm, "a population")
     if setup.trace.deterministic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import warnings
@@ -16,6 +17,8 @@ import ratecheck as rc
 from bounds.papers.classics.known import Standing
 from bounds.papers.classics.statements import CHAPTERS, CLASSICS
 from ratecheck.errors import InputError
+from ratecheck.falsification.falsify import Budget
+from ratecheck.falsification.falsify import falsify as search
 from ratecheck.falsification.worst_case import worst_case
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -157,3 +160,58 @@ def test_pepit_finds_the_same(key, module, asked, here):
     found = script.last(worst_case(classic.statement, {**classic.known.at, "T": 3, **start, **here}))
     assert found.lower.left <= theirs * (1 + 1e-4)
     assert found.upper.left == pytest.approx(theirs, rel=1e-4)
+
+
+def _without(key, term):
+    """The theorem with one term less."""
+    statement = BY_KEY[f"classics/{key}"].statement
+    (claim,) = statement.claims
+    terms = {name: each for name, each in claim.terms.items() if name != term}
+    assert len(terms) == len(claim.terms) - 1
+    return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
+
+
+@pytest.mark.parametrize(
+    ("key", "term"),
+    [
+        ("local-sgd-gradients", "drift"),
+        ("fedavg-sampled-gradients", "sampling"),
+        ("local-sgd-averaged-values", "drift"),
+        ("fedavg-sampled-values", "noise"),
+        ("fedavg-sampled-distances", "drift"),
+        ("scaffold-values", "noise"),
+        ("ef-sgd-gradients", "heterogeneity"),
+        ("random-reshuffling-distances", "order"),
+        ("incremental-gradient-distances", "order"),
+        ("sampled-gradients", "sampling"),
+        ("sampled-values", "sampling"),
+        ("sampled-distances", "minimiser"),
+    ],
+)
+def test_no_term_is_there_for_nothing(key, term):
+    """Without it a theorem on local steps, samples, epochs or memories is false, and a short search finds it."""
+    assert search(_without(key, term), Budget(120)).outcome is rc.Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("key", "instead"),
+    [("scaffold-distances", "fedavg"), ("ef21-gradient-dominated", "compressed-sgd"), ("ef21-gradients", "ef-sgd")],
+)
+def test_they_are_about_their_own_methods(key, instead):
+    """What corrects local steps or compression is needed: without it the same bound is false."""
+    statement = dataclasses.replace(BY_KEY[f"classics/{key}"].statement, algorithm=instead)
+    assert search(statement, Budget(120)).outcome is rc.Outcome.VIOLATED
+
+
+def test_whole_epochs_alone_count():
+    """The number of rounds is that of the epochs, and no other can be given."""
+    key = "classics/incremental-gradient-distances"
+    assert rc.verify(key, n=3).verdict.values["T"] == 10
+    assert rc.verify(key, n=3, epochs=5).verdict.values["T"] == 16
+    assert rc.bound(key, L=1, mu=0.1, n=3, gamma_u=0.1, b_star=1, dist2_0=1).evaluation.values["T"] == 10
+    with pytest.raises(InputError, match=r"T=7 contradicts .*, which takes T = epochs.n . 1 = 10"):
+        rc.verify(key, n=3, T=7)
+    with pytest.raises(InputError, match=r"epochs=1.5: needed a whole number"):
+        rc.verify(key, n=3, epochs=1.5)
+    with pytest.raises(InputError, match=r"fixes the number of rounds, T = epochs.n . 1"):
+        rc.rounds(key, eps=0.1, L=1, mu=0.1, n=3, b_star=1, dist2_0=1)

@@ -1,0 +1,1 @@
+"""Several local steps of every client in a round."""

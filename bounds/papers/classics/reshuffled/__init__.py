@@ -1,0 +1,1 @@
+"""Clients one by one, in an order that is drawn anew in each epoch or is fixed."""
