@@ -502,14 +502,10 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
         T = int(verdict.values.get(instance.statement.vocabulary.run.get("rounds", ""), 0))
         after = f", {_clients(range(1, n + 1), n)} in round {T}" if _ends(pattern, verdict, T) else ""
         return [_rounds(pattern) + after] if n > 1 or not pattern.matrix.all() else []
-    if n == 1 and not isinstance(pattern, Bernoulli):
-        return []
     if isinstance(pattern, Bernoulli):
-        p = sorted({*np.ravel(pattern.p).tolist()})
-        if p == [1.0]:
-            return []
-        listed = style.given(p[0]) if len(p) == 1 else f"({', '.join(style.given(x) for x in np.ravel(pattern.p))})"
-        return [f"{'each ' * (n > 1)}taking part with probability {style.formula(listed)}"]
+        return _by_chance(pattern, n, style)
+    if n == 1:
+        return []
     graph = pattern if isinstance(pattern, Graph) else default_graph(instance.statement, n) if pattern is None else None
     if graph is not None:
         often = f", of whose rounds each mixes with probability {style.formula(style.given(graph.mixes))}"
@@ -520,6 +516,15 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
     assumed = instance.statement.assumptions if pattern is None else ()
     how = next((words for law, words in _IN_ORDER.items() if law in assumed), "drawn in every round")
     return [] if size is None or size == n else [f"{_number(int(size))} of them {how}"]
+
+
+def _by_chance(pattern: Bernoulli, n: int, style: _Style) -> list[str]:
+    """With which probability each takes part, where that is not sure."""
+    p = sorted({*np.ravel(pattern.p).tolist()})
+    if p == [1.0]:
+        return []
+    listed = style.given(p[0]) if len(p) == 1 else f"({', '.join(style.given(x) for x in np.ravel(pattern.p))})"
+    return [f"{'each ' * (n > 1)}taking part with probability {style.formula(listed)}"]
 
 
 def _ends(pattern: Trace, verdict: Verdict, T: int) -> bool:
