@@ -146,7 +146,9 @@ def unlike(statement: Statement, pattern: Participation, size: int) -> str | Non
     if Assumption.FULL_PARTICIPATION in statement.assumptions and pattern.rate < 1:
         symbol = statement.vocabulary.run.get("participants", "m")
         return f"{symbol}={pattern.rate * n:g}, but the statement is about full participation"
-    if pattern.mixes < 1 and Assumption.RANDOM_MIXING not in statement.assumptions:
+    method = method_of(statement)
+    mixed = method is not None and method.algorithm.mixed
+    if mixed and pattern.mixes < 1 and Assumption.RANDOM_MIXING not in statement.assumptions:
         return f"a round mixes with probability {pattern.mixes:g}, but the statement is about rounds that all mix"
     everybody = pattern.rate == 1
     for assumption in (each for each in CERTIFICATION if each in statement.assumptions):

@@ -71,6 +71,22 @@ def test_sampled_runs_have_the_exact_moments(name, S, given):
     assert np.abs((drawn.mean(axis=0) - exact)[1:] / errors[1:]).max() < 4.5
 
 
+def test_equal_clients_count_as_one_kind():
+    """They have the moments of clients that differ a little, and many of them are followed at little cost."""
+    M, c = clients(2).operator()
+    start = {"K": 2, "T": 9, "x0": START, "gamma_u": GAMMA, "eta_u": 1.0}
+
+    def found(far):
+        slopes = np.repeat(c, 2, axis=0)
+        slopes[1] += far
+        slopes[0] -= far
+        quadratic = rc.problems.Quadratic(np.repeat(M, 2, axis=0), -slopes, shared=2)
+        return rc.exact("fedavg", quadratic, Trace.reshuffled(4, 1), **start).records["G_u"]
+
+    assert found(1e-9) == pytest.approx(found(0.0), rel=1e-6)
+    assert found(0.5) != pytest.approx(found(0.0), rel=1e-3)
+
+
 def test_a_mixture_carries_its_errors():
     """Mean and covariance are those of the mixture; errors are at least the means of the parts' errors."""
     rng = np.random.default_rng(0)
@@ -78,7 +94,7 @@ def test_a_mixture_carries_its_errors():
     for _ in range(3):
         A, B, C = (X @ X.T for X in rng.normal(size=(3, 2, 2)))
         parts.append(Moment(rng.normal(size=2), A, B, C, np.zeros(2), np.zeros(2)))
-    found = epochs.mixed(parts)
+    found = epochs.mixed([(2.0, each) for each in parts])
     second = np.mean([each.covariance + np.outer(each.mean, each.mean) for each in parts], axis=0)
     assert found.mean == pytest.approx(np.mean([each.mean for each in parts], axis=0))
     assert found.covariance + np.outer(found.mean, found.mean) == pytest.approx(second)

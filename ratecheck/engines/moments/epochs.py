@@ -11,11 +11,12 @@ An epoch costs one round per pair of a set and a block, n 2^(n-1) of them for S 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratecheck.engines.moments.exact import Moments, check_affine
 from ratecheck.engines.moments.moment import EPS, Moment, majorant
@@ -26,7 +27,12 @@ from ratecheck.errors import InputError
 # Rounds that are followed in an epoch, and multiplications in all.
 _MOST_PAIRS, _MOST_WORK = 10_000, 1e11
 
-_Set = frozenset[int]
+# Roundings of a weight: it is multiplied once a round.
+_ROUNDED = 128
+
+# How many of each kind of clients.
+_Counts = tuple[int, ...]
+_Given = dict[_Counts, tuple[float, Moment]]
 
 
 def check(setup: Setup) -> None:
@@ -52,53 +58,87 @@ def check(setup: Setup) -> None:
 
 
 class EpochMoments(Moments):
-    """The recursion of a run that was checked: moments given who has had a turn in this epoch."""
+    """The recursion of a run that was checked: moments given who has had a turn in this epoch.
+
+    Clients that remember nothing and do the same count as one kind: it is enough how many of them have had a turn.
+    """
 
     def before_rounds(self) -> Iterator[Moment]:
         """The moment before each of the T rounds, over all orders."""
-        S = self.setup.trace.partition
+        S, kinds = self.setup.trace.partition, self._kinds()
         assert S is not None
-        everybody = frozenset(range(self.n))
-        maps = {
-            frozenset(block): self._given(np.array(block), np.ones(S, dtype=int))
-            for block in itertools.combinations(everybody, S)
-        }
-        given = {frozenset[int](): self.start()}
+        everybody, nobody = tuple(map(len, kinds)), (0,) * len(kinds)
+        blocks = {}
+        for block in _blocks(everybody, S):
+            members = np.sort(np.concatenate([kind[:count] for kind, count in zip(kinds, block, strict=True)]))
+            blocks[block] = self._given(members, np.ones(S, dtype=int))
+        given = {nobody: (1.0, self.start())}
         for t in range(self.setup.T):
             yield mixed([*given.values()])
             if t + 1 < self.setup.T:
-                given = _advanced(given, maps)
+                given = _advanced(given, everybody, blocks)
                 if everybody in given:
-                    given = {frozenset[int](): given[everybody]}
+                    given = {nobody: (1.0, given[everybody][1])}
+
+    def _kinds(self) -> list[NDArray[np.intp]]:
+        """The clients of each kind."""
+        if self.client:
+            return [np.array([i]) for i in range(self.n)]
+        found: dict[bytes, list[int]] = {}
+        _, to_server = self.rounds_of.aggregate(self.setup.trace.partition or 1)
+        for i in range(self.n):
+            B, error, noise = self.increment(i, 1.0, to_server)
+            parts = (B, error, noise.covariance, noise.off, noise.rough)
+            found.setdefault(b"".join(part.tobytes() for part in parts), []).append(i)
+        return [np.array(members) for members in found.values()]
 
 
-def _advanced(given: dict[_Set, Moment], maps: dict[_Set, RoundMap]) -> dict[_Set, Moment]:
-    """The moments given who has had a turn, a round later."""
-    found: dict[_Set, list[Moment]] = {}
-    for done, moment in given.items():
-        for block, round_map in maps.items():
-            if not block & done:
-                found.setdefault(done | block, []).append(round_map.advance(moment))
-    return {done: mixed(moments) for done, moments in found.items()}
+def _blocks(left: _Counts, S: int) -> Iterator[_Counts]:
+    """All ways to have S clients, at most so many of each kind."""
+    if not left:
+        if S == 0:
+            yield ()
+        return
+    for count in range(min(left[0], S) + 1):
+        for rest in _blocks(left[1:], S - count):
+            yield count, *rest
 
 
-def mixed(moments: Sequence[Moment]) -> Moment:
-    """The moment of a state that has each of these with equal probability."""
-    if len(moments) == 1:
-        return moments[0]
+def _advanced(given: _Given, everybody: _Counts, blocks: Mapping[_Counts, RoundMap]) -> _Given:
+    """The probabilities of who has had a turn, and the moments given that, a round later."""
+    found: dict[_Counts, list[tuple[float, Moment]]] = {}
+    for done, (probability, moment) in given.items():
+        left = [most - count for most, count in zip(everybody, done, strict=True)]
+        for block, round_map in blocks.items():
+            ways = math.prod(map(math.comb, left, block))
+            if ways:
+                share = probability * ways / math.comb(sum(left), sum(block))
+                after = tuple(map(operator.add, done, block))
+                found.setdefault(after, []).append((share, round_map.advance(moment)))
+    return {done: (sum(share for share, _ in parts), mixed(parts)) for done, parts in found.items()}
+
+
+def mixed(parts: Sequence[tuple[float, Moment]]) -> Moment:
+    """The moment of a state that has each of these with a probability in proportion to the number before it."""
+    if len(parts) == 1:
+        return parts[0][1]
+    shares, moments = np.array([share for share, _ in parts]), [moment for _, moment in parts]
+    shares = shares / shares.sum()
     means = np.stack([each.mean for each in moments])
-    mean, unit = means.mean(axis=0), len(moments) + 8
+    # Roundings of a weighted sum, and of the weights.
+    mean, unit = shares @ means, len(parts) + _ROUNDED
     apart = means - mean
     covariance, off, rounding = (
-        np.mean([getattr(each, name) for each in moments], axis=0) for name in ("covariance", "off", "rounding")
+        np.tensordot(shares, np.stack([getattr(each, name) for each in moments]), axes=1)
+        for name in ("covariance", "off", "rounding")
     )
-    covariance = covariance + apart.T @ apart / len(moments)
-    # Both differ by what their sums round; errors of the mean add up with those that there are.
-    old, fresh = np.maximum(np.diagonal(off), 0.0), majorant(unit * np.abs(means).mean(axis=0))
+    covariance = covariance + (apart.T * shares) @ apart
+    # Errors of the mean add up with those that there are.
+    old, fresh = np.maximum(np.diagonal(off), 0.0), majorant(unit * (shares @ np.abs(means)))
     here = (fresh > 0) & (old > 0)
     a = max(1.0, math.sqrt(float(np.max(old[here] / fresh[here])))) if here.any() else 1.0
     off = (1 + 1 / a) * off + np.diag((1 + a) * fresh + 4 * unit * EPS * majorant(np.sqrt(old)))
-    spread = np.mean([np.abs(np.diagonal(each.covariance)) for each in moments], axis=0) + (apart**2).mean(axis=0)
+    spread = shares @ (np.stack([np.abs(np.diagonal(each.covariance)) for each in moments]) + apart**2)
     own = np.sqrt(np.maximum(np.diagonal(rounding), 0.0))
     rounding = rounding + np.diag(majorant(np.sqrt(2 * unit * spread)) + 4 * unit * EPS * majorant(own))
     nothing = np.zeros_like(mean)
