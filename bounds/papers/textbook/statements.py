@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
+from bounds.analysis import ANALYSIS
 from bounds.statement import (
     Assumption,
     Claim,
@@ -27,128 +28,22 @@ from bounds.statement import (
     StepProduct,
     StepRule,
 )
-from bounds.symbols import COMMON, ROUND, Domain, Role, Vocabulary
+from bounds.symbols import Domain, Role, Vocabulary
 
 TITLE = "Textbook facts, for the self-test"
 LEFT_OUT: tuple[tuple[str, str], ...] = ()
-VOCABULARY = Vocabulary(COMMON)
-
-
-def _measured(
-    name: str, latex: str, meaning: str, degrees: tuple[int, int], fact: str, *, real: bool = False
-) -> sp.Symbol:
-    domain = Domain.REAL if real else Domain.NONNEGATIVE
-    symbol = VOCABULARY.define(name, latex, meaning, domain, Role.MEASURED, *degrees)
-    VOCABULARY.facts[name] = fact
-    return symbol
-
-
-gap = _measured("gap", r"f(x^t)-f^*", "E f(x^t) - inf f", (1, 0), "gap")
-gap_prev = _measured("gap_prev", r"f(x^{t-1})-f^*", "gap one round earlier", (1, 0), "gap")
-dist2 = _measured("dist2", r"\|x^t-x^*\|^2", "E||x^t - x*||^2", (0, 2), "distance2")
-dist2_prev = _measured("dist2_prev", r"\|x^{t-1}-x^*\|^2", "dist2 one round earlier", (0, 2), "distance2")
-t = _measured("t", "t", "number of the round, from 0", (0, 0), ROUND)
-dist2_0 = VOCABULARY.define("dist2_0", r"\|x^0-x^*\|^2", "dist2 at the start", Domain.POSITIVE, Role.CONSTANT, 0, 2)
-VOCABULARY.facts["dist2_0"] = "distance2_0"
-mu = VOCABULARY.define("mu", r"\mu", "strong convexity of f", Domain.POSITIVE, Role.CONSTANT, 1, -2)
-VOCABULARY.facts["mu"] = "strong_convexity"
-VOCABULARY.order_pair("mu", "L")
-mu_PL = VOCABULARY.define(
-    "mu_PL", r"\mu_{\mathrm{PL}}", "constant of the Polyak-Lojasiewicz inequality, ||grad f||^2 >= 2 mu_PL (f - inf f)",
-    Domain.POSITIVE, Role.CONSTANT, 1, -2,
-)  # fmt: skip
-VOCABULARY.facts["mu_PL"] = "polyak_lojasiewicz"
-VOCABULARY.order_pair("mu_PL", "L")
-b_star = VOCABULARY.define(
-    "b_star", "b_*", "root of the mean of ||grad f_i(x^*)||^2", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1
-)
-VOCABULARY.facts["b_star"] = "minimiser_heterogeneity"
-q = VOCABULARY.define(
-    "q",
-    "q",
-    "probability with which a coordinate of a message is sent",
-    Domain.POSITIVE,
-    Role.SETTING,
-    0,
-    0,
-    default=0.5,
-)
-alpha = VOCABULARY.define(
-    "alpha", r"\alpha", "step size of what clients remember of their messages", Domain.POSITIVE, Role.STEP_SIZE, 0, 0
-)
-lambda_W = VOCABULARY.define(
-    "lambda_W", r"\lambda", "||W - 11'/n||_2 of the mixing matrix W of a graph", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
-)
-VOCABULARY.facts["lambda_W"] = "mixing_rate"
-for _name, _latex, _meaning, _domain, _role, _degrees, _fact in (
-    (
-        "beta_W", r"\beta", "||I - W||_2 of a symmetric mixing matrix W of a graph",
-        Domain.NONNEGATIVE, Role.CONSTANT, (0, 0), "mixing_change",
-    ),
-    (
-        "p_W", "p", "probability with which a round mixes clients on a graph",
-        Domain.POSITIVE, Role.SETTING, (0, 0), "mixing_share",
-    ),
-    (
-        "mu_c", r"\mu_c", "strong convexity of every client's function",
-        Domain.POSITIVE, Role.CONSTANT, (1, -2), "clients_strong_convexity",
-    ),
-):  # fmt: skip
-    VOCABULARY.define(_name, _latex, _meaning, _domain, _role, *_degrees)
-    VOCABULARY.facts[_name] = _fact
-VOCABULARY.order_pair("mu_c", "L")
-consensus2 = _measured(
-    "consensus2",
-    r"\frac1n\sum_i\|x_i^t-\bar x^t\|^2",
-    "how far clients on a graph are from their mean",
-    (0, 2),
-    "consensus2",
-)
-fall = _measured("fall", r"f(x^{t+1})-f(x^t)", "E f(x^{t+1}) - E f(x^t)", (1, 0), "change:gap", real=True)
-nearer = _measured(
-    "nearer", r"\|x^{t+1}-x^*\|^2-\|x^t-x^*\|^2", "what a round adds to dist2", (0, 2), "change:distance2", real=True
-)
-grad_F2 = _measured("grad_F2", r"\|\nabla F(w^t)\|^2", "||grad F||^2 of the mean envelope", (2, -2), "grad_F2")
-spread_F2 = _measured("spread_F2", r"\frac1n\sum_i\|\nabla F_i\|^2", "mean of ||grad F_i||^2", (2, -2), "spread_F2")
-lambda_ = VOCABULARY.define(
-    "lambda_", r"\lambda", "weight of the proximal term", Domain.POSITIVE, Role.STEP_SIZE, 1, -2
-)
-eta = VOCABULARY.define("eta", r"\eta", "step size on the envelopes", Domain.POSITIVE, Role.STEP_SIZE, -1, 2)
-beta = VOCABULARY.define("beta", r"\beta", "damping of the server", Domain.POSITIVE, Role.STEP_SIZE, 0, 0)
-VOCABULARY.define("G", "G", "largest ||grad f_i|| of a client anywhere", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1)
-VOCABULARY.facts["G"] = "gradient_bound"
-VOCABULARY.define(
-    "G_run", r"G_{\mathrm{run}}", "largest ||grad f_i|| of a client where the run asks one",
-    Domain.NONNEGATIVE, Role.CONSTANT, 1, -1,
-)  # fmt: skip
-VOCABULARY.facts["G_run"] = "visited_gradient"
-VOCABULARY.define(
-    "D", "D", "largest distance to the minimiser of f of a point at which the run asks a client",
-    Domain.NONNEGATIVE, Role.CONSTANT, 0, 1,
-)  # fmt: skip
-VOCABULARY.facts["D"] = "visited_distance"
-VOCABULARY.define(
-    "G_d", "G", "G of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", Domain.NONNEGATIVE, Role.CONSTANT, 1, -1
-)
-VOCABULARY.facts["G_d"] = "dissimilarity_G"
-VOCABULARY.define(
-    "B_d", "B", "B of (1/n) sum_i ||grad f_i||^2 <= G^2 + B^2 ||grad f||^2", Domain.NONNEGATIVE, Role.CONSTANT, 0, 0
-)
-VOCABULARY.facts["B_d"] = "dissimilarity_B"
-VOCABULARY.define(
-    "rho_noise",
-    r"\rho",
-    "share of ||grad f_i||^2 in the variance of a gradient",
-    Domain.NONNEGATIVE,
-    Role.CONSTANT,
-    0,
-    0,
-)
-VOCABULARY.facts["rho_noise"] = "relative_noise"
-VOCABULARY.define("dim", "d", "variables of a client", Domain.POSITIVE_INTEGER, Role.SETTING, 0, 0)
-VOCABULARY.facts["dim"] = "dimension"
+VOCABULARY = Vocabulary(ANALYSIS)
 theta = VOCABULARY.define("theta", r"\theta", "any positive number", Domain.POSITIVE, Role.SETTING, 0, 0, default=0.5)
 
+gap, gap_prev, dist2, dist2_prev, t = (
+    VOCABULARY[name].symbol for name in ("gap", "gap_prev", "dist2", "dist2_prev", "t")
+)
+fall, nearer, consensus2 = (VOCABULARY[name].symbol for name in ("fall", "nearer", "consensus2"))
+grad_F2, spread_F2 = (VOCABULARY[name].symbol for name in ("grad_F2", "spread_F2"))
+dist2_0, mu, mu_PL, b_star, lambda_W = (
+    VOCABULARY[name].symbol for name in ("dist2_0", "mu", "mu_PL", "b_star", "lambda_W")
+)
+q, alpha, lambda_, eta, beta = (VOCABULARY[name].symbol for name in ("q", "alpha", "lambda_", "eta", "beta"))
 n, m, K, T, L, F_0, b = (VOCABULARY[name].symbol for name in ("n", "m", "K", "T", "L", "F_0", "b"))
 sigma_u, sigma_v = (VOCABULARY[name].symbol for name in ("sigma_u", "sigma_v"))
 g, g_v, gamma, eta_u, eta_v = (VOCABULARY[name].symbol for name in ("gamma_u", "gamma_v", "gamma", "eta_u", "eta_v"))
