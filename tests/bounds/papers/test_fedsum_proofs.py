@@ -1,6 +1,7 @@
 """What the FedSUM ledger computes with, against other ways to the same numbers."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,11 +12,14 @@ import bounds
 import ratecheck as rc
 from bounds.ledger import steps
 from bounds.ledger.draw import Draw, expect, expect_square
+from bounds.ledger.fault import by_step
 from bounds.ledger.participation import ParticipationMatrix
+from bounds.ledger.step import Scalar
 from bounds.papers.fedsum.proofs import drift
 from bounds.papers.fedsum.proofs.patterns import cyclic, every_reshuffling, expected_delay, independent, uniform
 from bounds.papers.fedsum.proofs.runs import ALGORITHMS, small_run, total
 from bounds.papers.fedsum.proofs.windows import visits
+from ratecheck.auditing.decide import decide
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -129,3 +133,21 @@ def test_every_step_belongs_to_a_statement_and_has_a_name_of_its_own():
     ledger = steps("fedsum")
     assert len({step.id for step in ledger}) == len(ledger)
     assert {step.of for step in ledger} <= set(bounds.keys())
+
+
+REFUTED = [step for step in steps("fedsum") if isinstance(step.check, Scalar) and step.id in by_step("fedsum")]
+
+
+@pytest.mark.parametrize("step", REFUTED, ids=[step.id.partition("/")[2] for step in REFUTED])
+def test_a_counterexample_has_delays_and_logarithms_of_a_run(step):
+    """Delays are whole numbers up to T with a mean that is no larger, and no logarithm is a number of its own."""
+    found = decide(step.check)
+    assert found.false
+    point = {name: Fraction(value) for name, value in re.findall(r"(\S+)=([-\d/]+)(?:,|:)", found.evidence)}
+    assert not [name for name in point if "log" in name]
+    longest = point.get("tau_max")
+    if longest is not None:
+        assert longest.denominator == 1
+        assert longest <= point.get("T", longest)
+        assert point.get("tau_avg", 0) <= longest
+        assert point.get("max(1,tau_avg)", 1) <= max(1, longest)

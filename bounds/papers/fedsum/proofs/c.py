@@ -38,6 +38,7 @@ from bounds.papers.fedsum.proofs.terms import (
     drawn,
     gram,
     noisy,
+    of_a_run,
     same,
     tau,
 )
@@ -517,7 +518,7 @@ STEPS: tuple[Step, ...] = (
     _last(
         "after eq. (35)",
         "2 (eta_g eta_l)^3 tau_max tau_avg K^2 T/N sigma^2 L^2 <= (eta_g eta_l)^2 K/N T sigma^2 L",
-        at_most(_noise_3, _noise_1, _cap, below(tau_avg, tau)),
+        of_a_run(at_most(_noise_3, _noise_1, _cap)),
         repaired=at_most(_noise_3, AVERAGE * _noise_1, _cap, below(tau_avg, tau)),
         repair="max{1, tau_avg} on the right",
         remark="Fails from tau_avg = 4 on, at the cap. Eq. (35) has room for the factor.",
@@ -527,7 +528,7 @@ STEPS: tuple[Step, ...] = (
         "(1/2) eta_g eta_l K sum_{t=0}^{T} E||grad f(x^t)||^2 <= Delta_f + 5 (eta_g eta_l)^2 K/N max{1, tau_avg} T"
         " sigma^2 L"
         " + eta_g eta_l K tau_max F_0",
-        at_most(eta * K / 2 * (G + G_T), _E35, below(0, _E34_SHORT, "eq. (34)"), *_CUBIC),
+        of_a_run(at_most(eta * K / 2 * (G + G_T), _E35, below(0, _E34_SHORT, "eq. (34)"), *_CUBIC)),
         repaired=at_most(eta * K / 2 * G, _E35, below(0, _E34_SHORT, "eq. (34)"), *_CUBIC),
         repair="the sum runs to T - 1",
         remark="P >= 0 is the multiple of Gamma, V the noise of third order in the step size; max(1,tau_avg) is one"

@@ -104,6 +104,14 @@ def _noise(delays: sp.Expr, printed: sp.Expr, *hypotheses: sp.Expr) -> Scalar:
     return at_most(30 * sp.sqrt(delays * _WORK / N), printed, *hypotheses)
 
 
+def _with_logarithms(claim: Scalar) -> Scalar:
+    """The claim with the logarithms themselves, so that numbers that they cannot have refute nothing."""
+    log = sp.log(N * T)
+    put = {_log_NT: log, _larger: sp.Max(log, sp.log(1 / delta))}
+    hypotheses = [h for h in claim.hypotheses if not {_log_NT, _larger} & (h.left.free_symbols | h.right.free_symbols)]
+    return at_most(claim.left.xreplace(put), claim.right.xreplace(put), *hypotheses, operator=claim.operator)
+
+
 def _end_to_end(sides: Callable[[Draw], Sides], count: int = 30) -> Enumerated:
     return Enumerated(kind=StepKind.END_TO_END, sides=sides, operator="<=", instances=Draws(count=count))
 
@@ -148,7 +156,7 @@ STEPS: tuple[Step, ...] = (
     _uniform(
         "noise",
         "30 sqrt((1 + E tau_avg) L sigma^2 Delta_f/(NKT)) <= 60 sqrt(L sigma^2 Delta_f log(NT)/(SKT))",
-        _noise(1 + _BY_F1, _UNIFORM_NOISE, *_FEWER),
+        _with_logarithms(_noise(1 + _BY_F1, _UNIFORM_NOISE, *_FEWER)),
         repaired=_noise(sp.Max(1, _BY_F1), _UNIFORM_NOISE, *_FEWER),
         repair=_USE_113,
         remark=_FROM_4_1.format(1),
@@ -174,7 +182,7 @@ STEPS: tuple[Step, ...] = (
         "noise",
         "30 sqrt((1 + E tau_avg) L sigma^2 Delta_f/(NKT)) <= 60 sqrt(L sigma^2 Delta_f) max{log(NT),"
         " log(1/delta)}/sqrt(delta N K T)",
-        _noise(1 + _BY_F2, 60 * sp.sqrt(_WORK / (delta * N)) * _larger, below(delta, 1)),
+        _with_logarithms(_noise(1 + _BY_F2, 60 * sp.sqrt(_WORK / (delta * N)) * _larger, below(delta, 1))),
         repaired=_noise(1 + _E_delay, 30 * sp.sqrt((1 + _BY_F2) * _WORK / N), below(_E_delay, _BY_F2, "Lemma F.2")),
         repair="30 sqrt((1 + (4/delta) max{...}) L sigma^2 Delta_f/(NKT)): the maximum belongs under the root",
         remark=_FROM_4_1.format(2) + " The maximum may be as small as 0, at N = T = delta = 1.",
@@ -182,7 +190,7 @@ STEPS: tuple[Step, ...] = (
     _independent(
         "noise, from eq. (113)",
         "30 sqrt((4/delta) max{...} L sigma^2 Delta_f/(NKT)) <= 60 sqrt(L sigma^2 Delta_f) max{...}/sqrt(delta N K T)",
-        _noise(_BY_F2, 60 * sp.sqrt(_WORK / (delta * N)) * _larger, below(delta, 1)),
+        _with_logarithms(_noise(_BY_F2, 60 * sp.sqrt(_WORK / (delta * N)) * _larger, below(delta, 1))),
         repaired=_noise(_BY_F2, 60 * sp.sqrt(_WORK * _larger / (delta * N)), below(delta, 1)),
         repair="the maximum under the root",
         remark="Even without the 1 of 1 + E tau_avg it fails where the maximum is below 1, such as N T = 2, delta ="

@@ -8,6 +8,7 @@ x_i^{a_{i,t},k}||^2; all run over t < T. Gamma_T, G_T and W_T are the summands o
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +29,7 @@ from bounds.ledger.step import (
     above,
     below,
 )
-from bounds.papers.fedsum.symbols import tau_avg, tau_max
+from bounds.papers.fedsum.symbols import T, tau_avg, tau_max
 from bounds.statement import Condition
 
 tau = tau_max
@@ -53,6 +54,31 @@ PLAYED = "Over rounds 0 ... T-1, as in Appendix F, tau_max is 0 if everybody alw
 def at_most(left: sp.Expr, right: sp.Expr, *hypotheses: Condition, operator: str = "<=") -> Scalar:
     """``left <= right`` between scalar quantities."""
     return Scalar(left=sp.sympify(left), operator=operator, right=sp.sympify(right), hypotheses=hypotheses)
+
+
+def of_a_run(claim: Scalar) -> Scalar:
+    """The claim with what holds of the delays of every run, so that nothing else refutes it.
+
+    tau_max is a whole number up to T, tau_avg is at most tau_max, and max{1, tau_avg} at most max{1, tau_max}.
+    """
+    sides = [claim.left, claim.right, *(side for h in claim.hypotheses for side in (h.left, h.right))]
+    symbols = {symbol for side in sides for symbol in side.free_symbols}
+    facts = [
+        below(tau, T, "tau_max <= T") if T in symbols else None,
+        below(tau_avg, tau, "tau_avg <= tau_max") if tau_avg in symbols else None,
+        below(average, sp.Max(1, tau), "tau_avg <= tau_max") if average in symbols else None,
+    ]
+    whole = {tau: sp.Symbol("tau_max", integer=True, nonnegative=True)}
+
+    def put(condition: Condition) -> Condition:
+        return dataclasses.replace(
+            condition, left=condition.left.xreplace(whole), right=condition.right.xreplace(whole)
+        )
+
+    hypotheses = (*claim.hypotheses, *(fact for fact in facts if fact is not None))
+    return at_most(
+        claim.left.xreplace(whole), claim.right.xreplace(whole), *map(put, hypotheses), operator=claim.operator
+    )
 
 
 def same(left: sp.Expr, right: sp.Expr) -> Identity:
