@@ -6,6 +6,7 @@ expression once. The expressions of the catalogue are sums, products, powers, mi
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
@@ -75,6 +76,10 @@ def function(expr: sp.Expr, names: Sequence[str], known: Mapping[str, float] | N
     scope["inf"] = math.inf  # type: ignore[assignment]
     exec("\n".join(lines), scope)  # noqa: S102  # the text is made of the expression's operations alone
     return scope["formula"]
+
+
+def _root(value: str, exponent: sp.Rational) -> str:
+    return f"sqrt({value})" if exponent == _HALF else f"power({value}, {exponent.p / exponent.q!r})"
 
 
 def _text(value: float | str) -> str:
@@ -152,15 +157,14 @@ class _Writer(Visitor[float | str]):
         if exponent == 1:
             return value
         if isinstance(value, str):
-            if exponent.is_Integer:
-                return self._write(f"{value} ** {exponent}")
-            return self._write(
-                f"sqrt({value})" if exponent == _HALF else f"power({value}, {exponent.p / exponent.q!r})"
-            )
+            return self._write(f"{value} ** {exponent}" if exponent.is_Integer else _root(value, exponent))
         try:
             result = math.sqrt(value) if exponent == _HALF else math.pow(value, exponent.p / exponent.q)
         except OverflowError:
             raise RangeError from None
+        except ValueError:
+            # There is none, which the function says where it is called.
+            return self._write(_root(_text(value), exponent))
         return _checked(result, (value,), product=True)
 
     def _product(self, factors: Sequence[float | str]) -> float | str:
@@ -175,7 +179,8 @@ class _Writer(Visitor[float | str]):
     def _call(self, operation: Callable[..., float], arguments: Sequence[sp.Expr]) -> float | str:
         parts = [self.visit(argument) for argument in arguments]
         if not any(isinstance(part, str) for part in parts):
-            return operation(*parts)
+            with contextlib.suppress(ValueError):
+                return operation(*parts)
         return self._write(f"{operation.__name__}({', '.join(map(_text, parts))})")
 
     def _write(self, text: str) -> str:

@@ -74,6 +74,11 @@ class Registry(MutableMapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._all())
 
+    @property
+    def built_in(self) -> frozenset[str]:
+        """The names that were found, and not set."""
+        return frozenset(self._all()) - frozenset(self._added)
+
     def forget(self) -> None:
         """Look again when next asked."""
         self._found = {}

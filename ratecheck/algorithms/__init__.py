@@ -33,7 +33,16 @@ def _methods() -> dict[str, Method]:
 
 
 class _Methods(Registry[Method]):
-    """The methods by name; beside each that has iterates of its server ``averaged-NAME``, which is not listed."""
+    """The methods by name; beside each that has iterates of its server ``averaged-NAME``, which is not listed.
+
+    A method of one's own needs a name of its own: another method under a name that is taken would be run for the
+    statements that are about the first. Setting it raises `InputError`.
+    """
+
+    def __setitem__(self, name: str, value: Method) -> None:
+        if name in self.built_in:
+            raise InputError(f"there is a method {name!r}, which statements are about: give yours another name")
+        super().__setitem__(name, value)
 
     def __getitem__(self, name: str) -> Method:
         if not name.startswith(PREFIX) or name in iter(self):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
+from ratecheck.algorithms.asking import (
+    Binary,
+    MethodError,
+    brief,
+    floats_in,
+    guarded,
+    is_own,
+    named,
+    plain,
+    said,
+)
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 
@@ -187,6 +198,11 @@ class Algorithm(ABC):
             for name in _FUNCTIONS:
                 if callable(function := vars(cls).get(name)):
                     setattr(cls, name, guarded(function, name))
+                    continue
+                inherited: Any = getattr(cls, name, None)
+                if inherited is not getattr(Algorithm, name, None) and not is_own(inspect.unwrap(inherited)):
+                    # What it inherits of another method may ask for step sizes that it does not have.
+                    setattr(cls, name, guarded(inherited, f"{name}, which it inherits,"))
 
     @abstractmethod
     def start_client(self, point: Variables, gradient: Variables, p: Parameters) -> Variables:

@@ -72,6 +72,8 @@ def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             frames = traceback.extract_tb(error.__traceback__)
             frame = ([each for each in frames if each.filename == where] or frames)[-1]
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+            if isinstance(error, KeyError):
+                reason += ", which is neither a variable there nor a parameter; 'step_sizes' names those of the class"
             place = f"{Path(frame.filename).name}, line {frame.lineno}"
             raise MethodError(f"{named(algorithm)}: {name} raises {reason} ({place})") from error
 
@@ -146,8 +148,8 @@ def plain(value: Any) -> Any:
     return _every(value, _fraction)
 
 
-def is_own(algorithm: type) -> bool:
-    """Whether a method is none of this package's."""
+def is_own(algorithm: type | Callable[..., Any]) -> bool:
+    """Whether a method, or a function of one, is none of this package's."""
     return algorithm.__module__.partition(".")[0] != __name__.partition(".")[0]
 
 

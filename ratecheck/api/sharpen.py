@@ -15,6 +15,7 @@ from ratecheck.api.result import Result
 from ratecheck.auditing import sharpen as proofs
 from ratecheck.auditing.certificates import file_data
 from ratecheck.auditing.sharpen import SharperTheorem
+from ratecheck.errors import InputError
 from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_end
 from ratecheck.inputs import whole
 from ratecheck.outcome import Outcome
@@ -94,6 +95,8 @@ def sharpen(
     place = None if certificates is None else Path(certificates)
     if place is not None:
         files.check_target(place)
+    if isinstance(statement, str) and bounds.own.is_own(statement):
+        raise InputError(f"{statement}: sharper constants come from implications, which only the catalogue's have")
     key = statement.key if isinstance(statement, Statement) else bounds.get(statement).key
     with progress("sharpening") as report:
         found = proofs.sharpen(key, caps=caps, report=report)

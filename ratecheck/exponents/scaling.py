@@ -135,7 +135,7 @@ def scaling(
 def of_order(statement: Statement) -> Scaling:
     """What is said of a statement that is known only up to a constant, which nothing is measured for."""
     reason = f"{statement.key} is known only up to a constant: on one problem it has no value to compare with"
-    return Scaling(statement, None, (), f"{reason}; 'ratecheck rates {statement.key}' compares exponents alone")
+    return Scaling(statement, None, (), f"{reason}; 'ratecheck rates' of it compares exponents alone")
 
 
 def _elsewhere(

@@ -95,7 +95,9 @@ class Inequality:
         except OverflowError:
             return math.inf
         except ValueError:
-            value = math.nan
+            raise BeyondFloatsError(
+                f'"{self.condition.text}" has no value: it takes a root or a logarithm of a negative number'
+            ) from None
         if math.isnan(value):
             raise out_of_range(f'"{self.condition.text}" has no value')
         return value

@@ -100,6 +100,5 @@ def _caveats(survey: SweepSurvey) -> list[str]:
     lines = ["bound: exponent of the right side over the same points; local: its exponent at the given setting"]
     if survey.verdict.engine != "step":
         lines.append("intervals are those of the fits alone: how far the points are from one power law")
-    key = survey.verdict.statement.key
-    lines.append(f"one given problem; 'ratecheck rates {key}' looks for the worst instance, term by term")
+    lines.append("one given problem; 'ratecheck rates' of this statement looks for the worst instance, term by term")
     return [*lines, "A matching slope is evidence, never proof."]

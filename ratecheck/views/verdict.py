@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bounds.ledger.refuted import refuted, refuted_fields
 from bounds.statement import Over, Relation, Statement
+from bounds.symbols import Role
 from ratecheck.outcome import Outcome
 from ratecheck.verification.verdict import lost
 from ratecheck.views.numbers import number, sides, tie
@@ -163,7 +164,10 @@ def _vacuity(verdict: Verdict) -> str:
 
 
 def _settings(verdict: Verdict) -> str:
-    settings = set(verdict.statement.vocabulary.run.values())
+    vocabulary, used = verdict.statement.vocabulary, {*verdict.statement.parameters}
+    settings = set(vocabulary.run.values())
+    # A number that a caller or a search may choose belongs to what is to be repeated.
+    settings |= {q.name for q in vocabulary if q.role in (Role.SETTING, Role.FREE) and q.name in used}
     ranges = {name: f"{least}..{most}" for name, (least, most) in verdict.ranges.items()}
     shown = [f"{name}={ranges.get(name, f'{value:g}')}" for name, value in verdict.values.items() if name in settings]
     steps = [
