@@ -72,10 +72,9 @@ def guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             frames = traceback.extract_tb(error.__traceback__)
             frame = ([each for each in frames if each.filename == where] or frames)[-1]
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
-            if isinstance(error, KeyError):
-                reason += ", which is neither a variable there nor a parameter; 'step_sizes' names those of the class"
             place = f"{Path(frame.filename).name}, line {frame.lineno}"
-            raise MethodError(f"{named(algorithm)}: {name} raises {reason} ({place})") from error
+            hint = "; 'step_sizes' of the class names what functions ask of p" if isinstance(error, KeyError) else ""
+            raise MethodError(f"{named(algorithm)}: {name} raises {reason} ({place}){hint}") from error
 
     return wrapped
 

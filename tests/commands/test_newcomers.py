@@ -76,7 +76,7 @@ def test_a_step_size_that_an_inherited_function_misses(written, cli):
     done = cli("verify", "mine.py:mine", "n=3", "T=9")
     assert done.returncode == 2
     assert "mine: finish, which it inherits, raises KeyError: 'eta_v'" in done.stderr
-    assert "'step_sizes' names those of the class" in done.stderr
+    assert "'step_sizes' of the class names what functions ask of p" in done.stderr
 
 
 def test_a_name_that_is_taken_is_refused(written, cli):
