@@ -165,6 +165,7 @@ def _entry(
     conclusion = conclusions.get(statement.key)
     ids = {each.id for each in own}
     forms = {statement.key, *(each.key for each in reviewed.repaired)}
+    told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms]
     searches = [{**_search(each), "command": _search_command(each, reviewed, asked)} for each in reviewed.searches]
     found = {
         "key": statement.key,
@@ -185,9 +186,9 @@ def _entry(
         # Where a file of one's own lies is nobody else's business, and changes from machine to machine.
         "steps": [each | {"paper": Path(each["paper"]).name} for each in findings_fields(own, conclusions)],
         "graphs": [graph.fields() for graph in reviewed.graphs.values()],
-        "errata": [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms],
+        "errata": told,
         "changed_by": [
-            each["number"] for each in wrong if statement.key in each["changes"] and not ids & {*each["steps"]}
+            each["number"] for each in wrong if statement.key in each["changes"] and each["number"] not in told
         ],
         "searches": searches,
         "constants": [implication_fields(each) for each in reviewed.constants],

@@ -93,7 +93,7 @@ def _summary(data: Data, known: set[str]) -> Iterator[Node]:
 
 
 def _repeated(data: Data) -> Iterator[Node]:
-    yield Paragraph(("ratecheck is installed from a copy of its repository, in that folder: ", Code(_INSTALL), "."))
+    yield Paragraph(("In a copy of the repository of ratecheck, ", Code(_INSTALL), " installs it."))
     yield _commands(data["commands"])
 
 

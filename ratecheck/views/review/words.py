@@ -18,8 +18,9 @@ LEGEND: tuple[tuple[str, str], ...] = (
     ("step", "one claim of a proof, examined by itself: an inequality between two lines, say"),
     ("CHECKED", "of a step: not refuted on instances, and not proved"),
     ("STANDARD", "of a step: a textbook fact, taken as known"),
-    ("TYPO", "of a step: false as printed, evidently a misprint, and right as it is meant"),
+    ("TYPO", "of a step: false as printed, evidently a misprint, and not refuted as it is meant"),
     ("draw", "one of the random instances on which a step is tried, by its number"),
+    ("K = K' + 1", "in a proof: a new symbol K', at least zero, in place of K, which is at least one"),
     ("end-to-end", "of a step: the statement itself, both sides compared on instances, beside its proof"),
     ("proof graph", "what a statement follows from, link by link; it is OPEN where nobody has checked a link"),
 )
