@@ -61,7 +61,7 @@ _MEANING = {
     Verdict.DEPENDS: "it holds exactly where numbers that the paper does not print lie in the ranges that are named",
     Verdict.UNKNOWN: "the paper does not print enough: a condition ties several numbers that are not printed",
     Verdict.NOT_COVERED: "whatever the numbers are that are not printed, a condition fails at the printed ones, or the "
-    "conditions exclude each other",
+    "conditions exclude each other; or a number changes during the run of which the statement has one for all rounds",
     Verdict.OUTSIDE: "the statement is about another setting",
 }
 
