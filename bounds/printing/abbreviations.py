@@ -36,6 +36,11 @@ def definitions(statement: Statement) -> dict[str, sp.Expr]:
     return {defined: claim.bound for claim in statement.claims if (defined := _defined(statement, claim))}
 
 
+def is_definition(statement: Statement, claim: Claim) -> bool:
+    """Whether a claim sets a symbol equal to a formula; a lemma that is an equality of measured quantities does not."""
+    return _defined(statement, claim) is not None
+
+
 def _defined(statement: Statement, claim: Claim) -> str | None:
     weights = claim.metric.weights
     if claim.relation is not Relation.EQUAL or claim.metric.over is not Over.NO_RUN or len(weights) != 1:

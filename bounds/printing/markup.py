@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bounds.printing.abbreviations import is_definition
 from bounds.printing.page import OVER, OVER_OF, Line, Page, PrintedInequality, place, quantity_domain
 from bounds.printing.tex import Tex, length
-from bounds.statement import Over, Relation
+from bounds.statement import Relation
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "==": "=", "<": "<", ">": ">", "= O": "= O"}
 # A displayed formula is broken between its terms where a line would have more characters.
@@ -149,7 +150,7 @@ class MarkupBlocks:
     def _introduced(self, inequality: PrintedInequality) -> Iterator[Inline]:
         claim = inequality.claim
         name = f" {claim.name}" if len(self.page.statement.claims) > 1 else ""
-        if claim.relation is Relation.EQUAL and claim.metric.over is Over.NO_RUN:
+        if is_definition(self.page.statement, claim):
             yield Words(f"Definition{name}:")
             return
         over = OVER[claim.metric.over]

@@ -43,11 +43,6 @@ class Chain:
         """Whether the goal is even positive; a symbol that was replaced no longer counts as positive."""
         return self.last.strict
 
-    @property
-    def texts(self) -> list[str]:
-        """The substitutions."""
-        return [f"{p.symbol.name} = {p.bound} + {p.symbol.name}'" for p in self.puts]
-
 
 def _explicit(system: System) -> System:
     """The system with the domains of whole numbers among the hypotheses, under plain symbols."""

@@ -222,10 +222,33 @@ def _powers(expressions: Sequence[sp.Expr]) -> tuple[list[sp.Expr], dict[sp.Symb
         if unit == 1 or (isinstance(symbol, sp.Dummy) and unit.is_Integer):
             continue
         domain = {"positive": True} if symbol.is_positive else {"nonnegative": True}
-        new = sp.Symbol(f"{symbol.name}_{unit.p}_{unit.q}", **domain)
+        new = sp.Symbol(_power_name(symbol, unit), **domain)
         put |= {symbol**e: new ** (e / unit) for e in found} | {symbol: new ** (1 / unit)}
         restored[symbol] = new ** (1 / unit)
     return [expr.xreplace(put) for expr in expressions], restored
+
+
+def _power_name(symbol: sp.Symbol, unit: sp.Rational) -> str:
+    return f"{symbol.name}_{unit.p}_{unit.q}"
+
+
+def powers_named(names: Iterable[str], symbols: Iterable[sp.Symbol]) -> dict[str, sp.Expr]:
+    """Of names that a system has for powers of the ``symbols`` of a claim, what they stand for; of other names nothing.
+
+    >>> x = sp.Symbol("x", positive=True)
+    >>> powers_named(["x", "x_2_1", "y"], [x])
+    {'x_2_1': x**2}
+    """
+    known = {symbol.name: symbol for symbol in symbols}
+    found: dict[str, sp.Expr] = {}
+    for name in names:
+        whole, _, below = name.rpartition("_")
+        base, _, above = whole.rpartition("_")
+        if name not in known and base in known and above.isdecimal() and below.isdecimal():
+            unit = sp.Rational(int(above), int(below))
+            if _power_name(known[base], unit) == name:
+                found[name] = known[base] ** unit
+    return found
 
 
 def _root_bounds(root: sp.Symbol, radicand: sp.Expr) -> list[sp.Expr]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from ratecheck.algebra.chain import Chain, chain
 from ratecheck.algebra.counterexample import Counterexample, SearchRegion, confirmed, refutes
 from ratecheck.algebra.evaluate import point_text, sides_text
 from ratecheck.algebra.handelman import Combination, combine, polynomial
-from ratecheck.algebra.polynomial import System, systems
+from ratecheck.algebra.polynomial import System, powers_named, systems
 from ratecheck.algebra.search import Search, first_certificate
 from ratecheck.algebra.smt import decide as ask_solver
 from ratecheck.algebra.substitution import (
@@ -118,7 +118,8 @@ def _prove(claim: Scalar) -> Decision | None:
     for form in _forms(claim):
         proof = _certified(form)
         if proof is not None:
-            return Decision(answer=Answer.TRUE, certified="certificate", evidence=describe(proof), used=None)
+            evidence = describe(proof, _symbols_of(claim))
+            return Decision(answer=Answer.TRUE, certified="certificate", evidence=evidence, used=None)
     return None
 
 
@@ -425,37 +426,60 @@ def _has_positive_term(expr: sp.Expr, not_positive: set[sp.Symbol]) -> bool:
     return any(term != 0 and all(s.is_positive and s not in not_positive for s in term.free_symbols) for term in terms)
 
 
-def describe(proof: InequalityProof) -> str:
-    """What kind of certificate it is, in a line."""
-    pivots = {_put(p) for part in proof.parts if isinstance(part, SubstitutionCertificate) for p in part.pivots}
+def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
+    """What kind of certificate it is, in a line; in the ``symbols`` of the claim, of whose powers a proof may be."""
+    puts = [_put(p) for part in proof.parts if isinstance(part, SubstitutionCertificate) for p in part.pivots]
     sums = [
         part.last if isinstance(part, Chain) else part
         for part in proof.parts
         if not isinstance(part, SubstitutionCertificate)
     ]
-    pivots |= {text for part in proof.parts if isinstance(part, Chain) for text in part.texts}
+    chains = [part for part in proof.parts if isinstance(part, Chain)]
+    puts += [(each.symbol, each.bound + _above(each.symbol)) for part in chains for each in part.puts]
+    symbols = list(symbols)
+    put = "; ".join(sorted({_put_text(old, value, symbols) for old, value in puts}))
     texts = []
     if not proof.parts:
         return "both sides are the same"
     if len(sums) < len(proof.parts):
-        put = "; ".join(sorted(pivots))
         texts.append(f"every coefficient >= 0 after {put}" if put else "every coefficient >= 0")
     if sums:
         terms = sum(len(part.summands) for part in sums)
-        after = f" after {'; '.join(sorted(pivots))}" if pivots and len(sums) == len(proof.parts) else ""
+        after = f" after {put}" if put and len(sums) == len(proof.parts) else ""
         texts.append(f"a sum of {terms} products of hypotheses with coefficients >= 0{after}")
     return f"{' and '.join(texts)} ({len(proof.parts)} certificate{'s' if len(proof.parts) > 1 else ''})"
 
 
-def _put(pivot: Pivot) -> str:
-    new = sp.Symbol(f"{pivot.symbol.name}'")
+def _symbols_of(claim: Scalar) -> set[sp.Symbol]:
+    sides = [claim.left, claim.right, *(side for each in claim.hypotheses for side in (each.left, each.right))]
+    return {symbol for side in sides for symbol in sp.sympify(side).free_symbols}
+
+
+def _above(symbol: sp.Symbol) -> sp.Symbol:
+    """What is left of a symbol above its bound."""
+    return sp.Symbol(f"{symbol.name}'")
+
+
+def _put(pivot: Pivot) -> tuple[sp.Symbol, sp.Expr]:
+    """What a substitution puts in place of a symbol."""
+    new = _above(pivot.symbol)
     slope, rest = pivot.slope.as_expr(), pivot.rest.as_expr()
     value = {
         HypothesisKind.AT_LEAST: lambda: new + sp.factor(-rest / slope),
         HypothesisKind.AT_MOST: lambda: 1 / (new + sp.factor(-slope / rest)),
         HypothesisKind.ZERO: lambda: sp.Integer(0),
     }[pivot.kind]()
-    return f"{pivot.symbol.name} = {shown(value)}"
+    return pivot.symbol, value
+
+
+def _put_text(old: sp.Symbol, value: sp.Expr, symbols: Sequence[sp.Symbol]) -> str:
+    """A substitution in the symbols of the claim, for whose powers a proof has names of its own."""
+    every = {old, *value.free_symbols}
+    powers = powers_named([each.name for each in every], symbols)
+    # What is left above the bound of a power is named after what the power is of.
+    left = {f"{name}'": sp.Symbol(f"{next(iter(power.free_symbols)).name}'") for name, power in powers.items()}
+    names = {each: (powers | left)[each.name] for each in every if each.name in powers | left}
+    return f"{shown(names.get(old, old))} = {shown(value.xreplace(names))}"
 
 
 # --- z3 ---

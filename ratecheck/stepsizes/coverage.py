@@ -60,7 +60,8 @@ _MEANING = {
     Verdict.COVERED: "every condition holds at the printed numbers",
     Verdict.DEPENDS: "it holds exactly where numbers that the paper does not print lie in the ranges that are named",
     Verdict.UNKNOWN: "the paper does not print enough: a condition ties several numbers that are not printed",
-    Verdict.NOT_COVERED: "a condition fails at the printed numbers, whatever those are that are not printed",
+    Verdict.NOT_COVERED: "whatever the numbers are that are not printed, a condition fails at the printed ones, or the "
+    "conditions exclude each other; or a number changes during the run of which the statement has one for all rounds",
     Verdict.OUTSIDE: "the statement is about another setting",
 }
 
@@ -69,7 +70,8 @@ _MEANING = {
 class ConditionAtSetting:
     """A condition at printed numbers: ``here`` is it with these put in, ``unknown`` the names that are left.
 
-    ``holds`` is None where these decide; ``where`` then says for which values of the one it holds, if it is one.
+    ``holds`` is None where these decide; ``where`` then says for which values of the one it holds, if it is one. Where
+    it fails whatever they are, ``where`` says why.
     """
 
     name: str
@@ -78,6 +80,11 @@ class ConditionAtSetting:
     holds: bool | None
     where: str
     unknown: tuple[str, ...]
+
+    @property
+    def ranged(self) -> bool:
+        """Whether it holds for the values of one number that ``where`` names."""
+        return self.holds is None and bool(self.where)
 
     def fields(self) -> dict[str, Any]:
         """As JSON data."""
@@ -168,10 +175,9 @@ def _case(
     outside = _completed(statement, values)
     if outside:
         return Case(numbers, Verdict.OUTSIDE, outside, ())
-    found = tuple(_at(each, values, statement) for each in statement.hypotheses)
+    found = tuple(_at(each, values, statement, experiment.varying, ordered) for each in statement.hypotheses)
     joint = _joint(statement, values, found)
-    why_not = _excluded(statement, experiment, values, found, joint) or _out_of_reach(statement, values, ordered)
-    if why_not:
+    if why_not := _excluded(statement, experiment, values, found, joint):
         return Case(numbers, Verdict.NOT_COVERED, why_not, found)
     verdict, reason = _left(found, [where for _, where in joint.values()])
     return Case(numbers, verdict, reason, found)
@@ -187,30 +193,36 @@ def _excluded(
     """Why a setting is not covered, whatever the unknown numbers are; empty where it may be."""
     changing = [name for name in experiment.varying if name in statement.parameters]
     if changing:
-        rules = ", ".join(f"{name} = {experiment.varying[name]}" for name in changing)
-        return f"{rules} changes from round to round, and the statement has one number for all"
+        return _changing(changing, experiment.varying)
     failed = [each for each in found if each.holds is False]
     if failed:
-        return "; ".join(f"{each.text} is false: {each.here}" for each in failed)
+        return "; ".join(f"{each.text} is false: {each.where or each.here}" for each in failed)
     for name, (holds, _) in joint.items():
         if holds is False:
-            texts = "; ".join(each.text for each in found if each.where and each.unknown == (name,))
+            texts = "; ".join(each.text for each in found if each.ranged and each.unknown == (name,))
             return f"no value of {name} meets all of these at the printed numbers: {texts}"
     undecided = any(each.holds is None for each in found)
     return _contradiction(statement, values) if undecided else ""
+
+
+def _changing(names: Sequence[str], varying: Mapping[str, str]) -> str:
+    """Why the numbers of these names are none: with their rules, as printed."""
+    rules = ", ".join(f"{name} = {varying[name]}" for name in names)
+    change = "changes" if len(names) == 1 else "change"
+    return f"{rules} {change} from round to round, and the statement has one number for all"
 
 
 def _joint(statement: Statement, values: Exact, found: Sequence[ConditionAtSetting]) -> dict[str, Answer]:
     """By unknown number, where all conditions hold in which it alone is unknown."""
     groups: dict[str, list[Relation]] = {}
     for condition, each in zip(statement.hypotheses, found, strict=True):
-        if each.where:
+        if each.ranged:
             relation = (_put(condition.left, values), condition.operator, _put(condition.right, values))
             groups.setdefault(each.unknown[0], []).append(relation)
     answers: dict[str, Answer] = {}
     for name, relations in groups.items():
         quantity = statement.vocabulary[name]
-        every = "; ".join(each.where for each in found if each.unknown == (name,) and each.where)
+        every = "; ".join(each.where for each in found if each.unknown == (name,) and each.ranged)
         answers[name] = _region(relations, quantity.symbol, quantity.domain) or (None, every)
     return answers
 
@@ -220,7 +232,7 @@ def _left(found: Sequence[ConditionAtSetting], ranges: Sequence[str]) -> tuple[V
     left = [each for each in found if each.holds is None]
     if not left:
         return Verdict.COVERED, "every condition holds"
-    tied = [each for each in left if not each.where]
+    tied = [each for each in left if not each.ranged]
     if not tied:
         return Verdict.DEPENDS, f"holds exactly where {'; '.join(ranges)}"
     unknown = ", ".join(dict.fromkeys(name for each in tied for name in each.unknown))
@@ -251,16 +263,26 @@ def _put(expr: sp.Expr, values: Exact) -> sp.Expr:
     return expr.xreplace({each: values[each.name] for each in expr.free_symbols if each.name in values})
 
 
-def _at(condition: Condition, values: Exact, statement: Statement) -> ConditionAtSetting:
+def _at(
+    condition: Condition,
+    values: Exact,
+    statement: Statement,
+    varying: Mapping[str, str],
+    ordered: Sequence[tuple[str, str]],
+) -> ConditionAtSetting:
     left, right = _put(condition.left, values), _put(condition.right, values)
     unknown = sorted(names_in(left) | names_in(right), key=statement.vocabulary.order.__getitem__)
     holds, where = None, ""
-    if not unknown:
+    if changing := [name for name in varying if name in unknown]:
+        holds, where = False, _changing(changing, varying)
+    elif not unknown:
         holds = _true(left, condition.operator, right)
     elif len(unknown) == 1:
         quantity = statement.vocabulary[unknown[0]]
         found = _region([(left, condition.operator, right)], quantity.symbol, quantity.domain)
         holds, where = (None, "") if found is None else found
+    elif where := _out_of_reach(left, condition.operator, right, statement, ordered):
+        holds = False
     here = f"{_side(left)} {condition.operator} {_side(right)}"
     return ConditionAtSetting(condition.name, condition.text, here, holds, where, tuple(unknown))
 
@@ -400,18 +422,18 @@ def _roots_of_quotient(expr: sp.Expr, x: sp.Symbol) -> set[sp.Expr] | None:
 # --- Several unknown numbers ---
 
 
-def _out_of_reach(statement: Statement, values: Exact, ordered: Sequence[tuple[str, str]]) -> str:
-    """A lower limit that a printed number misses whatever the unknown numbers are, in this order; empty without one."""
-    for condition in statement.hypotheses:
-        left, right = _put(condition.left, values), _put(condition.right, values)
-        if condition.operator not in (">=", ">") or not left.is_number or len(right.free_symbols) < 2:
-            continue
-        least = _infimum(right, statement, ordered)
-        if least is not None and bool(left < least):
-            order = ", ".join(f"{low} <= {high}" for low, high in ordered)
-            said = f"{left} is less than {_number(least)}, the infimum of the right side"
-            return f"{condition.text} is false: {said}{f' where {order}' if order else ''}"
-    return ""
+def _out_of_reach(
+    left: sp.Expr, operator: str, right: sp.Expr, statement: Statement, ordered: Sequence[tuple[str, str]]
+) -> str:
+    """Why a printed number misses a lower limit whatever the unknown numbers are, in this order; else empty."""
+    if operator not in (">=", ">") or not left.is_number:
+        return ""
+    least = _infimum(right, statement, ordered)
+    if least is None or not bool(left < least):
+        return ""
+    order = ", ".join(f"{low} <= {high}" for low, high in ordered)
+    said = f"{left} is less than {_number(least)}, the infimum of the right side"
+    return f"{said}{f' where {order}' if order else ''}"
 
 
 def _infimum(expr: sp.Expr, statement: Statement, ordered: Sequence[tuple[str, str]]) -> sp.Expr | None:

@@ -124,6 +124,20 @@ def test_true_scalar_claims_are_certified(name):
     assert (decision.answer, decision.certified) == (Answer.TRUE, "certificate"), decision
 
 
+def test_evidence_is_in_the_symbols_of_the_claim():
+    """A proof may be in powers of them, under names of its own, which no reader sees."""
+    (step,) = (each for each in ledger.load(ledger.module_of("pfl")) if each.id == "pfl/theorem-3.7-4")
+    evidence = inequality.prove(step.check).evidence
+    assert "eta_u**2 = eta_u' + m + 1" in evidence
+    assert not re.search(r"_\d+_\d+", evidence)
+    # The same of a chain; a symbol of the claim that is called so is none of a proof's own.
+    square = sp.Symbol("x_2_1", positive=True)
+    system = System(square * y - 6, strict=False, hypotheses=(square - 2, y - 3), positive=(False, False))
+    proof = inequality.InequalityProof((chain.chain(system),))
+    assert "after x**2 = x' + 2; y = y' + 3" in inequality.describe(proof, {x, y})
+    assert "after x_2_1 = x_2_1' + 2; y = y' + 3" in inequality.describe(proof, {x, y, square})
+
+
 @pytest.mark.parametrize("name", FALSE)
 def test_false_scalar_claims_are_refuted_by_numbers(name):
     """At a point at which SymPy's own substitution agrees: hypotheses hold, the claim does not."""

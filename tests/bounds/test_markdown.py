@@ -1,4 +1,4 @@
-"""Prose in Markdown is shown as it was written."""
+"""Prose in Markdown is shown as it was written, and claims are called what they are."""
 
 import html
 import re
@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bounds.printing.markup import markdown_escaped
+import bounds
+from bounds.ledger.fault import faults
+from bounds.printing.markup import markdown, markdown_escaped
+from bounds.printing.page import page
+from ratecheck.auditing import ledger
 
 pytestmark = pytest.mark.quick
 
@@ -31,3 +35,42 @@ def test_prose_by_hand(text):
 def test_any_prose(text):
     """Whatever is typed, in one line."""
     assert shown(markdown_escaped(text)) == text
+
+
+def claims_of(key):
+    """The page of a statement, from its claims on, without spaces."""
+    return markdown(page(bounds.get(key))).replace(" ", "")
+
+
+@pytest.mark.parametrize("key", ["pfl/lemma-a.1", "pfl/lemma-a.2", "flame/proposition-1", "textbook/sample-mean"])
+def test_a_lemma_that_is_an_equality_is_a_claim(key):
+    """Both of its sides are measured, so that it defines nothing."""
+    assert "Definition" not in claims_of(key)
+    assert "Claim" in claims_of(key)
+
+
+def test_a_symbol_with_its_formula_is_defined():
+    """Constants of an analysis are set, not claimed."""
+    assert "Definitiondelta:" in claims_of("simfbo/young-parameters")
+
+
+def test_no_formula_has_the_coefficient_minus_one():
+    """A sign is enough."""
+    assert r"-\mathcal{L}^t\le-F^*" in claims_of("flame/lemma-3")
+    for paper in bounds.PAPERS:
+        for statement in bounds.statements(paper):
+            for claim in statement.claims:
+                assert not re.search(r"-1(?![0-9./}])", claim.metric.latex), (statement.key, claim.metric.latex)
+
+
+@pytest.mark.parametrize("paper", bounds.PAPERS)
+def test_what_readers_see_does_not_speak_of_the_code(paper):
+    """A remark, a step or an erratum never sends a reader into a Python module."""
+    shown_texts = [statement.remark for statement in bounds.statements(paper)]
+    shown_texts += [condition.name for statement in bounds.statements(paper) for condition in statement.hypotheses]
+    for fault in faults(paper):
+        shown_texts += [fault.wrong, fault.meant]
+    if ledger.has_ledger(paper):
+        for step in ledger.load(ledger.module_of(paper)):
+            shown_texts += [step.location, step.claim, step.remark, step.repair]
+    assert [text for text in shown_texts if re.search(r"docstring|\bmodules?\b", text)] == []

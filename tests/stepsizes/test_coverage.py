@@ -98,6 +98,9 @@ def test_fedsum_by_hand():
     falling, constant, *_ = against("fedsum/theorem-4.1")
     assert falling.verdict is Verdict.NOT_COVERED
     assert "changes from round to round" in falling.cases[0].reason
+    # The row of the condition says no for the same reason as the verdict.
+    (row,) = (each for each in falling.cases[0].conditions if each.name == "eta_l")
+    assert (row.holds, row.where) == (False, falling.cases[0].reason)
     assert constant.verdict is Verdict.UNKNOWN
     assert where(constant.cases[0])["eta_g"] == "tau_max = 1"
     assert where(against("fedsum/theorem-4.1-repaired")[1].cases[0])["eta_g"] == "tau_max <= 1"
@@ -112,15 +115,22 @@ def test_no_setting_of_simfbo_is_covered(form, number):
 
     With r = L_1/mu_g >= 1, and without L_2*L_f, which only adds: (768 L_1^2) L_1^2/mu_g^3 + 40 L_1^2/mu_g is
     mu_g (768 r^4 + 40 r^2), times L_1 at least 808 mu_g^2; the printed factor is 16/mu_g, the repaired one 8 r/mu_g.
+    c_gamma_v is at least 16 sqrt(6) r (r^2 + 1)^(1/4) (2 r^2)^(1/4), repaired 8 r sqrt(6 (r^2 + 1) 2 r^2).
     """
     key = f"simfbo/theorem-{number}{form}"
     found = coverage(bounds.get(key), experiments("simfbo"), ordered("simfbo"))
     least = (8 if form else 16) * 808**0.5
+    least_v = 8 * 24**0.5 if form else 16 * 12**0.5
     assert len(found) == (2 if number == "1" else 1)
     for each in found:
         assert each.verdict is Verdict.NOT_COVERED
         assert max(each.experiment.values[f"gamma_{name}"] for name in "yv") / each.experiment.values["gamma_x"] <= 4
         assert f"about {least:.6g}, the infimum of the right side where mu_g <= L_1" in each.cases[0].reason
+        # The rows of the conditions that fail say no as the verdict does, and no other row does.
+        failed = [row for row in each.cases[0].conditions if row.holds is False]
+        assert [row.name for row in failed] == ["c_gamma_y", "c_gamma_v"]
+        assert each.cases[0].reason == "; ".join(f"{row.text} is false: {row.where}" for row in failed)
+        assert f"about {least_v:.6g}, the infimum" in failed[1].where
     # Without the order nothing is claimed: L_1 may be as small as it likes.
     assert all(each.verdict is Verdict.UNKNOWN for each in against(key))
 

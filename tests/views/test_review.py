@@ -28,7 +28,7 @@ from ratecheck.views.document import html, markdown
 from ratecheck.views.document.mathml import LatexError, mathml
 from ratecheck.views.document.nodes import text
 from ratecheck.views.document.style import STYLE
-from ratecheck.views.review import short, summary
+from ratecheck.views.review import short, summary, words
 from ratecheck.views.review.data import HEADLINE, LEVELS, Asked, Reviewed, review_fields
 from ratecheck.views.review.document import document
 
@@ -166,6 +166,66 @@ def test_the_page_stands_alone_and_can_be_read_aloud(found):
     assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]+"', "", found.html)
 
 
+def test_an_erratum_of_several_statements_is_told_once(plain):
+    """In full under the statement of its first step; the others, and all lists, lead there."""
+    changed = copy.deepcopy(plain)
+    (entry, *_) = changed["statements"]
+    number = entry["errata"][0]
+    changed["statements"].append({**entry, "key": "flame/other", "main": False, "graphs": [], "repaired": []})
+    shown = Page(html.page(document(changed)))
+    assert len(shown.ids) == len(set(shown.ids))
+    assert all(link[1:] in shown.ids for link in shown.links)
+    made = html.page(document(changed))
+    own, others = (made.index(f'id="{short.anchor(key)}-errata"') for key in (KEY, "flame/other"))
+    assert own < made.index(f'<section id="e-{number}"') < others < made.rindex(f">Erratum {number}</a>")
+    changed["errata"][number - 1]["of"] = "flame/other"
+    made = html.page(document(changed))
+    assert made.index('id="s-flame-other-errata"') < made.index(f'<section id="e-{number}"')
+    # Where the review has no statement of that name, under the first that has it.
+    changed["errata"][number - 1]["of"] = "flame/elsewhere"
+    shown = Page(html.page(document(changed)))
+    assert len(shown.ids) == len(set(shown.ids))
+    assert all(link[1:] in shown.ids for link in shown.links)
+
+
+def test_a_proved_graph_says_what_it_takes_as_known(plain):
+    """A statement's comparison with instances is CHECKED beside a graph that is PROVED: no link, and said so."""
+    graph = next(each for entry in plain["statements"] for each in entry["graphs"])
+    changed = copy.deepcopy(plain)
+    changed["statements"][0]["graphs"][0] |= {"grade": "PROVED"}
+    text = markdown.page(document(changed))
+    (said,) = (line for line in text.splitlines() if line.startswith(f"Proof graph of `{graph['root']}`: **PROVED**"))
+    for part in ("every step that a link uses", "textbook facts are taken as known", "no link of it"):
+        assert part in said
+    assert "textbook facts are taken as known" in answered(changed)["Does it stand?"]
+
+
+@pytest.mark.parametrize("standing", ["holds as printed", "not refuted as printed"])
+def test_misprints_in_the_proof_of_what_is_printed_right_are_said(plain, standing):
+    """What holds as printed is the statement; a line that is a misprint does not."""
+    changed = copy.deepcopy(plain)
+    (entry, *_) = changed["statements"]
+    entry["standing"] = standing
+    said = f"{standing}, with misprints in its proof or beside it"
+    assert said not in html.page(document(changed))
+    entry["steps"][0]["verdict"] = "TYPO"
+    assert f"<strong>{said}</strong>" in html.page(document(changed))
+    assert dict(summary.stands(changed))[KEY].startswith(said)
+    assert "misprint" in words.standing_meaning(standing)
+
+
+def test_words_are_explained_before_they_are_used(found):
+    """Each word of the audit stands in the legend, which comes before the first verdict; how to install is said."""
+    for form in (found.html, found.markdown):
+        first = min(form.index(word) for word in ("CHECKED", "STANDARD", "OPEN") if word in form)
+        assert form.index("Words of this review") < first
+        assert form.index("ledger") > form.index("Words of this review")
+        assert "pip install ." in form
+        assert "pip install ratecheck" not in form
+    named = {name for name, _ in words.LEGEND}
+    assert {"ledger", "draw", "CHECKED", "STANDARD", "proof graph"} <= named
+
+
 def test_a_wide_table_keeps_its_roles_and_heads(found):
     """A phone shows its rows as blocks, which takes the roles of a table away unless they are written out."""
     shown = Page(found.html)
@@ -221,7 +281,21 @@ def test_the_answers_tell_what_a_repair_changes(plain):
         first |= {"changes": keys, "kind": kind}
         said = answered(changed)["Does it stand?"]
         assert f"Not refuted with repair {says}: {number}." in said
-        assert "It is not refuted as printed." in said
+        # Of the printed form of a statement that has a misprint nobody says that it is not refuted.
+        wrong = bool(keys) and kind == "misprint"
+        assert ("It is not refuted as printed." in said) != wrong
+        assert ("Misprinted in the statement (the repaired form corrects it)." in said) == wrong
+    first |= {"changes": [KEY], "kind": "misprint"}
+    entry["repaired"], forms = [], entry["repaired"]
+    assert "Misprinted in the statement (what is encoded is corrected)." in answered(changed)["Does it stand?"]
+    second = {**copy.deepcopy(entry), "key": "flame/other", "number": "Theorem 0"}
+    changed["statements"].append(second)
+    said = answered(changed)["Does it stand?"]
+    assert f"Misprinted in the statement (what is encoded is corrected): {number}." in said
+    assert "None of the others is refuted as printed." in said
+    changed["statements"].remove(second)
+    entry["repaired"] = forms
+    first |= {"changes": [KEY], "kind": "wrong term"}
     first["wrong"] = ""
     assert "(a step is false, and its repair is not refuted)" in answered(changed)["Does it stand?"]
     entry["known"] = {"what": "needs an assumption that is not printed", "text": ""}
@@ -262,6 +336,12 @@ def test_what_was_not_run_is_said(plain):
     for each in plain["statements"]:
         assert each["searches"] == each["constants"] == []
         assert any("not searched" in line for line in each["not_checked"])
+        # Steps that are whole statements were tried on instances.
+        whole = any(step["kind"] == "end-to-end" for step in each["steps"])
+        assert any("beyond those of its steps" in line for line in each["not_checked"]) == whole
+    assert any("beyond the instances of their steps" in line for line in plain["not_checked"])
+    assert "Beyond the instances of the steps no search" in answered(plain)["What was not checked?"]
+    for each in plain["statements"]:
         checked = [step["id"] for step in each["steps"] if step["verdict"] == "CHECKED"]
         assert all(any(step in line for line in each["not_checked"]) for step in checked)
     text = summary.text(plain)
@@ -438,6 +518,10 @@ def test_the_settings_of_the_experiments_are_in_every_form(found, plain):
     assert "Section 5.2.5, Fig. 7" in text
     known = set(NUMBER.findall(json.dumps(made)))
     assert known.issuperset(NUMBER.findall(" ".join(Page(page).text)))
+    # A setting that is one of two is told apart, in the table of the settings and in that of the conditions.
+    two = "Section 5.2.2, Fig. 4, lambda = 1"
+    rows = [line.split(" | ")[0].strip("| ") for line in text.splitlines() if line.startswith(f"| {two}")]
+    assert {*rows} == {f"{two}, m=50", f"{two}, m=100"}
     entry["coverage"][0]["verdicts"] = {"NOT COVERED": 6, "COVERED": 1}
     assert f"experiments is covered by {SETTINGS}-repaired" in dict(summary.stands(made))[SETTINGS]
     bare = json.loads(json.dumps(review_fields(dataclasses.replace(asked, settings=0), [reviewed], [], {}, [])))

@@ -74,8 +74,8 @@ _FALSE_AT_0 = (
     "eta_l^2 and the right side 0."
 )
 _ADDED = (
-    "With max{1, tau_max} in place of tau_max except beside F_0, and K^2*F_0/5 added, which covers the lost F_0 term "
-    "(see the module's docstring)."
+    "With max{1, tau_max} in place of tau_max except beside F_0, and K^2*F_0/5 added, which covers the F_0 term that "
+    "eqs. (59) and (95) lose."
 )
 # F_0's factor over K^2*N^2, or over 1/T: what the printed lemmas have, and the term that their proofs lose.
 FIRST, ADDED = 3 * tau_max, 1 / (5 * N**2)

@@ -351,7 +351,7 @@ def _claim(
     """A claim about one quantity."""
     latex = VOCABULARY[quantity.name].latex
     metric = Metric(
-        latex=latex if weight == 1 else f"{weight}{latex}",
+        latex=latex if weight == 1 else f"-{latex}" if weight == -1 else f"{weight}{latex}",
         weights={quantity: sp.Integer(weight)},
         over=over,
         trivial=None,

@@ -25,6 +25,7 @@ from ratecheck.views.audit import findings_fields
 from ratecheck.views.falsify import falsified_fields
 from ratecheck.views.implications import implication_fields
 from ratecheck.views.numbers import number
+from ratecheck.views.review.words import tried_as_a_whole
 
 # What the page of a statement says of others, which a review says elsewhere.
 _ELSEWHERE = ("Used in", "Repaired form", "Printed form")
@@ -113,7 +114,7 @@ def review_fields(
         ],
         "errata": numbered,
         "statements": entries,
-        "not_checked": _never(asked),
+        "not_checked": _never(asked, steps),
         "left_out": [{"what": what, "why": why} for what, why in asked.left_out],
         "commands": _commands_of_all(asked, steps),
     }
@@ -163,6 +164,8 @@ def _entry(
     own = [each for each in steps if each.of == statement.key]
     conclusion = conclusions.get(statement.key)
     ids = {each.id for each in own}
+    forms = {statement.key, *(each.key for each in reviewed.repaired)}
+    told = [each["number"] for each in wrong if ids & {*each["steps"]} or each["of"] in forms]
     searches = [{**_search(each), "command": _search_command(each, reviewed, asked)} for each in reviewed.searches]
     found = {
         "key": statement.key,
@@ -183,9 +186,9 @@ def _entry(
         # Where a file of one's own lies is nobody else's business, and changes from machine to machine.
         "steps": [each | {"paper": Path(each["paper"]).name} for each in findings_fields(own, conclusions)],
         "graphs": [graph.fields() for graph in reviewed.graphs.values()],
-        "errata": [each["number"] for each in wrong if ids & {*each["steps"]}],
+        "errata": told,
         "changed_by": [
-            each["number"] for each in wrong if statement.key in each["changes"] and not ids & {*each["steps"]}
+            each["number"] for each in wrong if statement.key in each["changes"] and each["number"] not in told
         ],
         "searches": searches,
         "constants": [implication_fields(each) for each in reviewed.constants],
@@ -333,7 +336,10 @@ def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
     ]
     if not asked.evaluations:
         refuted = entry["standing"] == Standing.FALSE.value or entry["known"]
-        what = "whether its repaired form has a counterexample" if refuted else "whether an instance violates it"
+        beyond = " beyond those of its steps" if tried_as_a_whole(entry) else ""
+        what = (
+            "whether its repaired form has a counterexample" if refuted else f"whether an instance{beyond} violates it"
+        )
         found.append(f"{what}, and how tight it and its terms are: not searched")
     for search in entry["searches"]:
         if search["verdict"] == Outcome.INCONCLUSIVE.value:
@@ -372,7 +378,7 @@ def _steps_left(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def _never(asked: Asked) -> list[str]:
+def _never(asked: Asked, steps: Sequence[StepResult]) -> list[str]:
     """What no review of this kind has checked, and what this one was not asked for."""
     found = [
         "That the statements and steps are what is printed, and all of it: people transcribed them.",
@@ -381,7 +387,8 @@ def _never(asked: Asked) -> list[str]:
         "The results of experiments, related work, novelty, and whatever else is neither a statement nor a proof.",
     ]
     if not asked.evaluations:
-        found.append("Counterexamples to whole statements and tightness: not searched; --evaluations N does.")
+        beyond = " beyond the instances of their steps" if steps else ""
+        found.append(f"Counterexamples to whole statements{beyond}, and tightness: not searched; --evaluations N does.")
     if not asked.sharpest:
         found.append("Sharper constants: not computed; --sharpest does.")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -64,12 +65,23 @@ def _linked(key: str, known: set[str]) -> Part:
 # --- The answers, and the summary ---
 
 
+def _full(data: Data) -> dict[int, str]:
+    """The statement under which each erratum is told in full: that of its first step, where the review has it."""
+    found: dict[int, str] = {}
+    for each in data["errata"]:
+        under = [entry["key"] for entry in data["statements"] if each["number"] in entry["errata"]]
+        found[each["number"]] = each["of"] if each["of"] in under or not under else under[0]
+    return found
+
+
 def _short(data: Data) -> Iterator[Node]:
     for number, (question, lines) in enumerate(short.answers(data), 1):
         yield Section(3, (question,), f"q-{number}", tuple(Paragraph(line) for line in lines))
 
 
 def _summary(data: Data, known: set[str]) -> Iterator[Node]:
+    if data["counts"]["steps"]:
+        yield Section(3, ("Words of this review",), "words", (Terms(tuple((a, (b,)) for a, b in words.LEGEND)),))
     yield Section(3, ("What is wrong, what matters most first",), "findings", tuple(_findings(data, known)))
     yield Section(3, ("Does each main statement stand?",), "stands", tuple(_stands(data, known)))
     yield Section(3, ("What was checked",), "checked", tuple(_checked(data)))
@@ -77,7 +89,15 @@ def _summary(data: Data, known: set[str]) -> Iterator[Node]:
     if data["left_out"]:
         not_checked.append(Paragraph(("Numbered items that the catalogue leaves out stand at the end.",)))
     yield Section(3, ("What was not checked",), "not-checked", tuple(not_checked))
-    yield Section(3, ("How would you check this?",), "repeat", (_commands(data["commands"]),))
+    yield Section(3, ("How would you check this?",), "repeat", tuple(_repeated(data)))
+
+
+def _repeated(data: Data) -> Iterator[Node]:
+    yield Paragraph(("In a copy of the repository of ratecheck, ", Code(_INSTALL), " installs it."))
+    yield _commands(data["commands"])
+
+
+_INSTALL = "python -m venv .venv && . .venv/bin/activate && pip install ."
 
 
 def _checked(data: Data) -> Iterator[Node]:
@@ -99,19 +119,20 @@ def _tally(rows: Sequence[tuple[str, str, str]], caption: str) -> Grid:
 def _findings(data: Data, known: set[str]) -> Iterator[Node]:
     yield Listing(tuple((each,) for each in summary.levels(data)))
     if main := summary.main_errata(data):
-        yield _errata(main, "Errata", known)
+        yield _errata(main, "Errata", data, known)
     if others := summary.other_errata(data):
         title = "The other errata: what they are and where" if main else "The errata"
-        yield Fold(title, (_errata(others, "The other errata", known),))
+        yield Fold(title, (_errata(others, "The other errata", data, known),))
 
 
-def _errata(errata: Sequence[Data], caption: str, known: set[str]) -> Grid:
+def _errata(errata: Sequence[Data], caption: str, data: Data, known: set[str]) -> Grid:
+    full = _full(data)
     rows = tuple(
         (
             (Link(str(each["number"]), f"e-{each['number']}"),),
             (each["place"],),
             (f"{each['kind']}: ", each["wrong"] or Code(each["printed"])),
-            (f"{each['consequence']}; in full under ", _linked(each["of"], known)),
+            (f"{each['consequence']}; in full under ", _linked(full[each["number"]], known)),
         )
         for each in errata
     )
@@ -148,7 +169,7 @@ def _commands(commands: Sequence[Data]) -> Terms:
 def _statement(entry: Data, data: Data, known: set[str]) -> Section:
     errata = [each for each in data["errata"] if each["number"] in entry["errata"]]
     violated = any(each["verdict"] == Outcome.VIOLATED.value for each in entry["searches"])
-    said = (entry["standing"], "refuted by a counterexample" if violated else "")
+    said = (words.standing_said(entry), "refuted by a counterexample" if violated else "")
     standing = "; ".join(filter(None, said)) or "no proof was examined"
     nodes: list[Node] = [Paragraph((Strong(standing), f" — {entry['place']}"))]
     if entry["reasons"]:
@@ -164,7 +185,20 @@ def _statement(entry: Data, data: Data, known: set[str]) -> Section:
     nodes.append(Section(4, ("Statement",), f"{name}-statement", tuple(_stated(entry, known))))
     nodes.append(Section(4, ("Proof",), f"{name}-proof", tuple(_proof(entry))))
     if errata:
-        nodes.append(Section(4, ("Errata",), f"{name}-errata", tuple(map(_erratum, errata))))
+        full = _full(data)
+        told = [_erratum(each) for each in errata if full[each["number"]] == entry["key"]]
+        # An erratum stands in one place, to which all that is said of it elsewhere leads.
+        elsewhere: list[Line] = [
+            (
+                Link(f"Erratum {each['number']}", f"e-{each['number']}"),
+                f", {each['kind']}: in full under ",
+                _linked(full[each["number"]], known),
+            )
+            for each in errata
+            if full[each["number"]] != entry["key"]
+        ]
+        also = [Listing(tuple(elsewhere))] if elsewhere else []
+        nodes.append(Section(4, ("Errata",), f"{name}-errata", (*also, *told)))
     if entry["main"] and data["counts"]["settings"] is not None:
         experiments = tuple(_experiments(entry, data))
         nodes.append(Section(4, ("The paper's own settings",), f"{name}-settings", experiments))
@@ -310,23 +344,22 @@ def _experiments(entry: Data, data: Data) -> Iterator[Node]:
             continue
         verdicts |= dict.fromkeys(form["verdicts"])
         yield Paragraph((Code(form["key"]), f": {summary.covered(form)}."))
+        labelled = [(label, case) for each in form["settings"] for label, case in _cases(each)]
         rows = tuple(
-            ((each["place"],), (Code(case["numbers"]),), (Strong(case["verdict"]),), (case["reason"],))
-            for each in form["settings"]
-            for case in each["cases"]
+            ((label,), (Code(case["numbers"]),), (Strong(case["verdict"]),), (case["reason"],))
+            for label, case in labelled
         )
         yield Grid(
             f"Settings of the experiments against {form['key']}", ("Printed in", "Numbers", "Verdict", "Why"), rows
         )
         conditions = tuple(
             (
-                (each["place"],),
+                (label,),
                 (condition["name"],),
                 (Code(condition["here"]),),
                 (_held(condition),),
             )
-            for each in form["settings"]
-            for case in each["cases"]
+            for label, case in labelled
             for condition in case["conditions"]
         )
         if conditions:
@@ -340,9 +373,20 @@ def _experiments(entry: Data, data: Data) -> Iterator[Node]:
         yield Terms(tuple((place, (remark,)) for place, remark in remarks.items()))
 
 
+def _cases(setting: Data) -> Iterator[tuple[str, Data]]:
+    """The cases of a setting, each after where it is printed and the numbers in which it differs from the others."""
+    numbers = [case["numbers"].split(", ") for case in setting["cases"]]
+    common = {each for each, count in Counter(n for those in numbers for n in those).items() if count == len(numbers)}
+    for case, those in zip(setting["cases"], numbers, strict=True):
+        own = [each for each in those if each not in common]
+        yield f"{setting['place']}, {own[0]}" if own else setting["place"], case
+
+
 def _held(condition: Data) -> str:
-    if condition["holds"] is not None:
-        return "yes" if condition["holds"] else "no"
+    if condition["holds"] is False:
+        return f"no: {condition['where']}" if condition["where"] else "no"
+    if condition["holds"]:
+        return "yes"
     return condition["where"] or f"not known without {', '.join(condition['unknown'])}"
 
 

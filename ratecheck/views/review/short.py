@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -11,7 +11,7 @@ from ratecheck.auditing.conclusions import Standing
 from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome
 from ratecheck.views.document.nodes import Code, Line, Link, Part, Strong
-from ratecheck.views.review.words import grade_meaning, standing_briefly, uncovered
+from ratecheck.views.review.words import grade_meaning, misprinted, standing_briefly, uncovered
 
 Data = Mapping[str, Any]
 Answer = tuple[str, tuple[Line, ...]]
@@ -141,8 +141,23 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
     found = [each["key"] for each in _violations(data)]
     if found:
         yield (Strong("Refuted by a counterexample"), f": {', '.join(found)}.")
-    elif data["counts"]["steps"] and not (against or broken or any(e["standing"] == _FALSE for e in main.values())):
-        yield (Strong("None is refuted as printed." if len(main) > 1 else "It is not refuted as printed."),)
+    wrong = [each for each in main.values() if misprinted(each, data["errata"]) and each["standing"] != _FALSE]
+    yield from _misprinted(wrong, alone=len(main) == 1)
+    speaks_against = found or against or broken or any(each["standing"] == _FALSE for each in main.values())
+    if data["counts"]["steps"] and not speaks_against and len(wrong) < len(main):
+        none = "None of the others" if wrong else "None" if len(main) > 1 else ""
+        yield (Strong(f"{none} is refuted as printed." if none else "It is not refuted as printed."),)
+
+
+def _misprinted(wrong: Sequence[Data], *, alone: bool) -> Iterator[Line]:
+    """The main statements that are not right as they are printed, and of which form the review speaks."""
+    for says, those in (
+        ("what is encoded is corrected", [each["number"] for each in wrong if not each["repaired"]]),
+        ("the repaired form corrects it", [each["number"] for each in wrong if each["repaired"]]),
+    ):
+        if those:
+            which = "" if alone else f": {'; '.join(those)}"
+            yield (Strong("Misprinted in the statement"), f" ({says}){which}.")
 
 
 def _searched(main: Mapping[str, Data]) -> Iterator[Line]:
@@ -169,15 +184,15 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
     reader has said so of every erratum.
     """
     changed = {key for each in data["errata"] if each["kind"] != _MISPRINT for key in each["changes"]}
-    misprinted = {key for each in data["errata"] for key in each["changes"]} - changed
+    mistyped = {key for each in data["errata"] for key in each["changes"]} - changed
     filed = all(each["wrong"] for each in data["errata"])
     for group in data["standings"]:
         standing, keys = group["standing"], group["keys"]
         if standing == _REPAIRED and filed:
             for says, those in (
                 ("the statement changes", [key for key in keys if key in changed]),
-                ("a misprint in the statement is corrected", [key for key in keys if key in misprinted]),
-                (_PROOF_ALONE, [key for key in keys if key not in changed | misprinted]),
+                ("a misprint in the statement is corrected", [key for key in keys if key in mistyped]),
+                (_PROOF_ALONE, [key for key in keys if key not in changed | mistyped]),
             ):
                 if those:
                     yield standing, says, those
@@ -203,7 +218,10 @@ def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
 
 _NO_STEP = "no step of its own examined"
 _NONE_PROVED = "None is proved as a whole, from the assumptions to the bound, printed or repaired."
-_PROVED_MEANS = "Proved: as a whole, every step and every link from the assumptions to the bound."
+_PROVED_MEANS = (
+    "Proved: every link from the assumptions to the bound, and every step that a link uses; textbook facts are taken "
+    "as known."
+)
 _WITHOUT_GRAPH = "Whether the steps add up to the statement was not checked."
 
 
@@ -243,7 +261,8 @@ def _open(data: Data) -> Iterator[Line]:
             "Its proof: no step of it was examined." if counts["main"] == 1 else "The proofs: no step was examined.",
         )
     if not data["asked"]["evaluations"]:
-        yield ("No search for counterexamples, ", Code("ratecheck falsify"), ", was run.")
+        beyond = "Beyond the instances of the steps no" if counts["steps"] else "No"
+        yield (f"{beyond} search for counterexamples, ", Code("ratecheck falsify"), ", was run.")
     yield (_TRANSCRIBED, "; ", Link("the whole list", "not-checked"), ".")
 
 

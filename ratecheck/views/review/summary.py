@@ -9,7 +9,7 @@ from ratecheck.stepsizes.coverage import Verdict
 from ratecheck.views.document import nodes
 from ratecheck.views.review import short
 from ratecheck.views.review.data import HEADLINE, LEVELS
-from ratecheck.views.review.words import counted, uncovered
+from ratecheck.views.review.words import counted, standing_said, uncovered
 
 Data = Mapping[str, Any]
 
@@ -120,7 +120,7 @@ def standing(entry: Data) -> list[str]:
     """What is known of a statement as a whole, in a few words each."""
     rests = [f"{each['key']}, {each['standing']}" for each in entry["rests_on"]]
     without = f"no step of its own; it rests on {' and '.join(rests)}" if rests else "no step of its proof was examined"
-    found = [entry["standing"] or without]
+    found = [standing_said(entry) or without]
     if entry["known"] and not entry["standing"]:
         found.append(entry["known"]["text"])
     for graph in entry["graphs"]:

@@ -1,23 +1,45 @@
-"""Words of a review: what the standing of a statement and the grade of a proof graph say."""
+"""Words of a review: what it calls things, what the standing of a statement and the grade of a proof graph say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from bounds.ledger.fault import FaultKind
+from bounds.ledger.step import StepKind
+from ratecheck.auditing.conclusions import Standing
+from ratecheck.auditing.finding import StepVerdict
 
 Data = Mapping[str, Any]
 
+# What stands in the text before it is explained, in the order of a reader's need.
+LEGEND: tuple[tuple[str, str], ...] = (
+    ("ledger", "the proofs of the paper as a list of steps, which people transcribed"),
+    ("step", "one claim of a proof, examined by itself: an inequality between two lines, say"),
+    ("CHECKED", "of a step: not refuted on instances, and not proved"),
+    ("STANDARD", "of a step: a textbook fact, taken as known"),
+    ("TYPO", "of a step: false as printed, evidently a misprint, and not refuted as it is meant"),
+    ("draw", "one of the random instances on which a step is tried, by its number"),
+    ("K = K' + 1", "in a proof: a new symbol K', at least zero, in place of K, which is at least one"),
+    ("end-to-end", "of a step: the statement itself, both sides compared on instances, beside its proof"),
+    ("proof graph", "what a statement follows from, link by link; it is OPEN where nobody has checked a link"),
+)
+
 _GRADES: Mapping[str, str] = {
-    "PROVED": "every link and every step that it rests on is proved",
+    "PROVED": "every link, and every step that a link uses, is proved; textbook facts are taken as known, lines that "
+    "have a repair are used as repaired, and where an implication gives the statement, what compares it with instances "
+    "as a whole is a test beside the proof, no link of it",
     "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
-    "CHECKED": "every link is a checked implication, but some steps were only checked on instances",
+    "CHECKED": "every link is a checked implication, but some steps that a link uses were only checked on instances",
     "OPEN": "the argument has links that nobody has checked",
     "FALSE": "a link of the argument, or a statement that it rests on, is false",
 }
 
 _STANDINGS: Mapping[str, str] = {
-    "holds as printed": "every step that it rests on is proved or a textbook fact",
-    "not refuted as printed": "no step that it rests on is false, and some were only checked on instances",
+    "holds as printed": "every step that it rests on is proved or a textbook fact, lines with a misprint as they are "
+    "meant",
+    "not refuted as printed": "no step that it rests on is false but for misprints, and some were only checked on "
+    "instances",
     "not refuted with repair": "a step that it rests on is false and has a repaired form that is not refuted; "
     "that the rest of the proof needs no more than this form is not shown by the steps",
     "undecided": "a step that it rests on is not decided, or false without a repair that was checked",
@@ -26,8 +48,8 @@ _STANDINGS: Mapping[str, str] = {
 
 # The same in a few words.
 _BRIEFLY: Mapping[str, str] = {
-    "holds as printed": "every step is proved or a textbook fact",
-    "not refuted as printed": "no step is false, some were only tried on instances",
+    "holds as printed": "every step is proved or a textbook fact, misprints as they are meant",
+    "not refuted as printed": "no step is false but for misprints, some were only tried on instances",
     "not refuted with repair": "a step is false, and its repair is not refuted",
     "undecided": "a step is not decided, or false without a known repair",
     "false as printed": "exact numbers meet what it assumes and break what it claims",
@@ -47,6 +69,24 @@ def grade_meaning(grade: str) -> str:
 def standing_meaning(standing: str) -> str:
     """What the standing of a statement says."""
     return _STANDINGS[standing]
+
+
+def standing_said(entry: Data) -> str:
+    """The standing of a statement, and that lines beside it are misprinted where it is printed right itself."""
+    standing = str(entry["standing"] or "")
+    misprints = any(each["verdict"] == StepVerdict.TYPO.value for each in entry["steps"])
+    right = standing in (Standing.HOLDS.value, Standing.CHECKED.value)
+    return f"{standing}, with misprints in its proof or beside it" if misprints and right else standing
+
+
+def tried_as_a_whole(entry: Data) -> bool:
+    """Whether a step is the statement itself, on instances."""
+    return any(each["kind"] == StepKind.END_TO_END.value for each in entry["steps"])
+
+
+def misprinted(entry: Data, errata: Sequence[Data]) -> bool:
+    """Whether the statement itself has a misprint."""
+    return any(each["kind"] == FaultKind.MISPRINT.text and entry["key"] in each["changes"] for each in errata)
 
 
 def standing_briefly(standing: str) -> str:

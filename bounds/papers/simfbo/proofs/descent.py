@@ -261,7 +261,7 @@ def together() -> Scalar:
 
 _stepsizes, _lyapunov = ProofForm("stepsizes"), ProofForm("lyapunov")
 _HALF, _QUARTER, _EIGHTH, _TWO_FIFTHS = sp.Rational(1, 2), sp.Rational(1, 4), sp.Rational(1, 8), sp.Rational(2, 5)
-_AS_ABOVE = "Over s = rho^(t) gamma_x, see the docstring of the module: u = s c_gamma_y, w = s c_gamma_v. "
+_AS_ABOVE = "All is divided by s = rho^(t) gamma_x; u = s c_gamma_y, w = s c_gamma_v. "
 
 STEPS = (
     _stepsizes(
