@@ -10,6 +10,7 @@ import bounds
 import ratecheck as rc
 from bounds.papers.textbook.pairs import PAIRS
 from bounds.statement import number
+from ratecheck.algorithms import METHODS
 from ratecheck.errors import InputError
 
 KNOWN = {each.key: each for each in (*bounds.statements("textbook"), *(pair.true for pair in PAIRS))}
@@ -100,6 +101,13 @@ METHODS_OF_ONES_OWN = {
         '    conditions=["gamma_u <= 1/L"],\n': "",
     }),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    """Methods of one's own are registered in this process: others' tests look at all that there are."""
+    yield
+    METHODS.pop("own", None)
 
 
 @pytest.fixture

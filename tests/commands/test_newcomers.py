@@ -47,7 +47,9 @@ def written(tmp_path, monkeypatch):
         text = THEOREM.format(method=method, algorithm=algorithm, right=right, condition=condition, more=more)
         (tmp_path / "mine.py").write_text(text)
 
-    return write
+    yield write
+    # Registered in this process: others' tests look at all methods that there are.
+    METHODS.pop("mine", None)
 
 
 @pytest.mark.parametrize(

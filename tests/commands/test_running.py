@@ -500,9 +500,9 @@ def test_a_killed_solver_decides_nothing(monkeypatch, tmp_path):
     from ratecheck.algebra.smt import SOLVER
     from ratecheck.auditing import finding
 
-    def examined(step):
+    def examined(step, **options):
         SOLVER.killed += 1
-        return real(step)
+        return real(step, **options)
 
     real = finding.examine_step
     monkeypatch.setattr(finding, "examine_step", examined)

@@ -44,8 +44,8 @@ def test_every_method_has_a_cost(name):
 
 
 def test_who_takes_gradients_before_the_first_round():
-    """Scaffold's control variates start as the mean of K gradients, and SAGA remembers those at the start."""
-    assert {name for name in METHODS if cost(name).at_start} == {"scaffold-p", "scaffold", "saga"}
+    """Scaffold's control variates start as the mean of K gradients, SAGA and EF21 remember those at the start."""
+    assert {name for name in METHODS if cost(name).at_start} == {"scaffold-p", "scaffold", "saga", "ef21"}
 
 
 def test_methods_with_exact_inner_solutions_say_so():

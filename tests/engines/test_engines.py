@@ -661,7 +661,7 @@ MESSAGES = {
     "shared too large": (lambda: Quadratic(np.eye(2)[None], np.zeros((1, 2)), 3), ["shared=3", "2"]),
     "shared fractional": (lambda: Quadratic(np.eye(2)[None], np.zeros((1, 2)), 1.5), ["shared=1.5", "whole number"]),
     "algorithm unknown": (lambda: attempt("fedavgp"), ["'fedavgp'", "did you mean 'fedavg-p'"]),
-    "algorithm unlike any": (lambda: attempt("xyz", call=rc.exact, T=3), ["'xyz'", "fedavg-p", ", ..."]),
+    "algorithm unlike any": (lambda: attempt("xyz", call=rc.exact, T=3), ["'xyz'", "dsgd", ", ..."]),
     "engine unknown": (lambda: attempt(engine="stp"), ["'stp'", "'step'"]),
     "replicates zero": (lambda: attempt(replicates=0), ["replicates=0"]),
     "replicates fractional": (lambda: attempt(replicates=1.5), ["replicates=1.5"]),

@@ -85,7 +85,7 @@ def test_whole_epochs_are_searched(order, words):
     """All runs are of whole epochs, and the counterexample says in which order the clients come."""
     found = rc.falsify(_without_order(order), evaluations=40, n=3)
     assert found.outcome is rc.Outcome.VIOLATED
-    values = found.verdict.values
+    values = found.search.verdict.values
     assert values["T"] == values["n"] * values["epochs"] + 1
     assert f"one of them in every round in {words}" in found.as_text()
 
