@@ -940,9 +940,9 @@ def worked_on(monkeypatch):
     seen = []
     real = finding.examine_step
 
-    def examined(step):
+    def examined(step, **options):
         seen.append(step.id)
-        return real(step)
+        return real(step, **options)
 
     monkeypatch.setattr(finding, "examine_step", examined)
     return seen

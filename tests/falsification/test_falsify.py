@@ -73,7 +73,11 @@ def test_an_accusation_is_asked_again(monkeypatch):
     assert asked == [False, True] * 6
 
 
-@pytest.mark.parametrize("key", ["flame/theorem-2-unbiased", "fedsum/corollary-g.1-case-2", "pfl/lemma-a.2"])
+# FLAME's runs have tens of thousands of rounds.
+_LONG = pytest.param("flame/theorem-2-unbiased", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("key", [_LONG, "simfbo/lemma-8", "fedsum/corollary-g.1-case-2", "pfl/lemma-a.2"])
 def test_statements_that_are_false_as_printed(key, tmp_path):
     """Printed errors of three papers are found without being told where, and their files say so again."""
     found = falsify(bounds.get(key), SMALL)
@@ -173,9 +177,7 @@ def test_only_a_clock_that_the_user_sets_ends_a_search(monkeypatch):
     assert falsified_fields(late)["clocked"]
 
 
-@pytest.mark.parametrize(
-    "key", ["pfl/theorem-3.7", "fedsum/theorem-4.1", "fedsum/corollary-g.1-case-3", "flame/theorem-2-unbiased"]
-)
+@pytest.mark.parametrize("key", ["pfl/theorem-3.7", "fedsum/theorem-4.1", "fedsum/corollary-g.1-case-3", _LONG])
 def test_decoded_instances_meet_what_the_statement_assumes(key):
     """Random points of the cube give instances whose step sizes break no condition, as far as any are admissible."""
     statement = bounds.get(key)
