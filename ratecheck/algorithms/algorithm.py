@@ -21,17 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ratecheck.algorithms.asking import (
-    Binary,
-    MethodError,
-    brief,
-    floats_in,
-    guarded,
-    is_own,
-    named,
-    plain,
-    said,
-)
+from ratecheck.algorithms.asking import Binary, MethodError, brief, floats_in, guarded, is_own, named, plain, said
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 

@@ -105,7 +105,7 @@ _NOTHING = Hygiene(satisfiable=None, witness="", unused=(), loose=(), complete=T
 def examine_step(step: Step, *, room: bool = False) -> StepResult:
     """The verdict on a step; with ``room`` also which hypotheses it does not need and how far its constants can move.
 
-    That takes twice as long as the verdict.
+    Together that takes several times as long as the verdict.
     """
     started = time.process_time()
     probe = Probe(step.check)

@@ -118,7 +118,7 @@ def _prove(claim: Scalar) -> Decision | None:
     for form in _forms(claim):
         proof = _certified(form)
         if proof is not None:
-            evidence = describe(proof, _symbols_of(claim))
+            evidence = describe(proof, _symbols(claim))
             return Decision(answer=Answer.TRUE, certified="certificate", evidence=evidence, used=None)
     return None
 
@@ -448,11 +448,6 @@ def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
         after = f" after {put}" if put and len(sums) == len(proof.parts) else ""
         texts.append(f"a sum of {terms} products of hypotheses with coefficients >= 0{after}")
     return f"{' and '.join(texts)} ({len(proof.parts)} certificate{'s' if len(proof.parts) > 1 else ''})"
-
-
-def _symbols_of(claim: Scalar) -> set[sp.Symbol]:
-    sides = [claim.left, claim.right, *(side for each in claim.hypotheses for side in (each.left, each.right))]
-    return {symbol for side in sides for symbol in sp.sympify(side).free_symbols}
 
 
 def _above(symbol: sp.Symbol) -> sp.Symbol:

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from compressing_dsgd import registered
 
 import ratecheck as rc
 from bounds.theorem import theorem
-from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms import METHODS
 from ratecheck.algorithms.cost import cost
-from ratecheck.algorithms.gossip import Dsgd
 from ratecheck.participation import Graph, Trace
 
 Q, GAMMA, ALPHA, START = 0.5, 0.1, 0.4, np.array([1.0, -2.0])
@@ -187,22 +187,11 @@ def test_a_statement_on_compression():
 
 def test_clients_on_a_graph_may_compress(quadratic):
     """What is mixed is compressed as well: exact moments are those of sampled runs, and the coins are not lost."""
-
-    class Both(Dsgd):
-        step_sizes = ("gamma_u", "q")
-        compressed = ("x",)
-
-        def sent(self, client, message, p):
-            return {"x": message["x"]}
-
-    METHODS["both"] = Method("both", "DSGD that compresses its points", Both(), personal=False, full=True)
-    try:
+    with registered() as both:
         graph = Graph([[0.75, 0.25], [0.25, 0.75]])
         run = {"K": 1, "T": 6, "x0": START, "gamma_u": GAMMA, "q": 0.8, "sigma_u": 0.3}
-        exact = rc.exact("both", quadratic, graph, **run)
-        drawn = rc.simulate("both", quadratic, graph, replicates=4000, **run)
-    finally:
-        del METHODS["both"]
+        exact = rc.exact(both, quadratic, graph, **run)
+        drawn = rc.simulate(both, quadratic, graph, replicates=4000, **run)
     for name in ("G_u", "consensus2"):
         values = drawn.records[name][:, 1:]
         errors = values.std(axis=0) / np.sqrt(len(values))

@@ -4,11 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from compressing_dsgd import registered
 
 import ratecheck as rc
 from bounds.theorem import theorem
-from ratecheck.algorithms import METHODS, Method
-from ratecheck.algorithms.gossip import Dsgd
 from ratecheck.participation import Graph
 from ratecheck.participation.build import build
 
@@ -85,21 +84,10 @@ def test_sampled_runs_have_the_exact_moments(quadratic, name):
 
 def test_compression_and_coins_together(quadratic):
     """Both are random in one round."""
-
-    class Both(Dsgd):
-        step_sizes = ("gamma_u", "q")
-        compressed = ("x",)
-
-        def sent(self, client, message, p):
-            return {"x": message["x"]}
-
-    METHODS["both"] = Method("both", "DSGD that compresses its points", Both(), personal=False, full=True)
-    try:
+    with registered() as both:
         run = {"K": 1, "T": 6, "x0": START, "gamma_u": GAMMA, "q": 0.8, "sigma_u": 0.3}
-        exact = rc.exact("both", quadratic, Graph.named("path", 3, P), **run)
-        drawn = rc.simulate("both", quadratic, Graph.named("path", 3, P), replicates=4000, **run)
-    finally:
-        del METHODS["both"]
+        exact = rc.exact(both, quadratic, Graph.named("path", 3, P), **run)
+        drawn = rc.simulate(both, quadratic, Graph.named("path", 3, P), replicates=4000, **run)
     for quantity in ("G_u", "consensus2"):
         values = drawn.records[quantity][:, 1:]
         errors = values.std(axis=0) / np.sqrt(len(values))
