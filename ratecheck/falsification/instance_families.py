@@ -37,7 +37,7 @@ from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
 from ratecheck.settings.on_trace import certify
-from ratecheck.settings.setting import GRAPH, Options, recordable, wanted
+from ratecheck.settings.setting import Options, recordable, wanted
 from ratecheck.stepsizes.choose import silent
 from ratecheck.stepsizes.feasible_set import FeasibleSet as Region
 from ratecheck.stepsizes.interval import TINY, Interval
@@ -75,9 +75,17 @@ _APART, _PULL, _AWHILE = 0.2, 2.0, 0.74
 _FEW = 3
 _MANY = (10, 40)
 _GROUPED = 10
+# Graphs of few clients on which these mix, and of more clients that are tried for graphs only; of many. Named by their
+# edges: all that a few clients may have, but for the symmetric matrices whose edges have unequal weights.
+_GRAPHS = {2: ("path",), 3: ("path", "complete"), 4: ("ring", "star"), 5: ("path",)}
+_OF_MANY = "ring"
+# The least share of a step of mixing, and the largest of what keeps W nonnegative: clients would swap places.
+_SLOWEST, _FASTEST = 0.02, 0.95
 # Clients whose mean is nearly their expectation; local steps and rounds of these, and of one client.
 _CROWD = 10**6
 _OF_CROWD, _OF_ONE = (8, 500), (6, 13)
+# What is no bound but what the participation is: a number for the graph that no graph has is about none.
+_NO_BOUNDS = ("delta", "mixing_rate", "mixing_change", "mixing_share")
 # The share of instances in which a client takes one local step, where clients take different numbers of them.
 _ONE_STEP = 0.25
 # The largest step size where any is admissible.
@@ -98,6 +106,7 @@ class InstanceShape:
     ``noisy``: all clients have one function with ``kinks``, whose samples are off by sigma to either side.
     ``bent``, of two levels: every client has its own Hessians, coupled and of any sign in the upper level, and v starts
     anywhere in its ball. ``sampled`` ones also draw samples, of second derivatives too.
+    ``graph`` is the one on which clients mix, by name: with which share of a step is a coordinate.
     """
 
     n: int
@@ -112,6 +121,7 @@ class InstanceShape:
     sampled: bool = False
     opposed: bool = False
     noisy: bool = False
+    graph: str = ""
 
     @property
     def quiet(self) -> bool:
@@ -127,6 +137,7 @@ class InstanceShape:
             "own Hessians on both levels" if self.bent else "",
             "samples" if self.sampled else "",
             "clients that are not convex" if self.opposed else "",
+            f"{self.graph} graph" if self.graph else "",
         )
         return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
 
@@ -169,7 +180,7 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     """
     fixed, run = fixed or {}, statement.vocabulary.run
     n, size = (fixed.get(run.get(role, "")) for role in ("clients", "participants"))
-    found = _shapes(statement)
+    found = _on_graphs(statement, _shapes(statement))
     if Assumption.BOUNDED_GRADIENTS in statement.assumptions:
         # Only functions that are linear far away have such a bound.
         found = [shape for shape in found if shape.kinks] or found
@@ -177,16 +188,29 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
         # Every number of clients is few here, and conditions on it alone leave others nothing to say.
         found = [shape for shape in found if not _excluded(statement, shape)] or found
     if n is not None:
-        found = [shape for shape in found if shape.n == n] or [
-            *_grouped(statement, int(n)),
-            *_kinked(statement, int(n)),
-        ]
+        found = [shape for shape in found if shape.n == n] or _on_graphs(
+            statement, [*_grouped(statement, int(n)), *_kinked(statement, int(n))]
+        )
     found = [shape for shape in found if size is None or shape.size == size]
     if not found:
         sizes = [name for role in ("clients", "participants") if (name := run.get(role, "")) in fixed]
         listed = ", ".join(f"{name}={fixed[name]:g}" for name in sizes)
         raise InputError(f"the search has no instances with {listed} for {statement.key}")
     return found
+
+
+def _on_graphs(statement: Statement, found: list[InstanceShape]) -> list[InstanceShape]:
+    """The shapes with graphs where the method mixes clients, and those of a few more clients then."""
+    method = method_of(statement)
+    if method is None or not method.algorithm.mixed:
+        return found
+    few = [shape for shape in found if not shape.trace]
+    few += [replace(shape, n=n, size=n) for n in (4, 5) for shape in found if shape == InstanceShape(2, 1, 0, 2)]
+    return [replace(shape, graph=name) for shape in few for name in _graphs(shape.n)]
+
+
+def _graphs(n: int) -> tuple[str, ...]:
+    return _GRAPHS.get(n, (_OF_MANY,) if n > 1 else ("",))
 
 
 def _excluded(statement: Statement, shape: InstanceShape) -> bool:
@@ -345,6 +369,8 @@ class InstanceFamily:
         yield from (f"claim {name}" for name in self._claimable)
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions and not shape.quiet:
             yield "probability"
+        if self.shape.graph:
+            yield "edges"
         if self._mixes_at_random:
             yield "mixing"
 
@@ -451,7 +477,7 @@ class InstanceFamily:
             if vocabulary[name].role is Role.CONSTANT
             and vocabulary[name].domain is not Domain.REAL
             and vocabulary.facts.get(name, "") not in (*NOISE, "")
-            and vocabulary.facts[name] != "delta"
+            and vocabulary.facts[name] not in _NO_BOUNDS
         )
 
     @property
@@ -473,7 +499,9 @@ class InstanceFamily:
     def hard(self) -> Iterator[Array]:
         """Points that are known to be hard.
 
-        Of clients that are not convex: all of them share their stationary point, and nearly cancel. Of functions with
+        Of clients on a graph: they pull apart at a point that is next to the minimiser of f, where one is curved and
+        the others are next to flat. Of clients that are not convex: all of them share their stationary point, and
+        nearly cancel. Of functions with
         kinks and one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the
         same gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and
         nearly -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
@@ -482,6 +510,8 @@ class InstanceFamily:
             yield from self._at_rest()
         if self.shape.opposed:
             yield from (self._opposed(low, rounds) for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)))
+        if self.shape.graph and self.shape.continued:
+            yield from (self._pulled_apart(rounds, edges) for rounds, edges in ((1.0, 0.3), (0.5, 0.3), (1.0, 0.0)))
         if self.shape.noisy:
             yield from (self._walking(steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
             return
@@ -602,6 +632,13 @@ class InstanceFamily:
         if not moved(0.0) > 0 > moved(1 - _APART):
             return first
         return at(float(brentq(moved, 0.0, 1 - _APART, xtol=1e-15)), hill, _AWHILE)
+
+    def _pulled_apart(self, rounds: float, edges: float) -> Array:
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5, "edges": edges}
+        for i, c in itertools.product(range(self.shape.n), range(self.shape.d_u)):
+            own[f"curvature {i} {c}"] = 1.0 if i == 0 else 0.35
+            own[f"slope {i} {c}"] = (1.0, 0.01, 0.5)[min(i, 2)]
+        return self._at(own)
 
     def _opposed(self, low: float, rounds: float) -> Array:
         """f_1 = (x - 1)^2/2 and another client that is -``low`` times that; others are next to flat."""
@@ -891,21 +928,24 @@ class InstanceFamily:
     @property
     def _says_who(self) -> bool:
         """Whether constants depend on the pattern of an instance, which a statement does not fix alone."""
-        return bool(self.shape.trace) or self._mixes_at_random
+        return bool(self.shape.trace or self.shape.graph)
 
     @property
     def _mixes_at_random(self) -> bool:
         """Whether a round mixes clients on a graph with a probability of the instance's own."""
-        return Assumption.RANDOM_MIXING in self.statement.assumptions and not self.shape.quiet
+        return (
+            bool(self.shape.graph) and Assumption.RANDOM_MIXING in self.statement.assumptions and not self.shape.quiet
+        )
 
     def _pattern(self, coordinate: Mapping[str, float], T: int) -> Participation | None:
         """A trace, or clients that are independent with some probability; None where the statement says who."""
         shape = self.shape
         if shape.trace:
             return Trace(_matrix(shape.trace, shape.n, shape.size, T))
-        if self._mixes_at_random:
-            p = coordinate["mixing"]
-            return Graph.named(GRAPH, shape.n, 1.0 if p > _EDGE else max(p / _EDGE, 0.05))
+        if shape.graph:
+            p = coordinate["mixing"] if self._mixes_at_random else 1.0
+            graph = Graph.named(shape.graph, shape.n, 1.0 if p > _EDGE else max(p / _EDGE, 0.05))
+            return graph.moved(_share(coordinate["edges"], graph))
         if Assumption.INDEPENDENT_PARTICIPATION in self.statement.assumptions:
             p = 1.0 if shape.quiet else coordinate["probability"]
             return assumed(
@@ -1031,6 +1071,14 @@ def _side(x: float) -> Array:
     if 0.3 < x < 0.5:
         angle = math.pi / 2
     return np.array([round(math.cos(angle), 15), round(math.sin(angle), 15)])
+
+
+def _share(x: float, graph: Graph) -> float:
+    """How large a step of mixing is: logarithmic to 1, then 1, then to nearly the largest that there is."""
+    if x < 0.5:
+        return float(_SLOWEST ** (1 - 2 * x))
+    largest = 1 / (1 - float(graph.mixing.diagonal().min()))
+    return 1.0 + max((x - _EDGE) / (1 - _EDGE), 0.0) * max(_FASTEST * largest - 1, 0.0)
 
 
 def _coupling(x: float) -> float:

@@ -88,7 +88,7 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
         found.append("unequal curvatures with noise")
     method = method_of(statement)
     if method is not None and method.algorithm.mixed:
-        found.append("graphs other than rings")
+        found.append("graphs of more than five clients but rings, mixing matrices that are not symmetric")
     if Assumption.INNER_ACCURACY in statement.assumptions:
         found.append("inner problems that are solved inexactly")
     return found

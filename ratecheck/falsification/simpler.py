@@ -37,6 +37,9 @@ _UNNAMED, _LONGEST_TRACE = 10**6, 400
 _BENT = (Piecewise, PiecewiseSamples)
 # Arrays of a problem that are no free numbers: clients' weights add up to 1.
 _WEIGHTS = "p"
+# Graphs with a name in the place of a mixing matrix; from which ||W - 11'/n||_2 on clients do not come together.
+_NAMED = ("complete", "path", "ring", "star")
+_APART = 0.9999
 # Binary digits to which numbers are rounded.
 _DIGITS = (1, 2, 3, 4, 6, 8, 12)
 
@@ -125,7 +128,8 @@ def _pattern_bits(pattern: Participation | None) -> int:
         # Clients that are away are what there is to say.
         return int((~pattern.matrix).sum())
     if isinstance(pattern, Graph):
-        return bits(pattern.mixes)
+        edges = {*np.ravel(pattern.mixing - np.diag(pattern.mixing.diagonal())).tolist()}
+        return bits(pattern.mixes) + (0 if pattern.name else sum(map(bits, edges)))
     return sum(bits(x) for x in np.ravel(pattern.p)) if isinstance(pattern, Bernoulli) else 0
 
 
@@ -310,6 +314,8 @@ def _without_client(instance: Instance, i: int) -> Instance:
         pattern = Bernoulli(np.delete(pattern.p, i, axis=-1))
     elif isinstance(pattern, Uniform):
         pattern = Uniform(n - 1, min(pattern.m, n - 1))
+    elif isinstance(pattern, Graph):
+        pattern = _joined(pattern.without(i))
     elif pattern is not None:
         raise InputError("not known for fewer clients")
     start = {
@@ -445,6 +451,10 @@ def other_numbers(state: ShrinkingState) -> None:
             _simplify(state, p, partial(_likely, old=p))
     if isinstance(pattern, Graph):
         _simplify(state, pattern.mixes, _mixing)
+        for name in _NAMED:
+            if state.offer(partial(_on, name=name)):
+                return
+        _simplify(state, _edge(pattern), _weighed)
 
 
 def _begun(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
@@ -457,6 +467,31 @@ def _likely(instance: Instance, new: float, old: float) -> Instance:
     assert isinstance(instance.participation, Bernoulli)
     p = instance.participation.p
     return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
+
+
+def _edge(graph: Graph) -> float:
+    """The largest share with which a client hears from another."""
+    return float((graph.mixing - np.diag(graph.mixing.diagonal())).max(initial=0.0))
+
+
+def _weighed(instance: Instance, new: float) -> Instance:
+    """On a graph whose edges have other weights, in the same proportions, the largest being ``new``."""
+    graph = instance.participation
+    assert isinstance(graph, Graph)
+    return replace(instance, participation=_joined(graph.moved(new / _edge(graph))))
+
+
+def _joined(graph: Graph) -> Graph:
+    """The graph; raises `InputError` for one that never brings all clients together, which theorems are not about."""
+    if graph.mixing_rate > _APART:
+        raise InputError("not known for clients that never hear of each other")
+    return graph
+
+
+def _on(instance: Instance, name: str) -> Instance:
+    graph = instance.participation
+    assert isinstance(graph, Graph)
+    return replace(instance, participation=Graph.named(name, graph.n, graph.mixes))
 
 
 def _mixing(instance: Instance, new: float) -> Instance:

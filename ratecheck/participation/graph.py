@@ -102,6 +102,27 @@ class Graph(Participation):
                 f"{path}: needed a .csv file with the mixing matrix: {' '.join(str(error).split())}"
             ) from None
 
+    def moved(self, share: float) -> Graph:
+        """The graph whose rounds take that share of a step of mixing: I + share (W - I), for ``share`` of at least 0.
+
+        A share above 1 steps further, as far as no entry is negative; raises `InputError` beyond.
+        """
+        if share == 1.0:
+            return self
+        W = self.mixing * share
+        np.fill_diagonal(W, 0.0)
+        return Graph(W + np.diag(1 - W.sum(axis=1)), mixes=self.mixes)
+
+    def without(self, i: int) -> Graph:
+        """The graph without client i, of which its neighbours hear what they have themselves.
+
+        Raises `InputError` where W is not symmetric: shares that are lost then differ from those that are kept.
+        """
+        if not (self.mixing == self.mixing.T).all():
+            raise InputError("not known for fewer clients where W is not symmetric")
+        W = np.delete(np.delete(self.mixing, i, axis=0), i, axis=1)
+        return Graph(W + np.diag(1 - W.sum(axis=1)), mixes=self.mixes)
+
     @property
     def kind_of_graph(self) -> str:
         """The graph in words."""

@@ -41,6 +41,8 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 _LONGEST = 24
 # Of more clients in a row that have the same function the first and the last are named.
 _MANY = 4
+# Clients of a graph up to which its edges are written.
+_FEW_CLIENTS = 5
 # Significant digits of what is rounded.
 _DIGITS = 6
 _SIGNS = {"!=": r"\ne", "~": r"\approx", ">=": r"\ge"}
@@ -509,13 +511,25 @@ def _taking_part(instance: Instance, verdict: Verdict, style: _Style) -> list[st
     graph = pattern if isinstance(pattern, Graph) else default_graph(instance.statement, n) if pattern is None else None
     if graph is not None:
         often = f", of whose rounds each mixes with probability {style.formula(style.given(graph.mixes))}"
-        return [f"on {graph.kind_of_graph}{'' if graph.mixes == 1 else often}"]
+        return [f"on {_edges(graph, style) or graph.kind_of_graph}{'' if graph.mixes == 1 else often}"]
     size = pattern.m if isinstance(pattern, Uniform) else m
     if pattern is not None and not isinstance(pattern, Uniform):
         return [f"{pattern.kind} participation"]
     assumed = instance.statement.assumptions if pattern is None else ()
     how = next((words for law, words in _IN_ORDER.items() if law in assumed), "drawn in every round")
     return [] if size is None or size == n else [f"{_number(int(size))} of them {how}"]
+
+
+def _edges(graph: Graph, style: _Style) -> str:
+    """Who hears from whom with which share, where the graph has no name and few clients."""
+    if graph.name or graph.n > _FEW_CLIENTS:
+        return ""
+    named: dict[float, list[str]] = {}
+    for i, j in np.argwhere(graph.mixing > 0):
+        if i != j:
+            named.setdefault(float(graph.mixing[i, j]), []).append(style.name(f"W_{i + 1}{j + 1}"))
+    shares = [style.formula(" = ".join([*names, style.given(share)])) for share, names in named.items()]
+    return f"the graph with {' and '.join(shares)}" if shares else ""
 
 
 def _by_chance(pattern: Bernoulli, n: int, style: _Style) -> list[str]:

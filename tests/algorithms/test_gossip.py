@@ -177,4 +177,57 @@ def test_the_worst_case_over_all_functions_is_not_asked():
         rc.falsify(about, pep=True, n=2, T=1, L=1, F_0=1, gamma_u=1, lambda_W=0)
     assert "dsgd mixes clients on a graph" in str(error.value)
     found = rc.falsify(about, evaluations=6)
-    assert any("graphs other than rings" in line for line in str(found).splitlines())
+    assert any("mixing matrices that are not symmetric" in line for line in str(found).splitlines())
+
+
+DRIFT, WALK = "4*lambda_W**2*gamma_u**2*b**2/(1 - lambda_W)**2", "2*lambda_W**2*gamma_u**2*sigma_u**2/(1 - lambda_W)"
+DESCENT = "2*F_0/(gamma_u*T) + L*gamma_u*sigma_u**2/n"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "wrong"),
+    [
+        ("consensus2", f"{DRIFT} + {WALK}", False),
+        ("consensus2", f"{DRIFT.replace('(1 - lambda_W)**2', '(1 - lambda_W)')} + {WALK}", True),
+        ("consensus2", f"4*lambda_W**2*gamma_u**2*b**2 + {WALK}", True),
+        ("consensus2", DRIFT, True),
+        ("consensus2", WALK, True),
+        ("consensus2", f"{DRIFT} + lambda_W**2*gamma_u**2*sigma_u**2", True),
+        ("G_u", f"{DESCENT} + L**2*({DRIFT} + {WALK})", False),
+        ("G_u", f"{DESCENT} + L**2*{WALK}", True),
+        ("G_u", DESCENT, True),
+    ],
+)
+def test_a_search_varies_the_graph(left, right, wrong):
+    """A wrong dependence on how fast the graph mixes is found; the right one is not contradicted."""
+    found = rc.falsify(
+        theorem(
+            title="DSGD",
+            algorithm="dsgd",
+            assumptions=["smoothness", "noise", "dissimilarity", "full_participation", "no_personal"],
+            left=left,
+            over="every_round" if left == "consensus2" else "mean_of_rounds",
+            right=right,
+            conditions=["gamma_u <= 1/L", "gamma_u*2*L*lambda_W <= 1 - lambda_W", "lambda_W < 1"],
+            settings={"K": 1, "m": "n"},
+            vocabulary="textbook",
+        ),
+        evaluations=120,
+    )
+    assert (found.outcome is rc.Outcome.VIOLATED) is wrong
+    if wrong:
+        assert isinstance(found.instance.participation, Graph)
+        assert "on the graph with $W_{12} = " in found.as_latex()
+
+
+def test_graphs_with_other_weights_and_fewer_clients():
+    """I + s (W - I) mixes by 1 - s (1 - lambda); a client that leaves leaves its share to those who heard from it."""
+    path = Graph.named("path", 3)
+    for share in (0.25, 1.0, 1.4):
+        assert np.linalg.eigvalsh(path.moved(share).mixing) == pytest.approx([1 - share, 1 - share / 3, 1])
+    assert path.moved(1.0) is path
+    assert path.without(2).mixing == pytest.approx(Graph.named("path", 2).moved(2 / 3).mixing)
+    with pytest.raises(rc.InputError):
+        path.moved(1.6)
+    with pytest.raises(rc.InputError):
+        Graph.named("exponential", 4).without(0)

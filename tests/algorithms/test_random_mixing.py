@@ -174,5 +174,6 @@ def test_the_search_varies_how_often_rounds_mix():
     assert found.outcome is rc.Outcome.VIOLATED
     mixes = found.instance.participation.mixes
     assert 0 < mixes <= 1
-    assert "on a ring graph, of whose rounds each mixes with probability" in found.as_text()
+    assert "on a complete graph, of whose rounds each mixes with probability" in found.as_text()
+    assert "lambda_W" not in found.instance.given
     assert rc.verify(false, instance=found.instance).outcome is rc.Outcome.VIOLATED
