@@ -30,7 +30,8 @@ class RunCost:
 
     ``received`` and ``sent`` are vectors per block of coordinates, over all participants and rounds where the number of
     participants is known (``participants``), else of one client that takes part in every round. ``calls`` are calls of
-    the oracle (None where the number of local steps is unknown), ``oracle`` what is called.
+    the oracle (None where the number of local steps is unknown), ``oracle`` what is called. ``sent_share`` is the share
+    of their coordinates that is sent, on average: 1 unless the method compresses, None where its q is unknown.
     """
 
     participants: float | None
@@ -38,6 +39,7 @@ class RunCost:
     sent: Mapping[str, float]
     calls: float | None
     oracle: str
+    sent_share: float | None = 1.0
 
 
 @dataclass(frozen=True)
@@ -167,4 +169,5 @@ def budget(statement: Statement, given: Mapping[str, float], rounds: int) -> Run
         sent={block: count * all_rounds for block, count in per_round.sent.items()},
         calls=calls,
         oracle=per_round.oracle,
+        sent_share=values.get("q") if per_round.compressed else 1.0,
     )

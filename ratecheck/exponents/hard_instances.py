@@ -294,6 +294,12 @@ def covered(statement: Statement) -> Method:
     if method is None or not _known(method, statement):
         raise InputError(f"{statement.key} is about no run that hard instances are known for")
     check_alike(method.algorithm, "a hard instance")
+    if not method.algorithm.tabled:
+        what = method.algorithm.beyond or "is not linear"
+        raise InputError(
+            f"{method.name} {what}, and no hard instances are known for such methods; 'ratecheck scaling "
+            f"{statement.key}' measures the rate on a problem"
+        )
     if reasons := foreign(statement):
         raise InputError(f"{statement.key}: {reasons[0]}")
     sides = (measured_in(claim.bound, statement.vocabulary) for claim in statement.claims)

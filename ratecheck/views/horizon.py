@@ -48,10 +48,18 @@ def _budget(budget: RunCost) -> list[str]:
     rows = []
     for label, vectors in (("received", budget.received), ("sent", budget.sent)):
         listed = " + ".join(f"{count:g} {block}-vectors" for block, count in vectors.items())
-        rows.append((label, listed or "nothing", who))
+        rows.append((label, listed or "nothing", f"{who}{_share(budget) if label == 'sent' else ''}"))
     calls = "unknown" if budget.calls is None else f"{budget.calls:g}"
     rows.append(("oracle", calls, _CALLS[budget.oracle]))
     return table(rows).splitlines()
+
+
+def _share(budget: RunCost) -> str:
+    """Of compressed vectors, how much of them is sent."""
+    if budget.sent_share == 1.0:
+        return ""
+    share = "q" if budget.sent_share is None else f"q={number(budget.sent_share)}"
+    return f", of their coordinates the share {share} on average"
 
 
 def horizon_fields(answer: Horizon) -> dict[str, Any]:
@@ -73,6 +81,7 @@ def horizon_fields(answer: Horizon) -> dict[str, Any]:
             "participants": budget.participants,
             "received": dict(budget.received),
             "sent": dict(budget.sent),
+            "sent_share": budget.sent_share,
             "oracle": budget.oracle,
             "calls": budget.calls,
         },

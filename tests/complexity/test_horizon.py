@@ -14,6 +14,7 @@ from scipy.optimize import minimize_scalar
 import bounds
 from ratecheck.complexity.rounds import LARGEST, horizon
 from ratecheck.errors import InputError
+from ratecheck.views.horizon import horizon_text
 
 PFL = {"n": 10, "m": 9, "K": 5, "L": 1.3, "F_0": 0.7, "b": 0.4, "sigma_u": 0.3, "sigma_v": 0.2}
 FULL = {**{k: v for k, v in PFL.items() if k != "m"}, "B_0": 2.0}
@@ -148,6 +149,15 @@ def test_costs_are_per_round_costs_times_rounds(key, given, received, sent, call
     assert dict(found.budget.received) == {k: v * T for k, v in received.items()}
     assert dict(found.budget.sent) == {k: v * T for k, v in sent.items()}
     assert found.budget.calls == calls * T
+
+
+def test_compressed_vectors_say_how_much_of_them_is_sent():
+    """A share q of the coordinates of each, on average."""
+    given = {"n": 4, "L": 1, "F_0": 1, "B_0": 0, "q": 0.5}
+    statement = bounds.get("classics/ef21-gradients")
+    found = horizon(statement, {k: v for k, v in given.items() if k in statement.parameters}, 0.5)
+    assert (found.budget.sent, found.budget.sent_share) == ({"u": 4.0 * found.rounds}, 0.5)
+    assert "of their coordinates the share q=0.5 on average" in horizon_text(found)
 
 
 def test_scaffold_takes_gradients_of_all_clients_first():

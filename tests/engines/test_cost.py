@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+
 import pytest
 
 from ratecheck.algorithms import METHODS
@@ -41,6 +44,16 @@ def test_every_method_has_a_cost(name):
     """Every method but the one without shared variables sends and receives."""
     found = cost(name)
     assert bool(found.sent) == bool(found.received) == (name != "parallel-sgd")
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.algorithm.linear])
+def test_functions_without_coefficients_cost_the_same(name, monkeypatch):
+    """What is found by trying other values is what coefficients say."""
+    method = METHODS[name]
+    algorithm = copy.copy(method.algorithm)
+    algorithm.__class__ = type("Called", (type(algorithm),), {"linear": False})
+    monkeypatch.setitem(METHODS, "called", dataclasses.replace(method, name="called", algorithm=algorithm))
+    assert cost("called") == cost(name)
 
 
 def test_who_takes_gradients_before_the_first_round():
