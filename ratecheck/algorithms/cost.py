@@ -1,7 +1,8 @@
 """What a run of a method costs: vectors sent and received, and calls of the oracle.
 
 Read off the method itself: a client receives the server variables on which its own functions depend, and sends its
-message. Of a method that is not linear these are found by trying other values of a variable. A vector is counted per block of the problem's coordinates on which it lives, such as ``{"u": 2}``.
+message. Of a method that is not linear these are found by trying other values of a variable. A vector is counted per
+block of the problem's coordinates on which it lives, such as ``{"u": 2}``.
 """
 
 from __future__ import annotations
