@@ -186,7 +186,7 @@ def run(
 
     ``out`` is the folder, by default ``results/NAME``; cells that are there already are not computed again.
     ``replicates`` replaces the file's, ``only`` names the figures that are wanted, ``quick`` is a smoke test with fewer
-    rounds and replicates, and figures as PNG only. ``scheduler`` is the address of a Dask scheduler, whose workers
+    rounds and replicates, and one PNG with all figures. ``scheduler`` is the address of a Dask scheduler, whose workers
     compute the cells. With ``shard``, such as "3/100", that part of the cells is computed and nothing else: a run
     without it gathers them.
     Raises `InputError` for a file that is no study, where no scheduler answers, and for what is no shard.

@@ -26,7 +26,7 @@ from ratecheck.commands.arguments import (
 @click.option(
     "--quick",
     is_flag=True,
-    help="A smoke test: fewer rounds and replicates, verdicts marked as such, figures as PNG only.",
+    help="A smoke test: fewer rounds and replicates, verdicts marked as such, one PNG with all figures.",
 )
 @scheduler_option
 @click.option("--shard", metavar="I/N", help="Only the cells of part I of N, and no claims: for arrays of jobs.")

@@ -452,7 +452,9 @@ def test_a_large_lambda_makes_an_indefinite_quadratic_solvable():
     assert np.isfinite(run("flame", "exact", Trace(MATRIX), problem=INDEFINITE, **SMALL)["grad_L2"]).all()
 
 
-@pytest.mark.parametrize("alpha", ["1e18", "1e-18", "1e300"])
+@pytest.mark.parametrize(
+    "alpha", ["1e18", *(pytest.param(each, marks=pytest.mark.long) for each in ("1e-18", "1e300"))]
+)
 def test_weights_far_from_rho(cli, alpha):
     """No difference of large numbers: the method is a linear map whatever the ratio of the two."""
     done = cli("verify", "flame/theorem-1-repaired", "m=3", "s=2", "T=4", f"alpha={alpha}")

@@ -35,7 +35,15 @@ def named(implication):
     return implication.conclusion
 
 
-@pytest.mark.parametrize("implication", PFL, ids=named)
+# Those that take long, here and below.
+SLOW = ("pfl/theorem-4.5", "pfl/theorem-3.11", "pfl/corollary-3.8")
+
+
+@pytest.mark.parametrize(
+    "implication",
+    [pytest.param(each, marks=pytest.mark.long) if each.conclusion in SLOW[:2] else each for each in PFL],
+    ids=named,
+)
 def test_every_implication_of_the_first_paper_is_proved(implication):
     """By certificates that replay, or as an identity."""
     answer = check(implication, sharpest=False)
@@ -102,7 +110,7 @@ def with_constant(implication, place, value):
     return dataclasses.replace(variant, claims=claims, conditions=conditions)
 
 
-@pytest.mark.parametrize("key", QUICK)
+@pytest.mark.parametrize("key", [pytest.param(key, marks=pytest.mark.long) if key in SLOW else key for key in QUICK])
 def test_sharpest_constants_are_bracketed(key):
     """Proved at the sharpest constant, refuted by plain evaluation of both bounds just below it."""
     (implication,) = of(key)

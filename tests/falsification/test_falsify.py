@@ -73,11 +73,13 @@ def test_an_accusation_is_asked_again(monkeypatch):
     assert asked == [False, True] * 6
 
 
-# FLAME's runs have tens of thousands of rounds.
-_LONG = pytest.param("flame/theorem-2-unbiased", marks=pytest.mark.long)
+# Runs of tens of thousands of rounds, and of every participation.
+_LONG = [
+    pytest.param(key, marks=pytest.mark.long) for key in ("flame/theorem-2-unbiased", "fedsum/corollary-g.1-case-2")
+]
 
 
-@pytest.mark.parametrize("key", [_LONG, "flame/lemma-1", "fedsum/corollary-g.1-case-2", "pfl/lemma-a.2"])
+@pytest.mark.parametrize("key", [*_LONG, "flame/lemma-1", "pfl/lemma-a.2"])
 def test_statements_that_are_false_as_printed(key, tmp_path):
     """Printed errors of three papers are found without being told where, and their files say so again."""
     found = falsify(bounds.get(key), SMALL)

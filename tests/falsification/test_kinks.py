@@ -82,7 +82,9 @@ def test_gradients_at_the_rate_of_quadratics_are_refuted():
     assert falsify(WRONG["gradients"], ALONE).outcome is Outcome.VIOLATED
 
 
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name == "gradients" else name for name in TRUE]
+)
 def test_true_rates_are_left_alone_and_nearly_reached(name):
     """Of rounds after the first, since all of them are equal before it. Gradients need the longest search."""
     found = falsify(TRUE[name], ALONE if name == "gradients" else dataclasses.replace(ALONE, evaluations=100))

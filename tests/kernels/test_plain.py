@@ -103,6 +103,7 @@ json.dump([by_hand(), found], sys.stdout)
 """
 
 
+@pytest.mark.long
 def test_runs_agree(tmp_path):
     """Whole runs with noise give the same records to 1e-13, by either kind."""
     results = []

@@ -153,6 +153,7 @@ def test_a_mutant_false_by_ten_is_caught(surveyed):
     assert found.factor > 9.99
 
 
+@pytest.mark.long
 def test_audit_and_search_may_not_contradict_each_other(monkeypatch, capsys):
     """An audit that says of everything that it follows as well is listed where the search violates it; exit code 1."""
     monkeypatch.setattr(
@@ -229,6 +230,7 @@ def test_the_pool_knows_left_sides(surveyed):
     assert verdict.worst.left / verdict.worst.right == pytest.approx(worst, rel=1e-9)
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_workers():
     """Two processes give what one gives, to the last digit."""
     keys = ["pfl/parallel-sgd", "fedsum/lemma-f.4"]

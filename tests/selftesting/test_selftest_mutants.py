@@ -303,6 +303,7 @@ def test_the_constant_of_corollary_3_8_has_its_room():
         assert audited(mutant).status is fate
 
 
+@pytest.mark.long
 def test_a_smaller_share_of_dissimilarity_is_not_proved():
     """The root of a difference is not bounded by the root of its first part, which once proved this false mutant."""
     mutant = named("pfl/corollary-3.8", "noise and dissimilarity: 12 -> 6")

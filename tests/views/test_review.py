@@ -387,6 +387,7 @@ def test_a_file_of_ones_own(own):
     assert "no step of it was examined" in answered(bare.data)["What was not checked?"]
 
 
+@pytest.mark.long
 def test_the_commands_of_a_review_repeat_it(own):
     """As they stand in the data, one after the other in the folder of the file: all end well."""
     file, *_ = own
@@ -586,6 +587,7 @@ def test_a_file_of_ones_own_is_searched_by_default(own):
     assert error == "No step of a proof was examined, so that none was refuted."
 
 
+@pytest.mark.long
 def test_a_form_without_steps_rests_on_a_proof(monkeypatch):
     """A rate in orders has no step of its own; whose proof it rests on is said, and how that stands."""
     monkeypatch.setattr("ratecheck.api.review._graphs", lambda *_: {})

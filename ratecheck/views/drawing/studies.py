@@ -57,7 +57,7 @@ _SUFFIXES = (".png", ".svg", ".pdf")
 def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bool = True) -> list[Path]:
     """One PNG, SVG and PDF per figure, and with ``together`` one of each with all of them; returns the paths.
 
-    Of a smoke test there are PNGs alone: the other two take as long again as all the rest of it.
+    Of a smoke test there is one PNG, with all figures: more would take longer than all the rest of it.
 
     Lines are means over replicates, bands pointwise 95% intervals of that mean; where a claim is about the
     steady state, a black line marks the window taken for it, at its mean, and dots carry that level on. Raises
@@ -78,12 +78,16 @@ def draw(findings: Findings, outcome: StudyResult, folder: Path, *, together: bo
 def sheets(
     findings: Findings, outcome: StudyResult, *, together: bool = True
 ) -> Iterator[tuple[str, MatplotlibFigure]]:
-    """Every figure with its name, as Matplotlib has it, and last with ``together`` one that has all of them."""
+    """Every figure with its name, as Matplotlib has it, and last with ``together`` one that has all of them.
+
+    Of a smoke test that one alone, where there is one.
+    """
     panels: dict[str, list[_Panel]] = {}
     for figure in findings.study.figures:
         panels.setdefault(figure.repeats or figure.name, []).extend(_panels(figure, findings))
     if together and len(findings.study.figures) > 1:
-        panels[TOGETHER] = [panel for some in panels.values() for panel in some]
+        all_of_them = {TOGETHER: [panel for some in panels.values() for panel in some]}
+        panels = all_of_them if findings.study.quick else panels | all_of_them
     with styled():
         for name, some in panels.items():
             columns = (_COLUMNS if len(some) <= _MANY else 2 * _COLUMNS) if name == TOGETHER else 1
