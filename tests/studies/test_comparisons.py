@@ -178,7 +178,7 @@ def test_errors_name_file_and_key(tmp_path, old, new, said):
 
 
 def test_command_says_what_was_chosen_and_what_is_admissible(tmp_path):
-    """The choices and the theorems are in the output; a smoke test writes each figure as PNG only."""
+    """The choices and the theorems are in the output; a smoke test writes one PNG."""
     path, out = written(tmp_path, METHODS), tmp_path / "out"
     result = CliRunner().invoke(command, [str(path), "--out", str(out), "--quick", "--threads", "1"])
     assert "chosen here: The paper does not say where it starts; here at zero." in result.output
@@ -187,8 +187,8 @@ def test_command_says_what_was_chosen_and_what_is_admissible(tmp_path):
     assert data["chosen"]
     assert {each["statement"] for each in data["theory"]} == {"fedsum/lemma-d.6-repaired", "pfl/fedavg-partial"}
     assert {claim["verdict"] for claim in data["claims"]} <= {"CONFIRMED", "REFUTED", "MIXED", "SKIPPED"}
-    assert (out / "models.png").stat().st_size > 1000
-    assert not [*out.glob("*.svg"), *out.glob("*.pdf")]
+    assert (out / "all.png").stat().st_size > 1000
+    assert len([*out.glob("*.png"), *out.glob("*.svg"), *out.glob("*.pdf")]) == 1
 
 
 @pytest.mark.parametrize("name", ["fedsum-figures", "fedsum-table-1"])
