@@ -168,6 +168,8 @@ class Symbolic(SingleLevel):
         lowest = self.bounds.minimum.low
         said = self.declared.get("infimum")
         if said is not None:
+            if said > first:
+                raise InputError(f"declared: infimum={said:g} is above f at the start, {first:.6g}")
             kind = Certificate.UPPER_BOUND if said <= lowest else Certificate.DECLARED
             return Constant("F_0", max(first - said, 0.0), kind, f"infimum={said:g} {_SAID}")
         if not math.isfinite(lowest):

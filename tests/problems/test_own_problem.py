@@ -102,5 +102,5 @@ def test_a_broken_problem_says_its_line(file):
 def test_only_the_command_line_runs_a_file(file):
     """What a study or an instance names is built by name, and no file is a name."""
     Path(file).write_text("raise SystemExit('it was run')\n")
-    with pytest.raises(InputError, match="no problem 'mine.py:bowl'"):
+    with pytest.raises(InputError, match=r"no problem 'mine\.py:bowl'"):
         build("mine.py:bowl", {})
