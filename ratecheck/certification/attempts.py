@@ -85,7 +85,9 @@ class Attempts:
             simplex = np.concatenate([[point], point + reach * np.eye(len(point))])
             found = scipy.optimize.minimize(
                 lambda x: -max(known(x), -1e300), point, method="Nelder-Mead",
-                options={"maxfev": _MOVES * min(len(point), 4), "initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-9},
+                options={
+                    "maxfev": _MOVES * min(len(point), 4), "initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-9,
+                },
             )  # fmt: skip
             yield known(found.x)
 

@@ -28,7 +28,7 @@ _BROKEN = "a constant that the problem itself breaks certifies nothing"
 def check_declared(problem: Problem, constants: Mapping[str, Constant], start: Mapping[str, Array]) -> None:
     """Raise `InputError` where a point contradicts L, L_u, L_v, b, F_0 or B_0 of a problem that is none of ours.
 
-    So for what is `Certificate.DECLARED`, and for strong convexity and the Polyak-Lojasiewicz inequality then, and where
+    So for what is `Certificate.DECLARED`, with strong convexity and the Polyak-Lojasiewicz inequality then, and where
     values or gradients at the start are no numbers, of another shape, or raise something.
     """
     outside = type(problem).__module__.partition(".")[0] != __name__.partition(".")[0]

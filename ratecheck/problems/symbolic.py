@@ -37,7 +37,7 @@ _OF_PERSONAL = ("L_v", "L_uv", "L_vu", "sigma_v")
 # How far from the minimiser a point may be that stands for it.
 _NEAR = 1e-9
 _SPACE = "interval arithmetic on the whole space"
-_SAID = "declared; points that were tried do not contradict it"
+_SAID = "points that were tried do not contradict it"
 
 
 class Symbolic(SingleLevel):
@@ -171,7 +171,7 @@ class Symbolic(SingleLevel):
             if said > first:
                 raise InputError(f"declared: infimum={said:g} is above f at the start, {first:.6g}")
             kind = Certificate.UPPER_BOUND if said <= lowest else Certificate.DECLARED
-            return Constant("F_0", max(first - said, 0.0), kind, f"infimum={said:g} {_SAID}")
+            return Constant("F_0", max(first - said, 0.0), kind, f"infimum={said:g}: {_SAID}")
         if not math.isfinite(lowest):
             why = f"{NO_PROOF} of a lower bound of f"
             return Constant("F_0", math.inf, Certificate.ABSENT, why)

@@ -76,7 +76,7 @@ def verify(
     # What leaves the range of floats is judged by its values; NumPy's warnings would add nothing.
     with np.errstate(all="ignore"):
         setting = resolve(statement, problem, participation, given, options, starts)
-        verdict = _verified(setting, Reporting(label, progress, observe))
+        verdict = _on_declared(_verified(setting, Reporting(label, progress, observe)))
     if np.ptp(setting.steps) == 0:
         return verdict
     listed = ",".join(f"{each:g}" for each in setting.steps[:_LISTED]) + (",..." if problem.n > _LISTED else "")
@@ -135,6 +135,15 @@ def _refuted(verdict: Verdict) -> Verdict:
         return verdict
     found = impossible(verdict.statement, verdict.values)
     return replace(verdict, outcome=Outcome.VIOLATED, impossible=found, supposes=()) if found else verdict
+
+
+def _on_declared(verdict: Verdict) -> Verdict:
+    """The verdict with what it rests on where constants are declared: tried at points, which proves nothing."""
+    if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED) or verdict.impossible:
+        return verdict
+    declared = [c for c in verdict.constants.values() if c.certificate is Certificate.DECLARED]
+    supposed = tuple(f"{c.name}={c.value:.6g} is as declared" for c in declared)
+    return replace(verdict, supposes=(*verdict.supposes, *supposed))
 
 
 def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:

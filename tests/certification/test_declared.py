@@ -111,6 +111,7 @@ def test_declared_constants_are_marked():
     assert found.outcome is rc.Outcome.HOLDS
     assert found.constants["L"].certificate is Certificate.DECLARED
     assert "L=1.81 declared" in str(found)
+    assert "HOLDS on this problem, if L=1.81 is as declared" in str(found)
 
 
 @pytest.mark.parametrize(
