@@ -23,6 +23,7 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.matrices import flat_share, is_diagonal
 from ratecheck.settings.applicability import foreign, steps_of_all, unlike
+from ratecheck.settings.convexity import not_quadratic
 from ratecheck.settings.on_trace import OnTrace, on_trace
 from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
 from ratecheck.verification.along_trajectory import along_trajectory
@@ -85,7 +86,11 @@ def verify(
 
 def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     statement, pattern = setting.statement, setting.pattern
-    reason = unlike(statement, pattern, setting.size("participants")) or unmet(statement, setting.problem, pattern)
+    reason = (
+        unlike(statement, pattern, setting.size("participants"))
+        or unmet(statement, setting.problem, pattern)
+        or not_quadratic(statement, setting.problem)
+    )
     if reason:
         return no_verdict(setting, pattern, reporting, (reason,))
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:

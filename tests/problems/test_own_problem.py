@@ -104,3 +104,29 @@ def test_only_the_command_line_runs_a_file(file):
     Path(file).write_text("raise SystemExit('it was run')\n")
     with pytest.raises(InputError, match=r"no problem 'mine\.py:bowl'"):
         build("mine.py:bowl", {})
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize("problem", ["mine.py:smooth", "piecewise"])
+def test_statements_about_quadratics_are_not_judged_on_others(problem):
+    """Their title says what they are about; exact line search is none on other functions."""
+    code, found = run("verify", "classics/line-search-values", "--problem", problem, "T=5")
+    assert (code, found["verdict"]) == (3, "NOT_APPLICABLE")
+    assert "the title says that the statement is about quadratics" in found["reasons"][0]
+    code, found = run("verify", "classics/line-search-values", "--problem", "mine.py:bowl", "T=3")
+    assert (code, found["verdict"]) == (0, "HOLDS")
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--engine", "exact"), "symbolic"),
+        (("--participation", "largest"), "clients that are selected by their gradients"),
+    ],
+)
+def test_what_a_formula_does_not_do(words, message):
+    """Moments are followed on quadratics; a selection by gradients needs compiled kernels."""
+    error = run("verify", "mine.py:sound", "--problem", "mine.py:smooth", "T=3", *words)
+    assert isinstance(error, InputError)
+    assert message in str(error)
