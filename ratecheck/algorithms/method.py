@@ -98,4 +98,6 @@ class Method:
     def check_steps(self, K: int) -> None:
         """Raise `InputError` where the method fixes another number of local steps."""
         if self.fixed.get("K", K) != K:
-            raise InputError(f"K={K} contradicts {self.name}, which takes K={self.fixed['K']:g} local step per round")
+            steps = self.fixed["K"]
+            noun = "local step" if steps == 1 else "local steps"
+            raise InputError(f"K={K} contradicts {self.name}, which takes K={steps:g} {noun} per round")

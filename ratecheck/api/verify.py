@@ -125,9 +125,10 @@ def verify(
     *statements
         Keys, ``path/to/file.py:name`` or `Statement` objects; a paper's name stands for all of its statements.
     problem
-        One of `ratecheck.problems`, or a name: quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, or
-        the path of an .npz file with arrays H (n, d, d), g (n, d) and the number shared. By default the synthetic
-        problem of the kind that the statement's method is about.
+        One of `ratecheck.problems`, or a name: quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH,
+        the path of an .npz file with arrays H (n, d, d), g (n, d) and the number shared, or ``path/to/file.py:name``,
+        a problem that this file defines. By default the synthetic problem of the kind that the statement's method is
+        about.
     participation
         One of `ratecheck.participation`, or a name: full, uniform, cyclic, reshuffled, largest, sine, bernoulli:P,
         markov:JOIN,LEAVE, or a .csv or .npz file with a matrix (T, n). By default what the statement assumes.

@@ -454,6 +454,8 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
 
 def _convexity(case: CertifiedCase) -> Constant | None:
     """The least eigenvalue of a client's Hessian anywhere, or a lower bound, where that is not negative."""
+    if (own := case._of_problem.get("convexity")) is not None:  # noqa: SLF001  # part of this file
+        return own
     least = case.problem.least_curvature
     if least is None:
         return None
@@ -539,7 +541,7 @@ _FACTS: dict[str, Fact] = {
     "convexity": _convexity,
     "distance2_0": _of_minimum("distance2_0", _distance_at_start),
     "strong_convexity": _of_minimum("strong_convexity", _strong_convexity),
-    "clients_strong_convexity": _clients_strong_convexity,
+    "clients_strong_convexity": _of_minimum("clients_strong_convexity", _clients_strong_convexity),
     "polyak_lojasiewicz": _of_minimum("polyak_lojasiewicz", _polyak_lojasiewicz),
     "minimiser_heterogeneity": _of_minimum("minimiser_heterogeneity", _minimiser_heterogeneity),
     "gradient_bound": _of_gradients("gradient_bound"),

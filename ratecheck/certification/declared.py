@@ -15,32 +15,33 @@ from pathlib import Path
 import numpy as np
 
 from ratecheck.aliases import Array
+from ratecheck.certification.attempts import Attempts
 from ratecheck.errors import InputError
-from ratecheck.problems import Constant, Problem
+from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.problem import SingleLevel
 
-# Points at every distance from the start.
-_POINTS, _SCALES = 6, (0.1, 1.0, 10.0)
-# Steps of gradient descent from the start, which show how far f falls.
-_STEPS = 50
 # What rounding may add to a ratio, a square or a difference.
 _SHARE = 1e-6
+_BROKEN = "a constant that the problem itself breaks certifies nothing"
 
 
 def check_declared(problem: Problem, constants: Mapping[str, Constant], start: Mapping[str, Array]) -> None:
     """Raise `InputError` where a point contradicts L, L_u, L_v, b, F_0 or B_0 of a problem that is none of ours.
 
-    So where its values or gradients at the start are no numbers, of another shape, or raise something.
+    So for what is `Certificate.DECLARED`, with strong convexity and the Polyak-Lojasiewicz inequality then, and where
+    values or gradients at the start are no numbers, of another shape, or raise something.
     """
     outside = type(problem).__module__.partition(".")[0] != __name__.partition(".")[0]
-    if not (outside and isinstance(problem, SingleLevel)):
+    declared = any(each.certificate is Certificate.DECLARED for each in constants.values())
+    if not ((outside or declared) and isinstance(problem, SingleLevel)):
         return
     _check_start(problem, start)
     for name, least, seen in _contradictions(problem, constants, start):
         if name in constants and constants[name].value < least:
             declares = f"{type(problem).__name__} declares {name}={constants[name].value:.6g}"
-            broken = "a constant that the problem itself breaks certifies nothing"
-            raise InputError(f"{declares}, but {seen}{_place(problem)}: {broken}")
+            raise InputError(f"{declares}, but {seen}{_place(problem)}: {_BROKEN}")
+    for why in _too_large(problem, constants, start):
+        raise InputError(f"{type(problem).__name__} declares {why}{_place(problem)}: {_BROKEN}")
 
 
 def _check_start(problem: SingleLevel, start: Mapping[str, Array]) -> None:
@@ -67,33 +68,30 @@ def _contradictions(
     problem: SingleLevel, constants: Mapping[str, Constant], start: Mapping[str, Array]
 ) -> Iterator[tuple[str, float, str]]:
     """Names of constants, what they are at least, and why, point by point."""
-    u0, v0 = (np.asarray(start.get(name, np.zeros(shape)), dtype=float) for name, shape in problem.starts.items())
-    rng, first = np.random.default_rng(0), problem.value(u0, v0)
-    at_start = float(np.sum(problem.gradients(u0, v0)[0] ** 2))
-    u, v, smooth = u0, v0, constants["L"].value if "L" in constants else 0.0
-    for _ in range(_STEPS if 0 < smooth < np.inf else 0):
-        on_u, on_v = problem.gradients(u, v)
-        u, v = u - on_u.mean(axis=0) / (2 * smooth), v - on_v / (2 * smooth)
-    yield from _fallen(first, problem.value(u, v))
+    tried = Attempts(problem, start)
+    at_start = float(np.sum(tried.gradients(tried.start)[0] ** 2))
     yield "B_0", at_start * (1 - _SHARE), f"the squared gradients at the start are {at_start:.6g} in all"
-    for scale in np.repeat(_SCALES, _POINTS):
-        u, v = u0 + scale * rng.standard_normal(u0.shape), v0 + scale * rng.standard_normal(v0.shape)
-        on_u, on_v = problem.gradients(u, v)
-        apart = float(np.mean(np.sum((on_u - on_u.mean(axis=0)) ** 2, axis=1)))
-        size = float(np.mean(np.sum(on_u**2, axis=1)))
-        root = max(apart - _SHARE * size, 0.0) ** 0.5
+    smooth = constants["L"].value if "L" in constants else 0.0
+    yield from _fallen(tried.first, tried.lowest(smooth))
+    for root in tried.apart():
         yield "b", root, f"at a point the gradients are {root:.6g} from their mean"
-        yield from _fallen(first, problem.value(u, v))
-        for step, block in ((u.shape, 0), (v.shape, 1)):
-            if not np.prod(step):
-                continue
-            way = rng.standard_normal(step)
-            moved = problem.gradients(u + way, v) if block == 0 else problem.gradients(u, v + way)
-            change = np.linalg.norm(moved[block] - (on_u, on_v)[block], axis=1)
-            length = np.linalg.norm(way) if block == 0 else np.linalg.norm(way, axis=1)
-            ratio = float(np.max(change / length)) * (1 - _SHARE)
-            for name in ("L", ("L_u", "L_v")[block]):
-                yield name, ratio, f"between two points a gradient changes by {ratio:.6g} times their distance"
+    for block, name in enumerate(("L_u", "L_v")):
+        for ratio in tried.bent(block):
+            for each in ("L", name):
+                yield each, ratio, f"between two points a gradient changes by {ratio:.6g} times their distance"
+
+
+def _too_large(problem: SingleLevel, constants: Mapping[str, Constant], start: Mapping[str, Array]) -> Iterator[str]:
+    """Why constants are smaller than what is declared, such as strong convexity that f lacks at some points."""
+    tried = Attempts(problem, start)
+    declared = {name: each.value for name, each in constants.items() if each.certificate is Certificate.DECLARED}
+    mu = declared.get("strong_convexity")
+    if mu is not None and (least := tried.least_bent()) < mu * (1 - _SHARE):
+        seen = f"between two points <grad f(x) - grad f(y), x - y> is {least:.6g} times ||x - y||^2"
+        yield f"strong_convexity={mu:.6g}, but {seen}"
+    mu = declared.get("polyak_lojasiewicz")
+    if mu is not None and (least := tried.least_dominance()) < mu * (1 - _SHARE):
+        yield f"polyak_lojasiewicz={mu:.6g}, but at a point ||grad f||^2 is {2 * least:.6g} times f - inf f at most"
 
 
 def _fallen(first: float, value: float) -> Iterator[tuple[str, float, str]]:
@@ -103,6 +101,8 @@ def _fallen(first: float, value: float) -> Iterator[tuple[str, float, str]]:
 
 
 def _place(problem: Problem, function: str = "constants") -> str:
-    """Where the class says it, by default its constants."""
+    """Where the user's class says it, by default its constants; empty for what a user declares of a formula."""
+    if type(problem).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return ""
     code = getattr(inspect.unwrap(getattr(type(problem), function)), "__code__", None)
     return f" ({Path(code.co_filename).name}, line {code.co_firstlineno})" if code is not None else ""

@@ -26,7 +26,8 @@ problem_option = click.option(
     "--problem",
     "problem_name",
     metavar="NAME",
-    help="quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, or PATH.npz with arrays H, g and shared; "
+    help="quadratic, logistic, bilevel, digits, breast_cancer, libsvm:PATH, PATH.npz with arrays H, g and shared, or "
+    "FILE.py:NAME, a problem in a file of your own; "
     "by default the first of the kind that the statement's method is about.",
 )
 seed_option = click.option(

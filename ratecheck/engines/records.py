@@ -18,7 +18,7 @@ from ratecheck.algorithms.algorithm import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Piecewise, Population, Quadratic
+from ratecheck.problems import Bilevel, Piecewise, Population, Quadratic, Symbolic
 from ratecheck.problems.matrices import flat_share, is_diagonal, least_solution
 
 _EPS = float(np.finfo(float).eps)
@@ -136,6 +136,8 @@ def _anchor(setup: Setup) -> tuple[Array, Array]:
         if setup.problem.minimiser is None:
             raise InputError("there is no distance to a minimiser: f has none, or several")
         return nothing + np.array([float(x) for x in setup.problem.minimiser]), nothing
+    if "distance2" in setup.records and isinstance(setup.problem, Symbolic):
+        return nothing + np.asarray(setup.problem.minimiser), nothing
     if "distance2" not in setup.records or problem is None:
         return nothing, nothing
     found = problem.minimizer()
@@ -189,6 +191,9 @@ def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
         return {}
     if isinstance(problem, Piecewise):
         return {"gap": lambda: _known_gap(setup, problem), "distance2": lambda: _distance(setup)}
+    if isinstance(problem, Symbolic):
+        known = {"gap": lambda: _value_above(setup, problem.lowest), "distance2": lambda: _distance(setup)}
+        return known if problem.minimum_known else {}
     if objective is None:
         return {}
     return {"gap": lambda: _function_gap(setup, objective), "distance2": lambda: _distance(setup)}

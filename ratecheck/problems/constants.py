@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 # How a reason begins where nothing is known.
 CANNOT_TELL = "float64 cannot tell"
+NO_PROOF = "no proof was found"
 
 
 class Certificate(enum.Enum):
@@ -18,6 +19,7 @@ class Certificate(enum.Enum):
     UPPER_BOUND = "upper bound"
     LOWER_BOUND = "lower bound"
     TRAJECTORY = "along the trajectory"
+    DECLARED = "declared"
     ABSENT = "does not exist"
 
 
@@ -36,8 +38,8 @@ class Constant:
 
     @property
     def standing(self) -> str:
-        """The certificate in words; what float64 cannot tell may well exist."""
-        unknown = self.certificate is Certificate.ABSENT and self.reason.startswith(CANNOT_TELL)
+        """The certificate in words; what float64 cannot tell, or no proof was found of, may well exist."""
+        unknown = self.certificate is Certificate.ABSENT and self.reason.startswith((CANNOT_TELL, NO_PROOF))
         return "is not certified" if unknown else self.certificate.value
 
     @property

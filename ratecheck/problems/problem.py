@@ -61,6 +61,19 @@ class WrittenProblem:
         return "" if text == self.name else None
 
 
+@dataclass(frozen=True)
+class CalledOracle:
+    """An oracle in Python, for problems without a compiled one: engines call it for all replicates at once.
+
+    ``gradient`` and ``values`` take a client's number and points x (d, k) and return (d, k) and (k,); ``noise`` (d,) is
+    the standard deviation of the additive Gaussian noise.
+    """
+
+    gradient: Callable[[int, Array], Array]
+    values: Callable[[int, Array], Array]
+    noise: Array
+
+
 class Problem(ABC):
     """n clients with functions f_i, whose variables live on blocks of coordinates, d in all for a client.
 
@@ -78,6 +91,8 @@ class Problem(ABC):
     noises: ClassVar[tuple[str, ...]]
     # Whether every client's gradient is affine: `operator` has its coefficients.
     affine: ClassVar[bool] = False
+    # Whether the oracle is one of the kernels': False for a `CalledOracle`.
+    compiled: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
     batch: int | None = None
 
@@ -111,8 +126,8 @@ class Problem(ABC):
         """Standard deviation per coordinate (d,) from totals by name, E||noise||^2 = total^2 of what it is about."""
 
     @abstractmethod
-    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
-        """The oracle "gradient", or "prox" with parameter lambda_, as the kernels take it."""
+    def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle | CalledOracle:
+        """The oracle "gradient", or "prox" with parameter lambda_, as the kernels take it, or one to be called."""
 
     @property
     def shares(self) -> Array:
@@ -133,6 +148,11 @@ class Problem(ABC):
     def minimum_known(self) -> bool:
         """Whether inf f and the minimiser are known, so that gaps and distances are measured."""
         return self.objective is not None
+
+    @property
+    def doubts(self) -> Mapping[str, float]:
+        """What recorded quantities may be off, by name, beside what a run rounds."""
+        return {}
 
     @property
     def multiplicities(self) -> NDArray[np.int64] | None:

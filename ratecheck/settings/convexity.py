@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bounds.statement import Assumption, Statement
+from ratecheck.problems import Problem
 from ratecheck.settings.setting import wanted
 
 # Constants that only functions with a minimiser have.
@@ -32,6 +33,14 @@ def says_convex(statement: Statement) -> bool:
 def says_quadratic(statement: Statement) -> bool:
     """Whether its title says that it is about quadratics, for which no assumption has a name."""
     return "quadratic" in statement.title.lower()
+
+
+def not_quadratic(statement: Statement, problem: Problem) -> str | None:
+    """Why the problem is none that a statement about quadratics speaks of."""
+    # Those of two levels are quadratics as well, and proximal steps on others have names of their own.
+    if not says_quadratic(statement) or problem.objective is not None or problem.bilevel is not None:
+        return None
+    return f"the problem is {problem.kind}, but the title says that the statement is about quadratics"
 
 
 def assumes_convexity(statement: Statement) -> bool:

@@ -14,7 +14,7 @@ from ratecheck.errors import InputError
 from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import build, form_of, in_file
 from ratecheck.participation.pattern import Matrix, PerRound
-from ratecheck.problems import Problem
+from ratecheck.problems import Problem, own
 from ratecheck.settings.applicability import within
 from ratecheck.settings.defaults import _decided, _defaults, _divided, completed, method_parameters
 from ratecheck.settings.feasible_defaults import inside
@@ -46,6 +46,10 @@ def prepare(
         return problem, _completed_on(statement, problem, given), _named(problem.kind, problem)
     if problem is not None and not isinstance(problem, str | os.PathLike):
         raise InputError(f"{problem!r} is no problem: give a name, the path of an .npz file, or one of rc.problems")
+    if problem is not None and own.is_own(address := os.fspath(problem)):
+        # Only here, where a user names the file: what a study or an instance names is never run.
+        found = own.get(address)
+        return found, _completed_on(statement, found, given), _named(address, found)
     asked = completed(statement, None if problem is None else os.fspath(problem), dict(given))
     name = _named(asked.problem_name, asked.problem)
     chosen = _values_text({k: v for k, v in asked.parameters.items() if k != "n"})

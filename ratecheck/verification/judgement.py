@@ -128,7 +128,8 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     ):
         return reason
     if unknown := sorted(() if setting.problem.minimum_known else setting.recorded & OF_MINIMUM):
-        return f"{', '.join(unknown)} is measured where the minimum is known: on quadratic and piecewise problems"
+        where = "on quadratic and piecewise problems, and where it is proved"
+        return f"{', '.join(unknown)} is measured where the minimum is known: {where}"
     if Assumption.BALL not in setting.statement.assumptions:
         return None
     block = ready.projected[1]
@@ -300,7 +301,7 @@ def _unrecorded(setting: Setting, ready: setup.Setup) -> str:
 def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, inside: bool) -> Judged:
     setting, statement, options = request.setting, request.setting.statement, request.setting.options
     most, level, facts = options.replicates, options.level, statement.vocabulary.facts
-    matters = own_rounds.rounding_matters(ready)
+    matters = own_rounds.rounding_matters(ready) or ready.problem.doubts
     rounding = partial(_moved, ready, options.seed) if matters else None
     runs = Replicates(
         partial(simulate, setting, ready, request.reporting.progress), partial(by_symbol, setting), most, rounding
@@ -336,7 +337,11 @@ def _by_replicates(request: Request, base: Verdict, ready: setup.Setup, *, insid
 
 
 def _moved(ready: setup.Setup, seed: int, wanted: range) -> dict[str, Array]:
-    return own_rounds.rounding(ready, seed=seed, wanted=wanted)
+    """What rounding, and what is not known of the minimum, may do to the replicates' records."""
+    doubts, shape = ready.problem.doubts, (len(wanted), ready.T)
+    moved = own_rounds.rounding(ready, seed=seed, wanted=wanted) if own_rounds.rounding_matters(ready) else {}
+    nothing = np.zeros(shape)
+    return {name: moved.get(name, nothing) + doubts.get(name, 0.0) for name in ready.records}
 
 
 def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
@@ -344,7 +349,8 @@ def _by_one_run(request: Request, base: Verdict, ready: setup.Setup) -> Judged:
     setting = request.setting
     run, more = one_run(setting, ready, request.reporting.progress)
     errors = step_rounding(run.records, setting.statement.vocabulary)
-    errors = {name: array + more.get(name, 0.0) for name, array in errors.items()}
+    doubts = ready.problem.doubts
+    errors = {name: array + more.get(name, 0.0) + doubts.get(name, 0.0) for name, array in errors.items()}
     note = f"nothing is random: one run, whose rounding is taken as {ONE_RUN:g} of every quantity"
     if own_rounds.rounding_matters(ready):
         moved = own_rounds.rounding(ready)

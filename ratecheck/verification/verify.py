@@ -23,6 +23,7 @@ from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
 from ratecheck.problems.matrices import flat_share, is_diagonal
 from ratecheck.settings.applicability import foreign, steps_of_all, unlike
+from ratecheck.settings.convexity import not_quadratic
 from ratecheck.settings.on_trace import OnTrace, on_trace
 from ratecheck.settings.setting import DEFAULTS, Options, Setting, check_drawn, resolve
 from ratecheck.verification.along_trajectory import along_trajectory
@@ -76,7 +77,7 @@ def verify(
     # What leaves the range of floats is judged by its values; NumPy's warnings would add nothing.
     with np.errstate(all="ignore"):
         setting = resolve(statement, problem, participation, given, options, starts)
-        verdict = _verified(setting, Reporting(label, progress, observe))
+        verdict = _on_declared(_verified(setting, Reporting(label, progress, observe)))
     if np.ptp(setting.steps) == 0:
         return verdict
     listed = ",".join(f"{each:g}" for each in setting.steps[:_LISTED]) + (",..." if problem.n > _LISTED else "")
@@ -85,7 +86,11 @@ def verify(
 
 def _verified(setting: Setting, reporting: Reporting) -> Verdict:
     statement, pattern = setting.statement, setting.pattern
-    reason = unlike(statement, pattern, setting.size("participants")) or unmet(statement, setting.problem, pattern)
+    reason = (
+        unlike(statement, pattern, setting.size("participants"))
+        or unmet(statement, setting.problem, pattern)
+        or not_quadratic(statement, setting.problem)
+    )
     if reason:
         return no_verdict(setting, pattern, reporting, (reason,))
     if Assumption.DRAWN_STEP_SIZES in statement.assumptions:
@@ -135,6 +140,15 @@ def _refuted(verdict: Verdict) -> Verdict:
         return verdict
     found = impossible(verdict.statement, verdict.values)
     return replace(verdict, outcome=Outcome.VIOLATED, impossible=found, supposes=()) if found else verdict
+
+
+def _on_declared(verdict: Verdict) -> Verdict:
+    """The verdict with what it rests on where constants are declared: tried at points, which proves nothing."""
+    if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED) or verdict.impossible:
+        return verdict
+    declared = [c for c in verdict.constants.values() if c.certificate is Certificate.DECLARED]
+    supposed = tuple(f"{c.name}={c.value:.6g} is as declared" for c in declared)
+    return replace(verdict, supposes=(*verdict.supposes, *supposed))
 
 
 def _of_one_minimiser(verdict: Verdict, setting: Setting) -> Verdict:

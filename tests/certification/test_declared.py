@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import ratecheck as rc
+from ratecheck.certification.declared import check_declared
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.problem import SingleLevel
 from ratecheck.problems.quadratic import Quadratic
@@ -88,3 +90,63 @@ def test_what_is_no_function_is_refused(monkeypatch, function, answer, message):
     with pytest.raises(rc.InputError, match=message) as caught:
         asked()
     assert len(str(caught.value).splitlines()) == 1
+
+
+# --- Constants that are declared of a formula ---
+
+X = sp.Symbol("x")
+# A bump far away from the start, where all of its curvature is: there f'' = -2 + 1/5.
+BUMP = sp.exp(-((X - 6) ** 2)) + (X - 1) ** 2 / 10
+
+
+def bump(**declared):
+    """A verdict on one client with the bump."""
+    problem = rc.problems.from_sympy(BUMP, declared={"infimum": 0.0, "b": 0.0, **declared})
+    return rc.verify("classics/nonconvex-mean-gradient", problem=problem, T=20)
+
+
+def test_declared_constants_are_marked():
+    """A right one is taken, and said to be declared."""
+    found = bump(L=1.81)
+    assert found.outcome is rc.Outcome.HOLDS
+    assert found.constants["L"].certificate is Certificate.DECLARED
+    assert "L=1.81 declared" in str(found)
+    assert "HOLDS on this problem, if L=1.81 is as declared" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"L": 1.76}, "declares L=1.76, but between two points a gradient changes by 1.8 times"),
+        ({"L": 1.81, "infimum": 0.0001}, "declares F_0="),
+    ],
+)
+def test_declared_constants_that_points_contradict_are_refused(declared, message):
+    """2% too small is found, six units away from the start; so is a value below the declared infimum."""
+    with pytest.raises(rc.InputError, match=message) as caught:
+        bump(**declared)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"strong_convexity": 0.05}, r"strong_convexity=0\.05, but between two points .* is -1\.8 times"),
+        ({"polyak_lojasiewicz": 0.19}, r"polyak_lojasiewicz=0\.19, but at a point"),
+        ({"b": 0.2}, r"declares b=0\.2, but at a point the gradients are 0\.4"),
+    ],
+)
+def test_other_declared_constants_are_tried_too(declared, message):
+    """Strong convexity that f does not have, a gradient that nearly vanishes, gradients farther apart."""
+    functions = [BUMP, (X - 1) ** 2 / 10] if "b" in declared else BUMP
+    problem = rc.problems.from_sympy(functions, declared={"L": 1.81, "infimum": 0.0, **declared})
+    start = {"x0": np.zeros(1)}
+    with pytest.raises(rc.InputError, match=message):
+        check_declared(problem, problem.certified(start, {}), start)
+
+
+def test_what_is_proved_overrides_no_larger_declaration():
+    """A declared L above the proved one is proved; one below it is tried, and taken as declared."""
+    f = sp.log(1 + sp.exp(X)) + X**2 / 8
+    assert rc.problems.from_sympy(f, declared={"L": 2.0}).constants()["L"].certificate is Certificate.UPPER_BOUND
+    assert rc.problems.from_sympy(f, declared={"L": 0.4}).constants()["L"].certificate is Certificate.DECLARED

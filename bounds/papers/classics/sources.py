@@ -183,3 +183,12 @@ GOWER: Numbered = partial(
     "Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik (2019)",
     "SGD: general analysis and improved rates",
 )
+NOCEDAL: Numbered = partial(printed, "Nocedal, Wright (2006)", "Numerical optimization")
+NESTEROV_COORDINATES: Numbered = partial(
+    printed, "Nesterov (2012)", "Efficiency of coordinate descent methods on huge-scale optimization problems"
+)
+NUTINI: Numbered = partial(
+    printed,
+    "Nutini, Schmidt, Laradji, Friedlander, Koepke (2015)",
+    "Coordinate descent converges faster with the Gauss-Southwell rule than random selection",
+)

@@ -14,11 +14,14 @@ from bounds.statement import Statement
 TITLE = "Classics: well-known theorems with their known worst cases"
 # What PEPit's examples have besides, and why it is not here.
 LEFT_OUT: tuple[tuple[str, str], ...] = (
-    ("Exact line search, conjugate gradients, Polyak steps", "Their coefficients depend on the gradients of the run."),
+    (
+        "Polyak steps, line search on other functions than quadratics",
+        "Steps from values, or by a search, are no oracle.",
+    ),
     ("Frank-Wolfe", "A linear minimisation is no oracle here."),
     ("Bregman methods (NoLips, interior gradients)", "Distances are Euclidean."),
     ("Douglas-Rachford, three operators, alternating projections", "Their rates are of points that nothing records."),
-    ("Coordinate descent, Point-SAGA", "Their potentials are of blocks and memories that nothing records."),
+    ("Block coordinate descent, Point-SAGA", "Their potentials are of blocks and memories that nothing records."),
     ("Optimistic gradients, extragradients", "No exact conditions are known for Lipschitz monotone operators."),
     ("Inexact gradients and proximal steps", "The oracle's relative error is no noise."),
     ("Functions with a quadratic upper bound, with restricted secants", "Other classes of functions."),
@@ -41,6 +44,7 @@ _CHAPTERS = (
     "reshuffled",
     "variance_reduced",
     "compressed",
+    "coordinates",
     "decentralised",
     "asynchronous",
 )

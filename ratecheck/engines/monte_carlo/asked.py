@@ -7,14 +7,24 @@ import numpy as np
 from ratecheck.aliases import Array
 from ratecheck.engines.records import RecordPlan
 from ratecheck.engines.setup import Setup
+from ratecheck.errors import InputError
 from ratecheck.kernels.oracle import Oracle
 from ratecheck.kernels.records import Records
+from ratecheck.problems.problem import CalledOracle
 
 
-def oracle(setup: Setup, name: str) -> Oracle:
+def oracle(setup: Setup, name: str) -> Oracle | CalledOracle:
     """The named oracle of the setup's problem as the kernels take it."""
     lambda_ = float(setup.step_sizes["lambda_"]) if name == "prox" else 0.0
     return setup.problem.oracle(name, setup.noise, lambda_)
+
+
+def compiled(setup: Setup, name: str) -> Oracle:
+    """The same where it is compiled; raises `InputError` where it is called in Python."""
+    found = oracle(setup, name)
+    if isinstance(found, CalledOracle):
+        raise InputError(f"the oracle of a {setup.problem.kind} problem is no compiled one: use engine=step")
+    return found
 
 
 def record_arrays(plan: RecordPlan) -> Records:

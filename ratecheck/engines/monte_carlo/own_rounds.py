@@ -1,7 +1,7 @@
 """Monte Carlo by calling a method's functions, all replicates of a block at once: no table of coefficients serves it.
 
 So it is where a method is not linear, mixes clients on a graph, compresses messages at random, or has other
-coefficients in every round.
+coefficients in every round, and where the problem's oracle is called in Python.
 
 Every variable of a client or the server is an array (replicates, coordinates of its block). Oracles, noise,
 participation and records are those of the linear methods (`ratecheck.kernels`), from the same random streams.
@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.algorithm import Group
 from ratecheck.aliases import Array
 from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
+from ratecheck.engines.monte_carlo.sources import source
 from ratecheck.engines.records import plan
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError
-from ratecheck.kernels.oracle import oracle as ask
 from ratecheck.kernels.random import kept_coordinates, mixing_rounds, stream_keys
-from ratecheck.kernels.records import record_round
-from ratecheck.kernels.rounds import start_gradients
 
 Arrays = dict[str, Array]
 
@@ -49,7 +47,8 @@ class OwnRounds:
 
     def __init__(self, setup: Setup, *, every: int = 0) -> None:
         if setup.trace.selected:
-            why = "has other coefficients in every round" if setup.algorithm.linear else "is not linear"
+            varying = "has other coefficients in every round" if setup.algorithm.varying else "is followed by calls"
+            why = varying if setup.algorithm.linear else "is not linear"
             raise InputError(
                 f"{setup.method.name} {why}: clients that are selected by their gradients are followed for linear "
                 "methods with the same in all rounds only"
@@ -57,7 +56,7 @@ class OwnRounds:
         setup = setup.at(0)
         self.setup, self.plan, self.functions = setup, plan(setup), setup.functions
         self.source, self.measured = (
-            oracle(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
+            source(oracle(setup, name)) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
         self.records, self._every = record_arrays(self.plan), every
         self._parameters = _of_clients(setup)
@@ -80,8 +79,7 @@ class OwnRounds:
     def _start(self, keys: NDArray[np.uint64]) -> tuple[Arrays, list[Arrays]]:
         """Server and client state before round 0."""
         setup, lanes = self.setup, keys.shape[1]
-        mean = np.zeros((*setup.point.shape, lanes))
-        start_gradients(self.source, setup.local_steps, setup.point, keys, mean)
+        mean = self.source.start(setup.local_steps, setup.point, keys)
         points = [self._by_block(np.repeat(row[:, None], lanes, axis=1)) for row in setup.point]
         clients = [
             self.functions("start_client", (points[i], self._by_block(mean[i])), p)[0]
@@ -185,15 +183,11 @@ class OwnRounds:
     ) -> Arrays:
         """The oracle's answer at the first local variables."""
         setup, lanes = self.setup, len(members)
-        x, out, words = (
-            np.zeros((setup.problem.d, lanes)),
-            np.empty((setup.problem.d, lanes)),
-            np.empty((4, lanes), np.uint64),
-        )
+        x = np.zeros((setup.problem.d, lanes))
         self._put(setup.algorithm.local, local, x[None], first_only=True)
         if nudge is not None:
             nudge.point(x, members)
-        ask(self.source, i, t, k, x, out, words, keys, lanes)
+        out = self.source.ask(i, t, k, x, keys)
         if nudge is not None:
             nudge.gradient(out, members)
         return self._by_block(out)
@@ -228,10 +222,7 @@ class OwnRounds:
         states = np.zeros((n, maps.client.slots, d, lanes))
         for state, client in zip(states, clients, strict=True):
             self._put(setup.algorithm.client, client, state)
-        scratch = np.empty((4, lanes))
-        record_round(
-            self.measured, self.records, setup.starts, packed, states, np.empty((1, d, lanes)), scratch, record
-        )
+        self.measured.record(self.records, setup.starts, packed, states, record)
 
     def _put(self, group: Group, arrays: Arrays, slots: Array, *, first_only: bool = False) -> None:
         """Put variables into their slots (slots, d, replicates)."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ratecheck.algorithms.algorithm import Counts
 from ratecheck.aliases import Array, Progress
 from ratecheck.engines.moments.exact import single_threaded
-from ratecheck.engines.monte_carlo.asked import oracle, record_arrays
+from ratecheck.engines.monte_carlo.asked import compiled, record_arrays
 from ratecheck.engines.monte_carlo.own_rounds import OwnRounds
 from ratecheck.engines.monte_carlo.prepared import prepared
 from ratecheck.engines.records import RecordPlan, plan, weighted
@@ -105,7 +105,8 @@ def simulate(
         if progress is not None:
             progress(sum(done) / (len(blocks) * setup.T))
 
-    runner = kernel or (prepared(StepKernel, setup) if setup.algorithm.tabled else OwnRounds(setup))
+    tabled = setup.algorithm.tabled and setup.problem.compiled
+    runner = kernel or (prepared(StepKernel, setup) if tabled else OwnRounds(setup))
 
     def work(block: int) -> Array:
         keys = stream_keys(seed, blocks[block])
@@ -131,7 +132,7 @@ class StepKernel:
     def __init__(self, setup: Setup) -> None:
         self.setup, self.plan = setup, plan(setup)
         self.source, self.measured = (
-            oracle(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
+            compiled(setup, name) for name in (setup.algorithm.oracle, setup.algorithm.record_oracle)
         )
         self.records = record_arrays(self.plan)
         clients = range(1) if setup.alike else range(setup.problem.n)

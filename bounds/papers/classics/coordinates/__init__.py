@@ -1,0 +1,1 @@
+"""Steps along single coordinates."""

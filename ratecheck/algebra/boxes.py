@@ -1,0 +1,278 @@
+"""Formulas on many boxes at once: intervals in floating point, rounded outwards, their ends in arrays.
+
+Sums, products and quotients are correctly rounded, so that the next float beyond is a bound. Of the functions NumPy
+promises an error of at most 4 units in the last place; `_ULPS` are taken. Ends may be infinite: a box may be the whole
+line. What has no value on a part of a box, such as the logarithm of a negative number, is between -inf and inf.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy as sp
+
+from bounds.formula import Visitor
+from ratecheck.aliases import Array
+
+# Units in the last place by which a function may be off.
+_ULPS = 16
+_EPS = float(np.finfo(float).eps)
+_ROOTS: Mapping[int, Callable[[Array], Array]] = {2: np.sqrt, 3: np.cbrt}
+
+
+class Softplus(sp.Function):
+    """log(1 + exp(x)), which does not overflow."""
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """The derivative by the argument."""
+        del argindex
+        return Sigmoid(self.args[0])
+
+
+class Sigmoid(sp.Function):
+    """1/(1 + exp(-x))."""
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        """The derivative by the argument."""
+        del argindex
+        value = Sigmoid(self.args[0])
+        return value * (1 - value)
+
+
+def softplus(x: Array) -> Array:
+    """See `Softplus`."""
+    return np.logaddexp(0.0, x)
+
+
+def sigmoid(x: Array) -> Array:
+    """See `Sigmoid`; with |x| in the exponential, so that it never overflows."""
+    small = np.exp(-np.abs(x))
+    return np.where(np.asarray(x) >= 0, 1.0, small) / (1.0 + small)
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Intervals from ``low`` to ``high``, arrays of one shape."""
+
+    low: Array
+    high: Array
+
+    @staticmethod
+    def of(value: Any) -> Boxes:
+        """Floats as they are."""
+        array = np.asarray(value, dtype=float)
+        return Boxes(array, array)
+
+    @staticmethod
+    def around(number: sp.Expr) -> Boxes:
+        """A number of SymPy."""
+        if number.is_Integer and abs(number.p) < 2**53:
+            return Boxes.of(float(number.p))
+        if number.is_Rational and max(abs(number.p), number.q) < 2**53:
+            # One division, correctly rounded.
+            return _outward(*(np.asarray(number.p / number.q),) * 2)
+        value = float(sp.N(number, 30))
+        return _outward(*(np.asarray(value),) * 2)
+
+    @property
+    def known(self) -> Any:
+        """Where both ends are numbers."""
+        return np.isfinite(self.low) & np.isfinite(self.high)
+
+    def __neg__(self) -> Boxes:
+        return Boxes(-self.high, -self.low)
+
+    def __add__(self, other: Boxes) -> Boxes:
+        with np.errstate(all="ignore"):
+            low, high = self.low + other.low, self.high + other.high
+        # A sum that is 0 is exact.
+        return Boxes(np.where(low == 0, 0.0, _down(low)), np.where(high == 0, 0.0, _up(high)))
+
+    def __sub__(self, other: Boxes) -> Boxes:
+        return self + -other
+
+    def __mul__(self, other: Boxes) -> Boxes:
+        ends = [_product(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+        low = functools.reduce(np.minimum, (each[0] for each in ends))
+        high = functools.reduce(np.maximum, (each[1] for each in ends))
+        return Boxes(low, high)
+
+    def inverse(self) -> Boxes:
+        """1/x; from or to infinity where an end is 0, and everything where 0 is inside."""
+        low, high = np.broadcast_arrays(self.low, self.high)
+        with np.errstate(all="ignore"):
+            below = np.where(high == 0, -np.inf, np.where(np.isinf(high), 0.0, _down(1 / high)))
+            above = np.where(low == 0, np.inf, np.where(np.isinf(low), 0.0, _up(1 / low)))
+        # The sign of an inverse is known.
+        below, above = (
+            np.where(low >= 0, np.maximum(below, 0.0), below),
+            np.where(high <= 0, np.minimum(above, 0.0), above),
+        )
+        inside = ((low < 0) & (high > 0)) | ((low == 0) & (high == 0))
+        return Boxes(np.where(inside, -np.inf, below), np.where(inside, np.inf, above))
+
+    def power(self, exponent: sp.Rational) -> Boxes:
+        """x^(p/q)."""
+        if exponent < 0:
+            return self.power(-exponent).inverse()
+        if exponent.q != 1:
+            if exponent.q not in _ROOTS:
+                raise TypeError(f"no rule for a power of {exponent}")
+            root, bad = self.monotone(_ROOTS[exponent.q], 0.0), self.low < 0
+            found = root.power(sp.Integer(exponent.p))
+            return Boxes(np.where(bad, -np.inf, found.low), np.where(bad, np.inf, found.high))
+        if exponent.p == 1:
+            return self
+        if exponent.p % 2 == 0:
+            return _steps(abs(self), exponent.p)
+        return Boxes(_steps(Boxes.of(self.low), exponent.p).low, _steps(Boxes.of(self.high), exponent.p).high)
+
+    def __abs__(self) -> Boxes:
+        low, high = np.abs(self.low), np.abs(self.high)
+        crosses = (self.low <= 0) & (self.high >= 0)
+        return Boxes(np.where(crosses, 0.0, np.minimum(low, high)), np.maximum(low, high))
+
+    def monotone(self, function: Callable[[Array], Array], least: float = -math.inf, most: float = math.inf) -> Boxes:
+        """An increasing function with values between ``least`` and ``most``."""
+        with np.errstate(all="ignore"):
+            low, high = function(self.low), function(self.high)
+        found = _outward(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high), _ULPS)
+        return Boxes(np.clip(found.low, least, most), np.clip(found.high, least, most))
+
+    def wave(self, shift: float) -> Boxes:
+        """The cosine of x - shift*pi/2: +-1 where a box may hold an extremum, else the larger and smaller end."""
+        with np.errstate(all="ignore"):
+            function = np.cos if shift == 0 else np.sin
+            ends = [function(self.low), function(self.high)]
+            # Multiples of pi where the function is +-1, with room for rounding.
+            turns = [(x / math.pi) - shift / 2 for x in (self.low, self.high)]
+            room = 1e-9 * (1 + np.abs(turns[0]) + np.abs(turns[1]))
+            first, last = np.ceil(turns[0] - room), np.floor(turns[1] + room)
+            wide = ~(np.abs(self.low) < 1e6) | ~(np.abs(self.high) < 1e6) | (last - first >= 1)
+            one = (last >= first) & ~wide
+            even = np.mod(first, 2) == 0
+        found = _outward(np.minimum(*ends), np.maximum(*ends), _ULPS)
+        low = np.where(wide | (one & ~even), -1.0, found.low)
+        high = np.where(wide | (one & even), 1.0, found.high)
+        return Boxes(np.clip(low, -1, 1), np.clip(high, -1, 1))
+
+    def meet(self, other: Boxes) -> Boxes:
+        """What both allow."""
+        return Boxes(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
+
+
+def _steps(box: Boxes, exponent: int) -> Boxes:
+    """x^p by repeated products."""
+    found, square = None, box
+    while exponent:
+        if exponent & 1:
+            found = square if found is None else found * square
+        exponent >>= 1
+        if exponent:
+            square = square * square
+    assert found is not None
+    return found
+
+
+def _down(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.nextafter(x, -np.inf)
+
+
+def _up(x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.nextafter(x, np.inf)
+
+
+def _outward(low: Any, high: Any, ulps: int = 0) -> Boxes:
+    """The next floats, or so many units in the last place beyond."""
+    with np.errstate(all="ignore"):
+        below, above = (np.where(np.isfinite(x), ulps * _EPS * np.abs(x), 0.0) for x in (low, high))
+        return Boxes(np.asarray(_down(low - below)), np.asarray(_up(high + above)))
+
+
+def _product(a: Any, b: Any) -> tuple[Any, Any]:
+    """Bounds of a product; 0 times infinity is 0, as an end that is infinite is never reached."""
+    with np.errstate(all="ignore"):
+        found = np.where((a == 0) | (b == 0), 0.0, a * b)
+    exact = (a == 0) | (b == 0)
+    low, high = _down(found), _up(found)
+    # A product of numbers of one sign is not negative, although it may underflow.
+    same, other = (a >= 0) == (b >= 0), (a >= 0) != (b >= 0)
+    low, high = np.where(same & (low < 0), 0.0, low), np.where(other & (high > 0), 0.0, high)
+    return np.where(exact, 0.0, low), np.where(exact, 0.0, high)
+
+
+def _increasing(
+    function: Callable[[Array], Array], least: float = -math.inf, most: float = math.inf
+) -> Callable[[Any], Boxes]:
+    return lambda parts: parts[0].monotone(function, least, most)
+
+
+def _logarithm(parts: Sequence[Boxes]) -> Boxes:
+    (x,) = parts
+    found = x.monotone(np.log)
+    bad = x.low < 0
+    return Boxes(np.where(bad | (x.low <= 0), -np.inf, found.low), np.where(bad, np.inf, found.high))
+
+
+def _cosh(parts: Sequence[Boxes]) -> Boxes:
+    return abs(parts[0]).monotone(np.cosh, 1.0)
+
+
+class _OnBoxes(Visitor[Boxes]):
+    rules: ClassVar[Mapping[Any, Callable[..., Boxes]]] = {
+        sp.Add: lambda parts: functools.reduce(Boxes.__add__, parts),
+        sp.Mul: lambda parts: functools.reduce(Boxes.__mul__, parts),
+        sp.exp: _increasing(np.exp, 0.0),
+        sp.log: _logarithm,
+        sp.sin: lambda parts: parts[0].wave(1.0),
+        sp.cos: lambda parts: parts[0].wave(0.0),
+        sp.tanh: _increasing(np.tanh, -1.0, 1.0),
+        sp.sinh: _increasing(np.sinh),
+        sp.cosh: _cosh,
+        sp.atan: _increasing(np.arctan, -1.5707963267948968, 1.5707963267948968),
+        sp.asinh: _increasing(np.arcsinh),
+        Softplus: _increasing(softplus, 0.0),
+        Sigmoid: _increasing(sigmoid, 0.0, 1.0),
+        sp.Abs: lambda parts: abs(parts[0]),
+    }
+
+    def __init__(self, values: Mapping[str, Boxes]) -> None:
+        super().__init__()
+        self._values = values
+
+    def symbol(self, symbol: sp.Symbol) -> Boxes:
+        return self._values[symbol.name]
+
+    def number(self, number: sp.Expr) -> Boxes:
+        if number.is_number and number.is_extended_real and number.is_finite:
+            return Boxes.around(number)
+        return self.other(number)
+
+    def operation(self, expr: sp.Expr) -> Boxes:
+        if expr.is_number:
+            return self.number(expr)
+        if expr.is_Pow and expr.exp.is_Rational:
+            return self.visit(expr.base).power(expr.exp)
+        return super().operation(expr)
+
+
+# The functions that there are rules for, by name.
+KNOWN: tuple[str, ...] = ("Abs", "asinh", "atan", "cos", "cosh", "exp", "log", "sin", "sinh", "sqrt", "tanh")
+
+
+def on_boxes(expr: sp.Expr, values: Mapping[str, Boxes]) -> Boxes:
+    """Bounds of an expression where its symbols are anywhere in their boxes.
+
+    Raises TypeError for a function that there is no rule for.
+    """
+    found = _OnBoxes(values).visit(expr)
+    shape = np.broadcast_shapes(*(np.shape(box.low) for box in values.values()), np.shape(found.low))
+    low, high = (np.broadcast_to(end, shape) for end in (found.low, found.high))
+    return Boxes(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
