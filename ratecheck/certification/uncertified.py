@@ -31,6 +31,12 @@ def may_continue(statement: Statement) -> bool:
     return not any(CERTIFICATION[assumption].everywhere for assumption in statement.assumptions)
 
 
+def of_operators(statement: Statement) -> bool:
+    """Whether it is about operators, which need not be gradients, and assumes nothing that only functions have."""
+    entries = [CERTIFICATION[assumption] for assumption in statement.assumptions]
+    return any(entry.operator for entry in entries) and all(entry.operators for entry in entries)
+
+
 def unmet(statement: Statement, problem: Problem, pattern: Participation) -> str | None:
     """Why the problem or the participation is none that the statement is about."""
     return next(_unmet(statement, problem, pattern), None)
@@ -43,6 +49,7 @@ def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> It
     single = problem.single
     if wrong := {each for each in assumptions if CERTIFICATION[each].lower_level}:
         yield f"the problem has no lower level, but the statement assumes: {min(a.value for a in wrong)}"
+    yield from _of_operators(assumptions, problem)
     if Assumption.NO_PERSONAL in assumptions and single.d_v:
         yield f"the problem has {single.d_v} personal variables, the statement is about none: give shared={problem.d}"
     if Assumption.NO_SHARED in assumptions and single.d_u:
@@ -50,6 +57,26 @@ def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> It
     before = {each for each in assumptions if CERTIFICATION[each].drawn_before}
     if pattern.follows_state and before:
         yield f"the participation depends on the run, but the statement assumes: {_named(before)}"
+
+
+def _of_operators(assumptions: set[Assumption], problem: Problem) -> Iterator[str]:
+    """Why what is said of functions is not true of an operator that is no gradient, or the other way round."""
+    about = {each for each in assumptions if CERTIFICATION[each].operator}
+    if about and problem.single.d_v:
+        yield f"the statement is about an operator of shared variables, and the problem has {problem.single.d_v} others"
+    if problem.potential:
+        return
+    if functions := {each for each in assumptions if not CERTIFICATION[each].operators}:
+        yield (
+            f"the oracle of a {problem.kind} problem answers with an operator that is no gradient, but the statement "
+            f"assumes: {_named(functions)}"
+        )
+    if not about:
+        known = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
+        yield (
+            f"the oracle of a {problem.kind} problem answers with an operator that is no gradient, and the statement "
+            f"does not say that it is about operators: it would assume one of {known}"
+        )
 
 
 def _named(assumptions: set[Assumption]) -> str:

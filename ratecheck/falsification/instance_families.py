@@ -22,15 +22,25 @@ from scipy.optimize import brentq
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.algorithm import U, V
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.certification.uncertified import may_continue
+from ratecheck.certification.uncertified import may_continue, of_operators
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
 from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
-from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, PiecewiseSamples, Problem, Quadratic
+from ratecheck.problems import (
+    Bilevel,
+    BilevelSamples,
+    Certificate,
+    MinMax,
+    Piecewise,
+    PiecewiseSamples,
+    Problem,
+    Quadratic,
+)
 from ratecheck.settings import pointwise as points
 from ratecheck.settings.applicability import counts, every_participation, method_of
 from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
@@ -98,6 +108,7 @@ class InstanceShape:
     ``noisy``: all clients have one function with ``kinks``, whose samples are off by sigma to either side.
     ``bent``, of two levels: every client has its own Hessians, coupled and of any sign in the upper level, and v starts
     anywhere in its ball. ``sampled`` ones also draw samples, of second derivatives too.
+    ``saddle``: min-max problems, the first half of the shared variables being minimised over and the other maximised.
     """
 
     n: int
@@ -112,6 +123,7 @@ class InstanceShape:
     sampled: bool = False
     opposed: bool = False
     noisy: bool = False
+    saddle: bool = False
 
     @property
     def quiet(self) -> bool:
@@ -127,6 +139,7 @@ class InstanceShape:
             "own Hessians on both levels" if self.bent else "",
             "samples" if self.sampled else "",
             "clients that are not convex" if self.opposed else "",
+            "min-max problems" if self.saddle else "",
         )
         return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
 
@@ -245,6 +258,8 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     method = method_of(statement)
     if is_bilevel(statement):
         return _two_level_shapes(statement)
+    if method is not None and not {*method.algorithm.blocks} <= {U, V}:
+        return _saddles(statement)
     blocks = _blocks(statement)
     found = []
     for n, (d_u, d_v) in itertools.product(range(1, _FEW + 1), blocks):
@@ -262,10 +277,20 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
                 InstanceShape(n, 1, 0, size, opposed=True) for n in (2, _FEW) for size in _participants(statement, n)
             ]
         found += [shape for n in range(1, _FEW + 1) for shape in _kinked(statement, n)]
+        found = [*_saddles(statement), *found]
     else:
         # Without a run many clients cost little, and delays grow with their number.
         found += [shape for n in _MANY for shape in _grouped(statement, n)]
     return found
+
+
+def _saddles(statement: Statement) -> list[InstanceShape]:
+    """Those of min-max problems, on which statements about operators alone say something."""
+    method = method_of(statement)
+    if method is None or not of_operators(statement) or not method.algorithm.asks_gradients or not method.shared:
+        return []
+    sizes = [(1, 2), (1, 4), *((n, 2) for n in range(2, _FEW + 1))]
+    return [InstanceShape(n, d, 0, size, saddle=True) for n, d in sizes for size in _participants(statement, n)]
 
 
 def of_f_alone(statement: Statement) -> bool:
@@ -337,6 +362,8 @@ class InstanceFamily:
                     yield f"curvature {i} {c}"
                 yield f"slope {i} {c}"
         yield from (f"coupling {i}" for i in range(self._coupled))
+        if shape.saddle:
+            yield from (f"turn {i} {c}" for i in range(shape.n) for c in range(shape.d_u // 2))
         yield "spread"
         yield from (f"noise {symbol}" for symbol in self._noises)
         yield from (f"parameter {name}" for name in self._parameters)
@@ -683,6 +710,8 @@ class InstanceFamily:
     def _problem(self, coordinate: Mapping[str, float]) -> Problem:
         if self.shape.kinks:
             return self._pieces(coordinate)
+        if self.shape.saddle:
+            return self._saddle(coordinate)
         return self._two_levels(coordinate) if self.bilevel else self._one_level(coordinate)
 
     @cached_property
@@ -807,6 +836,39 @@ class InstanceFamily:
         for i, group in enumerate(shape.group_of if self._coupled else ()):
             H[i, 0, 1] = H[i, 1, 0] = _coupling(coordinate[f"coupling {group}"]) * math.sqrt(curvature[i].prod())
         return Quadratic(H, slope, shape.d_u)
+
+    def _saddle(self, coordinate: Mapping[str, float]) -> MinMax:
+        """Pairs (x_c, y_c): curvatures a and c of their own, turned by b, which is largest where both are 0.
+
+        Curvatures and turns are at most 1. What has to be definite is at least nearly so.
+        """
+        shape, assumed = self.shape, {*self.statement.assumptions}
+        n, pairs = shape.n, shape.d_u // 2
+        curvature, slope = np.zeros((n, 2 * pairs)), np.zeros((n, 2 * pairs))
+        turn = np.zeros((n, pairs))
+        for i in range(n):
+            curvature[i] = [_curvature(coordinate[f"curvature {i} {c}"]) for c in range(2 * pairs)]
+            slope[i] = [2 * coordinate[f"slope {i} {c}"] - 1 for c in range(2 * pairs)]
+            turn[i] = [_turn(coordinate[f"turn {i} {c}"]) for c in range(pairs)]
+        if Assumption.COCOERCIVE_OPERATOR in assumed:
+            # Where a turn meets no curvature there is no such constant.
+            turned = np.tile(turn != 0, 2)
+            curvature = np.where(turned, np.maximum(curvature, 1 / _WIDE), curvature)
+        if Assumption.STRONGLY_MONOTONE_OPERATOR in assumed:
+            curvature = np.maximum(curvature, 1 / _WIDE)
+        if not curvature.any() and not turn.any():
+            turn[:, 0] = 1.0
+        spread = _factor(coordinate["spread"])
+        slope = slope.mean(axis=0) + spread * (slope - slope.mean(axis=0))
+        # Without curvature and turn a slope has no zero: as if it were not there.
+        flat = (curvature.mean(axis=0) == 0) & (np.tile(turn.mean(axis=0), 2) == 0)
+        slope[:, flat] = 0.0
+
+        def diagonal(values: Array) -> Array:
+            return values[:, :, None] * np.eye(pairs)
+
+        over_x, over_y = np.split(curvature, 2, axis=1)
+        return MinMax(diagonal(over_x), diagonal(turn), diagonal(over_y), slope[:, :pairs], slope[:, pairs:])
 
     def _settings(self, coordinate: Mapping[str, float]) -> dict[str, Any]:
         statement, roles = self.statement, self.statement.vocabulary.run
@@ -1036,6 +1098,13 @@ def _side(x: float) -> Array:
 def _coupling(x: float) -> float:
     """0, then linear to nearly 1, with which a Hessian is nearly singular."""
     return 0.0 if x < 0.3 else 0.999 * (x - 0.3) / 0.7
+
+
+def _turn(x: float) -> float:
+    """1 from the edge on, -1 below 0.1, and in between 0 and then logarithmic from 1e-3."""
+    if x < 0.1:
+        return -1.0
+    return 0.0 if x < 0.2 else 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.2))
 
 
 def _factor(x: float) -> float:

@@ -39,8 +39,9 @@ def _kind(statement: Statement, family: InstanceFamily) -> str:
         return f"{convex}functions with {family.shape.kinks} kinks, without noise"
     if family.shape.continued:
         return "functions of any curvature where the run is, without noise"
-    if family.shape.opposed:
-        return "quadratics with clients that are not convex"
+    if family.shape.saddle or family.shape.opposed:
+        saddles = "quadratic min-max problems of pairs of variables"
+        return saddles if family.shape.saddle else "quadratics with clients that are not convex"
     return "quadratics" if method_of(statement) is not None else "vectors"
 
 
@@ -84,6 +85,8 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
         found.append("functions that do not split into coordinates, but for quadratics")
     else:
         found.append("functions that are not quadratic")
+    if any(family.shape.saddle for family in families):
+        found.append("operators that are neither affine nor gradients, and pairs that do not split")
     if Assumption.DISSIMILARITY in statement.assumptions:
         found.append("unequal curvatures with noise")
     method = method_of(statement)

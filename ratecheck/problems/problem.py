@@ -78,6 +78,8 @@ class Problem(ABC):
     noises: ClassVar[tuple[str, ...]]
     # Whether every client's gradient is affine: `operator` has its coefficients.
     affine: ClassVar[bool] = False
+    # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
+    potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
     batch: int | None = None
 
