@@ -113,7 +113,7 @@ def _own(setup: Setup) -> list[str]:
     """Names that the algorithm defines."""
     server, client = (dict.fromkeys(group, np.zeros(1)) for group in (setup.algorithm.server, setup.algorithm.client))
     gradient = dict.fromkeys(setup.algorithm.blocks, np.zeros(1))
-    found = setup.algorithm.records(server, client, gradient, setup.parameters(0))
+    found = setup.algorithm.records(server, client, gradient, setup.at(0).parameters(0))
     if setup.problem.potential:
         return list(found)
     # An operator that is no gradient has no values.

@@ -27,6 +27,7 @@ from ratecheck.problems.problem import SingleLevel, WrittenProblem, affine_oracl
 
 if TYPE_CHECKING:
     from ratecheck.kernels.oracle import Oracle
+    from ratecheck.problems.inner import InnerProblem
 
 _ARRAYS = ("A", "B", "C", "a", "c")
 # Relative size below which an eigenvalue counts as the zero that it is in exact arithmetic, and largest number.
@@ -161,8 +162,12 @@ class MinMax(SingleLevel):
     def oracle(self, name: str, noise: Array, lambda_: float) -> Oracle:
         """See `Problem.oracle`; raises `InputError` for proximal steps, which are resolvents here."""
         if name != "gradient":
-            raise InputError(f"proximal steps are not known on a {self.kind} problem: resolvents are not computed")
+            self.inner(lambda_)
         return affine_oracle(*self._operator, noise)
+
+    def inner(self, lambda_: float) -> InnerProblem:
+        """See `SingleLevel.inner`: proximal steps would be resolvents, which are not computed."""
+        raise InputError(f"proximal steps on a {self.kind} problem are resolvents of its operator, not computed here")
 
     def gradients(self, u: Array, v: Array) -> tuple[Array, Array]:
         """F_i (n, d) at u = (x, y), and nothing (n, 0)."""

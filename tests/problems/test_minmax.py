@@ -142,5 +142,5 @@ def test_what_is_not_symmetric_is_refused():
 
 def test_proximal_steps_are_refused():
     """In one line."""
-    with pytest.raises(InputError, match="minmax problem"):
+    with pytest.raises(InputError, match="proximal steps on a minmax problem are resolvents"):
         rc.simulate("proximal-point", ROTATION, rc.participation.Trace.full(1), K=1, T=3, lambda_=1.0)

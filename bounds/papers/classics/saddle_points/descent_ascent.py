@@ -78,7 +78,7 @@ CLASSICS = (
         at={"n": 1, "T": 4, "L": 1, "gamma_u": 1, "dist2_0": 3},
         value="L*dist2_0/(gamma_u*(2 - gamma_u*L)*T)",
         standing=Standing.UPPER,
-        remark="A step lowers dist2 by gamma (2/L - gamma) ||F||^2 at least, and all steps together by dist2_0 at most.",
+        remark="A step lowers dist2 by gamma (2/L - gamma) ||F||^2 at least, and all of them by dist2_0 at most.",
     ),
     classic(
         "alternating-gda-strongly-monotone-distances",

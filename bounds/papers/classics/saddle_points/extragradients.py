@@ -17,8 +17,8 @@ _STEP = (
     "<F(h), h - z*>"
 )
 _DERIVED = (
-    "Derived here: with r = ||h - h_before||^2, dist2+ + gamma^2 L^2 r <= (1 - gamma mu) (dist2 + gamma^2 L^2 r_before), "
-    "from 2 gamma^2 L^2 + gamma mu <= 1/2 on; the first step has no r before it, which costs the factor "
+    "Derived here: with r = ||h - h_before||^2, dist2+ + gamma^2 L^2 r <= (1 - gamma mu) (dist2 + gamma^2 L^2 "
+    "r_before) where 2 gamma^2 L^2 + gamma mu <= 1/2; the first step has no r before it, which costs the factor "
     "1 + 2 gamma^2 L^2."
 )
 
