@@ -191,7 +191,8 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
         found = [shape for shape in found if not _excluded(statement, shape)] or found
     if n is not None:
         found = [shape for shape in found if shape.n == n] or [
-            *_grouped(statement, int(n)),
+            *_saddles(statement, int(n)),
+            *([] if _partial(statement) else _grouped(statement, int(n))),
             *_kinked(statement, int(n)),
         ]
     found = [shape for shape in found if size is None or shape.size == size]
@@ -258,7 +259,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     method = method_of(statement)
     if is_bilevel(statement):
         return _two_level_shapes(statement)
-    if method is not None and not {*method.algorithm.blocks} <= {U, V}:
+    if _partial(statement):
         return _saddles(statement)
     blocks = _blocks(statement)
     found = []
@@ -284,13 +285,23 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     return found
 
 
-def _saddles(statement: Statement) -> list[InstanceShape]:
-    """Those of min-max problems, on which statements about operators alone say something."""
+def _partial(statement: Statement) -> bool:
+    """Whether its method takes partial gradients, which min-max problems alone have."""
+    method = method_of(statement)
+    return method is not None and not {*method.algorithm.blocks} <= {U, V} and not method.algorithm.bilevel
+
+
+def _saddles(statement: Statement, n: int | None = None) -> list[InstanceShape]:
+    """Those of min-max problems, on which statements about operators alone say something; of n clients, if any."""
     method = method_of(statement)
     if method is None or not of_operators(statement) or not method.algorithm.asks_gradients or not method.shared:
         return []
-    sizes = [(1, 2), (1, 4), *((n, 2) for n in range(2, _FEW + 1))]
-    return [InstanceShape(n, d, 0, size, saddle=True) for n, d in sizes for size in _participants(statement, n)]
+    fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
+    if n is None and fixed is not None and fixed.is_Integer:
+        n = int(fixed)
+    sizes = [(1, 2), (1, 4), *((k, 2) for k in range(2, _FEW + 1))]
+    sizes = sizes if n is None else [(k, d) for k, d in sizes if k == n] or [(n, 2)]
+    return [InstanceShape(k, d, 0, size, saddle=True) for k, d in sizes for size in _participants(statement, k)]
 
 
 def of_f_alone(statement: Statement) -> bool:
@@ -500,15 +511,18 @@ class InstanceFamily:
     def hard(self) -> Iterator[Array]:
         """Points that are known to be hard.
 
-        Of clients that are not convex: all of them share their stationary point, and nearly cancel. Of functions with
-        kinks and one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the
-        same gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and
-        nearly -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
+        Of min-max problems: all clients turn alike, with no curvature, little, or half. Of clients that are not convex:
+        all of them share their stationary point, and nearly cancel. Of functions with kinks and one client: gradient
+        descent with steps of 1/L stays on a slope until the last round, or meets the same gradient again where
+        curvatures may be negative. Of several: clients pull apart, with slopes of +1 and nearly -1, and differ in
+        between alone, where one has curvature 1 and another none, so that local steps drift.
         """
         if self.shape.sampled:
             yield from self._at_rest()
         if self.shape.opposed:
             yield from (self._opposed(low, rounds) for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)))
+        if self.shape.saddle:
+            yield from (self._turning(curved, rounds) for rounds in (0.3, 1.0) for curved in (0.0, 0.35, 0.55))
         if self.shape.noisy:
             yield from (self._walking(steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
             return
@@ -542,6 +556,18 @@ class InstanceFamily:
         for c in range(self.shape.d_u):
             own |= {f"kink 0 {c} {j}": _place(kink) for j, kink in enumerate(kinks)}
             own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
+        return self._at(own)
+
+    def _turning(self, curved: float, rounds: float) -> Array:
+        """All clients have one operator, curved alike in all coordinates and turned most."""
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
+        for i in range(self.shape.n):
+            own |= {f"turn {i} {c}": 1.0 for c in range(self.shape.d_u // 2)}
+            own |= {
+                f"{name} {i} {c}": at
+                for c in range(self.shape.d_u)
+                for name, at in (("curvature", curved), ("slope", 1.0))
+            }
         return self._at(own)
 
     def _clients_apart(self, rounds: float, steps: float) -> Array:

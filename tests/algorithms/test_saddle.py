@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import ratecheck as rc
-from ratecheck.algorithms import METHODS
+from ratecheck.algorithms import METHODS, Method
+from ratecheck.algorithms.saddle import AlternatingGda
 from ratecheck.engines.rigorous.moments import RigorousRun
 from ratecheck.errors import InputError
 from ratecheck.problems import MinMax
@@ -138,3 +139,65 @@ def test_a_purely_bilinear_problem_turns_gda_outwards_and_extragradient_inwards(
     for name, factor in (("gda", 1 + GAMMA**2), ("extragradient", 1 - GAMMA**2 + GAMMA**4)):
         run = rc.exact(name, rotation, rc.participation.Trace.full(1), **_setting(name, x0=[1.0, 0.0], T=9))
         np.testing.assert_allclose(run.records["distance2"], factor ** np.arange(9), rtol=1e-12)
+
+
+class TwoScales(AlternatingGda):
+    """Longer steps in y, by the factor ``ratio``."""
+
+    step_sizes = ("gamma_u", "ratio")
+
+    def step(self, local, gradient, p):
+        """Partial gradients, each with a step of its own."""
+        return super().step(local, {"x": gradient["x"], "y": p["ratio"] * gradient["y"]}, p)
+
+
+class Clipped(TwoScales):
+    """The same with steps along partial gradients of at most norm 1, which is not linear."""
+
+    linear = False
+
+    def step(self, local, gradient, p):
+        """Clipped, every block by itself."""
+        short = {name: g / np.maximum(1, np.linalg.norm(g, axis=-1, keepdims=True)) for name, g in gradient.items()}
+        return super().step(local, short, p)
+
+
+@pytest.fixture(name="own")
+def _own():
+    """The two under names of their own, which are gone afterwards."""
+    for each in (TwoScales, Clipped):
+        METHODS[each.__name__] = Method(each.__name__, each.__name__, each(), {"K": 2.0})
+    yield
+    for each in (TwoScales, Clipped):
+        del METHODS[each.__name__]
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("clipped", [False, True])
+def test_a_method_of_ones_own_with_partial_gradients(clipped):
+    """Linear ones run on every engine, others on the step engine; both as a plain loop does."""
+    ratio, z, points = 2.5, START, []
+
+    def short(g):
+        return g / max(1, np.linalg.norm(g)) if clipped else g
+
+    for _ in range(T):
+        points.append(z)
+        after = []
+        for i in range(3):
+            x = z[:3] - GAMMA * short((M[i] @ z - C[i])[:3])
+            y = z[3:] - GAMMA * ratio * short((M[i] @ np.concatenate([x, z[3:]]) - C[i])[3:])
+            after.append(np.concatenate([x, y]))
+        z = np.mean(after, axis=0)
+    wanted, name = _quantities(np.array(points)), ("TwoScales", "Clipped")[clipped]
+    setting = _setting("alternating-gda", ratio=ratio)
+    full = rc.participation.Trace.full(3)
+    found = [rc.simulate(name, PROBLEM, full, engine="step", **setting)]
+    if clipped:
+        with pytest.raises(InputError, match="is not linear"):
+            rc.exact(name, PROBLEM, full, **setting)
+    else:
+        found.append(rc.exact(name, PROBLEM, full, **setting))
+    for run in found:
+        for quantity, values in wanted.items():
+            np.testing.assert_allclose(np.ravel(run.records[quantity]), values, rtol=1e-12, atol=1e-12)
