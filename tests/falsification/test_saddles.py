@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import dataclasses
 
+import pytest
+import sympy as sp
+
+import ratecheck as rc
+from bounds.papers.classics.statements import CHAPTERS
 from bounds.theorem import theorem
 from ratecheck.falsification.falsify import Budget, falsify
 from ratecheck.falsification.shrink import shrink
@@ -105,3 +110,32 @@ def test_partial_gradients_are_looked_at_on_saddles_alone():
     assert [each.partition(",")[0] for each in found.searched.families] == [
         "quadratic min-max problems of pairs of variables"
     ]
+
+
+CLASSICS = {each.statement.key: each.statement for each in CHAPTERS["saddle_points"]}
+
+
+@pytest.mark.parametrize("key", CLASSICS)
+def test_a_classic_holds_and_says_too_much_with_two_fifths_of_its_right_side(key):
+    """On the default min-max problem by the exact engine; the search refutes what is smaller."""
+    verdict = rc.verify(key, T=20)
+    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.verdict.engine == "exact"
+    assert verdict.verdict.problem.startswith("minmax")
+    (claim,) = CLASSICS[key].claims
+    less = {name: sp.Rational(2, 5) * term for name, term in claim.terms.items()}
+    false = dataclasses.replace(CLASSICS[key], claims=(dataclasses.replace(claim, terms=less),))
+    found = falsify(false, Budget(150, by_term=False, functions=False, noise=0))
+    assert found.outcome is Outcome.VIOLATED
+
+
+def test_the_factor_of_a_step_is_reached():
+    """1 - 2 gamma mu + gamma^2 L^2, the known worst case, by mu I and a turn, in every round."""
+    mu, turn, gamma = 0.2, 0.6, 0.3
+    tight = MinMax([[[mu]]], [[[turn]]], [[[mu]]], [[1.0]], [[-2.0]])
+    for key in ("classics/gda-strongly-monotone-distances", "classics/gda-strongly-monotone-noise"):
+        noisy = {"sigma_u": 0.5} if key.endswith("noise") else {}
+        verdict = rc.verify(key, problem=tight, T=6, gamma_u=gamma, **noisy).verdict
+        assert verdict.outcome in (Outcome.HOLDS, Outcome.INCONCLUSIVE)
+        assert verdict.worst.left == pytest.approx(verdict.worst.right, rel=1e-9)
+        assert verdict.values["L"] == pytest.approx((mu**2 + turn**2) ** 0.5)
