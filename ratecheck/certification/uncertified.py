@@ -11,19 +11,43 @@ from collections.abc import Iterator
 from bounds.assumption import Assumption
 from bounds.incompatible import incompatible
 from bounds.statement import Statement
+from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.saddle import X, Y
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Problem
 
+# Assumptions by which a statement says that it is about operators.
+_OPERATORS = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
+
 
 def uncertifiable(statement: Statement) -> tuple[str, ...]:
     """Assumptions that nothing certifies, whatever the problem, and those that no function meets together."""
-    return tuple(entry.text for entry in incompatible(statement)) + tuple(
-        f"nothing certifies its assumption: {assumption.value}"
-        for assumption in statement.assumptions
-        if not CERTIFICATION[assumption].fits(statement)
+    return (
+        *(entry.text for entry in incompatible(statement)),
+        *(
+            f"nothing certifies its assumption: {assumption.value}"
+            for assumption in statement.assumptions
+            if not CERTIFICATION[assumption].fits(statement)
+        ),
+        *_without_problem(statement),
     )
+
+
+def takes_partial_gradients(statement: Statement) -> bool:
+    """Whether its method asks for gradients in variables that min-max problems alone have."""
+    method = METHODS.get(statement.algorithm or "")
+    return method is not None and {*method.algorithm.blocks} == {X, Y}
+
+
+def _without_problem(statement: Statement) -> Iterator[str]:
+    """Why its method runs on no problem that it is about."""
+    if takes_partial_gradients(statement) and not of_operators(statement):
+        yield (
+            f"{statement.algorithm} takes partial gradients, which only min-max problems have, and the statement "
+            f"assumes none of {_OPERATORS}, or something of functions besides"
+        )
 
 
 def may_continue(statement: Statement) -> bool:
@@ -72,10 +96,9 @@ def _of_operators(assumptions: set[Assumption], problem: Problem) -> Iterator[st
             f"assumes: {_named(functions)}"
         )
     if not about:
-        known = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
         yield (
             f"the oracle of a {problem.kind} problem answers with an operator that is no gradient, and the statement "
-            f"does not say that it is about operators: it would assume one of {known}"
+            f"does not say that it is about operators: it would assume one of {_OPERATORS}"
         )
 
 

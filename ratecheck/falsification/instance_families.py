@@ -22,11 +22,10 @@ from scipy.optimize import brentq
 from bounds.statement import Assumption, Over, Statement
 from bounds.symbols import Domain, Role
 from ratecheck.algorithms import METHODS
-from ratecheck.algorithms.algorithm import U, V
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.certification.uncertified import may_continue, of_operators
+from ratecheck.certification.uncertified import may_continue, of_operators, takes_partial_gradients
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
 from ratecheck.participation import Graph, Participation, Trace
@@ -42,7 +41,7 @@ from ratecheck.problems import (
     Quadratic,
 )
 from ratecheck.settings import pointwise as points
-from ratecheck.settings.applicability import counts, every_participation, method_of
+from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
 from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
@@ -192,7 +191,7 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
     if n is not None:
         found = [shape for shape in found if shape.n == n] or [
             *_saddles(statement, int(n)),
-            *([] if _partial(statement) else _grouped(statement, int(n))),
+            *([] if takes_partial_gradients(statement) else _grouped(statement, int(n))),
             *_kinked(statement, int(n)),
         ]
     found = [shape for shape in found if size is None or shape.size == size]
@@ -259,7 +258,7 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     method = method_of(statement)
     if is_bilevel(statement):
         return _two_level_shapes(statement)
-    if _partial(statement):
+    if takes_partial_gradients(statement):
         return _saddles(statement)
     blocks = _blocks(statement)
     found = []
@@ -283,12 +282,6 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
         # Without a run many clients cost little, and delays grow with their number.
         found += [shape for n in _MANY for shape in _grouped(statement, n)]
     return found
-
-
-def _partial(statement: Statement) -> bool:
-    """Whether its method takes partial gradients, which min-max problems alone have."""
-    method = method_of(statement)
-    return method is not None and not {*method.algorithm.blocks} <= {U, V} and not method.algorithm.bilevel
 
 
 def _saddles(statement: Statement, n: int | None = None) -> list[InstanceShape]:
@@ -905,6 +898,7 @@ class InstanceFamily:
             "rounds": max(_whole(coordinate["rounds"], most_rounds), self._fewest_rounds),
         }
         given: dict[str, Any] = {roles[role]: value for role, value in values.items() if role in roles}
+        given |= steps_of_method(statement)
         given = {k: v for k, v in given.items() if k not in statement.settings}
         if self._steps_of_each:
             steps = [given.pop(roles["local_steps"])]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.falsification.instance_families import InstanceFamily
-from ratecheck.settings.applicability import method_of
+from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.convexity import any_sign, assumes_convexity
 
 
@@ -64,7 +64,7 @@ def _sizes(statement: Statement, families: Sequence[InstanceFamily], *, run: boo
         most = [max(each) for each in zip(*(family.reach for family in families), strict=True)]
         for role, limit in zip(("local_steps", "rounds"), most, strict=True):
             name = roles.get(role)
-            if name is not None and name not in statement.settings:
+            if name is not None and name not in {*statement.settings, *steps_of_method(statement)}:
                 parts.append(f"{name} = {fixed[name]:g}" if name in fixed else f"{name} to {limit:g}")
     return ", ".join(parts)
 

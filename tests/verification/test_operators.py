@@ -30,14 +30,14 @@ def about(*assumptions, left="dist2", right="dist2_0", algorithm="gda", conditio
         over=over,
         right=right,
         conditions=[condition] if condition else [],
-        settings={"K": 1, "m": "n", "sigma_u": 0},
+        settings={"m": "n", "sigma_u": 0},
         vocabulary="textbook",
     )
 
 
 def asked(statement, problem, **given):
     """The verdict in ten rounds."""
-    return verify(statement, problem, {"T": 10.0, **given})
+    return verify(statement, problem, {"T": 10.0, "K": 1.0, **given})
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_is_said_of_functions_is_not_satisfied_by_an_operator(function, bes
     verdict = asked(statement, SADDLE)
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert "answers with an operator that is no gradient, but the statement assumes" in verdict.reasons[0]
-    proof = rigorous.prove(Instance(statement, SADDLE, None, {"T": 3.0, "gamma_u": 0.1, "eta_u": 1.0}))
+    proof = rigorous.prove(Instance(statement, SADDLE, None, {"T": 3.0, "K": 1.0, "gamma_u": 0.1, "eta_u": 1.0}))
     assert proof.outcome is Outcome.NOT_APPLICABLE
 
 
@@ -71,7 +71,7 @@ def test_an_operator_has_no_values(left):
     assert verdict.outcome is Outcome.NOT_APPLICABLE
     assert verdict.reasons[0].startswith(f"{left} is not measured on a minmax problem")
     assert verdict.reasons[0].endswith("has no values: G_u, G_v, B, dist2 are")
-    proof = rigorous.prove(Instance(statement, SADDLE, None, {"T": 3.0, "gamma_u": 0.1, "eta_u": 1.0}))
+    proof = rigorous.prove(Instance(statement, SADDLE, None, {"T": 3.0, "K": 1.0, "gamma_u": 0.1, "eta_u": 1.0}))
     assert proof.outcome is not Outcome.HOLDS
     assert proof.outcome is not Outcome.VIOLATED
 
@@ -167,3 +167,30 @@ def test_replicates_agree_with_the_exact_engine():
     exact, step = (verify(statement, one, given, Options(engine=engine)) for engine in ("exact", "step"))
     assert exact.outcome is step.outcome is Outcome.HOLDS
     assert step.worst.left == pytest.approx(exact.worst.left, rel=0.1)
+
+
+def test_the_number_of_local_steps_of_a_method_need_not_be_said():
+    """An extragradient step takes two, and nothing else is asked, neither by default nor in a search."""
+    statement = theorem(
+        title="A theorem", algorithm="extragradient",
+        assumptions=["lipschitz_operator", "monotone_operator", "full_participation", "no_personal"], left="dist2",
+        over="every_round_but_first", right="dist2_0", conditions=["gamma_u <= 1/L"],
+        settings={"n": 1, "m": 1, "sigma_u": 0}, vocabulary="textbook",
+    )  # fmt: skip
+    verdict = rc.verify(statement, T=5)
+    assert verdict.outcome is Outcome.HOLDS
+    found = rc.falsify(statement, evaluations=30)
+    assert found.search.applicable > 20
+    assert not any("K to" in each for each in found.search.searched.families)
+
+
+def test_the_default_problem_is_one_that_the_statement_is_about():
+    """Gradient descent ascent on functions is gradient descent; partial gradients have no such reading."""
+    functions = about("smoothness", "convexity", condition="gamma_u <= 1/L", over="every_round_but_first")
+    assert rc.verify(functions, T=5).verdict.problem.startswith("quadratic")
+    operators = about("cocoercive_operator", condition="gamma_u <= 1/L", over="every_round_but_first")
+    assert rc.verify(operators, T=5).verdict.problem.startswith("minmax")
+    partial = about("smoothness", algorithm="alternating-gda", left="G_u", right="L*dist2_0", condition="")
+    verdict = rc.verify(partial, T=5)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert "takes partial gradients, which only min-max problems have" in verdict.verdict.reasons[0]
