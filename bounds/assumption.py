@@ -35,9 +35,10 @@ class Assumption(Enum):
         "L",
     )
     STRONGLY_MONOTONE_OPERATOR = (
-        "the oracle answers with a strongly monotone operator, which need not be a gradient",
+        "the mean of the operators with which the clients answer is strongly monotone, and need not be a gradient",
         "mu",
     )
+    LIPSCHITZ_OPERATOR = ("the oracle answers with an L-Lipschitz operator, which need not be a gradient", "L")
     MINIMISER_HETEROGENEITY = ("bounded gradients of the clients at the minimiser of f", "b_star")
     INTERPOLATION = "one point minimises every client's function"
     BOUNDED_GRADIENTS = ("||grad f_i|| <= G for every client at every point", "G")

@@ -68,7 +68,7 @@ from ratecheck.auditing.ledger import audit, has_ledger, module_of
 from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.outcome import Outcome
-from ratecheck.problems import Constant, Logistic, Problem, Quadratic
+from ratecheck.problems import Constant, Logistic, MinMax, Problem, Quadratic
 from ratecheck.problems.build import build
 from ratecheck.settings.setting import Options
 from ratecheck.verification.verify import verify
@@ -672,6 +672,8 @@ def methods() -> str:
 def _blocks(method: Method) -> str:
     if method.algorithm.bilevel:
         return "upper, lower and system"
+    if not {*method.algorithm.blocks} <= {"u", "v"}:
+        return f"{' and '.join(method.algorithm.blocks)}, each with its partial gradients"
     return " and ".join(name for name, has in (("shared", method.shared), ("personal", method.personal)) if has)
 
 
@@ -694,6 +696,7 @@ def parameters() -> str:
     makers = {
         "`quadratic`": Quadratic.synthetic,
         "`logistic`": Logistic.synthetic,
+        "`minmax`": MinMax.synthetic,
         "`digits`, `breast_cancer`, `libsvm:PATH`": Logistic.from_table,
     }
     rows = [(name, ", ".join(code(f"{p.name}={p.default}") for p in _numeric(maker))) for name, maker in makers.items()]

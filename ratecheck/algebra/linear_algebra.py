@@ -41,6 +41,26 @@ def inverse(matrix: Entries) -> Entries:
     return rows[:, size:]
 
 
+def zero_of(matrix: Entries, right: Entries) -> Entries | None:
+    """The only x with A x = b, A of any kind; None where there is none, or several.
+
+    >>> zero_of(rationals([[0, 2], [-1, 0]]), rationals([1, 1])).tolist()
+    [Fraction(-1, 1), Fraction(1, 2)]
+    """
+    size = len(matrix)
+    rows = np.concatenate([matrix, np.reshape(right, (size, 1))], axis=1) + Fraction(0)
+    for k in range(size):
+        pivot = next((j for j in range(k, size) if rows[j, k] != 0), None)
+        if pivot is None:
+            return None
+        rows[[k, pivot]] = rows[[pivot, k]]
+        rows[k] = rows[k] / rows[k, k]
+        for j in range(size):
+            if j != k and rows[j, k] != 0:
+                rows[j] = rows[j] - rows[j, k] * rows[k]
+    return rows[:, size]
+
+
 def definite(matrix: Entries) -> bool:
     """Whether a symmetric matrix is positive definite: all pivots are positive."""
     found = squares(matrix.tolist())

@@ -87,6 +87,11 @@ class Method:
         if (problem.bilevel is not None) is not self.algorithm.bilevel:
             wanted = "bilevel" if self.algorithm.bilevel else "single-level"
             raise InputError(f"{self.name} is for {wanted} problems, not for a {problem.kind} one")
+        if missing := [block for block in self.algorithm.blocks if block not in problem.layout]:
+            raise InputError(
+                f"{self.name} takes partial gradients in the variables {' and '.join(self.algorithm.blocks)}, and a "
+                f"{problem.kind} problem has no {' and no '.join(missing)}: use a min-max problem"
+            )
         d_u, d_v = problem.layout.get(U, 0), problem.layout.get(V, 0)
         if not self.personal and d_v:
             raise InputError(

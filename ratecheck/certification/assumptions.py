@@ -83,6 +83,8 @@ class Certification:
     - ``facts``: what certifies a constant that it defines, where the vocabulary has no symbol for it.
     - ``met``: constants that the caller sets, so that every run meets them.
     - ``exists``: a fact that has to exist, after what to call it.
+    - ``operators``: it may be said of an operator that is no gradient; ``operator``: it is about one, so that a
+      statement which assumes it is about operators, gradients included.
     - ``everywhere``: it is about points that a run need not see, and nothing says that it stays true of functions that
       continue otherwise there (`ratecheck.certification.continued_functions`).
     """
@@ -97,6 +99,8 @@ class Certification:
     met: tuple[str, ...] = ()
     exists: tuple[str, Callable[[CertifiedCase], str]] | None = None
     everywhere: bool = False
+    operators: bool = False
+    operator: bool = False
 
 
 _PROBLEM = "the problem's certified constants"
@@ -129,14 +133,27 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     Assumption.CONVEX_PART: Certification(
         "nothing of the problems here, which have no second part", exists=("a convex part", _second_part)
     ),
-    Assumption.MONOTONE_OPERATOR: Certification("gradients of convex functions", exists=("convexity", _convex)),
+    Assumption.MONOTONE_OPERATOR: Certification(
+        "the symmetric parts of affine operators; gradients of convex functions",
+        exists=("convexity", _convex),
+        operators=True,
+        operator=True,
+    ),
     Assumption.COCOERCIVE_OPERATOR: Certification(
-        "gradients of smooth convex functions", exists=("convexity", _convex)
+        "affine operators beside their symmetric parts; gradients of smooth convex functions",
+        exists=("convexity", _convex),
+        operators=True,
+        operator=True,
     ),
     Assumption.STRONGLY_MONOTONE_OPERATOR: Certification(
-        "gradients of strongly convex functions",
+        "the symmetric part of the mean operator; gradients of strongly convex functions",
         facts={"mu": "strong_convexity"},
         exists=("strong convexity", _strongly_convex),
+        operators=True,
+        operator=True,
+    ),
+    Assumption.LIPSCHITZ_OPERATOR: Certification(
+        "norms of affine operators; gradients of smooth functions", operators=True, operator=True
     ),
     Assumption.MINIMISER_HETEROGENEITY: Certification(
         "the clients' gradients at the minimiser of f",
@@ -165,15 +182,15 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
         facts={"G_d": "dissimilarity_G", "B_d": "dissimilarity_B"},
         everywhere=True,
     ),
-    Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v")),
+    Assumption.NOISE: Certification(_ORACLE, met=("sigma_u", "sigma_v"), operators=True),
     Assumption.RELATIVE_NOISE: Certification(_ORACLE, facts={"rho_noise": "relative_noise"}, met=("sigma_u",)),
     Assumption.DISSIMILARITY: Certification("the problem's certified constants, or the largest along the run"),
-    Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True),
-    Assumption.FULL_PARTICIPATION: Certification(_PATTERN),
-    Assumption.NO_PERSONAL: Certification("the problem's blocks of variables"),
+    Assumption.UNIFORM_SAMPLING: Certification(_PATTERN, law=True, operators=True),
+    Assumption.FULL_PARTICIPATION: Certification(_PATTERN, operators=True),
+    Assumption.NO_PERSONAL: Certification("the problem's blocks of variables", operators=True),
     Assumption.NO_SHARED: Certification("the problem's blocks of variables"),
-    Assumption.UNEQUAL_STEPS: Certification("the numbers of local steps that are given"),
-    Assumption.RANDOM_MIXING: Certification("the graph's own coins", facts={"p_W": "mixing_share"}),
+    Assumption.UNEQUAL_STEPS: Certification("the numbers of local steps that are given", operators=True),
+    Assumption.RANDOM_MIXING: Certification("the graph's own coins", facts={"p_W": "mixing_share"}, operators=True),
     Assumption.INDEPENDENT_SAMPLING: Certification("vectors that are drawn beforehand", _without_run),
     Assumption.MARTINGALE: Certification("vectors with random signs", _without_run),
     Assumption.LOWER_LEVEL: Certification(_PROBLEM, _two_levels, lower_level=True),
@@ -187,7 +204,7 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     ),
     Assumption.BALL: Certification("the start", _two_levels, lower_level=True),
     Assumption.EVERY_SAMPLE: Certification("noise that is added to gradients alone", _two_levels, lower_level=True),
-    Assumption.UNBIASED_SELECTION: Certification(_PATTERN, law=True, drawn_before=True),
+    Assumption.UNBIASED_SELECTION: Certification(_PATTERN, law=True, drawn_before=True, operators=True),
     Assumption.SKEWED_SELECTION: Certification(
         "the pattern's least relative skew", _inner, selects=True, facts={"gamma_bar": "selection_skew"}
     ),
@@ -200,13 +217,13 @@ CERTIFICATION: Mapping[Assumption, Certification] = {
     ),
     Assumption.DUAL_START: Certification(_METHOD, _inner),
     Assumption.BOUNDED_BELOW: Certification(_PROBLEM, exists=("a lower bound", _below)),
-    Assumption.TOTAL_NOISE: Certification(_ORACLE, met=("sigma",)),
-    Assumption.OBLIVIOUS_PARTICIPATION: Certification(_PATTERN, drawn_before=True),
+    Assumption.TOTAL_NOISE: Certification(_ORACLE, met=("sigma",), operators=True),
+    Assumption.OBLIVIOUS_PARTICIPATION: Certification(_PATTERN, drawn_before=True, operators=True),
     Assumption.DRAWN_STEP_SIZES: Certification("step sizes that are chosen for each drawn participation"),
-    Assumption.UNIFORM_SUBSETS: Certification(_PATTERN, law=True, drawn_before=True),
-    Assumption.INDEPENDENT_PARTICIPATION: Certification(_PATTERN, law=True, met=("delta",)),
-    Assumption.RESHUFFLED_BLOCKS: Certification(_PATTERN, law=True),
-    Assumption.CYCLIC_BLOCKS: Certification(_PATTERN, law=True),
+    Assumption.UNIFORM_SUBSETS: Certification(_PATTERN, law=True, drawn_before=True, operators=True),
+    Assumption.INDEPENDENT_PARTICIPATION: Certification(_PATTERN, law=True, met=("delta",), operators=True),
+    Assumption.RESHUFFLED_BLOCKS: Certification(_PATTERN, law=True, operators=True),
+    Assumption.CYCLIC_BLOCKS: Certification(_PATTERN, law=True, operators=True),
     Assumption.MEAN_GRADIENT_BOUND: Certification(_NOTHING, _none),
     Assumption.QUOTED: Certification(_NOTHING, _none),
 }

@@ -49,6 +49,7 @@ class CertifiedCase:
     alpha) to numbers or arrays, ``start`` the names x0, y0, v0 to arrays. ``participation`` may be None for statements
     about no run. ``T`` is the number of rounds, None where nothing needs it. ``work`` is what each client does in a
     round, None where nothing needs it. ``samples``: bounds have to hold for what the oracles answer, noise included.
+    ``cocoercive``: L is that of <A z - A w, z - w> >= ||A z - A w||^2/L, and no Lipschitz constant.
     """
 
     problem: Problem
@@ -59,6 +60,7 @@ class CertifiedCase:
     start: Mapping[str, ArrayLike] = field(default_factory=dict)
     work: Work | None = None
     samples: bool = False
+    cocoercive: bool = False
 
     def fact(self, name: str) -> Constant | None:
         """The constant of that name; None where problems of this kind know no such thing."""
@@ -452,13 +454,20 @@ def _minimiser_heterogeneity(case: CertifiedCase) -> Constant | None:
     return Constant(name, value, kind, "gradients at the minimiser, by linear algebra")
 
 
+def _lipschitz(case: CertifiedCase) -> Constant | None:
+    """L; of an operator that is no gradient the constant of cocoercivity is another one."""
+    known = case._of_problem  # noqa: SLF001  # part of this file
+    found = known.get("cocoercivity") if case.cocoercive else None
+    return known.get("L") if found is None else _renamed("L", found, found.value)
+
+
 def _convexity(case: CertifiedCase) -> Constant | None:
     """The least eigenvalue of a client's Hessian anywhere, or a lower bound, where that is not negative."""
     if (own := case._of_problem.get("convexity")) is not None:  # noqa: SLF001  # part of this file
         return own
     least = case.problem.least_curvature
     if least is None:
-        return None
+        return case._of_problem.get("convexity")  # noqa: SLF001  # part of this file
     if least < 0:
         return Constant("convexity", math.inf, Certificate.ABSENT, f"a client has the curvature {least:.6g}")
     return Constant("convexity", least, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")
@@ -538,6 +547,7 @@ _FACTS: dict[str, Fact] = {
     "mixing_share": _mixing_share,
     "joint_minimum": _joint_minimum,
     "lagrangian_gap": _lagrangian_gap,
+    "L": _lipschitz,
     "convexity": _convexity,
     "distance2_0": _of_minimum("distance2_0", _distance_at_start),
     "strong_convexity": _of_minimum("strong_convexity", _strong_convexity),

@@ -11,24 +11,54 @@ from collections.abc import Iterator
 from bounds.assumption import Assumption
 from bounds.incompatible import incompatible
 from bounds.statement import Statement
+from ratecheck.algorithms import METHODS
+from ratecheck.algorithms.saddle import X, Y
 from ratecheck.certification.assumptions import CERTIFICATION
 from ratecheck.certification.certified_constants import CertifiedCase
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Problem
 
+# Assumptions by which a statement says that it is about operators.
+_OPERATORS = ", ".join(each.name.lower() for each, entry in CERTIFICATION.items() if entry.operator)
+
 
 def uncertifiable(statement: Statement) -> tuple[str, ...]:
     """Assumptions that nothing certifies, whatever the problem, and those that no function meets together."""
-    return tuple(entry.text for entry in incompatible(statement)) + tuple(
-        f"nothing certifies its assumption: {assumption.value}"
-        for assumption in statement.assumptions
-        if not CERTIFICATION[assumption].fits(statement)
+    return (
+        *(entry.text for entry in incompatible(statement)),
+        *(
+            f"nothing certifies its assumption: {assumption.value}"
+            for assumption in statement.assumptions
+            if not CERTIFICATION[assumption].fits(statement)
+        ),
+        *_without_problem(statement),
     )
+
+
+def takes_partial_gradients(statement: Statement) -> bool:
+    """Whether its method asks for gradients in variables that min-max problems alone have."""
+    method = METHODS.get(statement.algorithm or "")
+    return method is not None and {*method.algorithm.blocks} == {X, Y}
+
+
+def _without_problem(statement: Statement) -> Iterator[str]:
+    """Why its method runs on no problem that it is about."""
+    if takes_partial_gradients(statement) and not of_operators(statement):
+        yield (
+            f"{statement.algorithm} takes partial gradients, which only min-max problems have, and the statement "
+            f"assumes none of {_OPERATORS}, or something of functions besides"
+        )
 
 
 def may_continue(statement: Statement) -> bool:
     """Whether functions may continue otherwise beyond a run, since it assumes nothing of points there."""
     return not any(CERTIFICATION[assumption].everywhere for assumption in statement.assumptions)
+
+
+def of_operators(statement: Statement) -> bool:
+    """Whether it is about operators, which need not be gradients, and assumes nothing that only functions have."""
+    entries = [CERTIFICATION[assumption] for assumption in statement.assumptions]
+    return any(entry.operator for entry in entries) and all(entry.operators for entry in entries)
 
 
 def unmet(statement: Statement, problem: Problem, pattern: Participation) -> str | None:
@@ -43,6 +73,7 @@ def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> It
     single = problem.single
     if wrong := {each for each in assumptions if CERTIFICATION[each].lower_level}:
         yield f"the problem has no lower level, but the statement assumes: {min(a.value for a in wrong)}"
+    yield from _of_operators(assumptions, problem)
     if Assumption.NO_PERSONAL in assumptions and single.d_v:
         yield f"the problem has {single.d_v} personal variables, the statement is about none: give shared={problem.d}"
     if Assumption.NO_SHARED in assumptions and single.d_u:
@@ -50,6 +81,25 @@ def _unmet(statement: Statement, problem: Problem, pattern: Participation) -> It
     before = {each for each in assumptions if CERTIFICATION[each].drawn_before}
     if pattern.follows_state and before:
         yield f"the participation depends on the run, but the statement assumes: {_named(before)}"
+
+
+def _of_operators(assumptions: set[Assumption], problem: Problem) -> Iterator[str]:
+    """Why what is said of functions is not true of an operator that is no gradient, or the other way round."""
+    about = {each for each in assumptions if CERTIFICATION[each].operator}
+    if about and problem.single.d_v:
+        yield f"the statement is about an operator of shared variables, and the problem has {problem.single.d_v} others"
+    if problem.potential:
+        return
+    if functions := {each for each in assumptions if not CERTIFICATION[each].operators}:
+        yield (
+            f"the oracle of a {problem.kind} problem answers with an operator that is no gradient, but the statement "
+            f"assumes: {_named(functions)}"
+        )
+    if not about:
+        yield (
+            f"the oracle of a {problem.kind} problem answers with an operator that is no gradient, and the statement "
+            f"does not say that it is about operators: it would assume one of {_OPERATORS}"
+        )
 
 
 def _named(assumptions: set[Assumption]) -> str:

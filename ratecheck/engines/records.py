@@ -18,8 +18,9 @@ from ratecheck.algorithms.algorithm import TermMap, TermOver, by_work
 from ratecheck.aliases import Array
 from ratecheck.engines.setup import Setup
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Bilevel, Piecewise, Population, Quadratic, Symbolic
+from ratecheck.problems import Bilevel, MinMax, Piecewise, Population, Quadratic, Symbolic
 from ratecheck.problems.matrices import flat_share, is_diagonal, least_solution
+from ratecheck.problems.minmax import NO_ZERO
 
 _EPS = float(np.finfo(float).eps)
 
@@ -112,7 +113,11 @@ def _own(setup: Setup) -> list[str]:
     """Names that the algorithm defines."""
     server, client = (dict.fromkeys(group, np.zeros(1)) for group in (setup.algorithm.server, setup.algorithm.client))
     gradient = dict.fromkeys(setup.algorithm.blocks, np.zeros(1))
-    return list(setup.algorithm.records(server, client, gradient, setup.parameters(0)))
+    found = setup.algorithm.records(server, client, gradient, setup.at(0).parameters(0))
+    if setup.problem.potential:
+        return list(found)
+    # An operator that is no gradient has no values.
+    return [name for name, terms in found.items() if all(term.over is not TermOver.VALUES for term in terms)]
 
 
 def _terms(setup: Setup, name: str) -> Record:
@@ -138,6 +143,11 @@ def _anchor(setup: Setup) -> tuple[Array, Array]:
         return nothing + np.array([float(x) for x in setup.problem.minimiser]), nothing
     if "distance2" in setup.records and isinstance(setup.problem, Symbolic):
         return nothing + np.asarray(setup.problem.minimiser), nothing
+    if "distance2" in setup.records and isinstance(setup.problem, MinMax):
+        zero = setup.problem.zero
+        if zero is None:
+            raise InputError(f"there is no distance to a zero: {NO_ZERO}")
+        return nothing + zero[0], nothing + zero[1] / _EPS
     if "distance2" not in setup.records or problem is None:
         return nothing, nothing
     found = problem.minimizer()
@@ -186,17 +196,17 @@ def _of_problem(setup: Setup) -> dict[str, Callable[[], Record]]:
         for mark, weights in (("", setup.shares), ("_w", by_work(setup.shares, setup.norms))):
             found |= _of_bilevel(bilevel, mark, weights)
         return found
-    objective = problem.objective
     if setup.algorithm.record_oracle != "gradient":
         return {}
+    distance: dict[str, Callable[[], Record]] = {"distance2": lambda: _distance(setup)}
+    if isinstance(problem, MinMax):
+        return distance
     if isinstance(problem, Piecewise):
-        return {"gap": lambda: _known_gap(setup, problem), "distance2": lambda: _distance(setup)}
+        return {"gap": lambda: _known_gap(setup, problem), **distance}
     if isinstance(problem, Symbolic):
-        known = {"gap": lambda: _value_above(setup, problem.lowest), "distance2": lambda: _distance(setup)}
-        return known if problem.minimum_known else {}
-    if objective is None:
-        return {}
-    return {"gap": lambda: _function_gap(setup, objective), "distance2": lambda: _distance(setup)}
+        return {"gap": lambda: _value_above(setup, problem.lowest), **distance} if problem.minimum_known else {}
+    objective = problem.objective
+    return {} if objective is None else {"gap": lambda: _function_gap(setup, objective), **distance}
 
 
 def _of_bilevel(problem: Bilevel, mark: str, weights: Array) -> dict[str, Callable[[], Record]]:

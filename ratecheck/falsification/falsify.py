@@ -559,7 +559,7 @@ def _best_text(room: float) -> str:
 
 
 # Dials of step sizes, slopes, curvatures and probabilities have their extremes at 1; noise and claims at 0.
-_HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "probability", "parameter"})
+_HIGH = frozenset({"step", "curvature", "piece", "slope", "coupling", "turn", "probability", "parameter"})
 
 
 def _points(family: InstanceFamily, rng: np.random.Generator) -> Iterator[Array]:

@@ -25,14 +25,23 @@ from ratecheck.algorithms import METHODS
 from ratecheck.aliases import Array
 from ratecheck.certification.certified_constants import DELAYS, LOWER, NOISE
 from ratecheck.certification.trajectory_constants import MEASURES
-from ratecheck.certification.uncertified import may_continue
+from ratecheck.certification.uncertified import may_continue, of_operators, takes_partial_gradients
 from ratecheck.engines.rigorous.mean_field import FEW
 from ratecheck.errors import InputError
 from ratecheck.participation import Graph, Participation, Trace
 from ratecheck.participation.build import assumed
-from ratecheck.problems import Bilevel, BilevelSamples, Certificate, Piecewise, PiecewiseSamples, Problem, Quadratic
+from ratecheck.problems import (
+    Bilevel,
+    BilevelSamples,
+    Certificate,
+    MinMax,
+    Piecewise,
+    PiecewiseSamples,
+    Problem,
+    Quadratic,
+)
 from ratecheck.settings import pointwise as points
-from ratecheck.settings.applicability import counts, every_participation, method_of
+from ratecheck.settings.applicability import counts, every_participation, method_of, steps_of_method
 from ratecheck.settings.convexity import OF_F, any_sign, assumes_convexity, says_quadratic
 from ratecheck.settings.kinks import has_noisy_pieces, has_pieces
 from ratecheck.settings.measured import measured
@@ -107,6 +116,7 @@ class InstanceShape:
     ``bent``, of two levels: every client has its own Hessians, coupled and of any sign in the upper level, and v starts
     anywhere in its ball. ``sampled`` ones also draw samples, of second derivatives too.
     ``graph`` is the one on which clients mix, by name: with which share of a step is a coordinate.
+    ``saddle``: min-max problems, the first half of the shared variables being minimised over and the other maximised.
     """
 
     n: int
@@ -122,6 +132,7 @@ class InstanceShape:
     opposed: bool = False
     noisy: bool = False
     graph: str = ""
+    saddle: bool = False
 
     @property
     def quiet(self) -> bool:
@@ -138,6 +149,7 @@ class InstanceShape:
             "samples" if self.sampled else "",
             "clients that are not convex" if self.opposed else "",
             f"{self.graph} graph" if self.graph else "",
+            "min-max problems" if self.saddle else "",
         )
         return ", ".join((f"n={self.n}, d={self.d_u}+{self.d_v}, {self.size} per round", *filter(None, kinds)))
 
@@ -189,7 +201,12 @@ def shapes(statement: Statement, fixed: Mapping[str, float] | None = None) -> li
         found = [shape for shape in found if not _excluded(statement, shape)] or found
     if n is not None:
         found = [shape for shape in found if shape.n == n] or _on_graphs(
-            statement, [*_grouped(statement, int(n)), *_kinked(statement, int(n))]
+            statement,
+            [
+                *_saddles(statement, int(n)),
+                *([] if takes_partial_gradients(statement) else _grouped(statement, int(n))),
+                *_kinked(statement, int(n)),
+            ],
         )
     found = [shape for shape in found if size is None or shape.size == size]
     if not found:
@@ -269,6 +286,8 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
     method = method_of(statement)
     if is_bilevel(statement):
         return _two_level_shapes(statement)
+    if takes_partial_gradients(statement):
+        return _saddles(statement)
     blocks = _blocks(statement)
     found = []
     for n, (d_u, d_v) in itertools.product(range(1, _FEW + 1), blocks):
@@ -286,10 +305,24 @@ def _shapes(statement: Statement) -> list[InstanceShape]:
                 InstanceShape(n, 1, 0, size, opposed=True) for n in (2, _FEW) for size in _participants(statement, n)
             ]
         found += [shape for n in range(1, _FEW + 1) for shape in _kinked(statement, n)]
+        found = [*_saddles(statement), *found]
     else:
         # Without a run many clients cost little, and delays grow with their number.
         found += [shape for n in _MANY for shape in _grouped(statement, n)]
     return found
+
+
+def _saddles(statement: Statement, n: int | None = None) -> list[InstanceShape]:
+    """Those of min-max problems, on which statements about operators alone say something; of n clients, if any."""
+    method = method_of(statement)
+    if method is None or not of_operators(statement) or not method.algorithm.asks_gradients or not method.shared:
+        return []
+    fixed = statement.settings.get(statement.vocabulary.run.get("clients", ""))
+    if n is None and fixed is not None and fixed.is_Integer:
+        n = int(fixed)
+    sizes = [(1, 2), (1, 4), *((k, 2) for k in range(2, _FEW + 1))]
+    sizes = sizes if n is None else [(k, d) for k, d in sizes if k == n] or [(n, 2)]
+    return [InstanceShape(k, d, 0, size, saddle=True) for k, d in sizes for size in _participants(statement, k)]
 
 
 def of_f_alone(statement: Statement) -> bool:
@@ -361,6 +394,8 @@ class InstanceFamily:
                     yield f"curvature {i} {c}"
                 yield f"slope {i} {c}"
         yield from (f"coupling {i}" for i in range(self._coupled))
+        if shape.saddle:
+            yield from (f"turn {i} {c}" for i in range(shape.n) for c in range(shape.d_u // 2))
         yield "spread"
         yield from (f"noise {symbol}" for symbol in self._noises)
         yield from (f"parameter {name}" for name in self._parameters)
@@ -500,8 +535,8 @@ class InstanceFamily:
         """Points that are known to be hard.
 
         Of clients on a graph: they pull apart at a point that is next to the minimiser of f, where one is curved and
-        the others are next to flat. Of clients that are not convex: all of them share their stationary point, and
-        nearly cancel. Of functions with
+        the others are next to flat. Of min-max problems: all clients turn alike, with no curvature, little, or half.
+        Of clients that are not convex: all of them share their stationary point, and nearly cancel. Of functions with
         kinks and one client: gradient descent with steps of 1/L stays on a slope until the last round, or meets the
         same gradient again where curvatures may be negative. Of several: clients pull apart, with slopes of +1 and
         nearly -1, and differ in between alone, where one has curvature 1 and another none, so that local steps drift.
@@ -512,6 +547,8 @@ class InstanceFamily:
             yield from (self._opposed(low, rounds) for low, rounds in ((0.9, 0.24), (0.99, 0.24), (0.99, 0.4)))
         if self.shape.graph and self.shape.continued:
             yield from (self._pulled_apart(rounds, edges) for rounds, edges in ((1.0, 0.3), (0.5, 0.3), (1.0, 0.0)))
+        if self.shape.saddle:
+            yield from (self._turning(curved, rounds) for rounds in (0.3, 1.0) for curved in (0.0, 0.35, 0.55))
         if self.shape.noisy:
             yield from (self._walking(steps, low) for low in (_SOFT, 0.1) for steps in (0.51, 0.75, 1.0))
             return
@@ -545,6 +582,18 @@ class InstanceFamily:
         for c in range(self.shape.d_u):
             own |= {f"kink 0 {c} {j}": _place(kink) for j, kink in enumerate(kinks)}
             own |= {f"piece 0 {c} {j}": piece for j, piece in enumerate(pieces)}
+        return self._at(own)
+
+    def _turning(self, curved: float, rounds: float) -> Array:
+        """All clients have one operator, curved alike in all coordinates and turned most."""
+        own = {"rounds": rounds, "local_steps": 0.0, "spread": 0.5}
+        for i in range(self.shape.n):
+            own |= {f"turn {i} {c}": 1.0 for c in range(self.shape.d_u // 2)}
+            own |= {
+                f"{name} {i} {c}": at
+                for c in range(self.shape.d_u)
+                for name, at in (("curvature", curved), ("slope", 1.0))
+            }
         return self._at(own)
 
     def _clients_apart(self, rounds: float, steps: float) -> Array:
@@ -720,6 +769,8 @@ class InstanceFamily:
     def _problem(self, coordinate: Mapping[str, float]) -> Problem:
         if self.shape.kinks:
             return self._pieces(coordinate)
+        if self.shape.saddle:
+            return self._saddle(coordinate)
         return self._two_levels(coordinate) if self.bilevel else self._one_level(coordinate)
 
     @cached_property
@@ -845,6 +896,39 @@ class InstanceFamily:
             H[i, 0, 1] = H[i, 1, 0] = _coupling(coordinate[f"coupling {group}"]) * math.sqrt(curvature[i].prod())
         return Quadratic(H, slope, shape.d_u)
 
+    def _saddle(self, coordinate: Mapping[str, float]) -> MinMax:
+        """Pairs (x_c, y_c): curvatures a and c of their own, turned by b, which is largest where both are 0.
+
+        Curvatures and turns are at most 1. What has to be definite is at least nearly so.
+        """
+        shape, assumed = self.shape, {*self.statement.assumptions}
+        n, pairs = shape.n, shape.d_u // 2
+        curvature, slope = np.zeros((n, 2 * pairs)), np.zeros((n, 2 * pairs))
+        turn = np.zeros((n, pairs))
+        for i in range(n):
+            curvature[i] = [_curvature(coordinate[f"curvature {i} {c}"]) for c in range(2 * pairs)]
+            slope[i] = [2 * coordinate[f"slope {i} {c}"] - 1 for c in range(2 * pairs)]
+            turn[i] = [_turn(coordinate[f"turn {i} {c}"]) for c in range(pairs)]
+        if Assumption.COCOERCIVE_OPERATOR in assumed:
+            # Where a turn meets no curvature there is no such constant.
+            turned = np.tile(turn != 0, 2)
+            curvature = np.where(turned, np.maximum(curvature, 1 / _WIDE), curvature)
+        if Assumption.STRONGLY_MONOTONE_OPERATOR in assumed:
+            curvature = np.maximum(curvature, 1 / _WIDE)
+        if not curvature.any() and not turn.any():
+            turn[:, 0] = 1.0
+        spread = _factor(coordinate["spread"])
+        slope = slope.mean(axis=0) + spread * (slope - slope.mean(axis=0))
+        # Without curvature and turn a slope has no zero: as if it were not there.
+        flat = (curvature.mean(axis=0) == 0) & (np.tile(turn.mean(axis=0), 2) == 0)
+        slope[:, flat] = 0.0
+
+        def diagonal(values: Array) -> Array:
+            return values[:, :, None] * np.eye(pairs)
+
+        over_x, over_y = np.split(curvature, 2, axis=1)
+        return MinMax(diagonal(over_x), diagonal(turn), diagonal(over_y), slope[:, :pairs], slope[:, pairs:])
+
     def _settings(self, coordinate: Mapping[str, float]) -> dict[str, Any]:
         statement, roles = self.statement, self.statement.vocabulary.run
         most_steps, most_rounds = self.reach
@@ -854,6 +938,7 @@ class InstanceFamily:
             "rounds": max(_whole(coordinate["rounds"], most_rounds), self._fewest_rounds),
         }
         given: dict[str, Any] = {roles[role]: value for role, value in values.items() if role in roles}
+        given |= steps_of_method(statement)
         given = {k: v for k, v in given.items() if k not in statement.settings}
         if self._steps_of_each:
             steps = [given.pop(roles["local_steps"])]
@@ -1084,6 +1169,13 @@ def _share(x: float, graph: Graph) -> float:
 def _coupling(x: float) -> float:
     """0, then linear to nearly 1, with which a Hessian is nearly singular."""
     return 0.0 if x < 0.3 else 0.999 * (x - 0.3) / 0.7
+
+
+def _turn(x: float) -> float:
+    """1 from the edge on, -1 below 0.1, and in between 0 and then logarithmic from 1e-3."""
+    if x < 0.1:
+        return -1.0
+    return 0.0 if x < 0.2 else 1.0 if x > _EDGE else _WIDE ** ((x - _EDGE) / (_EDGE - 0.2))
 
 
 def _factor(x: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bounds.statement import Assumption, Statement
 from ratecheck.falsification.instance_families import InstanceFamily
-from ratecheck.settings.applicability import method_of
+from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.convexity import any_sign, assumes_convexity
 
 
@@ -39,8 +39,9 @@ def _kind(statement: Statement, family: InstanceFamily) -> str:
         return f"{convex}functions with {family.shape.kinks} kinks, without noise"
     if family.shape.continued:
         return "functions of any curvature where the run is, without noise"
-    if family.shape.opposed:
-        return "quadratics with clients that are not convex"
+    if family.shape.saddle or family.shape.opposed:
+        saddles = "quadratic min-max problems of pairs of variables"
+        return saddles if family.shape.saddle else "quadratics with clients that are not convex"
     return "quadratics" if method_of(statement) is not None else "vectors"
 
 
@@ -63,7 +64,7 @@ def _sizes(statement: Statement, families: Sequence[InstanceFamily], *, run: boo
         most = [max(each) for each in zip(*(family.reach for family in families), strict=True)]
         for role, limit in zip(("local_steps", "rounds"), most, strict=True):
             name = roles.get(role)
-            if name is not None and name not in statement.settings:
+            if name is not None and name not in {*statement.settings, *steps_of_method(statement)}:
                 parts.append(f"{name} = {fixed[name]:g}" if name in fixed else f"{name} to {limit:g}")
     return ", ".join(parts)
 
@@ -84,6 +85,8 @@ def _missed(statement: Statement, families: Sequence[InstanceFamily]) -> list[st
         found.append("functions that do not split into coordinates, but for quadratics")
     else:
         found.append("functions that are not quadratic")
+    if any(family.shape.saddle for family in families):
+        found.append("operators that are neither affine nor gradients, and pairs that do not split")
     if Assumption.DISSIMILARITY in statement.assumptions:
         found.append("unequal curvatures with noise")
     method = method_of(statement)

@@ -16,7 +16,7 @@ from bounds.symbols import Quantity, Role
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Graph, Participation, Trace, Uniform
-from ratecheck.problems import Piecewise, PiecewiseSamples, Quadratic
+from ratecheck.problems import MinMax, Piecewise, PiecewiseSamples, Quadratic
 from ratecheck.settings.applicability import every_participation
 from ratecheck.settings.setting import DEFAULTS, resolve
 from ratecheck.stepsizes.choose import INDEPENDENT
@@ -40,6 +40,10 @@ _WEIGHTS = "p"
 # Graphs with a name in the place of a mixing matrix; from which ||W - 11'/n||_2 on clients do not come together.
 _NAMED = ("complete", "path", "ring", "star")
 _APART = 0.9999
+# Of what couples two kinds of variables, with any entries.
+_COUPLING = "B"
+# The matrices and the linear terms of problems whose units may be changed.
+_IN_UNITS = {Quadratic: (("H",), ("g",)), MinMax: (("A", "B", "C"), ("a", "c"))}
 # Binary digits to which numbers are rounded.
 _DIGITS = (1, 2, 3, 4, 6, 8, 12)
 
@@ -331,6 +335,8 @@ def _without_variable(instance: Instance, c: int) -> Instance:
         changed = {name: np.delete(array, c, axis=1) for name, array in arrays(instance).items()}
         start = {k: np.delete(np.asarray(v), c) if k == "x0" else v for k, v in instance.start.items()}
         return replace(with_arrays(instance, changed), start=start)
+    if isinstance(problem, MinMax):
+        return _without_pair(instance, problem, c)
     if not isinstance(problem, Quadratic) or problem.d == 1:
         raise InputError("no variable to leave out")
     H, g = (np.delete(array, c, axis=1) for array in (problem.H, problem.g))
@@ -343,6 +349,22 @@ def _without_variable(instance: Instance, c: int) -> Instance:
     block, own = ("x0", c) if c < problem.d_u else ("v0", c - problem.d_u)
     start = {k: np.delete(np.asarray(v), own, axis=-1) if k == block else v for k, v in instance.start.items()}
     return replace(instance, problem=smaller, given=given, start=start)
+
+
+def _without_pair(instance: Instance, problem: MinMax, c: int) -> Instance:
+    """Without coordinate c, of x or of y; of each one is left."""
+    over_x = c < problem.d_x
+    if (problem.d_x if over_x else problem.d_y) == 1:
+        raise InputError("no variable to leave out")
+    own, found = c - (0 if over_x else problem.d_x), arrays(instance)
+    curved, linear = ("A", "a") if over_x else ("C", "c")
+    changed = {
+        curved: np.delete(np.delete(found[curved], own, axis=1), own, axis=2),
+        linear: np.delete(found[linear], own, axis=1),
+        "B": np.delete(found["B"], own, axis=1 if over_x else 2),
+    }
+    start = {k: np.delete(np.asarray(v), c) if k == "x0" else v for k, v in instance.start.items()}
+    return replace(with_arrays(instance, changed), start=start)
 
 
 def straight(state: ShrinkingState) -> None:
@@ -379,15 +401,14 @@ def units(state: ShrinkingState) -> None:
 
     Every number is multiplied as its scaling degrees say (`bounds.symbols`).
     """
-    if isinstance(state.instance.problem, Quadratic):
+    if isinstance(state.instance.problem, (*_IN_UNITS,)):
         for of_functions in (True, False):
             state.offer(partial(_in_units, functions=of_functions))
 
 
 def _in_units(instance: Instance, *, functions: bool) -> Instance:
-    problem = instance.problem
-    assert isinstance(problem, Quadratic)
-    size = float(np.abs(problem.H if functions else problem.g).max())
+    found, (matrices, linear) = arrays(instance), _IN_UNITS[type(instance.problem)]
+    size = max(float(np.abs(found[name]).max()) for name in (matrices if functions else linear))
     if size == 0.0:
         raise InputError("nothing to measure by")
     # f -> a f and x -> c x take H to a H/c^2 and g to a g/c.
@@ -398,8 +419,8 @@ def _in_units(instance: Instance, *, functions: bool) -> Instance:
         factor = 1.0 if quantity is None else a**quantity.f_degree * c**quantity.x_degree
         given[name] = (np.asarray(value) * factor).tolist()
     start = {name: np.asarray(value) * c for name, value in instance.start.items()}
-    changed = Quadratic(problem.H * (a / c**2), problem.g * (a / c), problem.d_u)
-    return replace(instance, problem=changed, given=given, start=start)
+    changed = {name: found[name] * (a / c**2) for name in matrices} | {name: found[name] * (a / c) for name in linear}
+    return replace(with_arrays(instance, changed), given=given, start=start)
 
 
 def problem_numbers(state: ShrinkingState) -> None:
@@ -409,16 +430,17 @@ def problem_numbers(state: ShrinkingState) -> None:
         for value in sorted({*np.ravel(array).tolist()}, key=lambda x: (-bits(x), x)):
             _simplify(state, value, partial(_replaced, name=name, old=value))
         for place in np.ndindex(*array.shape):
-            if _of_matrices(state.instance, array) and place[1] > place[2]:
+            if _of_matrices(state.instance, name) and place[1] > place[2]:
                 continue
             value = float(arrays(state.instance)[name][place])
             _simplify(state, value, partial(_placed, name=name, place=place))
 
 
-def _of_matrices(instance: Instance, array: Array) -> bool:
-    """Whether it holds a symmetric matrix for every client."""
+def _of_matrices(instance: Instance, name: str) -> bool:
+    """Whether an array holds a symmetric matrix for every client; couplings of x and y may be square, too."""
+    array = arrays(instance)[name]
     square = array.ndim == 3 and array.shape[1] == array.shape[2]
-    return square and not isinstance(instance.problem, _BENT)
+    return square and name != _COUPLING and not isinstance(instance.problem, _BENT)
 
 
 def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance:
@@ -429,7 +451,7 @@ def _replaced(instance: Instance, new: float, name: str, old: float) -> Instance
 def _placed(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
     array = arrays(instance)[name]
     array[place] = new
-    if _of_matrices(instance, array):
+    if _of_matrices(instance, name):
         array[place[0], place[2], place[1]] = new
     return with_arrays(instance, {name: array})
 

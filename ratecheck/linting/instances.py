@@ -11,7 +11,7 @@ from ratecheck.falsification.falsify import Budget, Falsified, falsify_to_the_en
 from ratecheck.linting.draws import Draws
 from ratecheck.linting.finding import Finding, Found, Level, NotChecked, at
 from ratecheck.outcome import Outcome
-from ratecheck.settings.applicability import method_of
+from ratecheck.settings.applicability import method_of, steps_of_method
 from ratecheck.settings.defaults import completed
 from ratecheck.verification.negative_bounds import impossible
 from ratecheck.verification.verdict import Verdict
@@ -64,6 +64,7 @@ def _runs(statement: Statement) -> Found:
     for rounds in _ROUNDS:
         given = {run["rounds"]: rounds} if "rounds" in run else {}
         given |= {run["local_steps"]: _STEPS} if "local_steps" in run else {}
+        given |= steps_of_method(statement)
         given = {name: value for name, value in given.items() if name not in statement.settings}
         try:
             inputs = completed(statement, None, given)

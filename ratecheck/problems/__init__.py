@@ -5,6 +5,7 @@ from ratecheck.problems.bilevel_samples import BilevelSamples
 from ratecheck.problems.constants import Certificate, Constant, Constants
 from ratecheck.problems.formulas import from_sympy
 from ratecheck.problems.logistic import Logistic
+from ratecheck.problems.minmax import MinMax
 from ratecheck.problems.moreau import Moreau
 from ratecheck.problems.piecewise import Piecewise
 from ratecheck.problems.piecewise_samples import PiecewiseSamples
@@ -20,6 +21,7 @@ __all__ = [
     "Constant",
     "Constants",
     "Logistic",
+    "MinMax",
     "Moreau",
     "Piecewise",
     "PiecewiseSamples",

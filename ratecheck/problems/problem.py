@@ -93,6 +93,8 @@ class Problem(ABC):
     affine: ClassVar[bool] = False
     # Whether the oracle is one of the kernels': False for a `CalledOracle`.
     compiled: ClassVar[bool] = True
+    # Whether what the oracle answers is the gradient of a function; else it is an operator, which has no values.
+    potential: ClassVar[bool] = True
     # Samples that a local step draws; None where gradients are full.
     batch: int | None = None
 

@@ -32,6 +32,12 @@ def method_of(statement: Statement) -> Method | None:
     return METHODS[method.exact] if method.exact and "local_steps" not in statement.vocabulary.run else method
 
 
+def steps_of_method(statement: Statement) -> dict[str, float]:
+    """The number of local steps that the statement's method takes, by symbol, where there is only one."""
+    name, method = statement.vocabulary.run.get("local_steps"), method_of(statement)
+    return {} if name is None or method is None or "K" not in method.fixed else {name: method.fixed["K"]}
+
+
 def every_participation(statement: Statement) -> bool:
     """Whether the statement is about every participation by itself: it assumes no law of it, and averages over nothing.
 

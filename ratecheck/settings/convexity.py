@@ -10,7 +10,13 @@ from ratecheck.settings.setting import wanted
 
 # Constants that only functions with a minimiser have.
 _OF_MINIMUM = {"distance2_0", "strong_convexity", "minimiser_heterogeneity"}
-_CONVEX = frozenset({Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY})
+_CONVEX = frozenset(
+    {
+        Assumption.CONVEXITY, Assumption.STRONG_CONVEXITY, Assumption.CLIENTS_STRONG_CONVEXITY,
+        # Of gradients these say the same.
+        Assumption.MONOTONE_OPERATOR, Assumption.COCOERCIVE_OPERATOR, Assumption.STRONGLY_MONOTONE_OPERATOR,
+    }
+)  # fmt: skip
 # What gives f a minimum and says nothing of single clients.
 OF_F = frozenset({Assumption.STRONG_CONVEXITY, Assumption.POLYAK_LOJASIEWICZ})
 

@@ -12,9 +12,11 @@ from bounds.statement import Assumption, Statement, number
 from bounds.symbols import Role, Vocabulary
 from ratecheck.algorithms import METHODS
 from ratecheck.certification.certified_constants import NOISE
+from ratecheck.certification.uncertified import of_operators, takes_partial_gradients
 from ratecheck.errors import InputError, did_you_mean
-from ratecheck.problems import Problem
+from ratecheck.problems import MinMax, Problem
 from ratecheck.problems.build import build, features, own_clients, parameters
+from ratecheck.settings.applicability import steps_of_method
 from ratecheck.settings.feasible_defaults import inside
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
@@ -67,7 +69,10 @@ def kind_of(statement: Statement) -> str:
     """The first kind of problem that the method is about; of a statement without one, that of its paper's first."""
     names = (statement.algorithm, *(each.algorithm for each in bounds.siblings(statement)))
     method = METHODS.get(next((name for name in names if name is not None), ""))
-    return "quadratic" if method is None else method.algorithm.default_problem
+    kind = "quadratic" if method is None else method.algorithm.default_problem
+    # What follows operators follows gradients as well, and what does not say so is no statement about operators.
+    functions = kind == MinMax.kind and not (of_operators(statement) or takes_partial_gradients(statement))
+    return "quadratic" if functions else kind
 
 
 def _clients(statement: Statement, given: Mapping[str, Any]) -> float:
@@ -119,7 +124,7 @@ def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
     values = {symbol: DEFAULTS[role] for role, symbol in vocabulary.run.items() if role in DEFAULTS}
     if "clients" in vocabulary.run:
         values[vocabulary.run["clients"]] = float(problem.n)
-    values |= _participants(statement, problem.n)
+    values |= _participants(statement, problem.n) | steps_of_method(statement)
     for symbol, fact in vocabulary.facts.items():
         if fact in NOISE:
             values[symbol] = 0.0 if _absent(fact, problem) else _NOISE

@@ -156,10 +156,12 @@ class Setting:
 
     def case(self, trace: Participation) -> CertifiedCase:
         """The problem, the run and this participation, for which constants are certified."""
-        samples = Assumption.EVERY_SAMPLE in self.statement.assumptions
+        assumed = self.statement.assumptions
+        samples, cocoercive = (each in assumed for each in (Assumption.EVERY_SAMPLE, Assumption.COCOERCIVE_OPERATOR))
         return CertifiedCase(
-            self.problem, trace, self.rounds or None, self.noise, self.parameters, self.start, self._work, samples
-        )
+            self.problem, trace, self.rounds or None, self.noise, self.parameters, self.start, self._work, samples,
+            cocoercive,
+        )  # fmt: skip
 
     @cached_property
     def _work(self) -> Work:

@@ -120,4 +120,4 @@ def models_per_round(curve: Curve) -> float:
     problem, once = problem_of(curve), _cost(curve.algorithm)
     sizes = problem.layout
     numbers = sum(count * sizes[block] for way in (once.received, once.sent) for block, count in way.items())
-    return participation_of(curve, problem.n).rate * problem.n * numbers / sum(sizes.values())
+    return participation_of(curve, problem.n).rate * problem.n * numbers / problem.d

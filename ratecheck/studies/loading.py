@@ -237,7 +237,8 @@ def _step_sizes(run: RunSetting, where: str) -> dict[str, float]:
         method.resolve(sizes, 1)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    return {**method.fixed, **sizes}
+    # A number of local steps is no step size, and is checked where the run is put together.
+    return {**{name: value for name, value in method.fixed.items() if name != "K"}, **sizes}
 
 
 # Claims

@@ -21,7 +21,8 @@ from ratecheck.engines.rigorous.mean_field import RECORDED
 from ratecheck.errors import BeyondFloatsError, NoValueError
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Graph, Participation
-from ratecheck.problems import BilevelSamples, Constant, Piecewise, PiecewiseSamples
+from ratecheck.problems import BilevelSamples, Constant, MinMax, Piecewise, PiecewiseSamples
+from ratecheck.problems.minmax import NO_ZERO
 from ratecheck.settings import measured as quantities
 from ratecheck.settings.applicability import within
 from ratecheck.settings.on_trace import OnTrace, step_values
@@ -127,6 +128,8 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
         reason := _no_minimum(ready.problem, setting, ready)
     ):
         return reason
+    if not setting.problem.potential:
+        return _of_operator(setting, ready)
     if unknown := sorted(() if setting.problem.minimum_known else setting.recorded & OF_MINIMUM):
         where = "on quadratic and piecewise problems, and where it is proved"
         return f"{', '.join(unknown)} is measured where the minimum is known: {where}"
@@ -136,6 +139,23 @@ def _outside(setting: Setting, ready: setup.Setup) -> str | None:
     norm = float(np.linalg.norm(ready.point[0, ready.block_of == block]))
     r = float(ready.step_sizes["r"])
     return None if norm <= r else f"the start has a norm of {norm:.6g}, outside the ball of radius r={r:.6g}"
+
+
+def _of_operator(setting: Setting, ready: setup.Setup) -> str | None:
+    """Why something is not measured of an operator that is no gradient, such as a gap."""
+    known = recorded(ready)
+    followed = {*known, *(f"{head}:{name}" for head in ("change", "largest") for name in known)}
+    if unknown := sorted(setting.recorded - followed):
+        # Of several symbols the first: the others are those of other rounds.
+        symbols = {fact: name for name, fact in reversed(setting.statement.vocabulary.facts.items())}
+        listed = ", ".join(symbols.get(name, name) for name in unknown)
+        return (
+            f"{listed} is not measured on a {ready.problem.kind} problem, whose oracle answers with an operator that "
+            f"has no values: {', '.join(symbols.get(name, name) for name in known)} are"
+        )
+    if isinstance(ready.problem, MinMax) and ready.problem.zero is None and "distance2" in setting.recorded:
+        return f"there is no distance to a zero: {NO_ZERO}"
+    return None
 
 
 def _no_minimum(problem: Piecewise | PiecewiseSamples, setting: Setting, ready: setup.Setup) -> str | None:

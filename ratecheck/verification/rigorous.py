@@ -23,6 +23,7 @@ from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import semidefinite
 from ratecheck.certification.certified_constants import NOISE
 from ratecheck.certification.exact_constants import Proved, participations
+from ratecheck.certification.exact_operators import ProvedOperator
 from ratecheck.certification.exact_piecewise import ProvedPiecewise
 from ratecheck.certification.uncertified import unmet
 from ratecheck.engines.rigorous.mean_field import MeanFieldRun
@@ -30,7 +31,7 @@ from ratecheck.engines.rigorous.moments import RigorousRun, vectors
 from ratecheck.engines.rigorous.piecewise_runs import PiecewiseRun
 from ratecheck.outcome import Outcome
 from ratecheck.participation import Participation, Trace
-from ratecheck.problems import Piecewise, PiecewiseSamples, Problem, Quadratic
+from ratecheck.problems import MinMax, Piecewise, PiecewiseSamples, Problem, Quadratic
 from ratecheck.settings.applicability import certifiable, foreign, step_source, unlike
 from ratecheck.settings.measured import counts_rounds, measured
 from ratecheck.settings.setting import Options, Setting, resolve
@@ -97,9 +98,9 @@ def _setting(instance: Instance, options: Options) -> Setting:
     return resolve(statement, instance.problem, instance.participation, instance.given, options, instance.start)
 
 
-def followed(problem: Problem) -> Quadratic | Piecewise | PiecewiseSamples | None:
+def followed(problem: Problem) -> Quadratic | MinMax | Piecewise | PiecewiseSamples | None:
     """The problem in the form in which runs on it are followed rigorously; None where it has none."""
-    return problem if isinstance(problem, (Piecewise, PiecewiseSamples)) else problem.quadratic
+    return problem if isinstance(problem, (MinMax, Piecewise, PiecewiseSamples)) else problem.quadratic
 
 
 def not_followed(problem: Problem) -> Proof:
@@ -150,7 +151,7 @@ class _Exactly:
     """
 
     setting: Setting
-    problem: Quadratic | Piecewise | PiecewiseSamples
+    problem: Quadratic | MinMax | Piecewise | PiecewiseSamples
     limit: float
     rational: bool = False
 
@@ -229,7 +230,7 @@ class _Exactly:
         if isinstance(problem, PiecewiseSamples):
             # What comes after the last round that counts is not followed.
             return _OUTCOME * (self.rounds - 1) * 2.0 ** min(self._steps // self.rounds + 1, 64)
-        coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.H)
+        coupled = any(np.any(H - np.diag(np.diagonal(H))) for H in problem.operator()[0])
         together = problem.d if coupled else 1
         size = 1 + together * (len(algorithm.server) + problem.n * len(algorithm.client))
         products = float(T) * _terms(trace) * size**3
@@ -357,6 +358,9 @@ class _Exactly:
         }
         if isinstance(self.problem, (Piecewise, PiecewiseSamples)):
             return ProvedPiecewise(problem=self.problem, **rest)
+        if isinstance(self.problem, MinMax):
+            cocoercive = Assumption.COCOERCIVE_OPERATOR in self.setting.statement.assumptions
+            return ProvedOperator(problem=self.problem, cocoercive=cocoercive, **rest)
         return Proved(problem=self.problem, **rest)
 
     def _weights(self) -> list[Fraction]:

@@ -28,7 +28,7 @@ from ratecheck.certification.certified_constants import COUNTED, NOISE
 from ratecheck.certification.trajectory_constants import BEYOND
 from ratecheck.errors import InputError
 from ratecheck.participation import Bernoulli, Graph, Trace, Uniform
-from ratecheck.problems import BilevelSamples, Piecewise, PiecewiseSamples
+from ratecheck.problems import BilevelSamples, MinMax, Piecewise, PiecewiseSamples, Problem
 from ratecheck.problems.scalar_function import ScalarFunction
 from ratecheck.settings.setting import default_graph
 from ratecheck.verification import rigorous
@@ -340,6 +340,23 @@ def _functions(instance: Instance, style: _Style) -> list[str]:
         names = _named("x", problem.d, style)
         written = [_separable(curves, names, style) for curves in problem.curves]
         return _together("f", _arguments(names, written), written, style)
+    if isinstance(problem, MinMax):
+        return _saddles(problem, style)
+    return _quadratics(problem, style)
+
+
+def _saddles(problem: MinMax, style: _Style) -> list[str]:
+    """The functions that are minimised over x and maximised over y."""
+    names = [*_named("x", problem.d_x, style), *_named("y", problem.d_y, style)]
+    written = [
+        _quadratic(np.block([[A, B], [B.T, -C]]), np.concatenate([a, -c]), names, style)
+        for A, B, C, a, c in zip(problem.A, problem.B, problem.C, problem.a, problem.c, strict=True)
+    ]
+    return _together("f", _arguments(names, written), written, style)
+
+
+def _quadratics(problem: Problem, style: _Style) -> list[str]:
+    """The quadratics of a problem that has the form of some; of another one its name."""
     if problem.quadratic is None:
         return [
             style.words(f"a {problem.kind} problem with {problem.sizes}").rstrip()

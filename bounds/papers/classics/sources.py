@@ -192,3 +192,28 @@ NUTINI: Numbered = partial(
     "Nutini, Schmidt, Laradji, Friedlander, Koepke (2015)",
     "Coordinate descent converges faster with the Gauss-Southwell rule than random selection",
 )
+FACCHINEI_PANG: Numbered = partial(
+    printed, "Facchinei, Pang (2003)", "Finite-Dimensional Variational Inequalities and Complementarity Problems"
+)
+KORPELEVICH: Numbered = partial(
+    printed, "Korpelevich (1976)", "The extragradient method for finding saddle points and other problems"
+)
+POPOV: Numbered = partial(
+    printed, "Popov (1980)", "A modification of the Arrow-Hurwicz method for search of saddle points"
+)
+GIDEL: Numbered = partial(
+    printed,
+    "Gidel, Berard, Vignoud, Vincent, Lacoste-Julien (2019)",
+    "A variational inequality perspective on generative adversarial networks",
+)
+GORBUNOV_EXTRAGRADIENT: Numbered = partial(
+    printed,
+    "Gorbunov, Loizou, Gidel (2022)",
+    "Extragradient method: O(1/K) last-iterate convergence for monotone variational inequalities and connections with "
+    "cocoercivity",
+)
+ZHANG_ALTERNATING: Numbered = partial(
+    printed,
+    "Zhang, Wang, Lessard, Grosse (2022)",
+    "Near-optimal local convergence of alternating gradient descent-ascent for minimax optimization",
+)

@@ -16,7 +16,7 @@ import numpy as np
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
 from ratecheck.algebra.linear_algebra import Entries, definite, inverse
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, U, V, Variables
+from ratecheck.algorithms.algorithm import Algorithm, Group, LinearMaps, Variables
 from ratecheck.algorithms.asking import MethodError, exactly
 
 
@@ -60,9 +60,12 @@ def exact_answer(function: Callable[..., Any], *arguments: Any) -> Any:
 class LinearForms:
     """The forms of an algorithm on n quadratics with ``H`` (n, d, d) and ``g`` (n, d), all exact.
 
-    The first ``shared`` coordinates are those of u; ``given`` has what the algorithm's functions receive as ``p``, per
-    client, without m and delay.
+    The first ``shared`` coordinates are those of the method's first block, u or x; ``given`` has what the algorithm's
+    functions receive as ``p``, per client, without m and delay. Where H_i x - g_i is no gradient, H_i need not be
+    symmetric and there are no values: ``potential`` is false then.
     """
+
+    potential = True
 
     def __init__(
         self, algorithm: Algorithm, H: Sequence[Entries], g: Entries, shared: int,
@@ -70,8 +73,7 @@ class LinearForms:
     ) -> None:  # fmt: skip
         self.algorithm, self.H, self.g, self.given = algorithm, H, g, given
         self.n, self.d = g.shape
-        counts = {U: shared, V: self.d - shared}
-        self.sizes = {block: counts[block] for block in algorithm.blocks}
+        self.sizes = dict(zip(algorithm.blocks, (shared, self.d - shared), strict=False))
         self.server, self.client, self.local = (
             self.length(group) for group in (algorithm.server, algorithm.client, algorithm.local)
         )

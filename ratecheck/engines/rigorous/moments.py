@@ -25,14 +25,14 @@ import numpy as np
 
 from ratecheck.algebra.ball import EXACT, Ball, Entries, stacked
 from ratecheck.algebra.enclosure import Enclosure, Number, UndecidedError
-from ratecheck.algebra.linear_algebra import definite, inverse, rationals
+from ratecheck.algebra.linear_algebra import definite, rationals, zero_of
 from ratecheck.algorithms import Method
-from ratecheck.algorithms.algorithm import TermOver, U
+from ratecheck.algorithms.algorithm import TermOver, V
 from ratecheck.engines.rigorous.linear_forms import LinearForms, exact_answer, exact_parameters, units, zeros
 from ratecheck.engines.rigorous.round_forms import MomentMap, RoundForms, mixed, of_a_round
 from ratecheck.participation import Participation
 from ratecheck.participation.law import Clients, RoundLaw, Weighted
-from ratecheck.problems import Problem, Quadratic
+from ratecheck.problems import MinMax, Problem, Quadratic
 
 # Sets of participants that are enumerated, entries of the second moment whose map is squared, rounds one by one.
 _MOST_SETS, _LARGEST, _MOST_ROUNDS = 256, 200, 20_000
@@ -49,8 +49,9 @@ class RigorousRun:
     """A run in exact numbers.
 
     ``H`` (n, d, d), ``g`` (n, d) and ``start`` (n, d) hold rationals, ``variances`` (d,) those of the noise per
-    coordinate; the first ``shared`` coordinates are those of u. ``parameters`` has what the algorithm's functions
-    receive as ``p``, per client, without m and delay.
+    coordinate; the first ``shared`` coordinates are those of the method's first block. ``parameters`` has what the
+    algorithm's functions receive as ``p``, per client, without m and delay. H_i x - g_i is a gradient where
+    ``potential`` says so, and otherwise H_i need not be symmetric.
     """
 
     method: Method
@@ -63,6 +64,7 @@ class RigorousRun:
     T: int
     trace: Participation
     parameters: tuple[Mapping[str, Number], ...]
+    potential: bool = True
 
     @staticmethod
     def of(
@@ -81,10 +83,11 @@ class RigorousRun:
         ``noise`` has the totals sigma_u and sigma_v, ``step_sizes`` those of `Method.resolve`, a list where one differs
         by client; a default may be missing. Raises `UndecidedError` for problems that are no quadratics.
         """
-        quadratic = problem.quadratic
-        if quadratic is None:
+        affine = problem if isinstance(problem, MinMax) else problem.quadratic
+        if affine is None:
             raise UndecidedError(f"runs on a {problem.kind} problem are not followed rigorously")
-        n, d_u, d_v = problem.n, quadratic.d_u, quadratic.d_v
+        n, d_u, d_v = problem.n, affine.d_u, affine.d_v
+        M, c = affine.operator()
         u = np.zeros(d_u) if start.get("x0") is None else start["x0"]
         v = np.zeros((n, d_v)) if start.get("v0") is None else start["v0"]
         points = np.concatenate(
@@ -96,8 +99,8 @@ class RigorousRun:
             for _ in range(size)
         ]
         return RigorousRun(
-            method, rationals(quadratic.H), rationals(quadratic.g), d_u, rationals(points), variances, K, T, trace,
-            exact_parameters(method, n, K, step_sizes),
+            method, rationals(M), rationals(c), affine.layout[method.algorithm.blocks[0]], rationals(points), variances,
+            K, T, trace, exact_parameters(method, n, K, step_sizes), problem.potential,
         )  # fmt: skip
 
     def averages(self, names: Sequence[str], bits: int) -> dict[str, Enclosure]:
@@ -148,7 +151,7 @@ class RigorousRun:
         d = len(self.g[0])
         groups = [{a} for a in range(d)]
         for a, b in itertools.combinations(range(d), 2):
-            if any(H[a, b] != 0 for H in self.H):
+            if any(H[a, b] != 0 or H[b, a] != 0 for H in self.H):
                 one, two = (next(group for group in groups if c in group) for c in (a, b))
                 if one is not two:
                     groups.remove(two)
@@ -164,6 +167,7 @@ class _Part(LinearForms):
         shared = sum(c < run.shared for c in coordinates)
         super().__init__(run.method.algorithm, H, run.g[:, coordinates], shared, run.parameters)
         self.run, self.bits, self.start = run, bits, run.start[:, coordinates]
+        self.potential = run.potential
         self.variances = [run.variances[c] for c in coordinates]
         self.fixed = run.trace.fixed(run.T)
         self._laws: dict[tuple[Any, ...], MomentMap] = {}
@@ -336,13 +340,20 @@ class _Part(LinearForms):
                     for factor, term in zip(factors, terms, strict=True):
                         Q = Q + factor / n * term.left.T.dot(term.right)
                 else:
-                    # f_i = <x, grad f_i(x) - g_i>/2
-                    for i, factor in enumerate(factors):
-                        lowered = gradients[i] + zeros(*gradients[i].shape)
-                        lowered[:, -1] = lowered[:, -1] - self.g[i]
-                        Q = Q + factor / (2 * n) * points[i].T.dot(lowered)
+                    Q = Q + self._values(factors, points, gradients)
             found[name] = Ball.of((Q + Q.T) * Fraction(1, 2), self.bits)
         return found
+
+    def _values(self, factors: Sequence[Number], points: list[Entries], gradients: list[Entries]) -> Entries:
+        """(1/n) sum_i factor_i f_i at these points, where f_i = <x, grad f_i(x) - g_i>/2."""
+        if not self.potential:
+            raise UndecidedError("an operator has no values")
+        Q = zeros(self.size, self.size)
+        for i, (factor, point) in enumerate(zip(factors, points, strict=True)):
+            lowered = gradients[i] + zeros(*gradients[i].shape)
+            lowered[:, -1] = lowered[:, -1] - self.g[i]
+            Q = Q + factor / Fraction(2 * self.n) * point.T.dot(lowered)
+        return Q
 
     def participant(self, names: Sequence[str], i: int) -> dict[str, Entries]:
         """What client i adds to records, and by how much a round in which it takes part moves its variables."""
@@ -378,10 +389,14 @@ class _Part(LinearForms):
     def _from_minimum(self, name: str, point: Entries) -> Ball:
         """F - inf f or ||u - u*||^2, of shared variables alone."""
         H, g = (sum(each, 0) / Fraction(self.n) + zeros(*np.shape(each[0])) for each in (self.H, self.g[:, None]))
-        if self.d != self.sizes[U] or not definite(H):
+        if not self.potential and name == "gap":
+            raise UndecidedError("an operator has no values, and no gap")
+        known = not self.sizes.get(V) and (definite(H) or not self.potential)
+        minimiser = zero_of(H, g[0]) if known else None
+        if minimiser is None:
             raise UndecidedError(f"{name} is followed rigorously for shared variables with a single minimiser only")
         away = point + zeros(*point.shape)
-        away[:, -1] = away[:, -1] - inverse(H).dot(g[0])
+        away[:, -1] = away[:, -1] - minimiser
         weight = H * Fraction(1, 2) if name == "gap" else units(self.d, 0, self.d)
         return Ball.of(away.T.dot(weight).dot(away), self.bits)
 

@@ -94,7 +94,7 @@ class RoundForms:
     ) -> None:  # fmt: skip
         self._forms, self._variances, self._K, self._bits = forms, variances, K, bits
         self._share, self._plain = share, plain
-        self._shared, self._own = slice(forms.sizes[U]), slice(forms.sizes[U], None)
+        self._shared, self._own = slice(forms.sizes.get(U, forms.d)), slice(forms.sizes.get(U, forms.d), None)
 
     def form(self, name: str, law: MomentMap) -> Ball:
         """A quantity of a round of this law; raises `UndecidedError` for one that is not followed."""
@@ -142,6 +142,8 @@ class RoundForms:
     def _values(self) -> Ball:
         """F = (1/n) sum_i (x_i' H_i x_i/2 - g_i' x_i)."""
         forms = self._forms
+        if not forms.potential:
+            raise UndecidedError("an operator has no values")
         Q = zeros(forms.size, forms.size)
         for H, g, x in zip(forms.H, forms.g, self._points, strict=True):
             lowered = H.dot(x) * Fraction(1, 2) + zeros(*x.shape)
