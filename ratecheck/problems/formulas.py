@@ -14,6 +14,8 @@ from ratecheck.problems.piecewise import Piecewise
 from ratecheck.problems.quadratic import Quadratic
 from ratecheck.problems.symbolic import Symbolic
 
+# Larger numbers leave the floats that a run computes with.
+_LARGEST = 10**100
 _SWITCHES = (sp.Abs, sp.Max, sp.Min, sp.Piecewise, sp.sign, sp.Heaviside)
 
 
@@ -69,7 +71,12 @@ def _read(f: object, i: int) -> sp.Expr:
         raise InputError(
             f"functions[{i}] is {f!r}, no SymPy expression: write sympy.sympify(...), or use sympy.symbols"
         )
-    return f.xreplace({number: sp.Rational(str(number)) for number in f.atoms(sp.Float)})
+    if f.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
+        raise InputError(f"functions[{i}] has no finite value: it is {f}")
+    found = f.xreplace({number: sp.Rational(str(number)) for number in f.atoms(sp.Float)})
+    if large := [number for number in found.atoms(sp.Rational) if abs(number) > _LARGEST]:
+        raise InputError(f"functions[{i}] has a number above 1e100 in it, {str(large[0])[:12]}...")
+    return found
 
 
 def _variables(functions: Sequence[sp.Expr], given: Sequence[sp.Symbol] | sp.Symbol | None) -> tuple[sp.Symbol, ...]:

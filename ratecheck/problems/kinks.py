@@ -54,17 +54,28 @@ def _curve(f: sp.Expr, x: sp.Symbol) -> tuple[list[sp.Rational], list[sp.Rationa
         if not more:
             break
         kinks = sorted({*kinks, *more})
-    branches = [sp.Poly(_resolved(f, x, point), x) for point in _between(kinks)]
+    resolved = [_resolved(f, x, point) for point in _between(kinks)]
+    for piece in resolved:
+        if not piece.is_polynomial(x):
+            raise InputError(f"{piece} is a piece of {f}: pieces are quadratic, with rational numbers")
+    branches = [sp.Poly(piece, x) for piece in resolved]
     for branch in branches:
         if branch.degree() > 2 or not all(number.is_Rational for number in branch.all_coeffs()):
             raise InputError(f"{branch.as_expr()} is a piece of {f}: pieces are quadratic, with rational numbers")
+    _check_joined(f, x, kinks, branches)
+    bent = [sp.Rational(branch.coeff_monomial(x**2)) * 2 for branch in branches]
+    at = next(k for k, branch in enumerate(branches) if k == len(kinks) or kinks[k] >= 0)
+    return kinks, bent, branches[at].diff(x).eval(0)
+
+
+def _check_joined(f: sp.Expr, x: sp.Symbol, kinks: Sequence[sp.Rational], branches: Sequence[sp.Poly]) -> None:
+    """Raise `InputError` where a value or a derivative jumps."""
     for kink, left, right in zip(kinks, branches, branches[1:], strict=False):
         for what, before, after in (("value", left, right), ("derivative", left.diff(x), right.diff(x))):
             if (a := before.eval(kink)) != (b := after.eval(kink)):
                 raise InputError(f"{f} is not smooth: at {x}={kink} its {what} jumps from {a} to {b}")
-    bent = [sp.Rational(branch.coeff_monomial(x**2)) * 2 for branch in branches]
-    at = next(k for k, branch in enumerate(branches) if k == len(kinks) or kinks[k] >= 0)
-    return kinks, bent, branches[at].diff(x).eval(0)
+        if (here := f.subs(x, kink)) != left.eval(kink):
+            raise InputError(f"{f} is not smooth: at {x}={kink} alone its value is {here}, not {left.eval(kink)}")
 
 
 def _between(kinks: Sequence[sp.Rational]) -> list[sp.Rational]:

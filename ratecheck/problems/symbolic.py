@@ -11,13 +11,14 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from ratecheck.algebra.boxes import KNOWN, Boxes, on_boxes
+from ratecheck.algebra.boxes import Boxes, on_boxes
 from ratecheck.algebra.whole_line import NUMERIC
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.inputs import floats, nonnegative, real
 from ratecheck.problems.constants import NO_PROOF, Certificate, Constant, Constants
 from ratecheck.problems.problem import CalledOracle, SingleLevel
+from ratecheck.problems.regular import brief, check_smooth, unknown
 from ratecheck.problems.ridges import Ridges, ridges, stable
 from ratecheck.problems.symbolic_bounds import Bounds
 
@@ -48,8 +49,8 @@ class Symbolic(SingleLevel):
     `DECLARABLE`: they are marked as such and tested, and taken where nothing better is proved.
 
     L, the infimum, strong convexity, the minimiser and the dissimilarity are proved by interval arithmetic on the whole
-    space where that ends with a bound. Raises `InputError` for other symbols in the functions, for what has no real
-    value at 0, and for a function that is not understood.
+    space where that ends with a bound. Raises `InputError` for other symbols in the functions, for what is not shown to
+    be smooth and real on the whole space, and for a function that is not understood.
     """
 
     kind: ClassVar[str] = "symbolic"
@@ -61,6 +62,8 @@ class Symbolic(SingleLevel):
         self.names = tuple(str(v) for v in variables)
         self.variables = tuple(sp.Symbol(name, real=True) for name in self.names)
         moved = dict(zip(variables, self.variables, strict=True))
+        for f in dict.fromkeys(functions):
+            check_smooth(f.xreplace(moved), self.variables)
         self.functions = tuple(stable(f.xreplace(moved)) for f in functions)
         self.n, self.d, self.d_u, self.d_v = len(functions), len(variables), len(variables), 0
         self.declared = _checked(declared or {})
@@ -71,7 +74,7 @@ class Symbolic(SingleLevel):
             try:
                 on_boxes(sp.Add(f, *sp.hessian(f, self.variables)), zero)
             except TypeError:
-                raise InputError(_unknown(f)) from None
+                raise InputError(unknown(f)) from None
         at_zero = self.value(np.zeros(self.d), np.zeros((self.n, 0)))
         if not (
             math.isfinite(at_zero) and np.isfinite(self.gradients(np.zeros(self.d), np.zeros((self.n, 0)))[0]).all()
@@ -147,7 +150,7 @@ class Symbolic(SingleLevel):
         proved = max(sizes)
         why = ""
         if not math.isfinite(proved):
-            why = f"{NO_PROOF} of a bound of the second derivatives of {_brief(self.functions[int(np.argmax(sizes))])}"
+            why = f"{NO_PROOF} of a bound of the second derivatives of {brief(self.functions[int(np.argmax(sizes))])}"
         return self._chosen("L", proved, Certificate.UPPER_BOUND, f"Hessians, by {_SPACE}", why)
 
     def _chosen(self, name: str, proved: float, kind: Certificate, reason: str, absent: str) -> Constant:
@@ -230,7 +233,7 @@ class Symbolic(SingleLevel):
     def _of_minimiser(self, start: Array) -> list[Constant]:
         minimum = self.bounds.minimum
         names = ("distance2_0", "minimiser_heterogeneity")
-        if minimum.point is None:
+        if minimum.point is None or not math.isfinite(minimum.away):
             return [Constant(name, math.inf, Certificate.ABSENT, f"{NO_PROOF} of where f is minimal") for name in names]
         away = (float(np.linalg.norm(start - minimum.point)) * (1 + 8 * _EPS) + minimum.away) ** 2
         largest = max(max(-low, high) for low, high in self.bounds.of_clients)
@@ -296,15 +299,13 @@ class Symbolic(SingleLevel):
 def _numeric(f: sp.Expr, what: Any, variables: Sequence[sp.Symbol]) -> Any:
     try:
         return sp.lambdify(variables, what, NUMERIC, cse=True)
-    except (TypeError, SyntaxError, NameError, NotImplementedError):
-        raise InputError(_unknown(f)) from None
+    except (TypeError, ValueError, SyntaxError, NameError, NotImplementedError):
+        raise InputError(unknown(f)) from None
 
 
-def _unknown(f: sp.Expr) -> str:
-    return f"{_brief(f)} is not understood: known are sums, products, rational powers and {', '.join(KNOWN)}"
-
-
-def _checked(declared: Mapping[str, float]) -> dict[str, float]:
+def _checked(declared: object) -> dict[str, float]:
+    if not isinstance(declared, Mapping) or not all(isinstance(name, str) for name in declared):
+        raise InputError(f"declared is {declared!r}: give constants by name, such as {{'L': 3}}")
     for name in declared:
         if name not in DECLARABLE:
             raise InputError(f"declared: no constant {name!r}; {did_you_mean(name, DECLARABLE)}")
@@ -313,8 +314,3 @@ def _checked(declared: Mapping[str, float]) -> dict[str, float]:
         if name != "infimum" and value < 0:
             raise InputError(f'declared: {name}={value:g} breaks "{name} >= 0"')
     return found
-
-
-def _brief(expr: sp.Expr) -> str:
-    text = " ".join(str(expr).split())
-    return text if len(text) <= 60 else text[:60] + "..."

@@ -166,7 +166,7 @@ class Bounds:
         """Of f: where it is convex by its gradient at a point that is nearly stationary, else by its parts."""
         point = self._nearly_stationary()
         values = self.value(self.whole, point)
-        low = self._below_of_parts()
+        low = self.below_of_parts()
         mu = self.of_mean[0]
         slope = self.slope(point)
         if mu > 0:
@@ -236,7 +236,7 @@ class Bounds:
                 point = moved
         return np.asarray(point, dtype=float)
 
-    def _below_of_parts(self) -> float:
+    def below_of_parts(self) -> float:
         """The sum of the infima of the parts, which no value of f is below; -inf where one has none."""
         part = self.mean
         found = [float(Boxes.around(part.constant).low)]

@@ -220,3 +220,64 @@ def test_runs_are_those_of_a_quadratic():
                 for each in (quadratic, called)]  # fmt: skip
         for name, array in runs[0].records.items():
             np.testing.assert_allclose(runs[1].records[name], array, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("f", "said"),
+    [
+        # Simplified, these have no singularity: a jump by 3 pi, kinks, and logarithms of negative numbers.
+        ((x - 3) ** 2 + 3 * sp.atan(1 / (x - 1)), "no proof was found that x - 1 is never 0"),
+        (sp.atan((x + 1) / (1 - x)) + x**2, "no proof was found that 1 - x is never 0"),
+        (sp.atan(1 / (x + y - 1)) + x**2 + y**2, "no proof was found that x + y - 1 is never 0"),
+        (x**2 + (x**2 - 1) / (x - 1), "no proof was found that x - 1 is never 0"),
+        (sp.sqrt(x**2 - 2 * x + 1) + x**2, "no proof was found that x**2 - 2*x + 1 is always positive"),
+        (x**2 - 5 * sp.sqrt(x**2 - 2 * x + 1), "no proof was found that x**2 - 2*x + 1 is always positive"),
+        (x**2 + sp.log(2 * x + 6) - sp.log(x + 3), "no proof was found that x + 3 is always positive"),
+        (sp.cbrt((x + 1) ** 3) + x**2, "no proof was found that (x + 1)**3 is always positive"),
+        (sp.sqrt(x + 2) * sp.sqrt(3 * x + 6) + sp.cos(x), "no proof was found that x + 2 is always positive"),
+        # Far away, and where the denominator is 0 without changing its sign.
+        (1 / (x - 10**5) ** 2 + x**2, "no proof was found that x - 100000 is never 0"),
+        (-sp.log(10**8 - x) + x**2, "no proof was found that 100000000 - x is always positive"),
+        (1 / (1 + sp.cos(x)), "no proof was found that cos(x) + 1 is never 0"),
+        (sp.sqrt((x - y - 1) ** 2) + x**2 + y**2, "has a kink at 0"),
+        (sp.Mod(x, 2), "is not understood"),
+        (x**3 / 0, "functions[0] has no finite value"),
+        (sp.sin(x) * 10**400, "functions[0] has a number above 1e100"),
+        # A single point, and pieces that are no polynomials.
+        (sp.Piecewise((-5, sp.Eq(x, 7)), (x**2, True)), "at x=7 alone its value is -5, not 49"),
+        (sp.Piecewise((x**2, x < 0), (5, x <= 0), (x**2, True)), "at x=0 alone its value is 5, not 0"),
+        (sp.Piecewise((sp.exp(-(x**2)), x < 1), (x, True)), "pieces are quadratic"),
+        (sp.Abs(x) ** 3 / (1 + x**2), "pieces are quadratic"),
+    ],
+)
+def test_what_is_not_smooth_everywhere_is_refused(f, said):
+    """Although a simplified form of it may be: bounds of that are about another function."""
+    with pytest.raises(rc.InputError) as caught:
+        from_sympy(f)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        sp.log(sp.exp(x) + sp.exp(y)),
+        1 / (x**2 - 2 * x + 2),
+        1 / (2 + sp.cos(x)),
+        sp.sqrt(x**2 + x * y + y**2 + 1),
+        1 / (1 + x**2 * y**2) + x**2 + y**2,
+        sp.log(2 + sp.sin(x) * sp.cos(y)),
+        sp.cbrt(1 + x**2),
+        sp.exp(x) / (1 + sp.exp(x)),
+    ],
+)
+def test_what_is_smooth_everywhere_is_shown_to_be(f):
+    """By the signs of its parts, or by a lower bound of what stands under a root, in a logarithm or below."""
+    assert isinstance(from_sympy(f), Symbolic)
+
+
+@pytest.mark.parametrize("declared", [["L"], 3, {1: 2}])
+def test_constants_are_declared_by_name(declared):
+    """One line for anything else."""
+    with pytest.raises(rc.InputError, match="give constants by name, such as"):
+        from_sympy(x**4 / (1 + x**2), declared=declared)

@@ -10,9 +10,9 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.ASSUMPTION,
         wrong="The participation may be random and part of the history; Lemma B.1 and eqs. (24) and (63) need it to be"
         " independent of the gradients' noise, which is not stated.",
-        meant="E is the expectation over the stochastic gradients with the sequence S_t given beforehand, as Appendix B"
-        " may be read. The bounds then stand for every sequence that is fixed, or drawn independently of the"
-        " noise.",
+        meant="E is the expectation over the stochastic gradients, as the notation of Section 1 has it, with the"
+        " sequence S_t given beforehand, as Appendix B may be read. The bounds then stand for every sequence that is"
+        " fixed, or drawn independently of the noise.",
         changes=("fedsum/theorem-4.1", "fedsum/corollary-4.1", "fedsum/theorem-g.1", "fedsum/lemma-b.1"),
     ),
     Fault(

@@ -536,8 +536,9 @@ _THEOREM_2_UPDATES = (
 _THEOREM_2_PRINTED = (
     "False as printed where q(alpha_i) <= 0, see flame/lemma-1. Counterexample: one client, f = 0, L = lambda = "
     "alpha = 1, rho = 10, all variables 0, an inner solution theta = 1, so eps_max = 1: the left side is 0, the right "
-    "one -4.06. With the printed c0 it fails where q > 0 too: at the four clients of flame/lemma-1 with L = 1/1000, "
-    "all selected in one round, the right side is -14. L^{t+1} outside the sum stands for L^T. "
+    "one -18.7, of which -4.06 are the inner error. With the printed c0 it fails where q > 0 too: at the four clients "
+    "of flame/lemma-1 with L = 1/1000, all selected in one round, the right side is -14. L^{t+1} outside the sum "
+    "stands for L^T. "
 )
 
 THEOREM_2_UNBIASED = _statement(

@@ -30,7 +30,10 @@ nav ul { padding-left: 1.2rem; }
 code { font: .9em ui-monospace, monospace; }
 .wide { max-width: 100%; overflow-x: auto; margin: .6em 0; }
 .formula { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; }
-math { font-size: 1.05em; overflow-wrap: normal; }
+math {
+  font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math;
+  font-size: 1.05em; overflow-wrap: normal;
+}
 mtable.aligned > mtr > mtd { padding-left: 0; padding-right: 0; }
 mtable.aligned > mtr > mtd:first-child { text-align: right; }
 mtable.aligned > mtr > mtd:last-child { text-align: left; }

@@ -51,8 +51,8 @@ def _error(data: Data) -> Iterator[Line]:
     yield (Link(f"Erratum {first['number']}", f"e-{first['number']}"), f"{kind}, {first['place']}: {shown}")
     yield (Strong(f"What follows: {_named(first['consequence'], data)}."),)
     if others:
-        worst = data["levels"][0]
-        most = f", of them {worst['count']} {worst['what']}" if len(data["levels"]) > 1 else ""
+        worst = [f"{each['count']} {each['what']}" for each in data["levels"][:2]]
+        most = f", of them {'; '.join(worst)}" if len(data["levels"]) > 1 else ""
         yield (Link("All errata", "findings"), f": {data['counts']['errata']}{most}.")
 
 
@@ -204,7 +204,7 @@ _FALSE, _REPAIRED = Standing.FALSE.value, Standing.REPAIR.value
 _BROKEN, _PROVED = Grade.FALSE.value, Grade.PROVED.value
 _VIOLATED = Outcome.VIOLATED.value
 _MISPRINT = FaultKind.MISPRINT.text
-_PROOF_ALONE = "lines of the proof change, the statement does not"
+_PROOF_ALONE = "lines of the proof change, the statement as it is meant does not"
 
 
 def _settings(main: Mapping[str, Data]) -> Iterator[Line]:
@@ -231,17 +231,25 @@ _WITHOUT_GRAPH = "Whether the steps add up to the statement was not checked."
 _SHORT = 120
 
 
+def _in_numbers(evidence: str, erratum: Data) -> Line:
+    """The numbers that refute a step, or where they stand."""
+    if len(evidence) > _SHORT:
+        return (", with ", Link("its numbers", f"e-{erratum['number']}"), ".")
+    return (f". In numbers: {evidence}.",)
+
+
 def _check(data: Data) -> Iterator[Line]:
     for each in _violations(data):
         yield ("The counterexample to ", each["key"], ": ", Code(each["command"]), ".")
     if data["errata"]:
         first = data["errata"][0]
-        refuted = first["refutes"] or [first]
-        evidence = refuted[0]["evidence"]
-        numbers: Line = (f". In numbers: {evidence}.",)
-        if len(evidence) > _SHORT:
-            numbers = (", with ", Link("its numbers", f"e-{first['number']}"), ".")
-        yield ("The main error alone: ", Code(refuted[0]["command"]), *numbers)
+        yield ("The main error alone: ", Code(first["command"]), *_in_numbers(first["evidence"], first))
+        for refuted in first["refutes"][:1]:
+            if refuted["command"] != first["command"]:
+                yield (
+                    f"What it makes false, {_named(refuted['key'], data)}: ", Code(refuted["command"]),
+                    *_in_numbers(refuted["evidence"], first),
+                )  # fmt: skip
     if data["counts"]["steps"]:
         yield ("Every step: ", Code(data["commands"][0]["command"]), ".")
     yield (Link("All commands", "repeat"), ", also those that need nothing but Python.")

@@ -42,7 +42,8 @@ _STANDINGS: Mapping[str, str] = {
     "instances",
     "not refuted with repair": "a step that it rests on is false and has a repaired form that is not refuted; "
     "that the rest of the proof needs no more than this form is not shown by the steps",
-    "undecided": "a step that it rests on is not decided, or false without a repair that was checked",
+    "undecided": "a step that it rests on is not decided, or false without a repair that was checked, or it rests on a "
+    "statement of which there is no step",
     "false as printed": "exact numbers meet what it assumes and break what it claims",
 }
 
@@ -51,7 +52,7 @@ _BRIEFLY: Mapping[str, str] = {
     "holds as printed": "every step is proved or a textbook fact, misprints as they are meant",
     "not refuted as printed": "no step is false but for misprints, some were only tried on instances",
     "not refuted with repair": "a step is false, and its repair is not refuted",
-    "undecided": "a step is not decided, or false without a known repair",
+    "undecided": "a step is not decided or false without a known repair, or it rests on a statement without steps",
     "false as printed": "exact numbers meet what it assumes and break what it claims",
 }
 

@@ -734,11 +734,16 @@ def test_lemma_1_is_false_as_printed_even_with_a_young_parameter():
 
 @pytest.mark.parametrize("key", ["theorem-2-unbiased", "theorem-2-biased"])
 def test_theorem_2_is_false_as_printed(key):
-    """The remark's counterexample: f = 0, all variables 0, an inner solution 1 with eps = 1; 0 <= -4.06 is false."""
+    """The remark's counterexample: f = 0, all variables 0, an inner solution 1 with eps = 1; 0 <= -18.7 is false.
+
+    By hand: w_1 = 1/11, pi = 10/11, w = 2/11, so L^1 = (10/11)^2/2 - (10/11)/11 + 5/11^2 = 45/121, and L^0 = 0.
+    """
     given = {"m": 1, "s": 1, "T": 1, "alpha": 1, "lambda_": 1, "L": 1, "rho": 10, "eps_max": 1, "gamma_bar": 1}
     evaluation = STATEMENTS[key].evaluate(**given, gap=0)
     assert evaluation.applicable
     assert round(evaluation.value, 2) == -4.06
+    gap = STATEMENTS[key].evaluate(**given, gap=45 / 121).value - evaluation.value
+    assert round(evaluation.value - gap, 1) == -18.7
     assert not STATEMENTS[f"{key}-repaired"].evaluate(**given, gap=0).applicable
 
 
