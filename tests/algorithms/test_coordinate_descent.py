@@ -87,6 +87,6 @@ def changed(key, factor):
 @pytest.mark.parametrize("key", KEYS)
 def test_right_forms_stand_and_wrong_ones_fall(key):
     """A search finds nothing against the theorems, and a violation of what says twice as much."""
-    budget = Budget(evaluations=150)
+    budget = Budget(evaluations=60)
     assert search(bounds.get(key), budget).verdict.outcome is not Outcome.VIOLATED
     assert search(changed(key, sp.Rational(1, 2)), budget).verdict.outcome is Outcome.VIOLATED

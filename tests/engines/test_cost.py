@@ -57,8 +57,12 @@ def test_functions_without_coefficients_cost_the_same(name, monkeypatch):
 
 
 def test_who_takes_gradients_before_the_first_round():
-    """Scaffold's control variates start as the mean of K gradients, SAGA and EF21 remember those at the start."""
-    assert {name for name in METHODS if cost(name).at_start} == {"scaffold-p", "scaffold", "saga", "ef21"}
+    """Scaffold's control variates start as the mean of K gradients, SAGA and EF21 remember those at the start.
+
+    Line searches begin along the gradient there.
+    """
+    first = {"scaffold-p", "scaffold", "saga", "ef21", "line-search", "conjugate-gradients"}
+    assert {name for name in METHODS if cost(name).at_start} == first
 
 
 def test_methods_with_exact_inner_solutions_say_so():

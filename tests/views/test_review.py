@@ -273,7 +273,7 @@ def test_the_answers_tell_what_a_repair_changes(plain):
     number = entry["number"]
     entry["standing"] = changed["standings"][0]["standing"] = "not refuted with repair"
     cases = (
-        ([], "wrong term", "(lines of the proof change, the statement does not)"),
+        ([], "wrong term", "(lines of the proof change, the statement as it is meant does not)"),
         ([KEY], "misprint", "(a misprint in the statement is corrected)"),
         ([KEY], "wrong term", "(the statement changes)"),
     )
