@@ -31,14 +31,10 @@ def identity(size: int) -> Entries:
 
 def inverse(matrix: Entries) -> Entries:
     """The inverse of a positive definite matrix, by elimination."""
-    size = len(matrix)
-    rows = np.concatenate([matrix + Fraction(0), identity(size)], axis=1)
-    for k in range(size):
-        rows[k] = rows[k] / rows[k, k]
-        for j in range(size):
-            if j != k:
-                rows[j] = rows[j] - rows[j, k] * rows[k]
-    return rows[:, size:]
+    found = _solved(matrix, identity(len(matrix)))
+    if found is None:
+        raise ZeroDivisionError("a singular matrix has no inverse")
+    return found
 
 
 def zero_of(matrix: Entries, right: Entries) -> Entries | None:
@@ -47,8 +43,14 @@ def zero_of(matrix: Entries, right: Entries) -> Entries | None:
     >>> zero_of(rationals([[0, 2], [-1, 0]]), rationals([1, 1])).tolist()
     [Fraction(-1, 1), Fraction(1, 2)]
     """
+    found = _solved(matrix, np.reshape(right, (len(matrix), 1)))
+    return None if found is None else found[:, 0]
+
+
+def _solved(matrix: Entries, right: Entries) -> Entries | None:
+    """The only X with A X = B, by elimination; None where there is none, or several."""
     size = len(matrix)
-    rows = np.concatenate([matrix, np.reshape(right, (size, 1))], axis=1) + Fraction(0)
+    rows = np.concatenate([matrix, right], axis=1) + Fraction(0)
     for k in range(size):
         pivot = next((j for j in range(k, size) if rows[j, k] != 0), None)
         if pivot is None:
@@ -58,7 +60,7 @@ def zero_of(matrix: Entries, right: Entries) -> Entries | None:
         for j in range(size):
             if j != k and rows[j, k] != 0:
                 rows[j] = rows[j] - rows[j, k] * rows[k]
-    return rows[:, size]
+    return rows[:, size:]
 
 
 def definite(matrix: Entries) -> bool:

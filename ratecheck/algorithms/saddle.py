@@ -65,7 +65,7 @@ class Extragradient(OneStep):
         return {**local, "x": local["start"] - p["gamma_u"] * gradient[U]}
 
 
-class Optimistic(OneStep):
+class Optimistic(Extragradient):
     """Popov's method: z^{t+1} = z^t - gamma F(h^t) and h^{t+1} = z^{t+1} - gamma F(h^t), h^0 = z^0, recorded at z^t.
 
     One answer a round. The points h alone are those of optimistic gradients, h^{t+1} = h^t - 2 gamma F(h^t) +
@@ -74,18 +74,11 @@ class Optimistic(OneStep):
 
     name: ClassVar[str] = "optimistic-gradient"
     title: ClassVar[str] = "optimistic gradient method"
-    default_problem: ClassVar[str] = "minmax"
-    step_sizes: ClassVar[tuple[str, ...]] = ("gamma_u",)
     server: ClassVar[Group] = {"x": U, "ahead": U}
-    local: ClassVar[Group] = {"x": U, "start": U, "v": V}
 
     def begin(self, server: Variables, client: Variables, p: Parameters) -> Variables:
         """The operator is asked ahead."""
         return {"x": server["ahead"], "start": server["x"], "v": client["v"]}
-
-    def step(self, local: Variables, gradient: Variables, p: Parameters) -> Variables:
-        """From the server's point along the operator ahead."""
-        return {**local, "x": local["start"] - p["gamma_u"] * gradient[U]}
 
     def aggregate(self, server: Variables, total: Variables, p: Parameters) -> Variables:
         """The mean, and once more as far."""

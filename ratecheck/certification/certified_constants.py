@@ -467,7 +467,7 @@ def _convexity(case: CertifiedCase) -> Constant | None:
         return own
     least = case.problem.least_curvature
     if least is None:
-        return case._of_problem.get("convexity")  # noqa: SLF001  # part of this file
+        return None
     if least < 0:
         return Constant("convexity", math.inf, Certificate.ABSENT, f"a client has the curvature {least:.6g}")
     return Constant("convexity", least, Certificate.UPPER_BOUND, "least eigenvalue of the Hessians")

@@ -36,11 +36,12 @@ def check_declared(problem: Problem, constants: Mapping[str, Constant], start: M
     if not ((outside or declared) and isinstance(problem, SingleLevel)):
         return
     _check_start(problem, start)
-    for name, least, seen in _contradictions(problem, constants, start):
+    tried = Attempts(problem, start)
+    for name, least, seen in _contradictions(tried, constants):
         if name in constants and constants[name].value < least:
             declares = f"{type(problem).__name__} declares {name}={constants[name].value:.6g}"
             raise InputError(f"{declares}, but {seen}{_place(problem)}: {_BROKEN}")
-    for why in _too_large(problem, constants, start):
+    for why in _too_large(tried, constants):
         raise InputError(f"{type(problem).__name__} declares {why}{_place(problem)}: {_BROKEN}")
 
 
@@ -64,11 +65,8 @@ def _check_start(problem: SingleLevel, start: Mapping[str, Array]) -> None:
             raise InputError(f"{kind}: {function}{_place(problem, function)} returns NaN or infinity at the start")
 
 
-def _contradictions(
-    problem: SingleLevel, constants: Mapping[str, Constant], start: Mapping[str, Array]
-) -> Iterator[tuple[str, float, str]]:
+def _contradictions(tried: Attempts, constants: Mapping[str, Constant]) -> Iterator[tuple[str, float, str]]:
     """Names of constants, what they are at least, and why, point by point."""
-    tried = Attempts(problem, start)
     at_start = float(np.sum(tried.gradients(tried.start)[0] ** 2))
     yield "B_0", at_start * (1 - _SHARE), f"the squared gradients at the start are {at_start:.6g} in all"
     smooth = constants["L"].value if "L" in constants else 0.0
@@ -81,9 +79,8 @@ def _contradictions(
                 yield each, ratio, f"between two points a gradient changes by {ratio:.6g} times their distance"
 
 
-def _too_large(problem: SingleLevel, constants: Mapping[str, Constant], start: Mapping[str, Array]) -> Iterator[str]:
+def _too_large(tried: Attempts, constants: Mapping[str, Constant]) -> Iterator[str]:
     """Why constants are smaller than what is declared, such as strong convexity that f lacks at some points."""
-    tried = Attempts(problem, start)
     declared = {name: each.value for name, each in constants.items() if each.certificate is Certificate.DECLARED}
     mu = declared.get("strong_convexity")
     if mu is not None and (least := tried.least_bent()) < mu * (1 - _SHARE):

@@ -136,19 +136,22 @@ def _padded(term: TermMap) -> TermMap:
 
 
 def _anchor(setup: Setup) -> tuple[Array, Array]:
-    problem, nothing = setup.problem.objective, np.zeros((setup.problem.distinct, setup.problem.d))
-    if "distance2" in setup.records and isinstance(setup.problem, Piecewise):
+    nothing = np.zeros((setup.problem.distinct, setup.problem.d))
+    if "distance2" not in setup.records:
+        return nothing, nothing
+    if isinstance(setup.problem, Piecewise):
         if setup.problem.minimiser is None:
             raise InputError("there is no distance to a minimiser: f has none, or several")
         return nothing + np.array([float(x) for x in setup.problem.minimiser]), nothing
-    if "distance2" in setup.records and isinstance(setup.problem, Symbolic):
+    if isinstance(setup.problem, Symbolic):
         return nothing + np.asarray(setup.problem.minimiser), nothing
-    if "distance2" in setup.records and isinstance(setup.problem, MinMax):
+    if isinstance(setup.problem, MinMax):
         zero = setup.problem.zero
         if zero is None:
             raise InputError(f"there is no distance to a zero: {NO_ZERO}")
         return nothing + zero[0], nothing + zero[1] / _EPS
-    if "distance2" not in setup.records or problem is None:
+    problem = setup.problem.objective
+    if problem is None:
         return nothing, nothing
     found = problem.minimizer()
     if found is None:

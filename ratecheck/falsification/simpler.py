@@ -132,8 +132,8 @@ def _pattern_bits(pattern: Participation | None) -> int:
         # Clients that are away are what there is to say.
         return int((~pattern.matrix).sum())
     if isinstance(pattern, Graph):
-        edges = {*np.ravel(pattern.mixing - np.diag(pattern.mixing.diagonal())).tolist()}
-        return bits(pattern.mixes) + (0 if pattern.name else sum(map(bits, edges)))
+        shares = {*np.ravel(pattern.edges).tolist()}
+        return bits(pattern.mixes) + (0 if pattern.name else sum(map(bits, shares)))
     return sum(bits(x) for x in np.ravel(pattern.p)) if isinstance(pattern, Bernoulli) else 0
 
 
@@ -476,7 +476,7 @@ def other_numbers(state: ShrinkingState) -> None:
         for name in _NAMED:
             if state.offer(partial(_on, name=name)):
                 return
-        _simplify(state, _edge(pattern), _weighed)
+        _simplify(state, float(pattern.edges.max()), _weighed)
 
 
 def _begun(instance: Instance, new: float, name: str, place: tuple[int, ...]) -> Instance:
@@ -491,16 +491,11 @@ def _likely(instance: Instance, new: float, old: float) -> Instance:
     return replace(instance, participation=Bernoulli(np.where(p == old, new, p)))
 
 
-def _edge(graph: Graph) -> float:
-    """The largest share with which a client hears from another."""
-    return float((graph.mixing - np.diag(graph.mixing.diagonal())).max(initial=0.0))
-
-
 def _weighed(instance: Instance, new: float) -> Instance:
     """On a graph whose edges have other weights, in the same proportions, the largest being ``new``."""
     graph = instance.participation
     assert isinstance(graph, Graph)
-    return replace(instance, participation=_joined(graph.moved(new / _edge(graph))))
+    return replace(instance, participation=_joined(graph.moved(new / float(graph.edges.max()))))
 
 
 def _joined(graph: Graph) -> Graph:

@@ -90,7 +90,7 @@ class Graph(Participation):
         joined |= joined.T
         degrees = joined.sum(axis=1)
         W = np.where(joined, 1 / (1 + np.maximum(degrees[:, None], degrees[None, :])), 0.0)
-        return cls(W + np.diag(1 - W.sum(axis=1)), name, mixes)
+        return cls(_filled(W), name, mixes)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], mixes: float = 1.0) -> Graph:
@@ -109,9 +109,7 @@ class Graph(Participation):
         """
         if share == 1.0:
             return self
-        W = self.mixing * share
-        np.fill_diagonal(W, 0.0)
-        return Graph(W + np.diag(1 - W.sum(axis=1)), mixes=self.mixes)
+        return Graph(_filled(self.edges * share), mixes=self.mixes)
 
     def without(self, i: int) -> Graph:
         """The graph without client i, of which its neighbours hear what they have themselves.
@@ -121,7 +119,12 @@ class Graph(Participation):
         if not (self.mixing == self.mixing.T).all():
             raise InputError("not known for fewer clients where W is not symmetric")
         W = np.delete(np.delete(self.mixing, i, axis=0), i, axis=1)
-        return Graph(W + np.diag(1 - W.sum(axis=1)), mixes=self.mixes)
+        return Graph(_filled(W), mixes=self.mixes)
+
+    @property
+    def edges(self) -> Array:
+        """The shares W_ij, j other than i, with which clients hear from others; 0 on the diagonal."""
+        return np.where(np.eye(self.n, dtype=bool), 0.0, self.mixing)
 
     @property
     def kind_of_graph(self) -> str:
@@ -171,6 +174,11 @@ class Graph(Participation):
     def repeats(self) -> Repetition:
         """Everybody in every round."""
         return Repetition.of(np.ones((1, self.n), dtype=np.bool_))
+
+
+def _filled(W: Array) -> Array:
+    """The matrix with what its rows lack of the sum 1 added on the diagonal."""
+    return np.asarray(W + np.diag(1 - W.sum(axis=1)))
 
 
 def _torus(i: int, n: int) -> list[int]:

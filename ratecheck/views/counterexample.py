@@ -542,9 +542,8 @@ def _edges(graph: Graph, style: _Style) -> str:
     if graph.name or graph.n > _FEW_CLIENTS:
         return ""
     named: dict[float, list[str]] = {}
-    for i, j in np.argwhere(graph.mixing > 0):
-        if i != j:
-            named.setdefault(float(graph.mixing[i, j]), []).append(style.name(f"W_{i + 1}{j + 1}"))
+    for i, j in np.argwhere(graph.edges > 0):
+        named.setdefault(float(graph.edges[i, j]), []).append(style.name(f"W_{i + 1}{j + 1}"))
     shares = [style.formula(" = ".join([*names, style.given(share)])) for share, names in named.items()]
     return f"the graph with {' and '.join(shares)}" if shares else ""
 
