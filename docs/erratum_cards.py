@@ -4,30 +4,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from markdown_parts import code, plain
 
-from ratecheck.auditing.errata import Erratum
 
-
-def card(erratum: Erratum, number: int | None = None) -> Sequence[str]:
-    """The lines of a card, with its number in the paper's list where it stands in one."""
-    first, fault = erratum.first, erratum.fault
+def card(erratum: Mapping[str, Any], *, numbered: bool = True) -> Sequence[str]:
+    """The lines of a card of an erratum in a review, with its number where it stands among the paper's errata."""
+    repair = plain(erratum["repair"] or "see the repaired form")
     rows = [
-        ("printed", plain(first.claim)),
-        ("wrong", plain(fault.wrong) if fault else ""),
-        ("counterexample", plain(first.evidence)),
-        ("repair", f"{plain(first.repair or 'see the repaired form')} ({first.repaired})" if first.repaired else ""),
-        ("charitable reading", plain(fault.meant) if fault else ""),
-        ("steps", ", ".join(code(each.id) for each in erratum.findings)),
-        ("repeat it", code(f"ratecheck audit --step {first.id}")),
-        ("consequence", plain(erratum.consequence)),
+        ("printed", plain(erratum["printed"])),
+        ("wrong", plain(erratum["wrong"])),
+        ("counterexample", plain(erratum["evidence"])),
+        ("repair", f"{repair} ({erratum['repaired']})" if erratum["repaired"] else ""),
+        ("charitable reading", plain(erratum["meant"])),
+        ("steps", ", ".join(map(code, erratum["steps"]))),
+        ("repeat it", code(erratum["command"])),
+        ("consequence", plain(erratum["consequence"])),
     ]
     body = [f"- *{label}*: {text}" for label, text in rows if text]
-    numbered = "" if number is None else f"{number}. "
+    number = f"{erratum['number']}. " if numbered else ""
     return [
-        f"```{{admonition}} {numbered}{plain(first.location)}: {erratum.kind}",
+        f"```{{admonition}} {number}{plain(erratum['place'])}: {erratum['kind']}",
         ":class: erratum",
         "",
         *body,

@@ -36,6 +36,7 @@ from typing import Any, ClassVar
 import classics
 import nbformat
 import numpy as np
+import reviews
 import statement_pages
 import sympy as sp
 from docutils import nodes
@@ -60,11 +61,9 @@ from bounds.statement import Statement, number
 from bounds.symbols import Quantity, Role
 from ratecheck.algorithms import METHODS, Method
 from ratecheck.algorithms.algorithm import Group
-from ratecheck.auditing.conclusions import Conclusion, conclude
-from ratecheck.auditing.errata import Erratum, errata
-from ratecheck.auditing.finding import StepResult, StepVerdict
-from ratecheck.auditing.graph import Grade, ProofGraph
-from ratecheck.auditing.ledger import audit, has_ledger, module_of
+from ratecheck.api.review import ReviewResult
+from ratecheck.auditing.finding import StepVerdict
+from ratecheck.auditing.graph import Grade
 from ratecheck.auditing.mutation.analysis import MutantStatus
 from ratecheck.complexity.tables import TableReport, check_table
 from ratecheck.outcome import Outcome
@@ -75,9 +74,6 @@ from ratecheck.verification.verify import verify
 from ratecheck.views.catalogue import count
 from ratecheck.views.graph import headline
 from ratecheck.views.selftest import textbook_counts
-
-# Set in the environment, it leaves the audits and implications out of the pages, which take minutes.
-QUICK = "RATECHECK_DOCS_QUICK"
 
 HERE = Path(__file__).parent
 GENERATED = HERE / "_generated"
@@ -119,7 +115,7 @@ def everything(_: Sphinx | None = None) -> None:
         "audit": audit_counts,
         "proofs": proof_graphs,
         "audit-mutants": mutants,
-        **{f"audit-{paper}": functools.partial(ledger, paper) for paper in filter(has_ledger, bounds.PAPERS)},
+        **{f"audit-{paper}": functools.partial(ledger, paper) for paper in reviews.PAPERS},
     }
     # The examples are processes of their own and run beside the tables, the pages with most of them first.
     pages = sorted(HERE.glob("*.md"), key=lambda page: (-len(examples(page)), page.name))
@@ -127,23 +123,17 @@ def everything(_: Sphinx | None = None) -> None:
         running = [pool.submit(run_page, page) for page in pages]
         for name, made in tables.items():
             _write(GENERATED / f"{name}.md", made())
-        reviewed = [paper for paper in bounds.PAPERS if _reviewed(paper)]
-        statement_pages.write(_standings, _errata, reviewed, _write)
+        for paper in reviews.PAPERS:
+            _reviewed(paper)
+        statement_pages.write(_write)
         _write(EXTRA / "ratecheck.ipynb", notebook(HERE / "python.md"))
         for page in running:
             page.result()
 
 
-def _reviewed(paper: str) -> bool:
-    """Write the review of a paper beside the pages; whether there is one, which a quick build leaves out."""
-    if QUICK in os.environ or not has_ledger(paper):
-        return False
-    file, made_of = EXTRA / f"review-{paper}.html", GENERATED / f"review-{paper}.digest"
-    if not (file.exists() and made_of.exists() and made_of.read_text() == sources_digest()):
-        _log.info("reviewing %s", paper)
-        ratecheck.review(paper, out=file)
-        made_of.write_text(sources_digest())
-    return True
+def _reviewed(paper: str) -> None:
+    """Write the review of a paper beside the pages."""
+    ReviewResult(reviews.kept(paper)).save(EXTRA / f"review-{paper}.html")
 
 
 def _write(path: Path, text: str) -> None:
@@ -327,7 +317,7 @@ def counts() -> str:
 def found_in_papers() -> str:
     """Of each paper, how many statements are printed, and which of them the audit refutes."""
     rows = []
-    for paper in filter(has_ledger, bounds.PAPERS):
+    for paper in reviews.PAPERS:
         printed = [each.key for each in bounds.statements(paper) if not each.key.endswith("-repaired")]
         against = {each.key: each.what for each in of_paper(paper) if each.key in printed}
         said = "; ".join(f"{plain(what)}: {count}" for what, count in Counter(against.values()).items())
@@ -514,55 +504,30 @@ def _false_by(share: Mapping[str, Any]) -> str:
 
 # Audit.
 
-_LEFT_OUT = "This quick build of the pages leaves out what takes minutes: the command above prints it.\n"
-
-
-@functools.cache
-def _findings(paper: str) -> tuple[StepResult, ...]:
-    """The verdict on every step of a paper's ledger; none where there is no ledger, or in a quick build."""
-    if QUICK in os.environ or not has_ledger(paper):
-        return ()
-    _log.info("auditing %s", paper)
-    return tuple(audit([module_of(paper)]))
-
-
-@functools.cache
-def _standings(paper: str) -> Mapping[str, Conclusion] | None:
-    """What became of the proof of each statement of a paper; None where it is not audited."""
-    found = _findings(paper)
-    return conclude(found, bounds.statements(paper)) if found else None
-
-
-def _errata(paper: str) -> Sequence[Erratum]:
-    """What is wrong in a paper as printed, what matters most first; nothing where it is not audited."""
-    standings = _standings(paper)
-    return () if standings is None else errata(_findings(paper), standings)
-
 
 def audit_counts() -> str:
-    """How many steps each ledger has, by verdict, and on what the proofs rest; a quick build has not counted them."""
-    if QUICK in os.environ:
-        return _LEFT_OUT
+    """How many steps each ledger has, by verdict, and on what the proofs rest."""
     verdicts = [verdict.value for verdict in StepVerdict]
     kinds = [kind for kind in FaultKind if kind is not FaultKind.MISPRINT]
     rows, by_kind = [], []
-    for paper in filter(has_ledger, bounds.PAPERS):
-        found = _findings(paper)
-        counts = [sum(f.verdict.value == verdict for f in found) for verdict in verdicts]
-        bases = [sum(f.basis == basis for f in found) for basis in ("certificate", "solver", "instances")]
+    for paper in reviews.PAPERS:
+        found = reviews.steps(paper)
+        counts = [sum(f["verdict"] == verdict for f in found) for verdict in verdicts]
+        bases = [sum(f["basis"] == basis for f in found) for basis in ("certificate", "solver", "instances")]
         numbers = map(str, (len(found), *counts, *bases))
         rows.append((f"[{plain(bounds.title(paper))}](audit-{paper}.md)", *numbers))
-        wrong = [f.fault.kind for f in found if f.verdict is StepVerdict.FALSE and f.fault is not None]
-        causes = sum(f.fault is not None and f.fault.id == f.id for f in found)
-        by_kind.append((plain(bounds.title(paper)), *(str(wrong.count(kind)) for kind in kinds), str(causes)))
+        wrong = Counter(f["finding"] for f in found if f["verdict"] == StepVerdict.FALSE.value)
+        causes = len(reviews.kept(paper)["errata"])
+        by_kind.append((plain(bounds.title(paper)), *(str(wrong[kind.value]) for kind in kinds), str(causes)))
     parts = [table(("paper", "steps", *verdicts, "certified", "z3 only", "on instances"), rows), ""]
     parts += ["The steps that are FALSE, by kind, and how many causes all errata have, misprints included:", ""]
     return "\n".join([*parts, table(("paper", *(kind.text for kind in kinds), "causes"), by_kind)])
 
 
 def proof_graphs() -> str:
-    """The graphs of the main theorems as kept in proofs.json: what is checked, the figure, and what is missing."""
-    kept = {key: ProofGraph.read(fields) for key, fields in json.loads((HERE / "proofs.json").read_text()).items()}
+    """The graphs of the main theorems in the kept reviews: what is checked, the figure, and what is missing."""
+    every = {key: graph for paper in reviews.PAPERS for key, graph in reviews.graphs(paper).items()}
+    kept = {key: every[key] for key in reviews.DRAWN}
     rows = []
     for key, graph in kept.items():
         links, every = graph.counts
@@ -572,7 +537,7 @@ def proof_graphs() -> str:
     parts = [table(("theorem", "", "links proved", *(f"itself {grade.value}" for grade in Grade)), rows), ""]
     for key, graph in kept.items():
         gaps = [f"{number}. {plain(gap)}" for number, gap in enumerate(graph.gaps, 1)]
-        parts += [f"### {plain(key)}", "", f"![{headline(graph)}](_static/proof-{key.replace('/', '-')}.svg)", ""]
+        parts += [f"### {plain(key)}", "", f"![{headline(graph)}](_static/{reviews.figure(key).name})", ""]
         parts += [*gaps, ""]
     return "\n".join(parts)
 
@@ -616,33 +581,30 @@ def mutants() -> str:
 
 def ledger(paper: str) -> str:
     """A paper's ledger: what became of each statement, the errata, and every step with its evidence."""
-    found, conclusions = _findings(paper), _standings(paper)
-    if conclusions is None:
-        return _LEFT_OUT if has_ledger(paper) else "There is no ledger of this paper's proofs.\n"
-    parts = ["## Conclusions", "", table(("statement", "conclusion"), [_concluded(c) for c in conclusions.values()])]
-    if wrong := _errata(paper):
+    kept = reviews.kept(paper)
+    audited = [entry for entry in kept["statements"] if entry["steps"]]
+    parts = ["## Conclusions", "", table(("statement", "conclusion"), map(_concluded, audited))]
+    if kept["errata"]:
         parts += ["## Errata", "", "One per cause, what matters most first.", ""]
-        parts += [line for number, each in enumerate(wrong, 1) for line in card(each, number)]
+        parts += [line for each in kept["errata"] for line in card(each)]
     parts += ["## Steps", ""]
     header = ("step", "in the paper", "claim", "kind", "verdict", "evidence")
-    for key in conclusions:
-        parts += [f"### {code(key)}", "", table(header, [_step(f) for f in found if f.of == key])]
+    for entry in audited:
+        parts += [f"### {code(entry['key'])}", "", table(header, map(_step, entry["steps"]))]
     return "\n".join(parts)
 
 
-def _concluded(conclusion: Conclusion) -> tuple[str, str]:
-    return link(conclusion.key), f"**{conclusion.standing.value}**" + "".join(
-        f"; {plain(reason)}" for reason in conclusion.reasons
-    )
+def _concluded(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return link(entry["key"]), f"**{entry['standing']}**" + "".join(f"; {plain(why)}" for why in entry["reasons"])
 
 
-def _step(f: StepResult) -> tuple[str, ...]:
-    room = _room().get(f.id, {"unused": (), "loose": ()})
-    notes = [f.evidence]
+def _step(f: Mapping[str, Any]) -> tuple[str, ...]:
+    room = _room().get(f["id"], {"unused": (), "loose": ()})
+    notes = [f["evidence"]]
     notes += [f"not needed: {name}" for name in room["unused"]]
     notes += [f"room: {each}" for each in room["loose"]]
-    notes += [f"repaired form: {f.repaired}"] if f.repaired else []
-    return code(f.id), plain(f.location), plain(f.claim), f.kind, f.verdict.value, plain("; ".join(notes))
+    notes += [f"repaired form: {f['repaired']}"] if f["repaired"] else []
+    return code(f["id"]), plain(f["location"]), plain(f["claim"]), f["kind"], f["verdict"], plain("; ".join(notes))
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import reviews
 from erratum_cards import card
 from markdown_parts import code, link, linked, plain, statement_label, table
 
@@ -22,31 +23,26 @@ from bounds.ledger.refuted import refuted
 from bounds.printing.markup import Markdown, MarkupBlocks
 from bounds.printing.page import page, place
 from bounds.statement import Statement
-from ratecheck.auditing.conclusions import Conclusion
-from ratecheck.auditing.errata import Erratum
-from ratecheck.auditing.ledger import has_ledger
 from ratecheck.settings.applicability import foreign
 
 HERE = Path(__file__).parent
 PAGES = HERE / "statements"
-# Of a paper, what became of each statement's proof; None where it was not audited.
-Standings = Callable[[str], Mapping[str, Conclusion] | None]
-# Of a paper, what is wrong in it as printed, what matters most first.
-Errata = Callable[[str], Sequence[Erratum]]
 
-_NOT_AUDITED = "not audited in this quick build of the pages"
 _NO_STEPS = "no step of its proof is examined here"
+# What the review of a paper says of a statement, and an erratum in it.
+Entry = Mapping[str, Any]
+Erratum = Mapping[str, Any]
 
 
-def write(standings: Standings, errata: Errata, reviewed: Sequence[str], put: Callable[[Path, str], None]) -> None:
-    """Write all pages by ``put``, and remove those of statements that are no more; some papers have a review."""
+def write(put: Callable[[Path, str], None]) -> None:
+    """Write all pages by ``put``, and remove those of statements that are no more."""
     made: dict[Path, str] = {}
     for paper in bounds.PAPERS:
-        found, wrong = standings(paper), errata(paper)
-        made[PAGES / paper / "index.md"] = _listed(paper, found or {}, reviewed=paper in reviewed)
+        review = reviews.kept(paper) if paper in reviews.PAPERS else {"statements": (), "errata": ()}
+        entries = {entry["key"]: entry for entry in review["statements"] if entry["steps"]}
+        made[PAGES / paper / "index.md"] = _listed(paper, entries)
         for statement in bounds.statements(paper):
-            unread = _NOT_AUDITED if found is None and has_ledger(paper) else _NO_STEPS
-            made[PAGES / f"{statement.key}.md"] = _page(statement, (found or {}).get(statement.key), wrong, unread)
+            made[PAGES / f"{statement.key}.md"] = _page(statement, entries.get(statement.key), review["errata"])
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, text)
@@ -54,16 +50,16 @@ def write(standings: Standings, errata: Errata, reviewed: Sequence[str], put: Ca
         path.unlink()
 
 
-def _listed(paper: str, standings: Mapping[str, Conclusion], *, reviewed: bool) -> str:
+def _listed(paper: str, entries: Mapping[str, Entry]) -> str:
     """The statements of a paper, each with its standing, and where all that is known of them is in one document."""
     own = bounds.statements(paper)
-    rows = [(link(s.key), plain(s.title), plain(place(s)), _badge(s, standings.get(s.key))) for s in own]
+    rows = [(link(s.key), plain(s.title), plain(place(s)), _badge(s, entries.get(s.key))) for s in own]
     tree = "\n".join(s.key.partition("/")[2] for s in own)
     return "\n".join(
         [
             f"# {plain(bounds.title(paper))}",
             "",
-            *_documents(paper, reviewed=reviewed),
+            *_documents(paper),
             table(("statement", "about", "in the paper", "its proof"), rows),
             "",
             f"```{{toctree}}\n:hidden:\n\n{tree}\n```",
@@ -72,21 +68,19 @@ def _listed(paper: str, standings: Mapping[str, Conclusion], *, reviewed: bool) 
     )
 
 
-def _documents(paper: str, *, reviewed: bool) -> Sequence[str]:
+def _documents(paper: str) -> Sequence[str]:
     """Links to what is known of a paper as a whole."""
-    if not has_ledger(paper):
+    if paper not in reviews.PAPERS:
         return ()
-    links = [f"[every step and the errata](/audit-{paper}.md)", f"[the rate cards](/rates-{paper}.md)"]
-    if reviewed:
-        links.insert(0, f'<a href="../../review-{paper}.html">the review in one document</a>')
-    else:
-        links.append(
-            f"the review, which this quick build leaves out: {code(f'ratecheck review {paper} --out review.html')}"
-        )
+    links = [
+        f'<a href="../../review-{paper}.html">the review in one document</a>',
+        f"[every step and the errata](/audit-{paper}.md)",
+        f"[the rate cards](/rates-{paper}.md)",
+    ]
     return (f"As a whole: {', '.join(links)}.", "")
 
 
-def _page(statement: Statement, conclusion: Conclusion | None, errata: Sequence[Erratum], unread: str) -> str:
+def _page(statement: Statement, entry: Entry | None, errata: Sequence[Erratum]) -> str:
     blocks = MarkupBlocks(page(statement))
     head, body = Markdown(words=plain), Markdown(key=link, words=linked)
     title, *about = map(head.block, blocks.head)
@@ -97,7 +91,7 @@ def _page(statement: Statement, conclusion: Conclusion | None, errata: Sequence[
             f"({statement_label(statement.key)})=",
             title.replace("###", "#", 1),
             *about,
-            *([f"**{_sentence(statement, badge)}**", ""] if (badge := _badge(statement, conclusion)) else []),
+            *([f"**{_sentence(statement, badge)}**", ""] if (badge := _badge(statement, entry)) else []),
             *(part.replace("###", "##", 1) for part in map(body.block, blocks.body)),
             *_wrong(statement, errata),
             "## What has been checked",
@@ -105,7 +99,7 @@ def _page(statement: Statement, conclusion: Conclusion | None, errata: Sequence[
             table(
                 ("check", "what it says"),
                 [
-                    (f"[proof, step by step]({_ledger_page(statement)})", _proof(statement, conclusion, unread)),
+                    (f"[proof, step by step]({_ledger_page(statement)})", _proof(statement, entry)),
                     *checked,
                 ],
             ),
@@ -125,18 +119,19 @@ def _page(statement: Statement, conclusion: Conclusion | None, errata: Sequence[
 
 def _wrong(statement: Statement, errata: Sequence[Erratum]) -> list[str]:
     """The errata that make the statement false as printed or change it, as cards."""
-    mine = [e for e in errata if statement.key in e.refutes or (e.fault and statement.key in e.fault.changes)]
-    return ["## What is wrong as printed", "", *(line for each in mine for line in card(each))] if mine else []
+    mine = [e for e in errata if statement.key in {*e["changes"], *(each["key"] for each in e["refutes"])}]
+    lines = [line for each in mine for line in card(each, numbered=False)]
+    return ["## What is wrong as printed", "", *lines] if mine else []
 
 
 # --- What each check says ---
 
 
-def _badge(statement: Statement, conclusion: Conclusion | None) -> str:
-    """The standing of the proof in a few words, from the audit or, without one, from what is kept of it."""
+def _badge(statement: Statement, entry: Entry | None) -> str:
+    """The standing of the proof in a few words."""
     if (against := refuted(statement)) is not None:
         return against.what
-    return "" if conclusion is None else conclusion.standing.value
+    return "" if entry is None else str(entry["standing"])
 
 
 def _sentence(statement: Statement, badge: str) -> str:
@@ -144,20 +139,21 @@ def _sentence(statement: Statement, badge: str) -> str:
     return f"By the audit of its proof{' it' if refuted(statement) else ':'} {badge}."
 
 
-def _proof(statement: Statement, conclusion: Conclusion | None, unread: str) -> str:
+def _proof(statement: Statement, entry: Entry | None) -> str:
     parts = []
     if (against := refuted(statement)) is not None:
         parts.append(f"{plain(against.what)}: step {code(against.step)}")
         parts += [f"repaired: {link(against.repaired)}"] if against.repaired else []
-    if conclusion is not None:
-        steps = f" ({len(conclusion.steps)} steps decide)" if len(conclusion.steps) > 1 else ""
-        parts.append(f"**{conclusion.standing.value}**{steps}" + "".join(f"; {linked(r)}" for r in conclusion.reasons))
-    return "; ".join(parts) or unread
+    if entry is not None:
+        counts = entry["counts"]
+        certified = f" (algebra of {counts['certified']} of {counts['steps']} steps certified)"
+        parts.append(f"**{entry['standing']}**{certified}" + "".join(f"; {linked(why)}" for why in entry["reasons"]))
+    return "; ".join(parts) or _NO_STEPS
 
 
 def _ledger_page(statement: Statement) -> str:
     paper = statement.key.partition("/")[0]
-    return f"/audit-{paper}.md" if has_ledger(paper) else "/audit.md"
+    return f"/audit-{paper}.md" if paper in reviews.PAPERS else "/audit.md"
 
 
 def _implied(statement: Statement) -> tuple[str, str] | None:
@@ -198,10 +194,9 @@ _CHECKS = (_implied, _tightness, _card, _selftest)
 
 def _graph(statement: Statement) -> Sequence[str]:
     """The graph of the proof where one is kept."""
-    if statement.key not in _kept("proofs.json"):
+    if statement.key not in reviews.DRAWN:
         return ()
-    file = f"proof-{statement.key.replace('/', '-')}.svg"
-    return (f"![What {statement.key} follows from](/_static/{file})", "")
+    return (f"![What {statement.key} follows from](/_static/{reviews.figure(statement.key).name})", "")
 
 
 @functools.cache

@@ -166,7 +166,7 @@ def step_values(on: OnTrace) -> StepValues:
     """
     statement, setting = on.statement, on.setting
     unsaid = silent(statement, () if setting.method is None else setting.method.step_sizes)
-    names = {*statement.parameters, *setting.used_sizes(on.trace), *unsaid}
+    names = {*statement.parameters, *setting.used_sizes(on.trace), *setting.settings_of_method, *unsaid}
     known = {k: v for k, v in setting.values.items() if k in names}
     known |= {name: c.value for name, c in on.constants.items() if math.isfinite(c.value)}
     values, chosen = chosen_values(statement, known)

@@ -164,10 +164,10 @@ def _vacuity(verdict: Verdict) -> str:
 
 
 def _settings(verdict: Verdict) -> str:
-    vocabulary, used = verdict.statement.vocabulary, {*verdict.statement.parameters}
+    vocabulary = verdict.statement.vocabulary
     settings = set(vocabulary.run.values())
     # A number that a caller or a search may choose belongs to what is to be repeated.
-    settings |= {q.name for q in vocabulary if q.role in (Role.SETTING, Role.FREE) and q.name in used}
+    settings |= {q.name for q in vocabulary if q.role in (Role.SETTING, Role.FREE)}
     ranges = {name: f"{least}..{most}" for name, (least, most) in verdict.ranges.items()}
     shown = [f"{name}={ranges.get(name, f'{value:g}')}" for name, value in verdict.values.items() if name in settings]
     steps = [
