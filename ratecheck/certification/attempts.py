@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
-import scipy.optimize
 
 from ratecheck.aliases import Array
 from ratecheck.problems.problem import SingleLevel
@@ -69,6 +68,7 @@ class Attempts:
 
     def _largest(self, size: Callable[[Array], float]) -> Iterator[float]:
         """Values of a function at all points and, from the best of them on, at better ones."""
+        from scipy.optimize import minimize
 
         def known(point: Array) -> float:
             found = size(point)
@@ -83,7 +83,7 @@ class Attempts:
             # As far as between neighbouring points.
             reach = 0.3 * (1.0 + float(np.abs(point - self.start).max()))
             simplex = np.concatenate([[point], point + reach * np.eye(len(point))])
-            found = scipy.optimize.minimize(
+            found = minimize(
                 lambda x: -max(known(x), -1e300), point, method="Nelder-Mead",
                 options={
                     "maxfev": _MOVES * min(len(point), 4), "initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-9,
@@ -93,6 +93,8 @@ class Attempts:
 
     def lowest(self, smooth: float) -> float:
         """The least value that descent and the points find."""
+        from scipy.optimize import minimize
+
         point = self.start
         for _ in range(_STEPS if 0 < smooth < math.inf else 0):
             on_u, on_v = self.gradients(point)
@@ -100,9 +102,7 @@ class Attempts:
         found = [self.value(point), *map(self.value, self._points)]
         starts = [self.start, self._points[int(np.nanargmin([math.inf, *found[2:]]))]]
         for start in starts:
-            moved = scipy.optimize.minimize(
-                self.value, start, jac=self._slope, method="L-BFGS-B", options={"maxiter": 100}
-            )
+            moved = minimize(self.value, start, jac=self._slope, method="L-BFGS-B", options={"maxiter": 100})
             found.append(self.value(moved.x))
         return min(value for value in found if not math.isnan(value))
 

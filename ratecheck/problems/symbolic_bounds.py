@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 import sympy as sp
 
 from ratecheck.algebra.boxes import Boxes, on_boxes
@@ -211,6 +210,9 @@ class Bounds:
 
     def _nearly_stationary(self) -> Array:
         """A point with a small gradient and value, by descent from several starts and Newton's method."""
+        # A third of a second that only problems of formulas need.
+        from scipy.optimize import minimize
+
         f, gradient = (sp.lambdify([self.variables], each, NUMERIC, cse=True) for each in (
             self.whole, [sp.diff(self.whole, v) for v in self.variables]))  # fmt: skip
         hessian = sp.lambdify([self.variables], sp.hessian(self.whole, self.variables), NUMERIC, cse=True)
@@ -219,7 +221,7 @@ class Bounds:
         found: list[tuple[float, Array]] = []
         with np.errstate(all="ignore"):
             for start in starts:
-                result = scipy.optimize.minimize(
+                result = minimize(
                     lambda x: float(f(x)), start, method="BFGS", jac=lambda x: np.array(gradient(x), dtype=float)
                 )
                 if np.isfinite(result.x).all() and math.isfinite(float(result.fun)):

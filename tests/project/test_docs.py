@@ -15,11 +15,9 @@ import click
 import pytest
 
 import bounds
-from bounds.ledger import steps
 from bounds.ledger.rate_table import tables
 from bounds.ledger.refuted import of_paper, refuted
 from ratecheck.algorithms import METHODS
-from ratecheck.auditing.finding import examine_step
 from ratecheck.cli import group
 from ratecheck.complexity.tables import check_table
 from ratecheck.verification import instance
@@ -42,6 +40,7 @@ def load_generate():
 
 
 generate = load_generate()
+reviews = sys.modules["reviews"]
 
 
 # A folder in which the built pages are left, so that whoever wants them after the tests need not build them again.
@@ -58,7 +57,7 @@ def copy(tmp_path_factory):
     shutil.copytree(DOCS.parent / "benchmarks", docs.parent / "benchmarks", ignore=shutil.ignore_patterns("*.py"))
     build = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", docs, docs / "_build"],
-        env={**os.environ, generate.QUICK: "1", "PYTHONPATH": str(DOCS.parent)},
+        env={**os.environ, "PYTHONPATH": str(DOCS.parent)},
         capture_output=True,
         text=True,
         check=False,
@@ -246,21 +245,14 @@ def test_every_checked_table_is_shown(pages):
     assert verdicts == {"HOLDS", "NOT_CHECKED", "VIOLATED"}
 
 
-def test_a_ledger_is_a_page(monkeypatch):
-    """Every step with its verdict and location, the conclusions and the errata, from an audit of some steps."""
-    found = tuple(examine_step(step) for step in steps("flame")[20:32])
-    monkeypatch.setattr(generate, "_findings", lambda _: found)
-    page = generate.ledger("flame")
-    assert {finding.verdict.value for finding in found} >= {"PROVED"}
-    for finding in found:
-        assert f"`{finding.id}`" in page
-        assert generate.plain(finding.location) in page
-
-
-def test_a_quick_build_says_what_it_leaves_out(pages):
-    """The pages of the audits are there, without their tables, and nothing that was not counted is called zero."""
-    for name in ("audit", "audit-pfl", "audit-fedsum", "audit-flame", "audit-simfbo"):
-        assert "leaves out what takes minutes" in text(pages[name]), name
+@pytest.mark.parametrize("paper", reviews.PAPERS)
+def test_a_ledger_is_a_page(pages, paper):
+    """Every step with its verdict and place, and every erratum; the review is beside the pages."""
+    shown = text(pages[f"audit-{paper}"])
+    for step in reviews.steps(paper):
+        assert f'<span class="pre">{step["id"]}</span>' in pages[f"audit-{paper}"]
+        assert typeset(" ".join(step["location"].split()[:3])) in shown
+    assert pages[f"audit-{paper}"].count("admonition erratum") >= len(reviews.kept(paper)["errata"])
 
 
 def test_a_wide_table_can_be_folded(pages):
