@@ -299,7 +299,8 @@ def _clients(statement: Statement, problem: Problem, values: Mapping[str, float]
     if symbol not in values:
         return {symbol: float(problem.n)}
     if values[symbol] != problem.n:
-        raise InputError(f"{symbol}={values[symbol]:g} does not fit the problem, which has {problem.n} clients")
+        clients = "1 client" if problem.n == 1 else f"{problem.n} clients"
+        raise InputError(f"{symbol}={values[symbol]:g} does not fit the problem, which has {clients}")
     return {}
 
 

@@ -330,6 +330,17 @@ def test_markdown_says_the_same(found, plain):
     assert all(row.count(" | ") == row.rstrip(" |").count(" | ") for row in text.splitlines() if row.startswith("|---"))
 
 
+def test_links_in_markdown_lead_somewhere(found):
+    """To a name before a heading, of which there is one each; and a label in a table keeps its space."""
+    text = found.markdown
+    names = re.findall(r'^<a id="([^"]+)"></a>$', text, re.MULTILINE)
+    assert len(names) == len(set(names))
+    links = re.findall(r"\]\(#([^)]+)\)", text)
+    assert {*links} <= {*names}
+    assert any(link.startswith("e-") for link in links)
+    assert "; in full under [" in text
+
+
 def test_what_was_not_run_is_said(plain):
     """Nothing was searched, so no tightness and no counterexample is claimed."""
     assert plain["asked"] == {"evaluations": 0, "seed": 0, "sharpest": False}

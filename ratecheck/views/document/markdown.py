@@ -43,8 +43,7 @@ def _part(part: Part) -> str:
     if isinstance(part, Math):
         return f"${part.latex}$"
     if isinstance(part, Link):
-        # Headings have names of the reader's making, so that there is nothing to lead to.
-        return markdown_escaped(part.text)
+        return f"[{markdown_escaped(part.text)}](#{part.target})"
     if isinstance(part, Strong):
         return f"**{markdown_escaped(part.text)}**"
     return markdown_escaped(part)
@@ -66,12 +65,15 @@ def _cell(parts: Sequence[Part]) -> str:
         elif isinstance(part, Code):
             found += _code(part.text).replace("|", "\\|")
         else:
-            found += " ".join(_part(part).split())
-    return found
+            # A line break would end the row; a space between a label and what follows it stays.
+            found += re.sub(r"\s+", " ", _part(part))
+    return found.strip()
 
 
 def _node(node: Node) -> Iterator[str]:  # noqa: C901  # one case per kind of node
     if isinstance(node, Section):
+        # Names that links lead to: those that readers make of headings differ from reader to reader.
+        yield f'<a id="{node.name}"></a>'
         yield f"{'#' * node.level} {_line(node.title)}"
         for each in node.nodes:
             yield from _node(each)
