@@ -54,15 +54,12 @@ def _listed(paper: str, entries: Mapping[str, Entry]) -> str:
     """The statements of a paper, each with its standing, and where all that is known of them is in one document."""
     own = bounds.statements(paper)
     rows = [(link(s.key), plain(s.title), plain(place(s)), _badge(s, entries.get(s.key))) for s in own]
-    tree = "\n".join(s.key.partition("/")[2] for s in own)
     return "\n".join(
         [
             f"# {plain(bounds.title(paper))}",
             "",
             *_documents(paper),
             table(("statement", "about", "in the paper", "its proof"), rows),
-            "",
-            f"```{{toctree}}\n:hidden:\n\n{tree}\n```",
             "",
         ]
     )
@@ -86,11 +83,16 @@ def _page(statement: Statement, entry: Entry | None, errata: Sequence[Erratum]) 
     title, *about = map(head.block, blocks.head)
     checked = [row for make in _CHECKS if (row := make(statement)) is not None]
     graph = _graph(statement)
+    paper = statement.key.partition("/")[0]
     return "\n".join(
         [
+            # The page of the paper lists it: a tree of all statements in every page takes a third of the time.
+            "---\norphan: true\n---\n",
             f"({statement_label(statement.key)})=",
             title.replace("###", "#", 1),
             *about,
+            f"All statements: [{plain(bounds.title(paper))}](/statements/{paper}/index.md).",
+            "",
             *([f"**{_sentence(statement, badge)}**", ""] if (badge := _badge(statement, entry)) else []),
             *(part.replace("###", "##", 1) for part in map(body.block, blocks.body)),
             *_wrong(statement, errata),
