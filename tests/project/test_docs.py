@@ -251,8 +251,10 @@ def test_a_ledger_is_a_page(pages, paper):
     shown = text(pages[f"audit-{paper}"])
     for step in reviews.steps(paper):
         assert f'<span class="pre">{step["id"]}</span>' in pages[f"audit-{paper}"]
-        assert typeset(" ".join(step["location"].split()[:3])) in shown
-    assert pages[f"audit-{paper}"].count("admonition erratum") >= len(reviews.kept(paper)["errata"])
+        # Without quotation marks, which the pages set.
+        assert " ".join(step["location"].split()[:2]) in shown
+    assert pages[f"audit-{paper}"].count('class="erratum admonition"') == len(reviews.kept(paper)["errata"])
+    assert f'href="../../review-{paper}.html"' in pages[f"statements/{paper}/index"]
 
 
 def test_a_wide_table_can_be_folded(pages):
