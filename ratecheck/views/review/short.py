@@ -125,6 +125,8 @@ def _label(standing: str, proved: _Form) -> str:
         return standing or _NO_STEP
     if standing == _REPAIRED:
         return "proved with repair" if proved is _Form.PRINTED else "proved in a repaired form"
+    if standing == _UNDECIDED and proved is _Form.REPAIRED:
+        return "not known as printed, proved in a repaired form"
     return f"{standing or _NO_STEP}, proved as a whole{'' if proved is _Form.PRINTED else ' in a repaired form'}"
 
 
@@ -200,7 +202,7 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
             yield standing, standing_briefly(standing) if standing else "", keys
 
 
-_FALSE, _REPAIRED = Standing.FALSE.value, Standing.REPAIR.value
+_FALSE, _REPAIRED, _UNDECIDED = Standing.FALSE.value, Standing.REPAIR.value, Standing.UNDECIDED.value
 _BROKEN, _PROVED = Grade.FALSE.value, Grade.PROVED.value
 _VIOLATED = Outcome.VIOLATED.value
 _MISPRINT = FaultKind.MISPRINT.text

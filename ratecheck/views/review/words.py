@@ -26,9 +26,8 @@ LEGEND: tuple[tuple[str, str], ...] = (
 )
 
 _GRADES: Mapping[str, str] = {
-    "PROVED": "every link, and every step that a link uses, is proved; textbook facts are taken as known, lines that "
-    "have a repair are used as repaired, and where an implication gives the statement, what compares it with instances "
-    "as a whole is a test beside the proof, no link of it",
+    "PROVED": "every link, and every step that a link uses, is proved; textbook facts are taken as known, and lines "
+    "that have a repair are used as repaired; an end-to-end step, which tries the statement on instances, is no link",
     "PROVED, z3 only": "as PROVED, but some steps on the word of a solver only",
     "CHECKED": "every link is a checked implication, but some steps that a link uses were only checked on instances",
     "OPEN": "the argument has links that nobody has checked",

@@ -19,6 +19,7 @@ _rho0, _rho1, _gamma, _eps, _C, _c, _w, _norm, _alpha_min, _alpha_max, _F, _N, _
 )
 _A10, _A20, _A11, _A21, _p1, _p2 = positives("norm_10 norm_20 norm_11 norm_21 p_1 p_2")
 _psi0, _psi_T, _psi_inf, _f1, _f2 = reals("Psi_0 Psi_T inf_Psi f_1 f_2")
+_most = positives("bound")
 _norm2, _weight, _sigma_f2, _r2, _r_max2, _BR, _Ky, _Z = nonnegative(
     "norm2 weight sigma_f2 r_i2 r_max2 bracket K_1_cy2 factor"
 )
@@ -229,12 +230,23 @@ STEPS: tuple[Step, ...] = (
         27,
         "eq. (53), the gap",
         "Psi(x^0) - Psi(x^T) is bounded",
-        scalar(_psi0 - _psi_T, "<=", _psi0 - _psi_inf),
-        repaired=scalar(_psi0 - _psi_T, "<=", _psi0 - _psi_inf, above(_psi_T, _psi_inf)),
+        scalar(
+            _psi0 - _psi_T,
+            "<=",
+            _most,
+            equal(_psi_T, _psi0 - _gamma * T, "f_i(x, y) = x and g_i = y^2/2: it falls by the same in every round"),
+        ),
+        repaired=scalar(
+            _psi0 - _psi_T,
+            "<=",
+            _most,
+            equal(_most, _psi0 - _psi_inf, "the bound is the gap to the infimum"),
+            above(_psi_T, _psi_inf),
+        ),
         repair="Phi_w bounded below, which no assumption says (L_f-Lipschitz f_i may be linear).",
         remark=(
-            "inf_Psi is any number; Psi_2 stands for Psi(x^T). For f_i(x, y) = x and g_i = y^2/2 the gradient has norm "
-            "1 in every round, and (54) is false."
+            "bound is the constant of the O, the same for every T; Psi_T stands for Psi(x^T). In the example the "
+            "gradient has norm 1 in every round, and (54) is false."
         ),
     ),
     _step(
