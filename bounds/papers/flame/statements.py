@@ -538,7 +538,8 @@ _THEOREM_2_PRINTED = (
     "alpha = 1, rho = 10, all variables 0, an inner solution theta = 1, so eps_max = 1: the left side is 0, the right "
     "one -18.7, of which -4.06 are the inner error. With the printed c0 it fails where q > 0 too: at the four clients "
     "of flame/lemma-1 with L = 1/1000, all selected in one round, the right side is -14. L^{t+1} outside the sum "
-    "stands for L^T. "
+    "stands for L^T. E[L^0 - L^T] is negative in both, since L grows. With L^0 - F^* in its place, as in (51), the "
+    "first fails as well: the gap is 0, and the inner error -4.06. "
 )
 
 THEOREM_2_UNBIASED = _statement(
