@@ -195,7 +195,7 @@ def test_a_proved_graph_says_what_it_takes_as_known(plain):
     changed["statements"][0]["graphs"][0] |= {"grade": "PROVED"}
     text = markdown.page(document(changed))
     (said,) = (line for line in text.splitlines() if line.startswith(f"Proof graph of `{graph['root']}`: **PROVED**"))
-    for part in ("every step that a link uses", "textbook facts are taken as known", "no link of it"):
+    for part in ("every step that a link uses", "textbook facts are taken as known", "is no link"):
         assert part in said
     assert "textbook facts are taken as known" in answered(changed)["Does it stand?"]
 
