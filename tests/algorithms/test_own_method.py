@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -180,3 +181,24 @@ def test_what_a_file_prints_is_no_output_of_the_command(own, words):
     assert json.loads(found.stdout)
     assert {"now", "written"} <= {*found.stderr.split()}
     assert ("later" in found.stderr) is (command != "show")
+
+
+def test_a_parameter_that_no_formula_has_is_named(own):
+    """A run depends on it: a verdict, a counterexample and what is asked of that again say its value."""
+    path = own(
+        'd = p["momentum"] * d',
+        **{
+            '    server = {"u": "u", "d": "u"}': '    server = {"u": "u", "d": "u"}\n'
+            '    step_sizes = (*FedAvgP.step_sizes, "momentum")',
+            "import theorem": "import symbol, theorem",
+            '    left="G_u",': '    symbols=[symbol("momentum", "of the server", role="setting")],\n    left="G_u",',
+            "9*F_0": "0.1*F_0",
+        },
+    )
+    verdict = rc.verify(f"{path}:descent", n=2, T=5, momentum=0.25)
+    assert verdict.to_dict()["values"]["momentum"] == 0.25
+    assert re.search(r"with .* T=5 momentum=0.25 ", str(verdict))
+    found = rc.falsify(f"{path}:descent", evaluations=30)
+    chosen = found.instance.given["momentum"]
+    assert f" momentum = {Fraction(chosen)}," in " ".join(str(found).split())
+    assert rc.verify(instance=found.instance).to_dict()["values"]["momentum"] == chosen
