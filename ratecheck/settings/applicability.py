@@ -102,6 +102,19 @@ def foreign(statement: Statement) -> tuple[str, ...]:
     return (*unknowns, *uncertifiable(statement))
 
 
+def method_parameters(statement: Statement) -> tuple[str, ...]:
+    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
+    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
+    names = () if method is None else method.algorithm.step_sizes
+    return tuple(
+        target
+        for name in names
+        if name in vocabulary
+        for target in vocabulary.reach(name)
+        if vocabulary[target].role is Role.SETTING
+    )
+
+
 def steps_of_all(statement: Statement, given: Given, n: int) -> tuple[Given, str]:
     """What is given, with one number of local steps for all n clients; and why not, without it, where they differ.
 

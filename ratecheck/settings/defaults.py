@@ -16,7 +16,7 @@ from ratecheck.certification.uncertified import of_operators, takes_partial_grad
 from ratecheck.errors import InputError, did_you_mean
 from ratecheck.problems import MinMax, Problem
 from ratecheck.problems.build import build, features, own_clients, parameters
-from ratecheck.settings.applicability import steps_of_method
+from ratecheck.settings.applicability import method_parameters, steps_of_method
 from ratecheck.settings.feasible_defaults import inside
 
 # Ten clients, nine of them sampled, 25 local steps; by role in the run.
@@ -131,19 +131,6 @@ def _defaults(statement: Statement, problem: Problem) -> dict[str, float]:
         elif fact in _OTHERS:
             values[symbol] = _OTHERS[fact]
     return values | {name: _OTHERS[name] for name in method_parameters(statement) if name in _OTHERS}
-
-
-def method_parameters(statement: Statement) -> tuple[str, ...]:
-    """Parameters of the statement's method that its paper counts among the settings, such as lambda_."""
-    method, vocabulary = METHODS.get(statement.algorithm or ""), statement.vocabulary
-    names = () if method is None else method.algorithm.step_sizes
-    return tuple(
-        target
-        for name in names
-        if name in vocabulary
-        for target in vocabulary.reach(name)
-        if vocabulary[target].role is Role.SETTING
-    )
 
 
 def _absent(fact: str, problem: Problem) -> bool:

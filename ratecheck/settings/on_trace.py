@@ -14,7 +14,7 @@ from ratecheck.certification.trajectory_constants import MEASURES
 from ratecheck.errors import InputError
 from ratecheck.participation import Participation
 from ratecheck.problems import Certificate, Constant, Problem
-from ratecheck.settings.applicability import built_on, certifiable
+from ratecheck.settings.applicability import built_on, certifiable, method_parameters
 from ratecheck.settings.setting import Setting, resolve
 from ratecheck.stepsizes.choose import FREE, GIVEN, any_value, chosen_values, silent
 
@@ -166,7 +166,7 @@ def step_values(on: OnTrace) -> StepValues:
     """
     statement, setting = on.statement, on.setting
     unsaid = silent(statement, () if setting.method is None else setting.method.step_sizes)
-    names = {*statement.parameters, *setting.used_sizes(on.trace), *setting.settings_of_method, *unsaid}
+    names = {*statement.parameters, *setting.used_sizes(on.trace), *method_parameters(statement), *unsaid}
     known = {k: v for k, v in setting.values.items() if k in names}
     known |= {name: c.value for name, c in on.constants.items() if math.isfinite(c.value)}
     values, chosen = chosen_values(statement, known)

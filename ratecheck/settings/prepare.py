@@ -15,8 +15,8 @@ from ratecheck.participation import Participation, Trace
 from ratecheck.participation.build import build, form_of, in_file
 from ratecheck.participation.pattern import Matrix, PerRound
 from ratecheck.problems import Problem, own
-from ratecheck.settings.applicability import within
-from ratecheck.settings.defaults import _decided, _defaults, _divided, completed, method_parameters
+from ratecheck.settings.applicability import method_parameters, within
+from ratecheck.settings.defaults import _decided, _defaults, _divided, completed
 from ratecheck.settings.feasible_defaults import inside
 
 # What ``--problem`` and ``--participation`` take, or the object itself.

@@ -190,12 +190,6 @@ class Setting:
         run = self.statement.vocabulary.run
         return {run[role] for role in roles if role in run} | {*run.values()} & {*self.statement.parameters}
 
-    @property
-    def settings_of_method(self) -> set[str]:
-        """Symbols of the method's parameters that are no step sizes; a run depends on them, whatever a bound says."""
-        vocabulary = self.statement.vocabulary
-        return {each for name in self.parameters for each in vocabulary.reach(name) if each in vocabulary}
-
     def values_on(self, trace: Participation) -> dict[str, float]:
         """The values without sizes that a run on this participation does not have."""
         unused = {*self.statement.vocabulary.run.values()} - self.used_sizes(trace)
