@@ -251,8 +251,7 @@ def test_a_ledger_is_a_page(pages, paper):
     shown = text(pages[f"audit-{paper}"])
     for step in reviews.steps(paper):
         assert f'<span class="pre">{step["id"]}</span>' in pages[f"audit-{paper}"]
-        # Without quotation marks, which the pages set.
-        assert " ".join(step["location"].split()[:2]) in shown
+        assert typeset(" ".join(step["location"].split()[:2])) in shown
     assert pages[f"audit-{paper}"].count('class="erratum admonition"') == len(reviews.kept(paper)["errata"])
     assert f'href="../../review-{paper}.html"' in pages[f"statements/{paper}/index"]
 
