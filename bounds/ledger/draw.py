@@ -24,10 +24,15 @@ class Draw:
         self._random = random.Random(f"{seed}/{index}")  # noqa: S311  # no secret
         self.index = index
         self._seed = seed
+        self.shown: dict[str, Rational | Sequence[Rational]] = {}
 
     def again(self) -> Draw:
         """The same instance from the start."""
         return Draw(self.index, self._seed)
+
+    def show(self, **values: Rational | Sequence[Rational]) -> None:
+        """Name values of the instance, by the symbols of the paper, for evidence to print them."""
+        self.shown.update(values)
 
     def whole(self, low: int, high: int) -> int:
         """A whole number from low to high."""

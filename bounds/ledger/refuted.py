@@ -17,10 +17,15 @@ from bounds.statement import Statement
 # What is said of a statement by the kind of its fault; of others that it is false as printed.
 _FALSE = "is false as printed"
 _LACKING = {
-    FaultKind.ASSUMPTION: "needs an assumption that is not printed",
-    FaultKind.EDGE_CASE: "is false as printed in an edge case",
-    FaultKind.MISPRINT: "has a misprint",
+    FaultKind.ASSUMPTION.text: "needs an assumption that is not printed",
+    FaultKind.EDGE_CASE.text: "is false as printed in an edge case",
+    FaultKind.MISPRINT.text: "has a misprint",
 }
+
+
+def said_of(fault: str | None) -> str:
+    """What is said of a statement with a fault of that kind, in words: that it is false, or what it lacks."""
+    return _FALSE if fault is None else _LACKING.get(fault, _FALSE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +51,7 @@ class Refuted:
     def what(self) -> str:
         """What is to be said of the statement: that it is false, or what it lacks."""
         fault = by_step(self.step.partition("/")[0]).get(self.step)
-        return _FALSE if fault is None else _LACKING.get(fault.kind, _FALSE)
+        return said_of(None if fault is None else fault.kind.text)
 
     @property
     def text(self) -> str:

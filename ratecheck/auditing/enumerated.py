@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn, TypeAlias
 
-from bounds.ledger.draw import Draw
+from bounds.ledger.draw import Draw, Rational
 from bounds.ledger.participation import ParticipationMatrix, every
 from bounds.ledger.step import Draws, Enumerated, Matrices, Number
 from ratecheck.algebra.evaluate import Undefined, Value, as_value, holds, sides_text
@@ -133,10 +133,11 @@ class EnumeratedInstances:
             count += len(found)
             if all(holds(left, claim.operator, right) for left, right in found):
                 continue
-            for left, right in self.plain(instance, claim.constants):
+            anew = instance.again()
+            for left, right in pairs(claim.sides(anew, **claim.constants)):
                 if not holds(left, claim.operator, right):
                     sides = sides_text(left, claim.operator, right)
-                    return Decision(answer=Answer.FALSE, evidence=f"false on {instance_text(instance)}: {sides}")
+                    return Decision(answer=Answer.FALSE, evidence=f"false on {instance_text(anew)}: {sides}")
         kind = "participation matrices" if isinstance(claim.instances, Matrices) else "random rational instances"
         if not checked:
             return Decision(answer=Answer.UNKNOWN, evidence=f"vacuous: all {passed_over} {kind} are passed over")
@@ -187,8 +188,16 @@ def pairs(found: Any, value: Callable[[Any], Any] = as_value) -> list[tuple[Any,
 
 
 def instance_text(instance: Instance) -> str:
-    """An instance as evidence shows it: the rows of a matrix with a 1 for who takes part, or the number of a draw."""
+    """An instance as evidence shows it.
+
+    The rows of a matrix with a 1 for who takes part; or the number of a draw with the values that its claim named.
+    """
     if isinstance(instance, ParticipationMatrix):
         rows = ["".join("1" if there else "0" for there in row) for row in instance.matrix]
         return f"the {instance.T} x {instance.N} matrix {'/'.join(rows)}"
-    return f"draw {instance.index}"
+    shown = ", ".join(f"{name}={_shown(value)}" for name, value in instance.shown.items())
+    return f"draw {instance.index}{shown and f', with {shown}'}"
+
+
+def _shown(value: Rational | Sequence[Rational]) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, Sequence) else str(value)

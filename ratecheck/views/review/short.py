@@ -7,7 +7,10 @@ from enum import IntEnum
 from typing import Any
 
 from bounds.ledger.fault import FaultKind
+from bounds.ledger.refuted import said_of
+from bounds.ledger.step import StepKind
 from ratecheck.auditing.conclusions import Standing
+from ratecheck.auditing.finding import StepVerdict
 from ratecheck.auditing.graph import Grade
 from ratecheck.outcome import Outcome
 from ratecheck.views.document.nodes import Code, Line, Link, Part, Strong
@@ -134,8 +137,8 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
     """What speaks against main statements as they are printed, beside their standing; or that nothing does."""
     against: dict[str, list[str]] = {}
     for each in main.values():
-        if each["known"] and each["standing"] != _FALSE:
-            against.setdefault(each["known"]["what"], []).append(each["number"])
+        if each["standing"] != _FALSE and (what := _against(each, data["errata"])):
+            against.setdefault(what, []).append(each["number"])
     yield from ((f"{'; '.join(numbers)}: {what}.",) for what, numbers in against.items())
     broken = [each["number"] for each in main.values() if each["standing"] != _FALSE and _breaks(each)]
     if broken:
@@ -149,6 +152,15 @@ def _refuted(data: Data, main: Mapping[str, Data]) -> Iterator[Line]:
     if data["counts"]["steps"] and not speaks_against and len(wrong) < len(main):
         none = "None of the others" if wrong else "None" if len(main) > 1 else ""
         yield (Strong(f"{none} is refuted as printed." if none else "It is not refuted as printed."),)
+
+
+def _against(entry: Data, errata: Sequence[Data]) -> str:
+    """What the audit says against the statement as it is printed, be the form that is encoded right or not."""
+    if entry["known"]:
+        return str(entry["known"]["what"])
+    false = {step["id"] for step in entry["steps"] if step["kind"] == _END_TO_END and step["verdict"] == _FALSE_STEP}
+    kinds = (each["kind"] for each in errata if entry["key"] in each["changes"] and false & {*each["steps"]})
+    return next(map(said_of, kinds), "")
 
 
 def _misprinted(wrong: Sequence[Data], *, alone: bool) -> Iterator[Line]:
@@ -205,6 +217,7 @@ def _groups(data: Data) -> Iterator[tuple[str, str, list[str]]]:
 _FALSE, _REPAIRED, _UNDECIDED = Standing.FALSE.value, Standing.REPAIR.value, Standing.UNDECIDED.value
 _BROKEN, _PROVED = Grade.FALSE.value, Grade.PROVED.value
 _VIOLATED = Outcome.VIOLATED.value
+_END_TO_END, _FALSE_STEP = StepKind.END_TO_END.value, StepVerdict.FALSE.value
 _MISPRINT = FaultKind.MISPRINT.text
 _PROOF_ALONE = "lines of the proof change, the statement as it is meant does not"
 

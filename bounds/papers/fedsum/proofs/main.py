@@ -136,6 +136,7 @@ def _reacting(draw: Draw) -> tuple[Fraction, sp.Expr]:
     """
     x, q, step = draw.positive(2), Fraction(1, 10 ** draw.whole(4, 8)), Fraction(1, 20)
     sigma = x * draw.rational(Fraction(1, 2), 5)
+    draw.show(N=1, K=1, L=1, T=2, x0=x, sigma=sigma, q=q, eta_g_eta_l=step)
     square = sigma**2 / (2 * q)
     left = (x**2 + (1 - step) ** 2 * x**2 + step**2 * square) / 2
     gap, first, delays = x**2 / 2, x**2, (2, Fraction(1, 2))

@@ -104,6 +104,8 @@ def theorem(draw: Draw, algorithm: str, root: Rational, rest: Rational, *, to_T:
 def theorem_4_1(draw: Draw, root: Rational, rest: Rational, *, to_T: bool) -> tuple[Fraction, sp.Expr]:
     """Theorem 4.1, with `longest_delay` for tau_max."""
     run, noise = tuned_run(draw, to_T=to_T)
+    p = run.p
+    draw.show(N=p.N, T=p.T, K=p.K, L=p.L, h=p.h, g=p.g, x0=p.x0, sigma=p.sigma, eta_g=p.eta_g, eta_l=p.eta_l)
     larger = sp.sqrt(sp.Rational((1 + run.who.tau_avg) / run.p.average))
     return run.metric(), sp.Rational(root * noise) * larger + sp.Rational(rest * _rest(run, to_T=to_T))
 
@@ -161,11 +163,13 @@ def case(
     problem = _started(draw, first, "fedsum-b", K, L, L * draw.rational(Fraction(1, 6), 1))
     pairs = [(weight, who, max(1, who.tau_max)) for weight, who in law]
     sigma = _small_noise(draw, problem, [(who, delay) for _, who, delay in pairs])
+    sizes = TunedSizes(first.N, sampled, first.T, delta)
+    draw.show(**sizes.__dict__, K=K, L=L, h=problem.h, g=problem.g, x0=problem.x0, sigma=sigma)
     left = Fraction(0)
     for weight, who, delay in pairs:
         step = {"who": who, "sigma": sigma, "noise": sigma, "eta_l": 1 / (10 * K * delay * L)}
         left += weight * ScalarRun(ScalarClients(**{**problem.__dict__, **step})).metric()
-    noise, rest = right(TunedSizes(first.N, sampled, first.T, delta))
+    noise, rest = right(sizes)
     root = sp.sqrt(sp.Rational(L * sigma**2 * problem.Delta_f / (K * first.T)))
     return left, noise * root + rest * sp.Rational((L * problem.Delta_f + problem.F_0) / first.T)
 

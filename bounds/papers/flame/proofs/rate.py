@@ -123,6 +123,7 @@ def _moves(draw: Draw, *, everybody: bool) -> tuple[runs.ProximalClients, runs.S
     targets = tuple(theta + size * step for theta, step in zip(state.theta, draw.vector(problem.m), strict=True))
     selected = range(problem.m if everybody else 1)
     worst = max(runs.slope(problem, state, i, targets[i]) ** 2 for i in selected)
+    runs.show(draw, problem, state, theta_next=targets, s=len(selected))
     return problem, state, runs.after(problem, state, targets, selected), worst
 
 
@@ -176,6 +177,7 @@ def _change(draw: Draw, *, with_young: bool, cost: Fraction, power: int) -> tupl
     targets, s = draw.vector(problem.m), draw.whole(1, problem.m)
     if draw.index % 3 == 0:
         (problem, state, targets), s = runs.tight(draw), 2
+    runs.show(draw, problem, state, theta_next=targets, s=s)
     if not problem.applies(with_young=with_young):
         return None
     left, right = [], []
@@ -201,10 +203,11 @@ def _sampled(draw: Draw, *, power: int) -> tuple[Fraction, Fraction]:
 
 def _inner_errors(draw: Draw, *, with_young: bool, factor: Fraction) -> tuple[Fraction, Fraction] | None:
     """The part of (46) by eps_i against s*c_0*eps_max."""
-    problem, _ = runs.anywhere(draw, draw.whole(1, 3))
+    problem, state = runs.anywhere(draw, draw.whole(1, 3))
     if not problem.applies(with_young=with_young):
         return None
     errors, s = draw.vector(problem.m, 0, 3), draw.whole(1, problem.m)
+    runs.show(draw, problem, state, eps=errors, s=s)
     costs = [problem.inner_cost(i, Fraction(1), 2) for i in range(problem.m)]
     left = mean(sum((costs[i] * errors[i] for i in selected), Fraction(0)) for selected in subsets(problem.m, s))
     return left, factor * s * problem.c0(Fraction(1), 2) * max(errors)
@@ -229,6 +232,7 @@ def _falls(draw: Draw, *, to_the_end: bool) -> Pairs:
     """The sum over t < T of L^t - L^{t+1} against L^0 - L^{t+1}, for each t < T or for the last."""
     T = draw.whole(1, 4)
     values = draw.vector(T + 1)
+    draw.show(T=T, values=values)
     total = sum((one - other for one, other in pairwise(values)), Fraction(0))
     return [(total, values[0] - values[t + 1]) for t in ([T - 1] if to_the_end else range(T))]
 
@@ -240,6 +244,7 @@ def _telescoped(draw: Draw, *, in_mean: bool) -> Pairs:
     """
     first = [draw.positive() for _ in range(2)]
     second = [[draw.positive() for _ in range(2)] for _ in range(2)]
+    draw.show(X_0=first, X_1_after_each=[*second[0], *second[1]])
     lefts = [mean(first) + mean(falls) for falls in second]
     right = mean(first) + mean(map(mean, second))
     return [(left, right) for left in ([mean(lefts)] if in_mean else lefts)]
@@ -265,6 +270,7 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
         (problem, state, targets), m, s, T = runs.tight(draw), 2, 2, 1
         at = runs.stationary(problem, state, (Fraction(0),) * m)
         errors = tuple(target - goal for target, goal in zip(targets, at, strict=True))
+    runs.show(draw, problem, state, errors=errors, s=s, T=T)
     if not problem.applies(with_young=with_young) or problem.lambda_ <= problem.L:
         return None
     sets = list(subsets(m, s))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bounds.ledger.draw import Draw, mean, subsets
+from bounds.ledger.draw import Draw, Rational, mean, subsets
 
 Numbers = tuple[Fraction, ...]
 
@@ -205,6 +205,22 @@ def narrow(draw: Draw, m: int) -> ProximalClients:
 
 def _in_sliver(x: Fraction, rho: Fraction) -> bool:
     return x**2 * (1 + rho) < rho * (1 + x) / 2 and 2 * (1 - rho**2) * x**2 > rho
+
+
+def show(draw: Draw, problem: ProximalClients, state: State, **others: Rational | Numbers) -> None:
+    """Name the problem, the state and what else an instance has, for evidence to print it."""
+    draw.show(
+        alpha=problem.alpha,
+        h=problem.h,
+        g=problem.g,
+        lambda_=problem.lambda_,
+        rho=problem.rho,
+        L=problem.L,
+        theta=state.theta,
+        w_i=state.w_i,
+        pi=state.pi,
+        **others,
+    )
 
 
 def anywhere(draw: Draw, m: int) -> tuple[ProximalClients, State]:
