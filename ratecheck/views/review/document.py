@@ -343,8 +343,9 @@ def _experiments(entry: Data, data: Data) -> Iterator[Node]:
             yield Paragraph((Code(form["key"]), ": the paper prints no setting of an experiment with this method."))
             continue
         verdicts |= dict.fromkeys(form["verdicts"])
-        yield Paragraph((Code(form["key"]), f": {summary.covered(form)}."))
         labelled = [(label, case) for each in form["settings"] for label, case in _cases(each)]
+        several = "; one that leaves a number open has several rows" if len(labelled) > form["count"] else ""
+        yield Paragraph((Code(form["key"]), f": {summary.covered(form)}{several}."))
         rows = tuple(
             ((label,), (Code(case["numbers"]),), (Strong(case["verdict"]),), (case["reason"],))
             for label, case in labelled

@@ -98,6 +98,8 @@ def _stands(data: Data) -> Iterator[Line]:
             names: list[Part] = []
             for key in those:
                 names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
+                if not standing:
+                    names += _against_it(main[key])
             yield (Strong(_capital(label)), says and f" ({says})", *names, ".")
     yield from _searched(main)
     yield from _settings(main)
@@ -109,6 +111,14 @@ def _stands(data: Data) -> Iterator[Line]:
         yield (_PROVED_MEANS,)
     else:
         yield (_NONE_PROVED,)
+
+
+def _against_it(entry: Data) -> list[Part]:
+    """The errata that change a statement whose own steps are none, which stand with what it rests on."""
+    found: list[Part] = []
+    for number in entry["changed_by"]:
+        found += [", " if found else " (changed by ", Link(f"erratum {number}", f"e-{number}")]
+    return [*found, ")"] if found else []
 
 
 class _Form(IntEnum):
