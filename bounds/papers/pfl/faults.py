@@ -10,8 +10,9 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.MISPRINT,
         wrong="B^0, which is in the condition on eta_u, is printed with the gradient of f for that of f_i: it would be"
         " n*||grad_u f||^2, which does not see how the clients differ.",
-        meant="B^t as defined before Lemma 3.5, at t = 0, which is what the proof uses. With the printed sum the"
-        " theorem fails near a stationary point of f, where eta_u may be too small for the clients' gradients.",
+        meant="B^t as defined before Lemma 3.5, at t = 0, which is what the proof uses. The printed sum is"
+        " small near a stationary point of f, however large the clients' gradients are, and the condition on eta_u is"
+        " then weaker than what the proof needs; whether the theorem fails with it was not examined.",
         changes=("pfl/theorem-3.11", "pfl/theorem-3.11-tuned"),
     ),
     Fault(

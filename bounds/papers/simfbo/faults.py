@@ -23,8 +23,7 @@ FAULTS: tuple[Fault, ...] = (
         ),
         meant=(
             "Right for |a_i|_1 <= 1. With the factor the last term of (9) and (10) is O(M_3/T) at the local step sizes "
-            "of (38), or stays O(M_3/(tau_bar T)) for local step sizes of order 1/(tau_bar^(3/2) sqrt(T)); the "
-            "complexities stand."
+            "of (38), or stays O(M_3/(tau_bar T)) for local step sizes of order 1/(tau_bar^(3/2) sqrt(T))."
         ),
         changes=_keys(
             *_ORDERS,

@@ -10,6 +10,7 @@ from typing import Any
 
 import bounds
 from bounds.ledger.refuted import refuted
+from bounds.ledger.step import StepKind
 from bounds.printing.markup import Block, Display, Formula, Inline, Key, MarkupBlocks, Paragraph
 from bounds.printing.page import page, place
 from bounds.statement import Statement
@@ -326,7 +327,7 @@ def _standings(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _not_checked(entry: Mapping[str, Any], asked: Asked) -> list[str]:
     """What of a statement nobody has checked, or only in part."""
-    found = _steps_left(entry["steps"]) if entry["steps"] else [_without_steps(entry)]
+    found = _steps_left(entry) if entry["steps"] else [_without_steps(entry)]
     if entry["steps"] and not entry["graphs"]:
         found.append("that the steps add up to the statement: no graph of its proof was made")
     found += [
@@ -359,8 +360,12 @@ def _without_steps(entry: Mapping[str, Any]) -> str:
     return f"how it follows from {several}: no step of that was examined"
 
 
-def _steps_left(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The steps that are not proved, by what is known of them."""
+def _steps_left(entry: Mapping[str, Any]) -> list[str]:
+    """The steps that are not proved, by what is known of them; apart what is the statement itself, which is proved."""
+    proved = any(each["root"] == entry["key"] and each["grade"] == Grade.PROVED.value for each in entry["graphs"])
+    whole = (StepKind.END_TO_END.value, StepVerdict.CHECKED.value)
+    beside = [each["id"] for each in entry["steps"] if proved and (each["kind"], each["verdict"]) == whole]
+    steps = [each for each in entry["steps"] if each["id"] not in beside]
     refuted = (StepVerdict.FALSE.value, StepVerdict.TYPO.value)
     rows = (
         ("not proved, only not refuted on instances", (StepVerdict.CHECKED.value,), None),
@@ -375,6 +380,8 @@ def _steps_left(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     for what, verdicts, repaired in rows:
         ids = [each["id"] for each in steps if each["verdict"] in verdicts and repaired in (None, each["repaired"])]
         found += [f"{what}: {', '.join(ids)}"] if ids else []
+    if beside:
+        found.append(f"the whole statement, which is proved, only compared on instances as well: {', '.join(beside)}")
     return found
 
 
