@@ -270,7 +270,7 @@ def _searched(tasks: list[_Task], each: Callable[[FalsifyResult], None] | None) 
                 found.append(search(task.statement, task.budget, seed=task.seed, report=report, fixed=task.fixed))
             if task.shrink and found[-1].by_instance:
                 with progress(f"shrinking the counterexample to {key}") as report:
-                    found[-1] = shrunk(found[-1], report)
+                    found[-1] = shrunk(found[-1], report, task.fixed)
             elif task.shrink and not task.fixed:
                 found[-1] = with_not_convex(found[-1], task.seed)
             if each is not None:
@@ -312,7 +312,7 @@ def _search(key: str, budget: Budget, seed: int, shrink: bool, fixed: dict[str, 
     found = search(bounds.get(key), budget, seed=seed, fixed=fixed)
     if not shrink:
         return found
-    return shrunk(found) if found.by_instance or fixed else with_not_convex(found, seed)
+    return shrunk(found, fixed=fixed) if found.by_instance or fixed else with_not_convex(found, seed)
 
 
 def _enclosed(

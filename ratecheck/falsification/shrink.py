@@ -10,7 +10,7 @@ reduction via test-case generation", 2020).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -61,6 +61,7 @@ class Shrinking:
     numbers: Numbers
     evaluations: int
     report: Report
+    fixed: Collection[str] = ()
     spent: int = 0
     tried: set[str] = field(default_factory=set)
 
@@ -69,6 +70,8 @@ class Shrinking:
         try:
             proposed = simpler.consistent(make(self.instance))
             if self.numbers.simplicity(proposed) >= self.numbers.simplicity(self.instance):
+                return False
+            if any(self._of(proposed, name) != self._of(self.instance, name) for name in self.fixed):
                 return False
         except (InputError, IndexError):
             return False
@@ -86,17 +89,28 @@ class Shrinking:
         self.instance, self.verdict = proposed, verdict
         return True
 
+    def _of(self, instance: Instance, name: str) -> object:
+        """What an instance has for a number that is fixed."""
+        if name == self.numbers.size("clients"):
+            return instance.problem.n
+        return np.asarray(instance.given.get(name)).tolist()
 
-def shrink(instance: Instance, evaluations: int = EVALUATIONS, report: Report | None = None) -> Shrunk | None:
+
+def shrink(
+    instance: Instance,
+    evaluations: int = EVALUATIONS,
+    report: Report | None = None,
+    fixed: Collection[str] = (),
+) -> Shrunk | None:
     """The simplest instance reached from a violating one; None where the statement is not violated there.
 
-    An interrupt ends it with what was reached.
+    The numbers named by ``fixed`` stay as they are. An interrupt ends it with what was reached.
     """
     verdict = asked(instance)
     if verdict is None:
         return None
     numbers = Numbers.of(verdict)
-    state = Shrinking(instance, verdict, numbers, evaluations, report or (lambda *_: None), spent=1)
+    state = Shrinking(instance, verdict, numbers, evaluations, report or (lambda *_: None), fixed, spent=1)
     stopped = ""
     try:
         with ending.as_told():
@@ -115,11 +129,11 @@ def shrink(instance: Instance, evaluations: int = EVALUATIONS, report: Report | 
     return Shrunk(state.instance, state.verdict, state.spent, *ends, stopped)
 
 
-def shrunk(found: Falsified, report: Report | None = None) -> Falsified:
-    """A search with the counterexample that it found shrunk, if it found one."""
+def shrunk(found: Falsified, report: Report | None = None, fixed: Collection[str] = ()) -> Falsified:
+    """A search with the counterexample that it found shrunk, if it found one; what it left fixed stays as it is."""
     if found.instance is None or found.outcome is not Outcome.VIOLATED or found.stopped == INTERRUPTED:
         return found
-    return replace(found, shrunk=shrink(found.instance, report=report))
+    return replace(found, shrunk=shrink(found.instance, report=report, fixed=fixed))
 
 
 def asked(instance: Instance) -> Verdict | None:

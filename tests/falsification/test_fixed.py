@@ -43,6 +43,26 @@ def test_what_cannot_be_fixed_is_refused(fixed, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("fixed", [{"T": 5}, {"n": 3}, {"K": 2, "n": 3}, {"gamma_u": 0.25}])
+def test_a_shrunk_counterexample_has_them(fixed):
+    """What was not to be varied is not made simpler either."""
+    false = theorem(
+        title="A bound that is too small by far",
+        algorithm="fedavg",
+        assumptions=["smoothness", "full_participation", "no_personal"],
+        left="G_u",
+        over="mean_of_rounds",
+        right="F_0/(1000*T*K*gamma_u)",
+        conditions=["gamma_u <= 1/(2*L*K)"],
+        settings={"sigma_u": 0, "eta_u": 1},
+    )
+    free, kept = (rc.falsify(false, evaluations=40, **given).search for given in ({}, fixed))
+    had = kept.shrunk.instance
+    assert {name: had.problem.n if name == "n" else had.given[name] for name in fixed} == fixed
+    assert free.shrunk.after[0] == 1
+    assert kept.shrunk.after < kept.shrunk.before
+
+
 def test_what_the_statement_sets_is_refused():
     """Even with the same value: it is no choice."""
     with pytest.raises(InputError) as caught:
