@@ -163,13 +163,13 @@ def case(
     problem = _started(draw, first, "fedsum-b", K, L, L * draw.rational(Fraction(1, 6), 1))
     pairs = [(weight, who, max(1, who.tau_max)) for weight, who in law]
     sigma = _small_noise(draw, problem, [(who, delay) for _, who, delay in pairs])
-    sizes = TunedSizes(first.N, sampled, first.T, delta)
-    draw.show(**sizes.__dict__, K=K, L=L, h=problem.h, g=problem.g, x0=problem.x0, sigma=sigma)
+    draw.show(N=first.N, S=sampled, T=first.T, delta=delta, K=K, L=L, sigma=sigma)
+    draw.show(h=problem.h, g=problem.g, x0=problem.x0)
     left = Fraction(0)
     for weight, who, delay in pairs:
         step = {"who": who, "sigma": sigma, "noise": sigma, "eta_l": 1 / (10 * K * delay * L)}
         left += weight * ScalarRun(ScalarClients(**{**problem.__dict__, **step})).metric()
-    noise, rest = right(sizes)
+    noise, rest = right(TunedSizes(first.N, sampled, first.T, delta))
     root = sp.sqrt(sp.Rational(L * sigma**2 * problem.Delta_f / (K * first.T)))
     return left, noise * root + rest * sp.Rational((L * problem.Delta_f + problem.F_0) / first.T)
 

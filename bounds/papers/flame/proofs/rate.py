@@ -203,11 +203,11 @@ def _sampled(draw: Draw, *, power: int) -> tuple[Fraction, Fraction]:
 
 def _inner_errors(draw: Draw, *, with_young: bool, factor: Fraction) -> tuple[Fraction, Fraction] | None:
     """The part of (46) by eps_i against s*c_0*eps_max."""
-    problem, state = runs.anywhere(draw, draw.whole(1, 3))
+    problem, _ = runs.anywhere(draw, draw.whole(1, 3))
     if not problem.applies(with_young=with_young):
         return None
     errors, s = draw.vector(problem.m, 0, 3), draw.whole(1, problem.m)
-    runs.show(draw, problem, state, eps=errors, s=s)
+    draw.show(**problem.__dict__, eps=errors, s=s)
     costs = [problem.inner_cost(i, Fraction(1), 2) for i in range(problem.m)]
     left = mean(sum((costs[i] * errors[i] for i in selected), Fraction(0)) for selected in subsets(problem.m, s))
     return left, factor * s * problem.c0(Fraction(1), 2) * max(errors)

@@ -38,9 +38,8 @@ def _unbiased(draw: Draw, *, skew: int) -> tuple[Fraction, Fraction]:
 def _least(draw: Draw, *, spare: int, skew: int) -> tuple[Fraction, Fraction]:
     """(18) with up to `spare` more candidates than selected: the least of (17) lies where one client alone moves."""
     m, _, s = _sizes(draw)
-    c = min(m, s + draw.whole(0, spare))
-    draw.show(m=m, c=c, s=s)
-    selections = _largest(range(m), c, s)
+    selections = _largest(range(m), min(m, s + draw.whole(0, spare)), s)
+    draw.show(m=m, s=s, sets_of_candidates=len(selections))
     alone = ([Fraction(i == j) for j in range(m)] for i in range(m))
     return min(relative_skew(selections, moves) for moves in alone), Fraction(skew)
 
