@@ -207,7 +207,7 @@ def _inner_errors(draw: Draw, *, with_young: bool, factor: Fraction) -> tuple[Fr
     if not problem.applies(with_young=with_young):
         return None
     errors, s = draw.vector(problem.m, 0, 3), draw.whole(1, problem.m)
-    draw.show(**problem.__dict__, eps=errors, s=s)
+    runs.show(draw, problem, eps=errors, s=s)
     costs = [problem.inner_cost(i, Fraction(1), 2) for i in range(problem.m)]
     left = mean(sum((costs[i] * errors[i] for i in selected), Fraction(0)) for selected in subsets(problem.m, s))
     return left, factor * s * problem.c0(Fraction(1), 2) * max(errors)

@@ -207,20 +207,11 @@ def _in_sliver(x: Fraction, rho: Fraction) -> bool:
     return x**2 * (1 + rho) < rho * (1 + x) / 2 and 2 * (1 - rho**2) * x**2 > rho
 
 
-def show(draw: Draw, problem: ProximalClients, state: State, **others: Rational | Numbers) -> None:
-    """Name the problem, the state and what else an instance has, for evidence to print it."""
-    draw.show(
-        alpha=problem.alpha,
-        h=problem.h,
-        g=problem.g,
-        lambda_=problem.lambda_,
-        rho=problem.rho,
-        L=problem.L,
-        theta=state.theta,
-        w_i=state.w_i,
-        pi=state.pi,
-        **others,
-    )
+def show(draw: Draw, problem: ProximalClients, state: State | None = None, **others: Rational | Numbers) -> None:
+    """Name the problem, a state and what else an instance has, for evidence to print it."""
+    for shown in (problem, state):
+        draw.show(**({} if shown is None else shown.__dict__))
+    draw.show(**others)
 
 
 def anywhere(draw: Draw, m: int) -> tuple[ProximalClients, State]:
