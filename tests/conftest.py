@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -57,9 +58,15 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What takes long comes first; mark what is quick."""
+    """What takes long comes first; mark what is quick, and as long what is left to the full-length checks."""
     items.sort(key=lambda item: item.path.relative_to(HERE).as_posix() not in FIRST)
+    met = Counter()
     for item in items:
+        if every := item.get_closest_marker("every"):
+            test = item.nodeid.partition("[")[0]
+            if met[test] % every.args[0]:
+                item.add_marker("long")
+            met[test] += 1
         wanted = item.path.relative_to(HERE).as_posix() in QUICK and item.originalname not in COSTLY
         if wanted and not item.get_closest_marker("long"):
             item.add_marker("quick")

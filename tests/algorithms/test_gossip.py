@@ -184,6 +184,7 @@ DRIFT, WALK = "4*lambda_W**2*gamma_u**2*b**2/(1 - lambda_W)**2", "2*lambda_W**2*
 DESCENT = "2*F_0/(gamma_u*T) + L*gamma_u*sigma_u**2/n"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("left", "right", "wrong"),
     [

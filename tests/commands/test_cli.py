@@ -102,6 +102,7 @@ def _whole(statement, name):
     return statement.vocabulary[name].domain is Domain.POSITIVE_INTEGER
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", bounds.keys())
 def test_show_every_statement(key):
     """``show`` has text, LaTeX and JSON for every statement."""

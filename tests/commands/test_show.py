@@ -125,6 +125,7 @@ def as_latex(shown):
 READERS = {"code": as_code, "unicode": as_unicode, "latex": as_latex}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("reader", READERS)
 @every_key
 def test_what_is_printed_is_the_statement(key, reader):
@@ -159,6 +160,7 @@ def test_no_two_symbols_are_printed_alike(key):
         assert len(set(prints)) == len(prints), Counter(prints).most_common(2)
 
 
+@pytest.mark.every(3)
 @every_key
 def test_every_format_has_every_part(key):
     """Title, number, place, paper, assumptions, neighbours, remark and the names of terms, in all formats."""

@@ -112,6 +112,7 @@ def test_an_instance_refutes_the_wrong_one_alone(name):
     assert Instance(pair.true, problem, pattern, given).verdict().outcome is not Outcome.VIOLATED
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["sgd-two-terms", "sampled-move", "drift", "cyclic-delay", "proximal", "delayed"])
 def test_a_true_one_is_not_accused(name):
     """With a small budget."""
@@ -119,6 +120,7 @@ def test_a_true_one_is_not_accused(name):
     assert falsify(true, Budget(30)).outcome is not Outcome.VIOLATED
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["local-gd-apart-drift", "drift-cap", "gradients-never-rise"])
 def test_curvatures_of_any_sign_are_searched(name):
     """Unequal curvatures under bounded dissimilarity, and negative ones, refute what equal and positive ones do not.

@@ -77,6 +77,7 @@ def test_a_wrong_theorem_is_refuted_and_its_counterexample_is_small_and_kept(nam
     assert again.fields() == small.instance.fields()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_theorem_is_left_alone(name):
     """And it is nearly reached, so that the search has seen the hard instances; saddles are among them."""

@@ -175,6 +175,7 @@ WRONG = {
 RIGHT = {"gradient descent": GRADIENT, "sgd": SGD, "tuned": TUNED, "sampled": SAMPLED}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_caught(name):
     """By that check, at that level and place, with what would do."""

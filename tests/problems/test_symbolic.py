@@ -55,6 +55,7 @@ def plain(name):
     return SMOOTH[name], sorted({s for f in SMOOTH[name] for s in f.free_symbols}, key=str)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SMOOTH)
 def test_curvature_against_a_grid(name):
     """L, mu and convexity: no point of the grid exceeds them, and L is not far above what is reached there."""

@@ -59,6 +59,7 @@ def test_coverage(name, side):
     assert not errs(name, side, measured.SIDES[side])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("side", measured.SIDES)
 @pytest.mark.parametrize("name", [case.name for case in measured.CASES if case.supposed(Validity.KURTOSIS)])
 def test_coverage_by_kurtosis(name, side):

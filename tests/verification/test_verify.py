@@ -63,6 +63,7 @@ SETTINGS = {
 PRINTED_FALSE = {"flame/lemma-1"}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", [s.key for paper in SETTINGS for s in bounds.statements(paper)])
 def test_statements_of_other_papers(key):
     """What is about runs holds on a quadratic without personal variables; the rest says what nobody measures."""

@@ -171,6 +171,7 @@ def _without(key, term):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("key", "term"),
     [

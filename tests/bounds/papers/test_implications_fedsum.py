@@ -34,6 +34,7 @@ def with_noise(conclusion, factor):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("one", IMPLICATIONS, ids=lambda one: f"{one.conclusion} <- {' '.join(one.premises)}")
 def test_verdicts(one):
     """Each follows but for the known ones, and nothing is left open."""
