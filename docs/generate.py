@@ -187,10 +187,12 @@ def run(example: Example, folder: Path, *arguments: str) -> subprocess.Completed
     """Run one example in a folder; stdout holds both streams in the order in which they were written."""
     shell = ["bash", "-euo", "pipefail", "-c"] if example.language == "bash" else [sys.executable, "-c"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    # More than a hundred processes need not compile the package one by one.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(  # noqa: S603  # the pages are ours
         [*shell, example.code, *arguments],
         cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": str(_COLUMNS), "LC_ALL": "C.UTF-8"},
+        env={**inherited, "PATH": path, "COLUMNS": str(_COLUMNS), "LC_ALL": "C.UTF-8"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from ratecheck.aliases import Array
 from ratecheck.errors import InputError
@@ -62,6 +61,8 @@ def fit(values: Array, measured: Array, samples: Array | None = None, rounding: 
     level = LEVEL if samples is None else LEVEL / 2
     half = math.inf
     if freedom:
+        from scipy.special import stdtrit
+
         deviation = math.sqrt(float(residual @ residual) / freedom * float(weights @ weights))
         half = float(stdtrit(freedom, 1 - level / 2)) * deviation
     if samples is not None:
