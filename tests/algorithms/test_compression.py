@@ -73,6 +73,7 @@ def enumerated(quadratic, T, method):
     return np.array(found)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("name", "method", "given"),
     [

@@ -84,6 +84,7 @@ def changed(key, factor):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", KEYS)
 def test_right_forms_stand_and_wrong_ones_fall(key):
     """A search finds nothing against the theorems, and a violation of what says twice as much."""

@@ -58,6 +58,7 @@ def test_without_noise(algorithm, engine):
     np.testing.assert_allclose(metric, gradient_norms(algorithm), rtol=1e-10)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("engine", ["step", "leap"])
 @pytest.mark.parametrize("algorithm", FAMILY)
 def test_with_noise(algorithm, engine):

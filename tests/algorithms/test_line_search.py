@@ -114,6 +114,7 @@ def power(term, vocabulary):
     return term.subs(t, sp.Rational(3, 2) * t)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", METHODS)
 def test_right_forms_stand_and_wrong_ones_fall(name):
     """A search finds nothing against the theorems, and a violation of what says more."""

@@ -80,6 +80,7 @@ def test_every_engine_takes_the_steps_of_the_twin(name, engine):
         np.testing.assert_allclose(np.ravel(run.records[quantity]), values, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_expectations_with_noise_and_sampling_are_those_of_many_twins(name):
     """Within five standard errors of 3,000 runs; the exact engine's numbers have no other source."""

@@ -54,6 +54,7 @@ def largest_excess(problem, G, B):
     return -found
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("problem", [*(drawn(seed) for seed in range(4)), *(kinked(seed) for seed in range(3))])
 def test_a_pair_of_dissimilarity(problem):
     """No point exceeds it, and a tenth less of G is exceeded somewhere, as is a B below the curvatures' own."""

@@ -156,6 +156,7 @@ def figure(request):
         yield drawn
 
 
+@pytest.mark.every(2)
 def test_legends_hide_nothing_and_lie_inside_the_figure(figure):
     """No legend overlaps a panel, another legend or the title."""
     legends = [axes.get_legend().get_window_extent() for axes in figure.axes]

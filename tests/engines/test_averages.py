@@ -102,6 +102,7 @@ def test_a_projection_is_not_averaged_over():
         rc.exact_average("simfbo", problem, Trace.full(2), r=0.5, **run)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("p", [[0.3, 0.3, 0.3], [0.2, 0.9, 0.5], [1.0, 0.4, 1.0]])
 @pytest.mark.parametrize("name", METHODS)
 def test_independent_participation_is_the_sum_over_all_traces(name, p):

@@ -152,6 +152,7 @@ def drawn_check(seed, *, mean, name=None):
     return checked(run, T, members, mean=mean)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_of_rounds_cover_the_error(name):
     """Every method, a few runs each."""

@@ -41,6 +41,7 @@ def scaled(key, factor):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", ["pfl/theorem-3.7", "pfl/corollary-4.6", "fedsum/theorem-d.1"])
 def test_a_bound_five_times_too_strong_is_caught(key):
     """Right sides divided by five fail on an instance that the search finds; undivided they do not."""

@@ -132,6 +132,7 @@ def test_clients_beside_a_hill_drift_farther_than_convex_ones():
     assert falsify(local_steps("4/3"), Budget(100, by_term=False, functions=False)).outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", ["distance-recursion-quadratic", "distance-step-quadratic", "quadratic-gap"])
 def test_a_statement_about_quadratics_is_searched_among_those_alone(key):
     """Its title says so; functions with kinks would refute it."""

@@ -111,6 +111,7 @@ def test_without_this_search_nothing_is_found():
     )  # fmt: skip
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -72,6 +72,7 @@ def test_a_wrong_theorem_that_quadratics_do_not_contradict_is_violated(name, mon
     assert fields["functions"]["worst"]["instance"]["gradients"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", TRUE)
 def test_a_true_theorem_is_left_alone(name):
     """With what the worst functions reach, which is all of it or nearly."""

@@ -57,6 +57,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("case", CASES)
 def test_both_kinds_agree(case):
     """The first lanes to 1e-13, the others untouched; words and zeros to the bit."""

@@ -175,6 +175,7 @@ LINES = [
 ]  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f", LINES)
 @pytest.mark.parametrize("order", [1, 2])
 def test_ranges_on_the_line_hold_at_many_points(f, order):

@@ -318,6 +318,7 @@ def test_a_smaller_share_of_dissimilarity_is_not_proved():
     assert audited(mutant).status is AuditStatus.CAUGHT
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("key", ["pfl/corollary-3.8", "pfl/theorem-3.7", "fedsum/theorem-4.1-repaired"])
 def test_no_weaker_mutant_is_accused(key):
     """What follows from the original follows from its premises."""
@@ -347,6 +348,7 @@ def test_what_concludes_no_argument_is_untouched():
     assert {audited(mutant).status for mutant in mutants(bounds.get("pfl/lemma-3.2"))} == {AuditStatus.UNTOUCHED}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("key", "text", "outcome"),
     [

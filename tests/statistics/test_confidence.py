@@ -53,6 +53,7 @@ RIGOROUS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "side"), RIGOROUS)
 def test_coverage(name, side):
     """Betting wherever an end of the range is known: at any stopping rule."""

@@ -45,6 +45,7 @@ def altered(key, factor, term=None):
     return dataclasses.replace(statement, claims=(dataclasses.replace(claim, terms=terms),))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dials", [{}, {"coupling": 0.6, "curvature": 0.8}], ids=["decoupled", "coupled"])
 @pytest.mark.parametrize("key", [s.key for s in bounds.statements("pfl") if not s.order_only])
 def test_every_statement_on_a_quadratic(key, dials):

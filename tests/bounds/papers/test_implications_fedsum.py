@@ -51,6 +51,7 @@ def test_every_edge_is_decided_or_explained():
     assert not known & explained
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("conclusion", "sharpest"),
     [
