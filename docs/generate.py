@@ -117,8 +117,12 @@ def everything(_: Sphinx | None = None) -> None:
         "audit-mutants": mutants,
         **{f"audit-{paper}": functools.partial(ledger, paper) for paper in reviews.PAPERS},
     }
-    # The examples are processes of their own and run beside the tables, the pages with most of them first.
-    pages = sorted(HERE.glob("*.md"), key=lambda page: (-len(examples(page)), page.name))
+    # The examples are processes of their own and run beside the tables, the pages with most of them first. Before these
+    # the kernels are compiled, which takes most of a minute, and beside that come pages that need none.
+    early = {name: place for place, name in enumerate(("start", "stepsizes", "gallery", "comparing"))}
+    pages = sorted(
+        HERE.glob("*.md"), key=lambda page: (early.get(page.stem, len(early)), -len(examples(page)), page.name)
+    )
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(run_page, page) for page in pages]
         for name, made in tables.items():
