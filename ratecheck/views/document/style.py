@@ -28,7 +28,7 @@ nav ul { padding-left: 1.2rem; }
 #short h3 { border: 0; font-size: 1rem; margin: .7em 0 0; }
 #short p { margin: .15em 0; }
 code { font: .9em ui-monospace, monospace; }
-.wide { max-width: 100%; overflow-x: auto; margin: .6em 0; }
+.wide { max-width: 100%; overflow-x: auto; overflow-y: hidden; margin: .4em 0; padding: .2em 0; }
 .formula { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; }
 math {
   font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math;
