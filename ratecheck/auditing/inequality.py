@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -428,16 +429,16 @@ def _has_positive_term(expr: sp.Expr, not_positive: set[sp.Symbol]) -> bool:
 
 def describe(proof: InequalityProof, symbols: Iterable[sp.Symbol]) -> str:
     """What kind of certificate it is, in a line; in the ``symbols`` of the claim, of whose powers a proof may be."""
-    puts = [_put(p) for part in proof.parts if isinstance(part, SubstitutionCertificate) for p in part.pivots]
+    puts = [[*map(_put, part.pivots)] for part in proof.parts if isinstance(part, SubstitutionCertificate)]
     sums = [
         part.last if isinstance(part, Chain) else part
         for part in proof.parts
         if not isinstance(part, SubstitutionCertificate)
     ]
     chains = [part for part in proof.parts if isinstance(part, Chain)]
-    puts += [(each.symbol, each.bound + _above(each.symbol)) for part in chains for each in part.puts]
+    puts += [[(each.symbol, each.bound + _above(each.symbol)) for each in part.puts] for part in chains]
     symbols = list(symbols)
-    put = "; ".join(sorted({_put_text(old, value, symbols) for old, value in puts}))
+    put = "; ".join(dict.fromkeys(text for one in puts for text in _put_texts(one, symbols)))
     texts = []
     if not proof.parts:
         return "both sides are the same"
@@ -459,22 +460,34 @@ def _put(pivot: Pivot) -> tuple[sp.Symbol, sp.Expr]:
     """What a substitution puts in place of a symbol."""
     new = _above(pivot.symbol)
     slope, rest = pivot.slope.as_expr(), pivot.rest.as_expr()
-    value = {
-        HypothesisKind.AT_LEAST: lambda: new + sp.factor(-rest / slope),
-        HypothesisKind.AT_MOST: lambda: 1 / (new + sp.factor(-slope / rest)),
-        HypothesisKind.ZERO: lambda: sp.Integer(0),
-    }[pivot.kind]()
-    return pivot.symbol, value
+    if pivot.kind is HypothesisKind.ZERO:
+        return pivot.symbol, sp.Integer(0)
+    least = pivot.kind is HypothesisKind.AT_LEAST
+    bound = sp.factor(-rest / slope if least else -slope / rest)
+    # By how much it is more, or by which part of the bound.
+    value = bound * (1 + new) if pivot.scaled else bound + new
+    return pivot.symbol, value if least else 1 / value
 
 
-def _put_text(old: sp.Symbol, value: sp.Expr, symbols: Sequence[sp.Symbol]) -> str:
-    """A substitution in the symbols of the claim, for whose powers a proof has names of its own."""
-    every = {old, *value.free_symbols}
-    powers = powers_named([each.name for each in every], symbols)
-    # What is left above the bound of a power is named after what the power is of.
-    left = {f"{name}'": sp.Symbol(f"{next(iter(power.free_symbols)).name}'") for name, power in powers.items()}
-    names = {each: (powers | left)[each.name] for each in every if each.name in powers | left}
-    return f"{shown(names.get(old, old))} = {shown(value.xreplace(names))}"
+def _put_texts(puts: Sequence[tuple[sp.Symbol, sp.Expr]], symbols: Sequence[sp.Symbol]) -> Iterator[str]:
+    """Substitutions one after the other, in the symbols of the claim, for whose powers a proof has names of its own.
+
+    A proof calls what is left above a bound by the old name; here it has one prime more each time, and what is left of
+    a power is named after what the power is of.
+    """
+    met: Counter[str] = Counter()
+    for old, value in puts:
+        powers = powers_named([each.name for each in (old, *value.free_symbols)], symbols)
+        base = {name: next(iter(power.free_symbols)).name for name, power in powers.items()}
+        names = {
+            each: powers[each.name]
+            if each.name in powers and not met[each.name]
+            else sp.Symbol(base.get(each.name, each.name) + "'" * met[each.name])
+            for each in (old, *value.free_symbols)
+        }
+        names[_above(old)] = sp.Symbol(base.get(old.name, old.name) + "'" * (met[old.name] + 1))
+        yield f"{shown(names[old])} = {shown(value.xreplace(names))}"
+        met[old.name] += 1
 
 
 # --- z3 ---

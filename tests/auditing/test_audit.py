@@ -128,7 +128,7 @@ def test_evidence_is_in_the_symbols_of_the_claim():
     """A proof may be in powers of them, under names of its own, which no reader sees."""
     (step,) = (each for each in ledger.load(ledger.module_of("pfl")) if each.id == "pfl/theorem-3.7-4")
     evidence = inequality.prove(step.check).evidence
-    assert "eta_u**2 = eta_u' + m + 1" in evidence
+    assert "after m = m' + 1; n = n' + 1; n' = m'*(n'' + 1); eta_u**2 = eta_u' + m' + 1; " in evidence
     assert not re.search(r"_\d+_\d+", evidence)
     # The same of a chain; a symbol of the claim that is called so is none of a proof's own.
     square = sp.Symbol("x_2_1", positive=True)

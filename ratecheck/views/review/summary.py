@@ -129,7 +129,11 @@ def standing(entry: Data) -> list[str]:
         found.append(f"proof graph {form}: {graph['grade']}")
     if nowhere := uncovered(entry):
         found.append(nowhere)
-    found += [f"search of {s['key']}: VIOLATED" for s in entry["searches"] if s["verdict"] == "VIOLATED"]
+    for search in entry["searches"]:
+        if search["verdict"] == "VIOLATED":
+            found.append(f"search of {search['key']}: VIOLATED")
+        elif search["applicable"]:
+            found.append(f"search of {search['key']}: no violation among {search['evaluations']} instances")
     return found
 
 
