@@ -12,7 +12,8 @@ FAULTS: tuple[Fault, ...] = (
         " independent of the gradients' noise, which is not stated.",
         meant="E is the expectation over the stochastic gradients, as the notation of Section 1 has it, with the"
         " sequence S_t given beforehand, as Appendix B may be read. The bounds then stand for every sequence that is"
-        " fixed, or drawn independently of the noise.",
+        " fixed, or drawn independently of the noise. What fails otherwise is the bound given the sequence; for the"
+        " mean over it, Corollary 4.1, no counterexample is known.",
         changes=("fedsum/theorem-4.1", "fedsum/corollary-4.1", "fedsum/theorem-g.1", "fedsum/lemma-b.1"),
     ),
     Fault(
@@ -28,8 +29,8 @@ FAULTS: tuple[Fault, ...] = (
         steps=("fedsum/corollary-g.1-case-1-3",),
         kind=FaultKind.EDGE_CASE,
         wrong="Case 1 of Section 2.1 admits S = N; with S = N = T = 1 the right side is 0, as log(NT) = 0.",
-        meant="S < N of Lemma F.1 is meant and not repeated. With it, and for S = N with N T >= 2, the printed bound"
-        " stands.",
+        meant="S < N of Lemma F.1 is meant and not repeated. With it, and for S = N with N T >= 2, no"
+        " counterexample to the printed bound is known.",
         changes=("fedsum/corollary-g.1-case-1",),
     ),
     Fault(

@@ -37,7 +37,8 @@ FAULTS: tuple[Fault, ...] = (
         kind=FaultKind.WRONG_TERM,
         wrong=(
             "Young's inequality in (38) gives eps_i/(4*q), not alpha_i^2/q*eps_i, because the eps_i of (13) contains "
-            "alpha_i^2. For alpha_i < 1/2 the inner error in (16) and c_0 is too small."
+            "alpha_i^2. For alpha_i < 1/2 the inner error in (16) and c_0 is too small; and q < 0, which no condition "
+            "excludes, makes it negative."
         ),
         meant=(
             "With eps_i a bound of ||grad f_i + lambda*(theta_i - w_i)||^2, without alpha_i, the printed c_0 is enough "

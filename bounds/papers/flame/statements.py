@@ -481,7 +481,8 @@ LEMMA_1 = _statement(
         "Where q > 0 the inner error is multiplied by alpha_i^2/q instead of 1/(4*q), too little for alpha_i < 1/2 "
         "(eps_i contains alpha_i^2 already). Counterexample: four clients, alpha = 1/4, rho = 81/500, "
         "lambda = 243/1250, theta_i = 0, inner solutions x_i = 1, 1, -1, -1, w_i = 2553/5000*x_i, f_i linear such that "
-        "grad_theta_i L = 2*q*x_i at x_i, any small L: the change is that of flame/lemma-1-repaired. "
+        "grad_theta_i L = 2*q*x_i at x_i, any small L: the change tends to the bound of flame/lemma-1-repaired as L "
+        "falls. "
         "As (36) takes rho for a Young parameter, a number without unit, the two sides scale differently."
     ),
 )

@@ -491,7 +491,7 @@ _LEMMA_4_4 = _lemma(
     follows_from=("pfl/lemma-3.3", "pfl/lemma-4.2", "pfl/lemma-4.3"),
     remark=(
         "u^t depends on whether client i took part in round t-1, so the expectations on the right of the proof's first "
-        "display have to be given that it did not, or did; the lemma itself stands."
+        "display have to be given that it did not, or did. No counterexample to the lemma itself is known."
     ),
 )
 

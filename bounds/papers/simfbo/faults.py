@@ -44,7 +44,7 @@ FAULTS: tuple[Fault, ...] = (
             "g_i = y^2/2 the gradient norm is 1 in every round."
         ),
         meant="Phi and Phi_w are bounded below, as is usual for nonconvex objectives; then the step is right.",
-        changes=_keys(*_ORDERS, *_THEOREMS),
+        changes=_keys(*_ORDERS, "theorem-1-order-full", "theorem-1-order-partial", *_THEOREMS),
     ),
     Fault(
         steps=_keys("theorem-1-12"),
@@ -82,7 +82,7 @@ FAULTS: tuple[Fault, ...] = (
         ),
         meant=(
             "Right if x and the pair (y, v) had independent samples of clients and one local step. As it is, the "
-            "covariance costs another squared step and L_y^2 or L_v^2 once more; the orders stand."
+            "covariance costs another squared step and L_y^2 or L_v^2 once more, in the constants."
         ),
         changes=_keys(*_THEOREMS, "proposition-2", "lemma-10", "lyapunov", "constants", "stepsizes"),
     ),
@@ -95,7 +95,7 @@ FAULTS: tuple[Fault, ...] = (
         ),
         meant=(
             "Right for one local step, where h~_i is fixed. In general the noise counts twice and the average of Delta "
-            "once more, which doubles parts of M_2 and keeps the orders."
+            "once more, which doubles parts of M_2."
         ),
         changes=_keys(*_THEOREMS, "lemma-9", "lyapunov", "constants"),
     ),
@@ -261,8 +261,8 @@ FAULTS: tuple[Fault, ...] = (
         steps=_keys("theorem-1-38"),
         kind=FaultKind.ASSUMPTION,
         wrong=(
-            "Table 1 and Section 1.1 give O(1/eps) communication rounds for any P <= n; the bound (57) needs "
-            "O(1/(P eps^2)) rounds for P < n."
+            "Table 1 and Section 1.1 give O(1/eps) communication rounds and do not say that P = n; the bound (57) "
+            "needs O(1/(P eps^2)) rounds for P < n."
         ),
         meant=(
             "The entry is for full participation, P = n, for which Theorem 1 states O(1/eps); Theorem 1 itself has "

@@ -213,7 +213,8 @@ PROPOSITION_3 = make_statement(
     algorithm="simfbo",
     assumptions=(*BOUNDED_V, Assumption.LOCAL_WEIGHTS),
     follows_from=("lemma-8",),
-    remark=LEMMA_8_REMARK + "Names Assumptions 1 and 2, uses 3. Repaired: simfbo/proposition-3-repaired.",
+    remark=LEMMA_8_REMARK + "This example is about x, in Lemma 8; simfbo/proposition-3-1 has one about v. Names "
+    "Assumptions 1 and 2, uses 3. Repaired: simfbo/proposition-3-repaired.",
 )
 PROPOSITION_3_REPAIRED = make_statement(
     "proposition-3-repaired",

@@ -140,6 +140,10 @@ def counts(steps: Sequence[StepResult]) -> dict[str, Any]:
         "misprints": sum(each.verdict is StepVerdict.TYPO for each in steps),
         "undecided": sum(each.verdict is StepVerdict.UNKNOWN for each in steps),
         "unproved": sum(each.verdict in unproved for each in steps),
+        "repairs_unproved": sum(
+            each.verdict in (StepVerdict.FALSE, StepVerdict.TYPO) and each.repaired == StepVerdict.CHECKED.value
+            for each in steps
+        ),
     }
 
 

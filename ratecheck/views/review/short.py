@@ -288,7 +288,9 @@ def _open(data: Data) -> Iterator[Line]:
     if counts["steps"]:
         few = "1 step is" if counts["unproved"] == 1 else f"{counts['unproved']} steps are"
         how = "tried on instances, taken as textbook facts, or not decided"
-        yield (f"{few} neither proved nor refuted, of {counts['steps']}: {how}.",)
+        mended = counts["repairs_unproved"]
+        more = f" Of {mended} more, false as printed, the repaired form is not proved either." if mended else ""
+        yield (f"{few} neither proved nor refuted, of {counts['steps']}: {how}.{more}",)
     else:
         yield (
             "Its proof: no step of it was examined." if counts["main"] == 1 else "The proofs: no step was examined.",

@@ -19,7 +19,13 @@ LEGEND: tuple[tuple[str, str], ...] = (
     ("CHECKED", "of a step: not refuted on instances, and not proved"),
     ("STANDARD", "of a step: a textbook fact, taken as known"),
     ("TYPO", "of a step: false as printed, evidently a misprint, and not refuted as it is meant"),
-    ("draw", "one of the random instances on which a step is tried, by its number"),
+    (
+        "draw",
+        (
+            "one of the random instances on which a step is tried, by its number; where h and g are shown, "
+            "f_i(x) = h_i*x^2/2 - g_i*x; x0 is the start, errors are how far inner solutions are from exact ones"
+        ),
+    ),
     ("K = K' + 1", "in a proof: a new symbol K', at least zero, in place of K, which is at least one"),
     ("end-to-end", "of a step: the statement itself, both sides compared on instances, beside its proof"),
     ("proof graph", "what a statement follows from, link by link; it is OPEN where nobody has checked a link"),

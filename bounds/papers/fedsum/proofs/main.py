@@ -278,8 +278,10 @@ STEPS: tuple[Step, ...] = (
         repaired=drawn(_theorem_4_1, kind=StepKind.END_TO_END, count=60, root=30, rest=20),
         repair="the participation is independent of the gradients' noise, which Lemma B.1 and eqs. (24) and (63) use",
         remark="A client that takes part again only after small noise: given that it does not, its noise was large, "
-        "whatever sigma. Nothing in Assumptions 1.1 and 1.2 is about the participation; the line is true if it is read"
-        " as given beforehand, as 'the expectation over the stochastic gradient' may mean.",
+        "whatever sigma. f(x) = x^2/2; the noise of round 0 is sigma/sqrt(2*q) or minus that with probability q each, "
+        "and 0 otherwise; given that it was not 0, tau_avg = 1/2, tau_max = 2, and the left side is (x0^2 + (19/20)^2"
+        " x0^2 + sigma^2/(800*q))/2. Nothing in Assumptions 1.1 and 1.2 is about the participation; the line is true"
+        " if it is read as given beforehand, as 'the expectation over the stochastic gradient' may mean.",
     ),
     _theorem(
         "not printed: the repaired theorem",

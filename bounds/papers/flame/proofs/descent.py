@@ -337,7 +337,7 @@ STEPS: tuple[Step, ...] = (
             right=q * square(dtheta) + alpha**2 / q * square(_G),
             conditions=(_DESCENDS, _YOUNG, above(alpha, sp.Rational(1, 2))),
         ),
-        repair="alpha_i >= 1/2",
+        repair="alpha_i >= 1/2; below it 1/(4*q) in place of alpha_i^2/q, with which lemma-1-31 is repaired",
         remark="The printed constant alone: Proposition 3 gives 1/(4*q), and 1/m < 1/2 from m = 3 on.",
     ),
     _step(

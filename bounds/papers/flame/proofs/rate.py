@@ -267,11 +267,11 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
     if draw.whole(0, 1):
         problem, state = replace(problem, g=zero), runs.State(zero, zero, zero)
     if draw.index % 3 == 0:
-        (problem, state, targets), m, s, T = runs.tight(draw), 2, 2, 1
+        (problem, state, targets), m, s, T = runs.tight(draw, flat=True), 2, 2, 1
         at = runs.stationary(problem, state, (Fraction(0),) * m)
         errors = tuple(target - goal for target, goal in zip(targets, at, strict=True))
     runs.show(draw, problem, state, errors=errors, s=s, T=T)
-    if not problem.applies(with_young=with_young) or problem.lambda_ <= problem.L:
+    if not problem.applies(with_young=with_young) or problem.lambda_ <= problem.L or not problem.bounded:
         return None
     sets = list(subsets(m, s))
     sizes = [draw.positive() if biased else Fraction(1) for _ in sets]

@@ -27,6 +27,19 @@ class ProximalClients:
         """Clients."""
         return len(self.alpha)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether the joint objective (6) is bounded below.
+
+        Minimised over the theta_i it is a quadratic in w, with lambda*h_i/(h_i + lambda) of each client.
+        """
+        if any(h + self.lambda_ <= 0 for h in self.h):
+            return False
+        shares = [a * self.lambda_ / (h + self.lambda_) for a, h in zip(self.alpha, self.h, strict=True)]
+        bend = sum((share * h for share, h in zip(shares, self.h, strict=True)), Fraction(0))
+        slope = sum((share * g for share, g in zip(shares, self.g, strict=True)), Fraction(0))
+        return bend > 0 or (bend == 0 and slope == 0)
+
     def young(self, i: int) -> Fraction:
         """The Young parameter q of (38)."""
         x = self.lambda_ * self.alpha[i]
@@ -220,17 +233,18 @@ def anywhere(draw: Draw, m: int) -> tuple[ProximalClients, State]:
     return problem, start(problem, draw.vector(m), draw.vector(m))
 
 
-def tight(draw: Draw) -> tuple[ProximalClients, State, Numbers]:
+def tight(draw: Draw, *, flat: bool = False) -> tuple[ProximalClients, State, Numbers]:
     """Two opposite clients at which (36) and (38) lose nothing but what they need not, and the points they reach.
 
     h = -L makes (21) tight, a residual of 2*q*dtheta the Young split of (38), dw_i = -rho*dtheta that of (36), and by
-    symmetry the server's w stays at 0.
+    symmetry the server's w stays at 0. With ``flat`` h = 0, so that the joint objective (6) is bounded below.
     """
     free = narrow(draw, 2)
     a, lambda_, rho, L, x = free.alpha[0], free.lambda_, free.rho, free.L, free.lambda_ * free.alpha[0]
     place = (x + rho * x + rho**2) / rho
     size = draw.positive(3)
     targets = (size, -size)
-    curvature = -L + lambda_ * (1 - place) - 2 * free.young(0) / a
-    problem = ProximalClients((a, a), (-L, -L), tuple(curvature * t for t in targets), lambda_, rho, L)
+    h = Fraction(0) if flat else -L
+    curvature = h + lambda_ * (1 - place) - 2 * free.young(0) / a
+    problem = ProximalClients((a, a), (h, h), tuple(curvature * t for t in targets), lambda_, rho, L)
     return problem, start(problem, (Fraction(0),) * 2, tuple(place * t for t in targets)), targets

@@ -343,7 +343,7 @@ STEPS: tuple[Step, ...] = (
     ),
     _step(
         38,
-        "Table 1 and Section 1.1, rounds for any P <= n",
+        "Table 1 and Section 1.1, communication rounds",
         "(M_1 + M_2) sqrt((n-P)/(n P T)) <= eps after T = C/eps rounds",
         scalar(
             (_M1 + _M2) ** 2 * (n - P),
