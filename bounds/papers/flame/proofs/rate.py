@@ -271,7 +271,7 @@ def _theorem(draw: Draw, *, biased: bool, with_young: bool, cost: Fraction, powe
         at = runs.stationary(problem, state, (Fraction(0),) * m)
         errors = tuple(target - goal for target, goal in zip(targets, at, strict=True))
     runs.show(draw, problem, state, errors=errors, s=s, T=T)
-    if not problem.applies(with_young=with_young) or problem.lambda_ <= problem.L or not problem.bounded:
+    if not problem.applies(with_young=with_young) or problem.lambda_ <= problem.L or not runs.bounded(problem):
         return None
     sets = list(subsets(m, s))
     sizes = [draw.positive() if biased else Fraction(1) for _ in sets]

@@ -27,19 +27,6 @@ class ProximalClients:
         """Clients."""
         return len(self.alpha)
 
-    @property
-    def bounded(self) -> bool:
-        """Whether the joint objective (6) is bounded below.
-
-        Minimised over the theta_i it is a quadratic in w, with lambda*h_i/(h_i + lambda) of each client.
-        """
-        if any(h + self.lambda_ <= 0 for h in self.h):
-            return False
-        shares = [a * self.lambda_ / (h + self.lambda_) for a, h in zip(self.alpha, self.h, strict=True)]
-        bend = sum((share * h for share, h in zip(shares, self.h, strict=True)), Fraction(0))
-        slope = sum((share * g for share, g in zip(shares, self.g, strict=True)), Fraction(0))
-        return bend > 0 or (bend == 0 and slope == 0)
-
     def young(self, i: int) -> Fraction:
         """The Young parameter q of (38)."""
         x = self.lambda_ * self.alpha[i]
@@ -82,6 +69,20 @@ class State:
     theta: Numbers
     w_i: Numbers
     pi: Numbers
+
+
+def bounded(problem: ProximalClients) -> bool:
+    """Whether the joint objective (6) is bounded below.
+
+    Minimised over the theta_i it is a quadratic in w, with lambda*h_i/(h_i + lambda) of each client.
+    """
+    lambda_ = problem.lambda_
+    if any(h + lambda_ <= 0 for h in problem.h):
+        return False
+    shares = [weight * lambda_ / (h + lambda_) for weight, h in zip(problem.alpha, problem.h, strict=True)]
+    bend = sum((share * h for share, h in zip(shares, problem.h, strict=True)), Fraction(0))
+    slope = sum((share * g for share, g in zip(shares, problem.g, strict=True)), Fraction(0))
+    return bend > 0 or (bend == 0 and slope == 0)
 
 
 def start(problem: ProximalClients, theta: Sequence[Fraction], w_i: Sequence[Fraction]) -> State:
