@@ -102,13 +102,13 @@ class EnumeratedInstances:
                     known = self._known[number]
                     yield instance, [(_at(left, constants), _at(right, constants)) for left, right in known]
                 else:
-                    yield instance, self.plain(instance, constants)
+                    yield instance, self.plain(instance.again(), constants)
             except (ZeroDivisionError, Undefined):
                 yield instance, None
 
-    def plain(self, instance: Instance, constants: Mapping[str, Number]) -> Pairs:
-        """The comparisons on one instance, evaluated for these constants alone."""
-        return pairs(self._claim.sides(instance.again(), **constants))
+    def plain(self, anew: Instance, constants: Mapping[str, Number]) -> Pairs:
+        """The comparisons on one instance, from its start, evaluated for these constants alone."""
+        return pairs(self._claim.sides(anew, **constants))
 
     def _learn(self, number: int, instance: Instance) -> None:
         """Evaluate an instance for all constants, if that can be done."""
@@ -134,7 +134,7 @@ class EnumeratedInstances:
             if all(holds(left, claim.operator, right) for left, right in found):
                 continue
             anew = instance.again()
-            for left, right in pairs(claim.sides(anew, **claim.constants)):
+            for left, right in self.plain(anew, claim.constants):
                 if not holds(left, claim.operator, right):
                     sides = sides_text(left, claim.operator, right)
                     return Decision(answer=Answer.FALSE, evidence=f"false on {instance_text(anew)}: {sides}")

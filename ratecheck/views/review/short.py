@@ -99,7 +99,7 @@ def _stands(data: Data) -> Iterator[Line]:
             for key in those:
                 names += ["; " if names else ": ", Link(main[key]["number"], anchor(key))]
                 if not standing:
-                    names += _against_it(main[key])
+                    names += _changing(main[key])
             yield (Strong(_capital(label)), says and f" ({says})", *names, ".")
     yield from _searched(main)
     yield from _settings(main)
@@ -113,7 +113,7 @@ def _stands(data: Data) -> Iterator[Line]:
         yield (_NONE_PROVED,)
 
 
-def _against_it(entry: Data) -> list[Part]:
+def _changing(entry: Data) -> list[Part]:
     """The errata that change a statement whose own steps are none, which stand with what it rests on."""
     found: list[Part] = []
     for number in entry["changed_by"]:
